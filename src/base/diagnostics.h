@@ -1,0 +1,52 @@
+// What is wrong with the user's files: collected, all of it, with the place of each, before
+// anything is done. Rendered as FILE:LINE:COLUMN: error: TEXT, the source line, a caret, and "did
+// you mean".
+#ifndef TAUT_BASE_DIAGNOSTICS_H
+#define TAUT_BASE_DIAGNOSTICS_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+// A place in a text file, counted from 1; line 0 means "the file as a whole".
+typedef struct mark {
+    int line, column;
+} mark;
+
+enum diagnostic_level { DIAGNOSTIC_ERROR, DIAGNOSTIC_WARNING, DIAGNOSTIC_NOTE };
+
+// One finding. All strings are owned; `source_line` and `hint` may be NULL.
+struct diagnostic {
+    enum diagnostic_level level;
+    char *file;
+    mark at;
+    char *text;
+    char *source_line; // the line itself, without its newline
+    char *hint;        // a name to offer: "did you mean 'hint'?"
+};
+
+struct diagnostics {
+    struct diagnostic *items;
+    size_t count, capacity;
+    size_t error_count;
+    size_t dropped; // findings beyond DIAGNOSTICS_MAX: counted, not kept
+};
+
+enum { DIAGNOSTICS_MAX = 100 };
+
+// A zeroed struct is an empty list. Adding never fails visibly: without memory the finding is only
+// counted, and error_count still says that something is wrong.
+void diagnostics_add(struct diagnostics *list, enum diagnostic_level level, const char *file,
+                     mark at, const char *source_line, const char *hint, const char *format, ...)
+    PRINTF_FORMAT(7, 8);
+
+// The rendered text of one finding, ending in a newline; NULL without memory. The caller frees it.
+char *diagnostic_render(const struct diagnostic *item);
+
+void diagnostics_free(struct diagnostics *list);
+
+// The candidate nearest to `word` by edit distance (insert, delete, change, swap), or NULL when
+// none is near enough to be worth offering (more than a third of the letters away).
+const char *nearest_name(const char *word, const char *const *candidates, size_t count);
+
+#endif

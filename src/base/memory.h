@@ -1,0 +1,32 @@
+// Every allocation of the library goes through here: sizes are checked for overflow, blocks are
+// aligned for the widest SIMD register and zeroed, and the caller's own allocator is used where one
+// was given.
+#ifndef TAUT_BASE_MEMORY_H
+#define TAUT_BASE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "taut.h"
+
+enum { MEMORY_ALIGNMENT = 64 };
+
+// The allocator used where the caller gave none (aligned_alloc and free).
+extern const taut_allocator memory_default_allocator;
+
+// `count` zeroed elements of `size` bytes, or NULL if that overflows or there is no memory.
+// A count of 0 gives a block that may be released but not read. `allocator` NULL means the default.
+void *memory_allocate(const taut_allocator *allocator, size_t count, size_t size);
+
+// Gives back a block of memory_allocate with the same count and size; NULL is ignored.
+void memory_release(const taut_allocator *allocator, void *block, size_t count, size_t size);
+
+// a * b into *product; false on overflow.
+bool size_multiply(size_t a, size_t b, size_t *product);
+
+// Grows a malloc'ed array so that it holds at least `needed` elements, doubling; false (and the old
+// array untouched) when there is no memory. For readers that do not know their counts beforehand.
+bool array_reserve(void **array, size_t *capacity, size_t needed, size_t size);
+
+#endif

@@ -1,0 +1,22 @@
+// How a function tells its caller that it failed: a code for the program, a sentence for the
+// person.
+#ifndef TAUT_BASE_STATUS_H
+#define TAUT_BASE_STATUS_H
+
+#include "taut.h"
+
+#if defined(__GNUC__)
+#    define PRINTF_FORMAT(text, first) __attribute__((__format__(__printf__, text, first)))
+#else
+#    define PRINTF_FORMAT(text, first)
+#endif
+
+// Writes the sentence into `error` (which may be NULL) and returns `code`, so that a failing
+// function ends in one line: `return fail(error, TAUT_ERROR_IO, "cannot write '%s': %s", path,
+// reason);`.
+taut_status fail(taut_error *error, taut_status code, const char *format, ...) PRINTF_FORMAT(3, 4);
+
+// The one failure whose sentence is always the same; `what` names what the memory was for.
+taut_status fail_memory(taut_error *error, const char *what);
+
+#endif

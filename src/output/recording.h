@@ -1,0 +1,53 @@
+// A run's folder: every file that a run leaves, opened together, fed moment by moment, closed
+// whole.
+#ifndef TAUT_OUTPUT_RECORDING_H
+#define TAUT_OUTPUT_RECORDING_H
+
+#include "base/status.h"
+#include "output/snapshot.h"
+
+struct recording;
+
+struct recording_probe {
+    size_t body;
+    uint64_t node;
+    uint64_t every_steps;
+};
+
+struct recording_options {
+    const char *folder;        // created with its parents
+    const char *name;          // the scene's name: NAME.pvd, NAME_000000.vtp, BODY.obj, BODY.pc2
+    const char *resolved_yaml; // written as scene.yaml
+    bool force; // replace an existing run; else an existing run in the folder is an error
+    bool vtp, pc2;
+    double frame_seconds; // simulated time between frames, for PC2's sample rate; 0: unknown
+    const struct recording_probe *probes;
+    size_t probe_count;
+};
+
+// Opens the folder. An existing run is one that has scene.yaml, energy.csv or NAME.pvd.
+taut_status recording_open(const struct recording_options *options, const struct snapshot *first,
+                           struct recording **recording, taut_error *error);
+
+// Adds a frame: an energy row, and .vtp and .pc2 samples where asked. Each .vtp is written under a
+// temporary name and renamed; the .pvd and .pc2 headers are true after every frame.
+taut_status recording_frame(struct recording *recording, const struct snapshot *now,
+                            taut_error *error);
+
+// True if some probe wants a row at this step.
+bool recording_wants_probe(const struct recording *recording, uint64_t step);
+
+// Adds the rows of the probes that are due; positions and velocities of `now` are read.
+taut_status recording_probe(struct recording *recording, const struct snapshot *now,
+                            taut_error *error);
+
+// Flushes, renames and closes everything; after a failure too. The recording is gone afterwards.
+// *files (may be NULL) gets a malloc'ed array of malloc'ed paths of all files of the run.
+taut_status recording_close(struct recording *recording, char ***files, size_t *file_count,
+                            taut_error *error);
+
+// --state: body,node,x,y,z,vx,vy,vz with %.9g (single) or %.17g (double), written whole or not at
+// all.
+taut_status state_csv_write(const char *path, const struct snapshot *now, taut_error *error);
+
+#endif

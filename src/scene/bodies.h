@@ -1,0 +1,77 @@
+// From a scene to bodies: nodes, springs and faces as lists, in the numbering that users see.
+// Builders work in double and know nothing of plans, precision or threads.
+#ifndef TAUT_SCENE_BODIES_H
+#define TAUT_SCENE_BODIES_H
+
+#include "scene/scene.h"
+
+// How a node that is not free moves.
+enum motion_type {
+    MOTION_DRIVE,       // piecewise velocity
+    MOTION_OSCILLATOR,  // the closed form of the damped oscillator
+    MOTION_PENDULUM,    // theta'' = -(g/r) sin(theta), integrated
+    MOTION_SMALL_ANGLE, // theta = theta0 cos(sqrt(g/r) t)
+};
+
+struct motion {
+    enum motion_type type;
+    uint32_t node;                    // of its body
+    const struct drive_piece *pieces; // MOTION_DRIVE; owned by the body
+    size_t piece_count;
+    // The others: position(t) = origin + s(t) axis, for a pendulum origin + length (cos(theta) down
+    // + sin(theta) axis); axis and down have unit length and are perpendicular.
+    vec3 origin, axis, down;
+    double amplitude, phase; // m or rad; rad
+    double omega, decay;     // rad/s undamped natural frequency; 1/s, c / 2m
+    double length;           // m
+};
+
+struct body {
+    char *name;
+    enum body_type type;
+    mark at;
+    uint64_t node_count;
+    double *positions;  // 3 a node, m
+    double *velocities; // 3 a node, m/s
+    double *masses;     // kg, > 0
+    uint8_t *fixed;     // 1 for pinned, driven and prescribed nodes
+    struct motion *motions;
+    size_t motion_count;
+    // Springs, kind by kind; kind k holds springs [kind_start[k], kind_start[k + 1]).
+    uint64_t spring_count;
+    uint32_t (*springs)[2];
+    uint64_t kind_start[SPRING_KINDS_MAX + 1];
+    uint16_t *spring_materials; // index into materials; NULL: kind k has material k
+    double *rest_lengths;       // NULL: the built distance, or the material's rest_length
+    struct material *materials;
+    size_t material_count;
+    // Faces: 3 nodes each (a triangle, counter-clockwise seen from outside), 2 in a plane body (an
+    // edge, outside to its right), or none.
+    uint64_t face_count;
+    int face_arity;
+    uint32_t *faces;
+    bool closed; // every edge has two faces, consistently oriented, enclosing a positive volume
+    struct scene_pressure pressure;
+    // cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros. For plans and info.
+    uint64_t grid[3];
+    uint64_t unused_vertices; // of a mesh file, left out
+};
+
+struct bodies {
+    struct body *items;
+    size_t count;
+};
+
+// Builds every body of the scene: geometry, rest, masses, pins, motions. NULL-safe to free after a
+// failure. TAUT_ERROR_SCENE with the reasons in `diagnostics` (file errors at FILE:LINE of that
+// file), TAUT_ERROR_MEMORY with its sentence in `error`.
+taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
+                         struct diagnostics *diagnostics, taut_error *error);
+
+// The builder number of a node that a selector names alone (node, first, last); false if out of
+// range.
+bool body_select_node(const struct body *body, const struct selector *selector, uint64_t *node);
+
+void bodies_free(struct bodies *bodies);
+
+#endif

@@ -1,0 +1,32 @@
+// From a scene file to a taut_scene (scene.h): reads, applies overrides, validates. No file is
+// created.
+#ifndef TAUT_SCENE_READER_H
+#define TAUT_SCENE_READER_H
+
+#include "scene/scene.h"
+
+// An override: PATH=VALUE as of --set. PATH is keys joined by dots; items of a list are chosen by
+// their `name` or by number (bodies.flag.nodes, colliders.0.stiffness). VALUE is YAML. Setting
+// simulation.steps takes out simulation.duration and the other way round; likewise output.every and
+// every_steps.
+struct scene_override {
+    const char *text;
+};
+
+// NULL when anything is wrong; `diagnostics` then has at least one error. All errors are reported.
+taut_scene *scene_read_file(const char *path, const struct scene_override *overrides, size_t count,
+                            struct diagnostics *diagnostics);
+
+// The same from memory; `name` stands for the file's name, its folder is where relative paths
+// start.
+taut_scene *scene_read_text(const char *text, size_t length, const char *name,
+                            const struct scene_override *overrides, size_t count,
+                            struct diagnostics *diagnostics);
+
+// The scene as it is meant after overrides, as YAML that can be run from any folder (paths of files
+// absolute, aliases expanded). NULL without memory; the caller frees it.
+char *scene_resolved_yaml(const taut_scene *scene);
+
+void scene_free(taut_scene *scene);
+
+#endif

@@ -1,0 +1,326 @@
+// What a scene file says, as plain structs: the result of the reader (reader.h) and the input of
+// the builders (bodies.h). Doubles throughout, SI units, angles in degrees as written. Every item
+// that a builder may still have to refuse carries its mark, the place in the file.
+#ifndef TAUT_SCENE_SCENE_H
+#define TAUT_SCENE_SCENE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diagnostics.h"
+#include "base/vec3.h"
+#include "taut.h"
+
+enum precision { PRECISION_SINGLE, PRECISION_DOUBLE };
+
+enum integrator {
+    INTEGRATOR_EXPLICIT_EULER,
+    INTEGRATOR_SYMPLECTIC_EULER,
+    INTEGRATOR_VERLET,
+    INTEGRATOR_VELOCITY_VERLET,
+    INTEGRATOR_MIDPOINT,
+    INTEGRATOR_RK4,
+    INTEGRATOR_COUNT
+};
+
+struct scene_simulation {
+    enum integrator integrator;
+    double dt;       // s; valid unless dt_auto
+    bool dt_auto;    // dt: auto
+    double safety;   // the fraction of the critical step that dt: auto takes; default 0.8
+    double duration; // s; valid if has_duration
+    uint64_t steps;  // valid unless has_duration
+    bool has_duration;
+    double keep_velocity; // in (0, 1]
+    double position_step; // s; 0: the same as dt
+    mark at, dt_at;
+};
+
+enum wind_law { WIND_NODE, WIND_FACE, WIND_QUADRATIC };
+
+struct scene_gust {
+    vec3 amplitude; // m/s
+    double period;  // s, > 0
+    double phase;   // degrees
+};
+
+struct scene_wind {
+    bool present;
+    vec3 velocity; // m/s
+    enum wind_law law;
+    double coefficient;   // of laws node (kg/s) and face (kg/(m2 s)); default 1
+    double density, drag; // of law quadratic: kg/m3 (default 1.225) and C_d (default 1)
+    bool relative;        // default true
+    struct scene_gust *gusts;
+    size_t gust_count;
+};
+
+struct scene_environment {
+    vec3 gravity;    // m/s2
+    double air_drag; // kg/s per node
+    struct scene_wind wind;
+};
+
+enum spring_law { LAW_LINEAR, LAW_TENSION_ONLY, LAW_COMPRESSION_ONLY };
+enum damping_law { DAMPING_AXIAL, DAMPING_FULL };
+
+// One spring material, complete: the reader has applied the body's common keys as defaults.
+struct material {
+    double stiffness; // N/m, >= 0
+    double damping;   // N s/m, >= 0
+    enum damping_law damping_law;
+    enum spring_law law;
+    bool has_rest_length;
+    double rest_length; // m, >= 0; the built distance unless has_rest_length
+    double break_at;    // stretch L / L0 beyond which the spring breaks; INFINITY: never
+    double yield_at;    // elastic strain beyond which it yields; INFINITY: never
+};
+
+enum body_type {
+    BODY_ROPE,
+    BODY_CLOTH,
+    BODY_RING,
+    BODY_QUAD,
+    BODY_SPHERE,
+    BODY_LATTICE,
+    BODY_MESH,
+    BODY_NETWORK,
+    BODY_OSCILLATOR,
+    BODY_PENDULUM,
+    BODY_TYPE_COUNT
+};
+
+// The kinds of springs of each body type, in the order of their index. A kind that the scene does
+// not name is not built.
+//   rope 0 chain, 1 skip, 2 all       cloth 0 structural, 1 shear, 2 bend, 3 all
+//   ring 0 edges                      quad 0 sides, 1 diagonals
+//   sphere 0 edges, 1 bend, 2 second  lattice 0 k1, 1 k2, 2 k3, 3 kb1, 4 kb2, 5 kb3
+//   mesh 0 edges, 1 bend              network 0 springs
+//   oscillator 0 spring               pendulum 0 spring
+enum { SPRING_KINDS_MAX = 6 };
+
+struct scene_spring_kind {
+    bool present;
+    struct material material;
+};
+
+enum selector_type {
+    SELECT_NODE,   // one builder number
+    SELECT_FIRST,  // node 0
+    SELECT_LAST,   // the last node
+    SELECT_LEFT,   // cloth: first along u; lattice: least x index
+    SELECT_RIGHT,  // cloth: last along u; lattice: greatest x index
+    SELECT_TOP,    // cloth: first along v; lattice: greatest y index
+    SELECT_BOTTOM, // cloth: last along v; lattice: least y index
+    SELECT_FRONT,  // lattice: greatest z index
+    SELECT_BACK,   // lattice: least z index
+    SELECT_CORNERS,
+    SELECT_EDGES,
+    SELECT_BOX // all nodes that stand in [min, max] after translate and rotate
+};
+
+struct selector {
+    enum selector_type type;
+    uint64_t node; // SELECT_NODE
+    vec3 min, max; // SELECT_BOX
+    mark at;
+};
+
+struct drive_piece {
+    double
+        start; // s; pieces are in ascending order, the first at any time >= 0 (before it: at rest)
+    vec3 velocity; // m/s, from start until the next piece
+};
+
+struct scene_drive {
+    struct selector node;
+    struct drive_piece *pieces;
+    size_t piece_count;
+};
+
+enum volume_rule { VOLUME_DIVERGENCE, VOLUME_BOX, VOLUME_SPHERE, VOLUME_ELLIPSOID };
+
+struct scene_pressure {
+    bool present;
+    double amount;     // nRT, J
+    double atmosphere; // Pa
+    double gamma;      // 1: isothermal
+    double inflate;    // fraction of amount added a step, in (0, 1]
+    enum volume_rule volume;
+    mark at;
+};
+
+enum rope_links { ROPE_CHAIN, ROPE_SKIP, ROPE_ALL };
+
+struct scene_rope {
+    vec3 from, to;
+    uint64_t nodes;
+    enum rope_links links;
+};
+
+struct scene_cloth {
+    vec3 origin, u, v;
+    uint64_t nodes_u, nodes_v;
+};
+
+struct scene_ring {
+    vec3 centre;
+    double radius;
+    uint64_t nodes;
+};
+
+struct scene_quad {
+    vec3 origin, u, v;
+};
+
+struct scene_sphere {
+    vec3 centre;
+    double radius;
+    int subdivisions;
+};
+
+struct scene_lattice {
+    vec3 origin;
+    uint64_t nodes_x, nodes_y, nodes_z;
+    double spacing;
+    int shells; // 1 or 2
+};
+
+struct scene_mesh {
+    char *path; // as it can be opened from here
+    double scale;
+    mark at; // of the file name
+};
+
+// Lists of a network, in the scene itself or in two CSV files (then the lists are empty until
+// built).
+struct scene_network {
+    vec3 *positions, *velocities; // velocities may be NULL
+    double *masses;
+    uint64_t node_count;
+    uint32_t (*springs)[2];
+    uint32_t *spring_materials; // index into materials
+    mark *spring_marks;
+    uint64_t spring_count;
+    struct material *materials;
+    size_t material_count;
+    char *nodes_path, *springs_path; // both or neither; as they can be opened from here
+    mark nodes_at, springs_at;
+};
+
+enum oscillator_model { OSCILLATOR_SPRING, OSCILLATOR_CLOSED_FORM };
+
+// A mass on a spring along `axis` from `anchor`: displacement from equilibrium A cos(phase) at t =
+// 0, with the velocity that belongs to it. Node 0 is the pinned anchor, node 1 the mass.
+struct scene_oscillator {
+    enum oscillator_model model;
+    vec3 anchor, axis;
+    double amplitude, phase; // m, degrees
+};
+
+enum pendulum_model { PENDULUM_SPRING, PENDULUM_EQUATION, PENDULUM_SMALL_ANGLE };
+
+// Node 0 is the pinned pivot, node 1 the mass. `angle` (degrees) is from the direction of gravity
+// towards `direction`, of which the part perpendicular to gravity counts.
+struct scene_pendulum {
+    enum pendulum_model model;
+    vec3 pivot, direction;
+    double length, angle;
+};
+
+struct scene_body {
+    char *name;
+    enum body_type type;
+    mark at; // of the body's name
+    union {
+        struct scene_rope rope;
+        struct scene_cloth cloth;
+        struct scene_ring ring;
+        struct scene_quad quad;
+        struct scene_sphere sphere;
+        struct scene_lattice lattice;
+        struct scene_mesh mesh;
+        struct scene_network network;
+        struct scene_oscillator oscillator;
+        struct scene_pendulum pendulum;
+    } shape;
+    double mass; // kg, of the whole body; valid unless mass_per_node
+    bool mass_per_node;
+    double node_mass; // kg, of each node (a network's own masses go before it)
+    struct scene_spring_kind kinds[SPRING_KINDS_MAX];
+    struct material common; // the body's common keys; what a network's springs start from
+    struct selector *pins;
+    size_t pin_count;
+    struct scene_drive *drives;
+    size_t drive_count;
+    vec3 velocity;          // m/s, of all nodes at t = 0
+    vec3 translate, rotate; // p' = Rz Ry Rx p + translate, about the origin of coordinates
+    struct scene_pressure pressure;
+};
+
+enum collider_type { COLLIDER_PLANE, COLLIDER_SPHERE, COLLIDER_ROOM };
+enum collider_response { RESPONSE_PENALTY, RESPONSE_PROJECT };
+
+struct scene_collider {
+    enum collider_type type;
+    enum collider_response response; // default penalty
+    vec3 point, normal;              // plane; normal has unit length after reading
+    vec3 centre, velocity;           // sphere
+    double radius;
+    vec3 min, max;      // room
+    double stiffness;   // N/m
+    double friction;    // c_t, N s/m
+    double absorption;  // c_n, N s/m
+    double keep;        // project: factor of the velocity; default 1
+    bool blocks_drives; // planes
+    mark at;
+};
+
+struct scene_probe {
+    size_t body;
+    struct selector node; // SELECT_NODE, SELECT_FIRST or SELECT_LAST
+    uint64_t every_steps; // default 1
+};
+
+struct scene_output {
+    bool has_every; // neither given: about a hundred energy rows over the run
+    double every;   // s; valid if has_every and every_steps is 0
+    uint64_t every_steps;
+    bool vtp, pc2;
+    bool work; // account for the work of dissipation, wind and drives every step; default true
+    struct scene_probe *probes;
+    size_t probe_count;
+};
+
+struct scene_document; // the YAML tree as read, overrides applied (document.h)
+
+struct taut_scene {
+    char *name;  // the file's name without folder and .yaml
+    char *file;  // as it was given
+    char *title; // may be NULL
+    enum precision precision;
+    struct scene_simulation simulation;
+    struct scene_environment environment;
+    struct scene_body *bodies;
+    size_t body_count;
+    struct scene_collider *colliders;
+    size_t collider_count;
+    struct scene_output output;
+    struct scene_document *document; // for the resolved scene.yaml and for source lines of messages
+};
+
+// "rope", "cloth", ...
+const char *body_type_name(enum body_type type);
+
+// The name of spring kind `kind` of a body type, or NULL beyond its last.
+const char *spring_kind_name(enum body_type type, size_t kind);
+
+// "symplectic_euler", ...
+const char *integrator_name(enum integrator integrator);
+
+// Adds an error at a place of the scene file, with its source line; for builders.
+void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
+                    const char *format, ...) PRINTF_FORMAT(4, 5);
+
+#endif
