@@ -41,7 +41,7 @@ struct body {
     uint64_t spring_count;
     uint32_t (*springs)[2];
     uint64_t kind_start[SPRING_KINDS_MAX + 1];
-    uint16_t *spring_materials; // index into materials; NULL: kind k has material k
+    uint32_t *spring_materials; // index into materials; NULL: kind k has material k
     double *rest_lengths;       // NULL: the built distance, or the material's rest_length
     struct material *materials;
     size_t material_count;
