@@ -1,0 +1,35 @@
+# What `cmake --install` puts where: the program, both libraries, the header, what pkg-config and
+# find_package(taut) need, the scenes and the documentation. Every path in it is relative to the
+# place it is found in, so that the whole can be moved.
+
+include(CMakePackageConfigHelpers)
+
+if(TARGET taut)
+    install(TARGETS taut)
+endif()
+install(TARGETS taut_shared EXPORT taut-shared)
+install(TARGETS taut_static EXPORT taut-static)
+install(FILES src/taut.h TYPE INCLUDE)
+install(FILES LICENSE TYPE DOC)
+install(DIRECTORY docs/ TYPE DOC OPTIONAL)
+install(DIRECTORY scenes TYPE DATA OPTIONAL)
+if(EXISTS ${PROJECT_SOURCE_DIR}/README.md)
+    install(FILES README.md TYPE DOC)
+endif()
+
+# pkg-config
+file(RELATIVE_PATH TAUT_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" TAUT_PC_PREFIX "${TAUT_PC_PREFIX}")
+configure_file(cmake/taut.pc.in taut.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/taut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# find_package(taut): taut::taut is the shared library, taut::taut_static the static one. They are
+# exported apart because only the static one needs its dependencies again where it is used.
+set(TAUT_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/taut)
+install(EXPORT taut-shared NAMESPACE taut:: DESTINATION ${TAUT_PACKAGE_DIR})
+install(EXPORT taut-static NAMESPACE taut:: DESTINATION ${TAUT_PACKAGE_DIR})
+configure_package_config_file(cmake/taut-config.cmake.in taut-config.cmake
+    INSTALL_DESTINATION ${TAUT_PACKAGE_DIR})
+write_basic_package_version_file(taut-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/taut-config.cmake
+    ${PROJECT_BINARY_DIR}/taut-config-version.cmake DESTINATION ${TAUT_PACKAGE_DIR})

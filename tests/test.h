@@ -1,0 +1,15 @@
+// What every test runner includes first: cmocka, and the headers it wants before it. cmocka calls
+// its own macro fail(); the library's function of that name (base/status.h) is what we mean by it.
+#ifndef TAUT_TESTS_TEST_H
+#define TAUT_TESTS_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#undef fail
+
+#endif

@@ -1,0 +1,274 @@
+// parallel/machine and parallel/quota: what the process may use, on this machine and made-up ones.
+// setenv and affinity masks are per process, so that every detection with a changed environment is
+// made in a child process, which sends its findings back through a pipe.
+#define _GNU_SOURCE // sched_setaffinity
+
+#include "test.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "parallel/machine.h"
+#include "parallel/quota.h"
+
+// Runs `prepare` (false: it cannot be done here) and machine_detect in a child.
+static bool detect_in_child(bool (*prepare)(const void *argument), const void *argument,
+                            struct machine *machine)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct machine found = {0};
+        taut_error error = {0};
+        bool sent = prepare(argument) && machine_detect(&found, &error) == TAUT_OK &&
+                    write(ends[1], &found, sizeof found) == (ssize_t)sizeof found;
+        _exit(sent ? 0 : 1);
+    }
+    close(ends[1]);
+    ssize_t length = read(ends[0], machine, sizeof *machine);
+    close(ends[0]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && length == (ssize_t)sizeof *machine;
+}
+
+static bool be_synthetic(const void *description)
+{
+    return setenv("HWLOC_SYNTHETIC", description, 1) == 0;
+}
+
+static struct machine detect_synthetic(const char *description)
+{
+    struct machine machine;
+    assert_true(detect_in_child(be_synthetic, description, &machine));
+    return machine;
+}
+
+static void test_this_machine(void **state)
+{
+    (void)state;
+    struct machine machine;
+    taut_error error = {0};
+    assert_int_equal(machine_detect(&machine, &error), TAUT_OK);
+    cpu_set_t mask;
+    assert_int_equal(sched_getaffinity(0, sizeof mask, &mask), 0);
+    assert_int_equal(machine.logical, CPU_COUNT(&mask));
+    assert_in_range(machine.cores, 1, machine.logical);
+    assert_in_range(machine.numa_nodes, 1, 1024);
+    assert_true(machine.name[0] != '\0' && machine.name[0] != ' ');
+    assert_true(memchr(machine.name, '\0', sizeof machine.name) != NULL);
+    if (machine.l1 && machine.l2)
+        assert_true(machine.l1 <= machine.l2);
+}
+
+static bool keep_one_processor(const void *argument)
+{
+    (void)argument;
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return false;
+    int last = CPU_SETSIZE - 1;
+    while (last > 0 && !CPU_ISSET(last, &all))
+        last--;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    return sched_setaffinity(0, sizeof one, &one) == 0;
+}
+
+static void test_affinity_mask_of_one_processor(void **state)
+{
+    (void)state;
+    struct machine machine;
+    assert_true(detect_in_child(keep_one_processor, NULL, &machine));
+    assert_int_equal(machine.logical, 1);
+    assert_int_equal(machine.cores, 1);
+    assert_int_equal(machine.numa_nodes, 1);
+}
+
+// Two threads a core: the cores count.
+static void test_synthetic_two_packages(void **state)
+{
+    (void)state;
+    struct machine machine = detect_synthetic(
+        "pack:2 [numa] l3:1(size=33554432) l2:8(size=1048576) l1d:1(size=32768) core:1 pu:2");
+    assert_int_equal(machine.cores, 16);
+    assert_int_equal(machine.logical, 32);
+    assert_int_equal(machine.numa_nodes, 2);
+    assert_int_equal(machine.l1, 32768);
+    assert_int_equal(machine.l2, 1048576);
+    assert_int_equal(machine.l3, 33554432);
+}
+
+// No cores and no caches, as some virtual machines show themselves.
+static void test_synthetic_bare_processors(void **state)
+{
+    (void)state;
+    struct machine machine = detect_synthetic("pu:6");
+    assert_int_equal(machine.cores, 6);
+    assert_int_equal(machine.logical, 6);
+    assert_int_equal(machine.numa_nodes, 1);
+    assert_int_equal(machine.l1 + machine.l2 + machine.l3, 0);
+    assert_true(machine.name[0] != '\0');
+}
+
+static bool bind_openmp(const void *program)
+{
+    return setenv("OMP_PROC_BIND", "true", 1) == 0 && setenv("TAUT_PRINT_CORES", "1", 1) == 0 &&
+           execl(program, program, (char *)NULL) == 0;
+}
+
+// With OMP_PROC_BIND the runtime binds the first thread to one place before main() begins; that
+// is no reason to run on one core. It reads the variable at start, hence a new program: ourselves.
+static void test_openmp_binding_is_not_the_mask(void **state)
+{
+    (void)state;
+    struct machine machine, bound;
+    assert_int_equal(machine_detect(&machine, NULL), TAUT_OK);
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(length > 0);
+    self[length] = '\0';
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (dup2(ends[1], 3) == 3)
+            bind_openmp(self);
+        _exit(1);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &bound, sizeof bound), sizeof bound);
+    close(ends[0]);
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(bound.cores, machine.cores);
+    assert_int_equal(bound.logical, machine.logical);
+}
+
+// The other side of the test above.
+static int print_cores(void)
+{
+    struct machine machine;
+    if (machine_detect(&machine, NULL) != TAUT_OK)
+        return 1;
+    return write(3, &machine, sizeof machine) == (ssize_t)sizeof machine ? 0 : 1;
+}
+
+// ---- Quotas, in folders that look like /sys/fs/cgroup
+
+static char hierarchy[4096];
+
+static void make_folder(const char *path)
+{
+    assert_true(mkdir(path, 0777) == 0 || errno == EEXIST);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[8192];
+    snprintf(path, sizeof path, "%s/%s", hierarchy, name);
+    for (char *at = path + strlen(hierarchy) + 1; (at = strchr(at, '/')) != NULL; at++) {
+        *at = '\0';
+        make_folder(path);
+        *at = '/';
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void use_hierarchy(const char *name)
+{
+    make_folder(TAUT_TEST_OUT);
+    snprintf(hierarchy, sizeof hierarchy, "%s/cgroup-%s", TAUT_TEST_OUT, name);
+    make_folder(hierarchy);
+}
+
+static void test_quota_version_2(void **state)
+{
+    (void)state;
+    use_hierarchy("v2");
+    write_file("a/b/cpu.max", "250000 100000\n"); // 2.5 processors: three threads
+    write_file("a/cpu.max", "max 100000\n");
+    assert_int_equal(quota_processors("0::/a/b\n", hierarchy), 3);
+    assert_int_equal(quota_processors("0::/a\n", hierarchy), 0);
+    assert_int_equal(quota_processors("0::/\n", hierarchy), 0);
+    write_file("a/cpu.max", "200000 100000\n"); // the group above is tighter
+    assert_int_equal(quota_processors("0::/a/b\n", hierarchy), 2);
+    write_file("cpu.max", "50000 100000\n"); // the root of a container's own view
+    assert_int_equal(quota_processors("0::/a/b\n", hierarchy), 1);
+    assert_int_equal(quota_processors("0::/\n", hierarchy), 1);
+    assert_int_equal(quota_processors("0::/../../name/of/the/host\n", hierarchy), 1);
+}
+
+static void test_quota_version_1(void **state)
+{
+    (void)state;
+    use_hierarchy("v1");
+    write_file("cpu,cpuacct/job/cpu.cfs_quota_us", "400000\n");
+    write_file("cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
+    write_file("cpu,cpuacct/free/cpu.cfs_quota_us", "-1\n");
+    write_file("cpu,cpuacct/free/cpu.cfs_period_us", "100000\n");
+    const char *job = "5:cpuset:/job\n4:cpu,cpuacct:/job\n0::/\n";
+    assert_int_equal(quota_processors(job, hierarchy), 4);
+    assert_int_equal(quota_processors("4:cpu,cpuacct:/free\n", hierarchy), 0);
+    assert_int_equal(quota_processors("5:cpuset:/job\n", hierarchy), 0);
+    assert_int_equal(quota_processors("4:cpuacct,cpu:/job", hierarchy), 4); // no newline at the end
+}
+
+static void test_quota_of_nonsense(void **state)
+{
+    (void)state;
+    use_hierarchy("nonsense");
+    write_file("a/cpu.max", "soon 100000\n");
+    write_file("b/cpu.max", "100000");
+    write_file("c/cpu.max", "100000 0\n");
+    write_file("d/cpu.max", "9000000000000000000 1\n");
+    assert_int_equal(quota_processors("0::/a\n", hierarchy), 0);
+    assert_int_equal(quota_processors("0::/b\n", hierarchy), 0);
+    assert_int_equal(quota_processors("0::/c\n", hierarchy), 0);
+    assert_int_equal(quota_processors("0::/d\n", hierarchy), 2147483647);
+    assert_int_equal(quota_processors("", hierarchy), 0);
+    assert_int_equal(quota_processors("\n::\n0:\n0::relative\n", hierarchy), 0);
+    assert_int_equal(quota_processors("0::/a\n", "/nowhere"), 0);
+}
+
+static void test_quota_of_this_process_caps_the_cores(void **state)
+{
+    (void)state;
+    int quota = quota_of_this_process();
+    assert_true(quota >= 0);
+    struct machine machine;
+    assert_int_equal(machine_detect(&machine, NULL), TAUT_OK);
+    assert_true(quota == 0 || machine.cores <= quota);
+}
+
+int main(void)
+{
+    if (getenv("TAUT_PRINT_CORES"))
+        return print_cores();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_this_machine),
+        cmocka_unit_test(test_affinity_mask_of_one_processor),
+        cmocka_unit_test(test_synthetic_two_packages),
+        cmocka_unit_test(test_synthetic_bare_processors),
+        cmocka_unit_test(test_openmp_binding_is_not_the_mask),
+        cmocka_unit_test(test_quota_version_2),
+        cmocka_unit_test(test_quota_version_1),
+        cmocka_unit_test(test_quota_of_nonsense),
+        cmocka_unit_test(test_quota_of_this_process_caps_the_cores),
+    };
+    return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
+}
