@@ -200,6 +200,7 @@ static void test_quota_version_2(void **state)
 {
     (void)state;
     use_hierarchy("v2");
+    write_file("cpu.max", "max 100000\n");
     write_file("a/b/cpu.max", "250000 100000\n"); // 2.5 processors: three threads
     write_file("a/cpu.max", "max 100000\n");
     assert_int_equal(quota_processors("0::/a/b\n", hierarchy), 3);
