@@ -1,0 +1,72 @@
+#!/bin/sh
+# Installs the build into an empty folder, moves it elsewhere, and builds and runs the example there
+# in the ways that a user would: with pkg-config, shared and static, and with find_package(taut).
+#
+# usage: test_package.sh SOURCE BUILD WORK CC "CFLAGS" CXX
+set -eu
+
+source=$1 build=$2 work=$3 cc=$4 flags=$5 cxx=$6
+package=$source/tests/package
+
+say() { printf '%s\n' "test_package: $*"; }
+
+rm -rf "$work"
+mkdir -p "$work"
+cmake --install "$build" --prefix "$work/first" >"$work/install.log"
+mv "$work/first" "$work/taut" # nothing in it may know where it was
+
+find_one() {
+    found=$(find "$work/taut" -name "$1")
+    [ -n "$found" ] || { say "$1 was not installed"; exit 1; }
+    printf '%s\n' "$found"
+}
+library=$(find_one libtaut.so)
+libraries=$(dirname "$library")
+archive=$(find_one libtaut.a)
+[ "$(dirname "$archive")" = "$libraries" ] || { say "the libraries lie apart"; exit 1; }
+find_one taut.h >/dev/null
+PKG_CONFIG_PATH=$(dirname "$(find_one taut.pc)")
+export PKG_CONFIG_PATH
+
+# The shared library shows what taut.h declares, all of it, and nothing else.
+nm -D --defined-only "$library" | awk '$2 ~ /[A-Z]/ && $2 != "A" {print $3}' | sort >"$work/shown"
+sed -n 's/^TAUT_API .*[ *]\(taut_[a-z_]*\)(.*/\1/p' "$source/src/taut.h" | sort >"$work/declared"
+[ -s "$work/declared" ] || { say "no declaration found in taut.h"; exit 1; }
+diff "$work/declared" "$work/shown" >"$work/difference" || {
+    say "declared in taut.h (<) and shown by libtaut.so (>) differ:"
+    cat "$work/difference"
+    exit 1
+}
+
+# The header alone, as strict C and as C++.
+include=$(dirname "$(find_one taut.h)")
+printf '#include <taut.h>\n' >"$work/header.c"
+"$cc" -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$include" "$work/header.c"
+"$cxx" -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$include" "$work/header.c"
+
+# pkg-config. The flags are lists of words.
+# shellcheck disable=SC2046,SC2086
+"$cc" $flags -o "$work/by_pkg_config" "$package/example.c" $(pkg-config --cflags --libs taut) -lm
+LD_LIBRARY_PATH=$libraries "$work/by_pkg_config"
+mkdir "$work/static"
+cp "$archive" "$work/static" # a folder without the shared one, so that -ltaut means the archive
+# shellcheck disable=SC2046,SC2086
+"$cc" $flags -o "$work/by_pkg_config_static" "$package/example.c" -L"$work/static" \
+    $(pkg-config --cflags --libs --static taut)
+if ldd "$work/by_pkg_config_static" | grep libtaut; then
+    say "the static example needs the shared library"
+    exit 1
+fi
+"$work/by_pkg_config_static"
+
+# find_package
+cmake -S "$package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/taut" -DCMAKE_C_COMPILER="$cc" \
+    -DCMAKE_C_FLAGS="$flags" >"$work/configure.log"
+cmake --build "$work/cmake" >"$work/build.log" || { cat "$work/build.log"; exit 1; }
+"$work/cmake/example_shared"
+"$work/cmake/example_static"
+
+if [ -x "$work/taut/bin/taut" ]; then
+    "$work/taut/bin/taut" --version
+fi
+say "all four ways work"
