@@ -153,7 +153,7 @@ TAUT_API uint64_t taut_solver_body_node_count(const taut_solver *solver, size_t 
 
 // The volume (in 2D the area) that the faces of a closed body enclose now, in m3 (m2); 0 for
 // others.
-TAUT_API double taut_solver_body_volume(const taut_solver *solver, size_t body);
+TAUT_API double taut_solver_body_volume(taut_solver *solver, size_t body);
 
 // Copies 3 doubles a node (x, y, z), in builder order, into `values`, which holds 3 * node_count of
 // the body. Velocities of the Verlet integrator are the centred ones of the present state.

@@ -1,0 +1,230 @@
+// The public functions of taut.h that do no work of their own.
+#include "solver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "scene/reader.h"
+
+const char *taut_version(void)
+{
+    return TAUT_VERSION_STRING;
+}
+
+void taut_scene_options_default(taut_scene_options *options)
+{
+    *options = (taut_scene_options){0};
+}
+
+static void report(const struct diagnostics *diagnostics, const taut_scene_options *options)
+{
+    if (!options || !options->on_message)
+        return;
+    for (size_t i = 0; i < diagnostics->count; i++) {
+        char *text = diagnostic_render(&diagnostics->items[i]);
+        options->on_message(options->message_context, text ? text : diagnostics->items[i].text);
+        free(text);
+    }
+}
+
+// Builds the bodies once to see that they can be, so that an unsound file fails here and not later.
+static taut_status validate(const taut_scene *scene, struct diagnostics *diagnostics,
+                            taut_error *error)
+{
+    struct bodies bodies = {0};
+    taut_status status = bodies_build(scene, &bodies, diagnostics, error);
+    bodies_free(&bodies);
+    return status;
+}
+
+// Either from text, or from the file `name` where text is NULL.
+static taut_status load(const char *text, size_t length, const char *name,
+                        const taut_scene_options *options, taut_scene **scene, taut_error *error)
+{
+    *scene = NULL;
+    size_t count = options ? options->override_count : 0;
+    struct scene_override *overrides = calloc(count + 1, sizeof *overrides);
+    if (!overrides)
+        return fail_memory(error, "the scene");
+    for (size_t i = 0; i < count; i++)
+        overrides[i].text = options->overrides[i];
+    struct diagnostics diagnostics = {0};
+    taut_scene *read = text ? scene_read_text(text, length, name, overrides, count, &diagnostics)
+                            : scene_read_file(name, overrides, count, &diagnostics);
+    free(overrides);
+    taut_status status = read ? validate(read, &diagnostics, error) : TAUT_ERROR_SCENE;
+    if (status == TAUT_ERROR_SCENE)
+        fail(error, status, "%s: %zu error%s", name, diagnostics.error_count,
+             diagnostics.error_count == 1 ? "" : "s");
+    report(&diagnostics, options);
+    diagnostics_free(&diagnostics);
+    if (status != TAUT_OK) {
+        scene_free(read);
+        return status;
+    }
+    *scene = read;
+    return TAUT_OK;
+}
+
+taut_status taut_scene_load(const char *path, const taut_scene_options *options, taut_scene **scene,
+                            taut_error *error)
+{
+    return load(NULL, 0, path, options, scene, error);
+}
+
+taut_status taut_scene_parse(const char *text, size_t length, const char *name,
+                             const taut_scene_options *options, taut_scene **scene,
+                             taut_error *error)
+{
+    return load(text, length, name, options, scene, error);
+}
+
+void taut_scene_destroy(taut_scene *scene)
+{
+    scene_free(scene);
+}
+
+void taut_config_default(taut_config *config)
+{
+    *config = (taut_config){0};
+}
+
+taut_status taut_solver_create(const taut_scene *scene, const taut_config *config,
+                               taut_solver **solver, taut_error *error)
+{
+    struct solver_options options = {0};
+    if (config)
+        options.config = *config;
+    return solver_create(scene, &options, solver, error);
+}
+
+struct energy_look {
+    taut_solver *solver;
+    taut_energy *energy;
+};
+
+static void look_at_energy(void *context, const struct worker *worker)
+{
+    struct energy_look *look = context;
+    look->solver->functions->look(look->solver->system, false, look->energy, worker);
+}
+
+taut_status taut_solver_energy(taut_solver *solver, taut_energy *energy, taut_error *error)
+{
+    (void)error;
+    struct energy_look look = {solver, energy};
+    team_run(solver->threads, look_at_energy, &look);
+    return TAUT_OK;
+}
+
+double taut_solver_time(const taut_solver *solver)
+{
+    return (double)taut_solver_step_count(solver) * solver->dt;
+}
+
+double taut_solver_dt(const taut_solver *solver)
+{
+    return solver->dt;
+}
+
+uint64_t taut_solver_step_count(const taut_solver *solver)
+{
+    return solver->functions->steps(solver->system);
+}
+
+uint64_t taut_solver_steps_planned(const taut_solver *solver)
+{
+    return solver->steps_planned;
+}
+
+uint64_t taut_solver_node_count(const taut_solver *solver)
+{
+    return solver->topology->node_count;
+}
+
+uint64_t taut_solver_spring_count(const taut_solver *solver)
+{
+    return solver->topology->spring_count;
+}
+
+uint64_t taut_solver_face_count(const taut_solver *solver)
+{
+    return solver->topology->face_count;
+}
+
+uint64_t taut_solver_broken_count(const taut_solver *solver)
+{
+    return solver->functions->broken_count(solver->system);
+}
+
+int taut_solver_threads(const taut_solver *solver)
+{
+    return solver->threads;
+}
+
+size_t taut_solver_body_count(const taut_solver *solver)
+{
+    return solver->topology->body_count;
+}
+
+ptrdiff_t taut_solver_find_body(const taut_solver *solver, const char *name)
+{
+    for (size_t b = 0; b < solver->topology->body_count; b++)
+        if (strcmp(solver->topology->bodies[b].name, name) == 0)
+            return (ptrdiff_t)b;
+    return -1;
+}
+
+const char *taut_solver_body_name(const taut_solver *solver, size_t body)
+{
+    return solver->topology->bodies[body].name;
+}
+
+uint64_t taut_solver_body_node_count(const taut_solver *solver, size_t body)
+{
+    return solver->topology->bodies[body].node_count;
+}
+
+double taut_solver_body_volume(taut_solver *solver, size_t body)
+{
+    taut_energy energy; // looking at it measures the volumes too
+    taut_solver_energy(solver, &energy, NULL);
+    return solver->functions->volume(solver->system, body);
+}
+
+void taut_solver_get_positions(const taut_solver *solver, size_t body, double *values)
+{
+    const struct topology_body *it = &solver->topology->bodies[body];
+    solver->functions->read_nodes(solver->system, it->first_node, it->node_count, values, NULL,
+                                  NULL);
+}
+
+void taut_solver_get_velocities(const taut_solver *solver, size_t body, double *values)
+{
+    const struct topology_body *it = &solver->topology->bodies[body];
+    solver->functions->read_nodes(solver->system, it->first_node, it->node_count, NULL, values,
+                                  NULL);
+}
+
+taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider, const double centre[3],
+                                   const double velocity[3], taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    if (collider >= topology->collider_count ||
+        topology->colliders[collider].type != COLLIDER_SPHERE)
+        return fail(error, TAUT_ERROR_ARGUMENT, "collider %zu is not a sphere of this scene",
+                    collider);
+    for (int axis = 0; axis < 3; axis++)
+        if (!isfinite(centre[axis]) || !isfinite(velocity[axis]))
+            return fail(error, TAUT_ERROR_ARGUMENT, "a sphere's place and velocity are finite");
+    solver->functions->set_sphere(solver->system, collider,
+                                  vec3_make(centre[0], centre[1], centre[2]),
+                                  vec3_make(velocity[0], velocity[1], velocity[2]));
+    return TAUT_OK;
+}
+
+uint64_t taut_solver_hash(const taut_solver *solver)
+{
+    return solver->functions->hash(solver->system);
+}

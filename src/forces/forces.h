@@ -1,0 +1,79 @@
+// All forces of physics.md, in their order. Every worker of the team calls these functions
+// together; each ends with a barrier. Numeric: compiled for float and for double.
+#ifndef TAUT_FORCES_FORCES_H
+#define TAUT_FORCES_FORCES_H
+
+#include "kernels/kernels.h"
+
+// fx, fy, fz := all forces of the present x and v. Springs break here. The result may serve the
+// next step where the integrator says so.
+void REAL_NAME(forces_evaluate)(struct system *system, struct moment moment,
+                                const struct worker *worker);
+
+// The same to look at, not to go on from: nothing breaks.
+void REAL_NAME(forces_look)(struct system *system, struct moment moment,
+                            const struct worker *worker);
+
+// Gravity and air drag; starts the sum of forces.
+void REAL_NAME(gravity_drag_start)(struct system *system, const struct worker *worker);
+
+// Marks springs that are stretched past break_at as broken, for ever.
+void REAL_NAME(springs_break)(struct system *system, const struct worker *worker);
+
+// Moves the rest lengths of springs strained past yield_at. Once a step, at its start.
+void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker);
+
+void REAL_NAME(wind_add)(struct system *system, struct moment moment, const struct worker *worker);
+
+// The wind at a time, gusts included; .factor 0 if there is none.
+struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time);
+
+// Fills nx, ny, nz with the unit mean of the unit normals of each node's faces (0 where there is
+// none).
+void REAL_NAME(node_normals)(struct system *system, const struct worker *worker);
+
+// state->volume of closed bodies (of all, or of those with gas), by the body's rule.
+// TAUT_ERROR_COLLAPSED in system->fault where gas has no room left.
+void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,
+                                const struct worker *worker);
+
+void REAL_NAME(pressure_add)(struct system *system, struct moment moment,
+                             const struct worker *worker);
+
+// nRT that is in the body at that count of increments, in J.
+double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas_step);
+
+// One touch of a node on a collider surface: depth > 0 along the unit normal that points to the
+// free side.
+struct contact {
+    vec3 normal;
+    double depth;
+    vec3 surface_velocity;
+};
+
+// Contacts of a point with a collider at a time: at most 1, a room up to 6. Returns their number.
+int REAL_NAME(collider_contacts)(const struct system *system, size_t collider, double time,
+                                 vec3 position, struct contact contacts[6]);
+
+void REAL_NAME(colliders_add)(struct system *system, double time, const struct worker *worker);
+
+// response: project, after a step: nodes found inside are put on the surface, their velocity times
+// keep.
+void REAL_NAME(colliders_project)(struct system *system, double time, const struct worker *worker);
+
+// Energies at the present state in J, into *energy by worker 0. The gas is that of moment.gas_step.
+void REAL_NAME(energy_measure)(struct system *system, struct moment moment, taut_energy *energy,
+                               const struct worker *worker);
+
+// The kinetic energy alone, the same on every worker.
+double REAL_NAME(kinetic_energy)(struct system *system, const struct worker *worker);
+
+// Energy of the gas: -nRT ln(V / V0) + P_atm (V - V0), or its adiabatic work.
+double REAL_NAME(gas_energy)(const struct scene_pressure *gas, double amount, double volume,
+                             double built);
+
+// Brings the account of work up to this moment; forces must be those of the present state.
+void REAL_NAME(work_sample)(struct system *system, struct moment moment,
+                            const struct worker *worker);
+
+#endif

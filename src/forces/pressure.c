@@ -1,0 +1,54 @@
+// Pressure of an ideal gas in closed bodies (physics.md, 5; Matyka 2.21-2.23).
+#include "forces/forces.h"
+
+double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas_step)
+{
+    double fraction = (double)gas_step * pressure->inflate;
+    return fraction < 1 ? fraction * pressure->amount : pressure->amount;
+}
+
+// P = nRT / V - P_atm, and with an adiabatic exponent nRT0 V0^(gamma - 1) / V^gamma - P_atm.
+static double gas_pressure(const struct scene_pressure *gas, double amount, double volume,
+                           double built)
+{
+    double inside = amount / volume;
+    if (gas->gamma != 1)
+        inside *= pow(built / volume, gas->gamma - 1);
+    return inside - gas->atmosphere;
+}
+
+double REAL_NAME(gas_energy)(const struct scene_pressure *gas, double amount, double volume,
+                             double built)
+{
+    double pushed_out = gas->atmosphere * (volume - built);
+    if (gas->gamma == 1)
+        return -amount * log(volume / built) + pushed_out;
+    double work_left = amount / (gas->gamma - 1) * (pow(built / volume, gas->gamma - 1) - 1);
+    return work_left + pushed_out;
+}
+
+static bool any_pressure(const struct topology *topology)
+{
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].pressure.present)
+            return true;
+    return false;
+}
+
+void REAL_NAME(pressure_add)(struct system *system, struct moment moment,
+                             const struct worker *worker)
+{
+    if (!any_pressure(system->topology))
+        return;
+    REAL_NAME(volumes_measure)(system, moment.time, true, worker);
+    struct state *s = system->state;
+    if (worker->index == 0)
+        for (size_t b = 0; b < system->topology->body_count; b++) {
+            const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
+            if (gas->present && s->volume[b] > 0)
+                s->pressure[b] = gas_pressure(gas, REAL_NAME(gas_amount)(gas, moment.gas_step),
+                                              s->volume[b], s->volume_built[b]);
+        }
+    worker_barrier();
+    REAL_NAME(run_coloured)(system, &system->plan->faces, system->kernels->pressure, NULL, worker);
+}

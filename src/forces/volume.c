@@ -1,0 +1,114 @@
+// The volume that a closed body encloses: the divergence theorem over its faces, or Matyka's
+// estimates from the bounding box. In double, over fixed chunks added in order, about a local
+// origin.
+#include "forces/forces.h"
+
+#include <float.h>
+
+static const double pi = 3.14159265358979323846;
+
+// V = sum n_x x_c A (Matyka 2.24), with A n = (b - a) x (c - a) / 2; in a plane S = sum n_x x_mid l
+// (2.25), with l n_x = y_b - y_a. x counts from `origin`, a point near the body.
+static double divergence_of_faces(const struct system *system, const struct topology_body *body,
+                                  struct range range, double origin)
+{
+    const struct state *s = system->state;
+    double sum = 0;
+    for (size_t i = range.first; i < range.end; i++) {
+        const uint32_t *face = system->topology->faces[body->first_face + i];
+        uint32_t a = face[0], b = face[1], c = face[2];
+        double xa = (double)s->x[a] - origin, xb = (double)s->x[b] - origin;
+        double dy = (double)s->y[b] - (double)s->y[a];
+        if (c == FACE_EDGE) {
+            sum += dy * (xa + xb) / 2;
+            continue;
+        }
+        double xc = (double)s->x[c] - origin;
+        double dz = (double)s->z[b] - (double)s->z[a];
+        double ey = (double)s->y[c] - (double)s->y[a], ez = (double)s->z[c] - (double)s->z[a];
+        sum += (dy * ez - dz * ey) / 2 * (xa + xb + xc) / 3;
+    }
+    return sum;
+}
+
+static double divergence_volume(struct system *system, const struct topology_body *body,
+                                const struct worker *worker)
+{
+    size_t chunks = chunk_count((size_t)body->face_count);
+    double origin = (double)system->state->x[body->first_node];
+    struct range share = worker_share(worker, chunks, 1);
+    for (size_t chunk = share.first; chunk < share.end; chunk++)
+        system->chunk_sums[chunk][0] =
+            divergence_of_faces(system, body, chunk_range(chunk, (size_t)body->face_count), origin);
+    worker_barrier();
+    double volume = 0;
+    if (worker->index == 0)
+        for (size_t chunk = 0; chunk < chunks; chunk++)
+            volume += system->chunk_sums[chunk][0];
+    worker_barrier();
+    return volume;
+}
+
+static void extend(double low[3], double high[3], const double point[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        if (point[axis] < low[axis])
+            low[axis] = point[axis];
+        if (point[axis] > high[axis])
+            high[axis] = point[axis];
+    }
+}
+
+// Edges of the bounding box; minimum and maximum do not depend on the order, so worker 0 does it
+// alone: the estimates are there to be compared with, not to be fast.
+static void bounding_box(const struct system *system, const struct topology_body *body,
+                         double edges[3])
+{
+    const struct state *s = system->state;
+    double low[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, high[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
+    for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++)
+        extend(low, high, (double[3]){(double)s->x[i], (double)s->y[i], (double)s->z[i]});
+    for (int axis = 0; axis < 3; axis++)
+        edges[axis] = high[axis] - low[axis];
+}
+
+static double box_volume(const struct system *system, const struct topology_body *body,
+                         enum volume_rule rule)
+{
+    double e[3];
+    bounding_box(system, body, e);
+    if (body->face_arity == 2) {
+        double radius = (e[0] + e[1]) / 4;
+        return rule == VOLUME_BOX      ? e[0] * e[1]
+               : rule == VOLUME_SPHERE ? pi * radius * radius
+                                       : pi / 4 * e[0] * e[1];
+    }
+    double radius = (e[0] + e[1] + e[2]) / 6;
+    return rule == VOLUME_BOX      ? e[0] * e[1] * e[2]
+           : rule == VOLUME_SPHERE ? 4.0 / 3 * pi * radius * radius * radius
+                                   : pi / 6 * e[0] * e[1] * e[2];
+}
+
+void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,
+                                const struct worker *worker)
+{
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct topology_body *body = &system->topology->bodies[b];
+        if (!body->closed || (only_gas && !body->pressure.present))
+            continue;
+        bool exact = !body->pressure.present || body->pressure.volume == VOLUME_DIVERGENCE;
+        double volume = 0;
+        if (exact)
+            volume = divergence_volume(system, body, worker);
+        else if (worker->index == 0)
+            volume = box_volume(system, body, body->pressure.volume);
+        if (worker->index != 0)
+            continue;
+        system->state->volume[b] = volume;
+        bool collapsed = body->pressure.present && !(volume > 0);
+        if (collapsed && system->fault.code == TAUT_OK)
+            system->fault = (struct fault){TAUT_ERROR_COLLAPSED, b, body->first_node, time,
+                                           system->state->step};
+    }
+    worker_barrier();
+}

@@ -1,0 +1,210 @@
+// The account of work: the powers of dissipation, wind and drives at the start of every step,
+// joined by trapezoids, and the lumps lost to breaking, yielding and inflation. Only to be looked
+// at: nothing of the state depends on it. In double, over fixed chunks added in order.
+//
+// E(t) - E(0) = wind + drives + inflation - damping - drag - friction - keep - breaking, to the
+// order of the trapezoid (h^2) and of the integrator.
+#include "forces/forces.h"
+#include "kernels/face.h"
+
+#include <string.h>
+
+static vec3 velocity_of(const struct state *s, size_t i)
+{
+    return vec3_make((double)s->vx[i], (double)s->vy[i], (double)s->vz[i]);
+}
+
+// Power that a spring's damping takes: c (w.u)^2, or c w^2.
+static double damping_power(const struct system *system, size_t i)
+{
+    const struct state *s = system->state;
+    const struct constants *constants = system->constants;
+    const struct spring_constants *material = &constants->material[constants->spring_material[i]];
+    if (material->damping == 0 || (s->broken && s->broken[i]))
+        return 0;
+    uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
+    vec3 d = vec3_make((double)s->x[a] - (double)s->x[b], (double)s->y[a] - (double)s->y[b],
+                       (double)s->z[a] - (double)s->z[b]);
+    vec3 w = vec3_subtract(velocity_of(s, a), velocity_of(s, b));
+    double length = vec3_length(d);
+    double rest = (double)(s->rest_length ? s->rest_length[i] : constants->rest_length[i]);
+    if ((material->law == LAW_TENSION_ONLY && length <= rest) ||
+        (material->law == LAW_COMPRESSION_ONLY && length >= rest))
+        return 0;
+    if (material->damping_law == DAMPING_FULL)
+        return (double)material->damping * vec3_dot(w, w);
+    if (length == 0)
+        return 0;
+    double along = vec3_dot(w, d) / length;
+    return (double)material->damping * along * along;
+}
+
+// Friction and absorption of penalty colliders take power; a moving sphere puts it in, as a drive
+// does.
+static void contact_power(const struct system *system, double time, size_t i, double *sums)
+{
+    const struct state *s = system->state;
+    vec3 position = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        const struct scene_collider *collider = &system->topology->colliders[c];
+        if (collider->response != RESPONSE_PENALTY)
+            continue;
+        struct contact contacts[6];
+        int count = REAL_NAME(collider_contacts)(system, c, time, position, contacts);
+        for (int k = 0; k < count; k++) {
+            vec3 relative = vec3_subtract(velocity_of(s, i), contacts[k].surface_velocity);
+            double approach = vec3_dot(relative, contacts[k].normal);
+            vec3 sliding = vec3_subtract(relative, vec3_scale(approach, contacts[k].normal));
+            double absorbed = approach < 0 ? collider->absorption * approach : 0;
+            double push = collider->stiffness * contacts[k].depth - absorbed;
+            vec3 force = vec3_subtract(vec3_scale(push, contacts[k].normal),
+                                       vec3_scale(collider->friction, sliding));
+            sums[WORK_FRICTION] +=
+                collider->friction * vec3_dot(sliding, sliding) + absorbed * approach;
+            sums[WORK_DRIVES] += vec3_dot(force, contacts[k].surface_velocity);
+        }
+    }
+}
+
+static void sum_nodes(struct system *system, double time, const struct wind_now *wind, size_t chunk)
+{
+    const struct state *s = system->state;
+    double *sums = system->chunk_sums[chunk];
+    memset(sums, 0, sizeof system->chunk_sums[chunk]);
+    double drag = system->topology->environment.air_drag;
+    bool by_node = wind->factor != 0 && wind->law == WIND_NODE && s->nx;
+    struct range range = chunk_range(chunk, (size_t)s->nodes);
+    for (size_t i = range.first; i < range.end; i++) {
+        vec3 v = velocity_of(s, i);
+        sums[WORK_DRAG] += drag * vec3_dot(v, v);
+        contact_power(system, time, i, sums);
+        if (system->topology->fixed[i]) {
+            vec3 force = vec3_make((double)s->fx[i], (double)s->fy[i], (double)s->fz[i]);
+            sums[WORK_DRIVES] -= vec3_dot(force, v);
+        } else if (by_node) {
+            vec3 normal = vec3_make((double)s->nx[i], (double)s->ny[i], (double)s->nz[i]);
+            vec3 r = vec3_make((double)wind->wx, (double)wind->wy, (double)wind->wz);
+            if (wind->relative)
+                r = vec3_subtract(r, v);
+            sums[WORK_WIND] += (double)wind->factor * vec3_dot(r, normal) * vec3_dot(normal, v);
+        }
+    }
+}
+
+static double face_wind_power(const struct system *system, const struct wind_now *wind, size_t i)
+{
+    const struct state *s = system->state;
+    struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
+    if (!(face.area > 0))
+        return 0;
+    vec3 area = vec3_make((double)face.sx, (double)face.sy, (double)face.sz);
+    vec3 sum = {0, 0, 0}, free_sum = {0, 0, 0};
+    for (int corner = 0; corner < face.corners; corner++) {
+        uint32_t node = face.nodes[corner];
+        sum = vec3_add(sum, velocity_of(s, node));
+        if (!system->topology->fixed[node])
+            free_sum = vec3_add(free_sum, velocity_of(s, node));
+    }
+    vec3 r = vec3_make((double)wind->wx, (double)wind->wy, (double)wind->wz);
+    if (wind->relative)
+        r = vec3_subtract(r, vec3_scale(1.0 / face.corners, sum));
+    double speed = vec3_dot(r, area) / (double)face.area;
+    double scale = (double)wind->factor * speed / face.corners;
+    if (wind->law == WIND_QUADRATIC)
+        scale *= fabs(speed);
+    return scale * vec3_dot(area, free_sum);
+}
+
+static void add_chunks(struct system *system, size_t chunks, double power[SUM_WIDTH],
+                       const struct worker *worker)
+{
+    worker_barrier();
+    if (worker->index == 0) {
+        double sums[SUM_WIDTH];
+        sum_chunks(system, chunks, sums);
+        for (int cause = 0; cause < WORK_POWERS; cause++)
+            power[cause] += sums[cause];
+    }
+    worker_barrier();
+}
+
+// The sum of one power over springs or faces, into its column.
+static void sum_elements(struct system *system, size_t count, enum work_cause cause,
+                         const struct wind_now *wind, double power[SUM_WIDTH],
+                         const struct worker *worker)
+{
+    size_t chunks = chunk_count(count);
+    struct range share = worker_share(worker, chunks, 1);
+    for (size_t chunk = share.first; chunk < share.end; chunk++) {
+        struct range range = chunk_range(chunk, count);
+        double *sums = system->chunk_sums[chunk];
+        memset(sums, 0, sizeof system->chunk_sums[chunk]);
+        for (size_t i = range.first; i < range.end; i++)
+            sums[cause] +=
+                cause == WORK_DAMPING ? damping_power(system, i) : face_wind_power(system, wind, i);
+    }
+    add_chunks(system, chunks, power, worker);
+}
+
+static void measure_powers(struct system *system, double time, double power[SUM_WIDTH],
+                           const struct worker *worker)
+{
+    struct wind_now wind = REAL_NAME(wind_at)(system->topology, time);
+    size_t chunks = chunk_count((size_t)system->state->nodes);
+    struct range share = worker_share(worker, chunks, 1);
+    for (size_t chunk = share.first; chunk < share.end; chunk++)
+        sum_nodes(system, time, &wind, chunk);
+    add_chunks(system, chunks, power, worker);
+    sum_elements(system, (size_t)system->constants->springs, WORK_DAMPING, &wind, power, worker);
+    if (wind.factor != 0 && wind.law != WIND_NODE)
+        sum_elements(system, (size_t)system->constants->faces, WORK_WIND, &wind, power, worker);
+}
+
+// The gas energy that pumping from one count of increments to another puts in at the present
+// volume.
+static double inflation_work(const struct system *system, uint64_t from, uint64_t to)
+{
+    double work = 0;
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
+        double volume = system->state->volume[b], built = system->state->volume_built[b];
+        if (!gas->present || !(volume > 0))
+            continue;
+        work += REAL_NAME(gas_energy)(gas, REAL_NAME(gas_amount)(gas, to), volume, built) -
+                REAL_NAME(gas_energy)(gas, REAL_NAME(gas_amount)(gas, from), volume, built);
+    }
+    return work;
+}
+
+static void record(struct system *system, struct moment moment, const double power[SUM_WIDTH])
+{
+    struct work_account *work = &system->work;
+    double elapsed = moment.time - work->sampled_time;
+    for (int cause = 0; cause < WORK_POWERS; cause++) {
+        if (work->sampled)
+            work->done[cause] += elapsed * (work->power[cause] + power[cause]) / 2;
+        work->power[cause] = power[cause];
+    }
+    if (work->sampled && moment.gas_step > work->sampled_gas_step)
+        work->done[WORK_INFLATION] +=
+            inflation_work(system, work->sampled_gas_step, moment.gas_step);
+    double lost = 0;
+    for (size_t chunk = 0; chunk < chunk_count((size_t)system->plan->fragile_count); chunk++)
+        lost += system->fragile_losses[chunk];
+    work->done[WORK_BREAKING] = lost;
+    work->sampled_time = moment.time;
+    work->sampled_gas_step = moment.gas_step;
+    work->sampled = true;
+}
+
+void REAL_NAME(work_sample)(struct system *system, struct moment moment,
+                            const struct worker *worker)
+{
+    if (!system->settings.account_work)
+        return;
+    double power[SUM_WIDTH] = {0};
+    measure_powers(system, moment.time, power, worker);
+    if (worker->index == 0)
+        record(system, moment, power);
+    stage_end(&system->clock, STAGE_WORK, worker);
+}

@@ -1,0 +1,53 @@
+// Euler's explicit step and the symplectic one. Pinned nodes have velocity 0 and inverse mass 0, so
+// that they stay without a branch; driven ones are put in their place afterwards.
+#include "integrate/integrate.h"
+
+static void evaluate_at_start(struct system *system, const struct worker *worker)
+{
+    struct moment now = REAL_NAME(moment_now)(system);
+    REAL_NAME(springs_yield)(system, worker);
+    REAL_NAME(forces_evaluate)(system, now, worker);
+    REAL_NAME(work_sample)(system, now, worker);
+}
+
+// x += h v; v += h a(x, v), both right sides at the old state.
+void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    const real *inverse_mass = system->constants->inverse_mass;
+    evaluate_at_start(system, worker);
+    real h = (real)system->settings.dt;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        s->x[i] += h * s->vx[i];
+        s->y[i] += h * s->vy[i];
+        s->z[i] += h * s->vz[i];
+        real factor = h * inverse_mass[i];
+        s->vx[i] += factor * s->fx[i];
+        s->vy[i] += factor * s->fy[i];
+        s->vz[i] += factor * s->fz[i];
+    }
+    stage_end(&system->clock, STAGE_INTEGRATE, worker);
+    REAL_NAME(motions_advance)(system, system->settings.dt, worker);
+}
+
+// v += h a; x += h_x v with the new v (Rociek and Rusztowicz: dt_a and dt_v).
+void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    const real *inverse_mass = system->constants->inverse_mass;
+    evaluate_at_start(system, worker);
+    real h = (real)system->settings.dt, h_x = (real)system->settings.position_step;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        real factor = h * inverse_mass[i];
+        s->vx[i] += factor * s->fx[i];
+        s->vy[i] += factor * s->fy[i];
+        s->vz[i] += factor * s->fz[i];
+        s->x[i] += h_x * s->vx[i];
+        s->y[i] += h_x * s->vy[i];
+        s->z[i] += h_x * s->vz[i];
+    }
+    stage_end(&system->clock, STAGE_INTEGRATE, worker);
+    REAL_NAME(motions_advance)(system, system->settings.dt, worker);
+}

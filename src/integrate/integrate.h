@@ -1,0 +1,42 @@
+// Integrators (physics.md): one file per family. Every worker of the team calls these together;
+// each ends with a barrier. Numeric: compiled for float and for double.
+#ifndef TAUT_INTEGRATE_INTEGRATE_H
+#define TAUT_INTEGRATE_INTEGRATE_H
+
+#include "forces/forces.h"
+
+// Which arrays the integrator needs besides x, v and f.
+struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
+                                               const struct topology *topology);
+
+// Force evaluations a step.
+int REAL_NAME(integrator_evaluations)(enum integrator integrator);
+
+// Called once before the first step: what the integrator must know of the state at t = 0.
+void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker);
+
+// x and v from t = step * dt to the next step, moved nodes included. The step is not yet counted.
+void REAL_NAME(integrator_step)(struct system *system, const struct worker *worker);
+
+// What follows the integrator: projection, keep_velocity; then the step is counted.
+void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);
+
+// The moment of the present step's start.
+struct moment REAL_NAME(moment_now)(const struct system *system);
+
+// Puts driven and prescribed nodes where they are `elapsed` seconds after the step's start.
+void REAL_NAME(motions_place)(struct system *system, double elapsed, const struct worker *worker);
+
+// The same at the end of the step, from where the next one starts; planes that block drives do.
+void REAL_NAME(motions_advance)(struct system *system, double elapsed, const struct worker *worker);
+
+// The steps themselves.
+void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worker);
+void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *worker);
+void REAL_NAME(verlet)(struct system *system, const struct worker *worker);
+void REAL_NAME(verlet_start)(struct system *system, const struct worker *worker);
+void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *worker);
+void REAL_NAME(midpoint)(struct system *system, const struct worker *worker);
+void REAL_NAME(rk4)(struct system *system, const struct worker *worker);
+
+#endif

@@ -1,0 +1,145 @@
+// Nodes that move as told: drives (a velocity given piecewise in time), oscillators in closed form,
+// pendulums by their own equation or by the small-angle formula. Positions are kept in double;
+// worker 0 places them, since there are few.
+#include "integrate/integrate.h"
+
+// Where a moved node is and how fast, with the memory of pendulums.
+struct placement {
+    vec3 position, velocity;
+    double angle, rate;
+};
+
+// The integral of a drive's velocity over [from, to]: exact, whatever pieces begin in between.
+static vec3 drive_displacement(const struct motion *motion, double from, double to)
+{
+    vec3 moved = {0, 0, 0};
+    for (size_t p = 0; p < motion->piece_count; p++) {
+        double begin = motion->pieces[p].start;
+        double end = p + 1 < motion->piece_count ? motion->pieces[p + 1].start : INFINITY;
+        double first = fmax(begin, from), last = fmin(end, to);
+        if (last > first)
+            moved = vec3_add(moved, vec3_scale(last - first, motion->pieces[p].velocity));
+    }
+    return moved;
+}
+
+static vec3 drive_velocity(const struct motion *motion, double time)
+{
+    vec3 velocity = {0, 0, 0};
+    for (size_t p = 0; p < motion->piece_count && motion->pieces[p].start <= time; p++)
+        velocity = motion->pieces[p].velocity;
+    return velocity;
+}
+
+// A e^(-decay t) cos(omega_d t + phase) along the axis.
+static struct placement oscillator_at(const struct motion *motion, double time)
+{
+    double omega = sqrt(motion->omega * motion->omega - motion->decay * motion->decay);
+    double angle = omega * time + motion->phase;
+    double envelope = motion->amplitude * exp(-motion->decay * time);
+    double offset = envelope * cos(angle);
+    double speed = -motion->decay * offset - omega * envelope * sin(angle);
+    return (struct placement){vec3_add(motion->origin, vec3_scale(offset, motion->axis)),
+                              vec3_scale(speed, motion->axis), 0, 0};
+}
+
+static struct placement pendulum_at(const struct motion *motion, double angle, double rate)
+{
+    double reach = motion->length * cos(angle), side = motion->length * sin(angle);
+    vec3 arm = vec3_add(vec3_scale(reach, motion->down), vec3_scale(side, motion->axis));
+    vec3 along = vec3_subtract(vec3_scale(reach, motion->axis), vec3_scale(side, motion->down));
+    return (struct placement){vec3_add(motion->origin, arm), vec3_scale(rate, along), angle, rate};
+}
+
+// theta'' = -omega^2 sin(theta) by one classical Runge-Kutta step (Jastrzebski 3.8).
+static struct placement pendulum_step(const struct motion *motion, double angle, double rate,
+                                      double h)
+{
+    double square = motion->omega * motion->omega;
+    double k1 = rate, l1 = -square * sin(angle);
+    double k2 = rate + h / 2 * l1, l2 = -square * sin(angle + h / 2 * k1);
+    double k3 = rate + h / 2 * l2, l3 = -square * sin(angle + h / 2 * k2);
+    double k4 = rate + h * l3, l4 = -square * sin(angle + h * k3);
+    return pendulum_at(motion, angle + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4),
+                       rate + h / 6 * (l1 + 2 * l2 + 2 * l3 + l4));
+}
+
+static struct placement placement_after(const struct system *system, size_t index, double elapsed)
+{
+    const struct motion *motion = &system->topology->motions[index];
+    const struct state *s = system->state;
+    double start = (double)s->step * system->settings.dt, time = start + elapsed;
+    switch (motion->type) {
+    case MOTION_OSCILLATOR:
+        return oscillator_at(motion, time);
+    case MOTION_PENDULUM:
+        return pendulum_step(motion, s->motion_angle[index], s->motion_rate[index], elapsed);
+    case MOTION_SMALL_ANGLE:
+        return pendulum_at(motion, motion->amplitude * cos(motion->omega * time),
+                           -motion->amplitude * motion->omega * sin(motion->omega * time));
+    case MOTION_DRIVE:
+        break;
+    }
+    vec3 moved = drive_displacement(motion, start, time);
+    return (struct placement){vec3_add(s->motion_position[index], moved),
+                              drive_velocity(motion, time), 0, 0};
+}
+
+// A drive never goes below a plane marked blocks_drives; its velocity into the plane becomes 0
+// (NeHe's rope connection).
+static void block_by_planes(const struct topology *topology, struct placement *placement)
+{
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const struct scene_collider *plane = &topology->colliders[c];
+        if (plane->type != COLLIDER_PLANE || !plane->blocks_drives)
+            continue;
+        double height = vec3_dot(vec3_subtract(placement->position, plane->point), plane->normal);
+        if (height >= 0)
+            continue;
+        placement->position = vec3_subtract(placement->position, vec3_scale(height, plane->normal));
+        double into = vec3_dot(placement->velocity, plane->normal);
+        if (into < 0)
+            placement->velocity =
+                vec3_subtract(placement->velocity, vec3_scale(into, plane->normal));
+    }
+}
+
+static void write_node(struct state *s, uint32_t node, const struct placement *placement)
+{
+    s->x[node] = (real)placement->position.x;
+    s->y[node] = (real)placement->position.y;
+    s->z[node] = (real)placement->position.z;
+    s->vx[node] = (real)placement->velocity.x;
+    s->vy[node] = (real)placement->velocity.y;
+    s->vz[node] = (real)placement->velocity.z;
+}
+
+static void place_all(struct system *system, double elapsed, bool advance,
+                      const struct worker *worker)
+{
+    if (system->topology->motion_count == 0)
+        return;
+    struct state *s = system->state;
+    for (size_t m = 0; worker->index == 0 && m < system->topology->motion_count; m++) {
+        struct placement placement = placement_after(system, m, elapsed);
+        if (system->topology->motions[m].type == MOTION_DRIVE)
+            block_by_planes(system->topology, &placement);
+        write_node(s, system->topology->motions[m].node, &placement);
+        if (!advance)
+            continue;
+        s->motion_position[m] = placement.position;
+        s->motion_angle[m] = placement.angle;
+        s->motion_rate[m] = placement.rate;
+    }
+    stage_end(&system->clock, STAGE_MOTIONS, worker);
+}
+
+void REAL_NAME(motions_place)(struct system *system, double elapsed, const struct worker *worker)
+{
+    place_all(system, elapsed, false, worker);
+}
+
+void REAL_NAME(motions_advance)(struct system *system, double elapsed, const struct worker *worker)
+{
+    place_all(system, elapsed, true, worker);
+}

@@ -1,0 +1,108 @@
+// Explicit Runge-Kutta steps: the midpoint rule and the classical one of order four. All stages of
+// a step see the gas of that step.
+#include "integrate/integrate.h"
+
+static void remember_start(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        s->x0[i] = s->x[i];
+        s->y0[i] = s->y[i];
+        s->z0[i] = s->z[i];
+        s->vx0[i] = s->vx[i];
+        s->vy0[i] = s->vy[i];
+        s->vz0[i] = s->vz[i];
+    }
+}
+
+// (x, v) := (x0, v0) + h (v, a), v and a of the stage just evaluated.
+static void from_start(struct system *system, double h_seconds, const struct worker *worker)
+{
+    struct state *s = system->state;
+    real h = (real)h_seconds;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        real factor = h * system->constants->inverse_mass[i];
+        s->x[i] = s->x0[i] + h * s->vx[i];
+        s->y[i] = s->y0[i] + h * s->vy[i];
+        s->z[i] = s->z0[i] + h * s->vz[i];
+        s->vx[i] = s->vx0[i] + factor * s->fx[i];
+        s->vy[i] = s->vy0[i] + factor * s->fy[i];
+        s->vz[i] = s->vz0[i] + factor * s->fz[i];
+    }
+    stage_end(&system->clock, STAGE_INTEGRATE, worker);
+}
+
+static void evaluate_stage(struct system *system, double elapsed, const struct worker *worker)
+{
+    struct moment moment = REAL_NAME(moment_now)(system);
+    if (elapsed == 0)
+        REAL_NAME(springs_yield)(system, worker);
+    moment.time += elapsed;
+    REAL_NAME(forces_evaluate)(system, moment, worker);
+    if (elapsed == 0)
+        REAL_NAME(work_sample)(system, moment, worker);
+}
+
+void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
+{
+    double h = system->settings.dt;
+    remember_start(system, worker);
+    evaluate_stage(system, 0, worker);
+    from_start(system, h / 2, worker);
+    REAL_NAME(motions_place)(system, h / 2, worker);
+    evaluate_stage(system, h / 2, worker);
+    from_start(system, h, worker);
+    REAL_NAME(motions_advance)(system, h, worker);
+}
+
+// Slope sums: weight times (v, a) of the stage just evaluated; the first stage starts them.
+static void add_slopes(struct system *system, real weight, bool first, const struct worker *worker)
+{
+    struct state *s = system->state;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        real factor = weight * system->constants->inverse_mass[i];
+        s->sx[i] = (first ? 0 : s->sx[i]) + weight * s->vx[i];
+        s->sy[i] = (first ? 0 : s->sy[i]) + weight * s->vy[i];
+        s->sz[i] = (first ? 0 : s->sz[i]) + weight * s->vz[i];
+        s->svx[i] = (first ? 0 : s->svx[i]) + factor * s->fx[i];
+        s->svy[i] = (first ? 0 : s->svy[i]) + factor * s->fy[i];
+        s->svz[i] = (first ? 0 : s->svz[i]) + factor * s->fz[i];
+    }
+}
+
+static void apply_slopes(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    real sixth = (real)(system->settings.dt / 6);
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        s->x[i] = s->x0[i] + sixth * s->sx[i];
+        s->y[i] = s->y0[i] + sixth * s->sy[i];
+        s->z[i] = s->z0[i] + sixth * s->sz[i];
+        s->vx[i] = s->vx0[i] + sixth * s->svx[i];
+        s->vy[i] = s->vy0[i] + sixth * s->svy[i];
+        s->vz[i] = s->vz0[i] + sixth * s->svz[i];
+    }
+    stage_end(&system->clock, STAGE_INTEGRATE, worker);
+}
+
+void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
+{
+    static const double fraction[4] = {0, 0.5, 0.5, 1};
+    static const real weight[4] = {1, 2, 2, 1};
+    double h = system->settings.dt;
+    remember_start(system, worker);
+    for (int stage = 0; stage < 4; stage++) {
+        if (stage > 0) {
+            from_start(system, fraction[stage] * h, worker);
+            REAL_NAME(motions_place)(system, fraction[stage] * h, worker);
+        }
+        evaluate_stage(system, fraction[stage] * h, worker);
+        add_slopes(system, weight[stage], stage == 0, worker);
+    }
+    apply_slopes(system, worker);
+    REAL_NAME(motions_advance)(system, h, worker);
+}

@@ -1,0 +1,132 @@
+// Verlet's step of positions (Matyka 2.26) and velocity Verlet. Both end with the forces of the new
+// state, which the next step starts from: one evaluation a step.
+#include "integrate/integrate.h"
+
+// The forces of the step's start, unless the last step left them.
+static void forces_at_start(struct system *system, const struct worker *worker)
+{
+    if (system->state->forces_current)
+        return;
+    REAL_NAME(springs_yield)(system, worker);
+    REAL_NAME(forces_evaluate)(system, REAL_NAME(moment_now)(system), worker);
+}
+
+// The forces of the new state; the gas is already that of the step to come.
+static void forces_at_end(struct system *system, const struct worker *worker)
+{
+    uint64_t step = system->state->step;
+    struct moment end = {(double)(step + 1) * system->settings.dt, step + 2};
+    REAL_NAME(springs_yield)(system, worker);
+    REAL_NAME(forces_evaluate)(system, end, worker);
+}
+
+static void forces_are_current(struct system *system, const struct worker *worker)
+{
+    worker_barrier();
+    if (worker->index == 0)
+        system->state->forces_current = true;
+    worker_barrier();
+}
+
+// The position one step back, so that the first step is x + h v + h^2 a / 2.
+void REAL_NAME(verlet_start)(struct system *system, const struct worker *worker)
+{
+    forces_at_start(system, worker);
+    struct state *s = system->state;
+    real h = (real)system->settings.dt;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        real half = h * h * system->constants->inverse_mass[i] / 2;
+        s->x0[i] = s->x[i] - h * s->vx[i] + half * s->fx[i];
+        s->y0[i] = s->y[i] - h * s->vy[i] + half * s->fy[i];
+        s->z0[i] = s->z[i] - h * s->vz[i] + half * s->fz[i];
+    }
+    forces_are_current(system, worker);
+}
+
+// Velocities by the backward difference, which is what damping and drag see.
+static void backward_velocities(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    real inverse_h = (real)(1.0 / system->settings.dt);
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        if (system->constants->inverse_mass[i] == 0)
+            continue;
+        s->vx[i] = (s->x[i] - s->x0[i]) * inverse_h;
+        s->vy[i] = (s->y[i] - s->y0[i]) * inverse_h;
+        s->vz[i] = (s->z[i] - s->z0[i]) * inverse_h;
+    }
+    worker_barrier();
+}
+
+// x+ = 2 x - x- + h^2 a
+static void advance_positions(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    real h = (real)system->settings.dt;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        if (system->constants->inverse_mass[i] == 0)
+            continue;
+        real factor = h * h * system->constants->inverse_mass[i];
+        real x = s->x[i], y = s->y[i], z = s->z[i];
+        s->x[i] = 2 * x - s->x0[i] + factor * s->fx[i];
+        s->y[i] = 2 * y - s->y0[i] + factor * s->fy[i];
+        s->z[i] = 2 * z - s->z0[i] + factor * s->fz[i];
+        s->x0[i] = x;
+        s->y0[i] = y;
+        s->z0[i] = z;
+    }
+    stage_end(&system->clock, STAGE_INTEGRATE, worker);
+}
+
+// v += h a / 2: from the backward difference to the centred one, (x+ - x-) / 2h, and the kick of
+// velocity Verlet.
+static void half_kick(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    real half = (real)system->settings.dt / 2;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        real factor = half * system->constants->inverse_mass[i];
+        s->vx[i] += factor * s->fx[i];
+        s->vy[i] += factor * s->fy[i];
+        s->vz[i] += factor * s->fz[i];
+    }
+}
+
+void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
+{
+    if (!system->state->forces_current) {
+        backward_velocities(system, worker);
+        forces_at_start(system, worker);
+    }
+    REAL_NAME(work_sample)(system, REAL_NAME(moment_now)(system), worker);
+    advance_positions(system, worker);
+    REAL_NAME(motions_advance)(system, system->settings.dt, worker);
+    backward_velocities(system, worker);
+    forces_at_end(system, worker);
+    half_kick(system, worker);
+    forces_are_current(system, worker);
+}
+
+void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    forces_at_start(system, worker);
+    REAL_NAME(work_sample)(system, REAL_NAME(moment_now)(system), worker);
+    half_kick(system, worker);
+    real h = (real)system->settings.dt;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        s->x[i] += h * s->vx[i];
+        s->y[i] += h * s->vy[i];
+        s->z[i] += h * s->vz[i];
+    }
+    stage_end(&system->clock, STAGE_INTEGRATE, worker);
+    REAL_NAME(motions_advance)(system, system->settings.dt, worker);
+    forces_at_end(system, worker);
+    half_kick(system, worker);
+    forces_are_current(system, worker);
+}

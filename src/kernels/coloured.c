@@ -1,0 +1,20 @@
+#include "kernels/kernels.h"
+
+void REAL_NAME(run_coloured)(const struct system *system, const struct plan_set *set,
+                             block_kernel kernel, const void *argument, const struct worker *worker)
+{
+    for (int colour = 0; colour < set->colour_count; colour++) {
+        uint32_t first = set->colour_start[colour];
+        struct range share = worker_share(worker, set->colour_start[colour + 1] - first, 1);
+        for (size_t b = share.first; b < share.end; b++)
+            kernel(system, argument, set->blocks[first + b]);
+        worker_barrier();
+    }
+    uint32_t tail = set->colour_start[set->colour_count];
+    if (tail == set->block_count)
+        return;
+    if (worker->index == 0)
+        for (uint32_t b = tail; b < set->block_count; b++)
+            kernel(system, argument, set->blocks[b]);
+    worker_barrier();
+}

@@ -1,0 +1,41 @@
+// The kernels: inner loops over springs and faces, behind one table that is chosen when the solver
+// is made. A kernel gets a run of elements in the plan's order whose nodes nobody else writes
+// meanwhile, and adds to the forces of their nodes. Numeric: compiled for float and for double.
+#ifndef TAUT_KERNELS_KERNELS_H
+#define TAUT_KERNELS_KERNELS_H
+
+#include "state/system.h"
+
+// The wind of one evaluation.
+struct wind_now {
+    real wx, wy, wz; // m/s, gusts included
+    enum wind_law law;
+    real factor; // c of laws node and face; density * drag / 2 of law quadratic
+    bool relative;
+};
+
+struct kernels {
+    const char *name;
+    // Elastic and damping forces of springs (physics.md, 3).
+    void (*springs)(const struct system *system, const void *unused, struct plan_block block);
+    // Adds each face's unit normal to nx, ny, nz of its nodes.
+    void (*normals)(const struct system *system, const void *unused, struct plan_block block);
+    // Wind of laws face and quadratic; `wind` is a struct wind_now.
+    void (*wind)(const struct system *system, const void *wind, struct plan_block block);
+    // Gas pressure, state->pressure of the face's body.
+    void (*pressure)(const struct system *system, const void *unused, struct plan_block block);
+};
+
+typedef void (*block_kernel)(const struct system *system, const void *argument,
+                             struct plan_block block);
+
+// The plain loops: the oracle of every other table, for ever.
+extern const struct kernels REAL_NAME(kernels_reference);
+
+// Runs a kernel over all blocks of a set: colour after colour, the blocks of a colour shared among
+// the workers, then the tail by worker 0. Ends with a barrier.
+void REAL_NAME(run_coloured)(const struct system *system, const struct plan_set *set,
+                             block_kernel kernel, const void *argument,
+                             const struct worker *worker);
+
+#endif

@@ -1,0 +1,133 @@
+// The plain kernels, one element at a time, written to be read beside the equations
+// (docs/numerics.md).
+#include "kernels/face.h"
+#include "kernels/kernels.h"
+
+static bool is_slack(const struct spring_constants *material, real length, real rest)
+{
+    return (material->law == LAW_TENSION_ONLY && length <= rest) ||
+           (material->law == LAW_COMPRESSION_ONLY && length >= rest);
+}
+
+// F_a = -k (L - L0) u - c (w.u) u   (axial)   or   -k (L - L0) u - c w   (full);  F_b = -F_a.
+// At L = 0 there is no direction u: no elastic and no axial damping force.
+static void springs(const struct system *system, const void *unused, struct plan_block block)
+{
+    (void)unused;
+    const struct constants *constants = system->constants;
+    struct state *s = system->state;
+    const real *rest_lengths = s->rest_length ? s->rest_length : constants->rest_length;
+    for (uint64_t i = block.first; i < block.first + block.count; i++) {
+        if (s->broken && s->broken[i])
+            continue;
+        const struct spring_constants *material =
+            &constants->material[constants->spring_material[i]];
+        uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
+        real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
+        real square = dx * dx + dy * dy + dz * dz;
+        real length = real_sqrt(square);
+        real rest = rest_lengths[i];
+        if (is_slack(material, length, rest))
+            continue;
+        real wx = s->vx[a] - s->vx[b], wy = s->vy[a] - s->vy[b], wz = s->vz[a] - s->vz[b];
+        real along = 0; // force on a is along * d + across * w
+        if (length > 0)
+            along = -material->stiffness * (length - rest) / length;
+        real across = 0;
+        if (material->damping_law == DAMPING_FULL)
+            across = -material->damping;
+        else if (square > 0)
+            along -= material->damping * (wx * dx + wy * dy + wz * dz) / square;
+        real fx = along * dx + across * wx;
+        real fy = along * dy + across * wy;
+        real fz = along * dz + across * wz;
+        s->fx[a] += fx;
+        s->fy[a] += fy;
+        s->fz[a] += fz;
+        s->fx[b] -= fx;
+        s->fy[b] -= fy;
+        s->fz[b] -= fz;
+    }
+}
+
+static void normals(const struct system *system, const void *unused, struct plan_block block)
+{
+    (void)unused;
+    struct state *s = system->state;
+    for (uint64_t i = block.first; i < block.first + block.count; i++) {
+        struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
+        if (!(face.area > 0))
+            continue;
+        for (int corner = 0; corner < face.corners; corner++) {
+            uint32_t node = face.nodes[corner];
+            s->nx[node] += face.sx / face.area;
+            s->ny[node] += face.sy / face.area;
+            s->nz[node] += face.sz / face.area;
+        }
+    }
+}
+
+// F = c A (r.n) n   (face)   or   rho C_d / 2 A |r.n| (r.n) n   (quadratic), r the wind relative to
+// the mean velocity of the corners; an equal share to each corner, of which pinned ones take none.
+static void wind(const struct system *system, const void *argument, struct plan_block block)
+{
+    const struct wind_now *now = argument;
+    struct state *s = system->state;
+    const real *free_node = system->constants->inverse_mass;
+    for (uint64_t i = block.first; i < block.first + block.count; i++) {
+        struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
+        if (!(face.area > 0))
+            continue;
+        real rx = 0, ry = 0, rz = 0;
+        if (now->relative)
+            for (int corner = 0; corner < face.corners; corner++) {
+                rx += s->vx[face.nodes[corner]];
+                ry += s->vy[face.nodes[corner]];
+                rz += s->vz[face.nodes[corner]];
+            }
+        real share = (real)1 / (real)face.corners;
+        rx = now->wx - rx * share;
+        ry = now->wy - ry * share;
+        rz = now->wz - rz * share;
+        real normal_speed = (rx * face.sx + ry * face.sy + rz * face.sz) / face.area;
+        real scale = now->factor * normal_speed * share; // times A n = (sx, sy, sz)
+        if (now->law == WIND_QUADRATIC)
+            scale *= real_abs(normal_speed);
+        for (int corner = 0; corner < face.corners; corner++) {
+            uint32_t node = face.nodes[corner];
+            if (free_node[node] == 0)
+                continue;
+            s->fx[node] += scale * face.sx;
+            s->fy[node] += scale * face.sy;
+            s->fz[node] += scale * face.sz;
+        }
+    }
+}
+
+// F = P A n, an equal share to each corner (Matyka 2.21; in a plane P l n).
+static void pressure(const struct system *system, const void *unused, struct plan_block block)
+{
+    (void)unused;
+    struct state *s = system->state;
+    for (uint64_t i = block.first; i < block.first + block.count; i++) {
+        real p = (real)s->pressure[system->constants->face_body[i]];
+        if (p == 0)
+            continue;
+        struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
+        real share = p / (real)face.corners;
+        for (int corner = 0; corner < face.corners; corner++) {
+            uint32_t node = face.nodes[corner];
+            s->fx[node] += share * face.sx;
+            s->fy[node] += share * face.sy;
+            s->fz[node] += share * face.sz;
+        }
+    }
+}
+
+const struct kernels REAL_NAME(kernels_reference) = {
+    .name = "reference",
+    .springs = springs,
+    .normals = normals,
+    .wind = wind,
+    .pressure = pressure,
+};

@@ -1,0 +1,56 @@
+// How the work is cut and ordered, made once and then const. Springs (and likewise faces) are
+// sorted by the tile of nodes that their lowest node lies in; each tile's springs are a block;
+// blocks are coloured; blocks of one colour stand together. A kernel is handed a block and never
+// sees a colour.
+#ifndef TAUT_PLAN_PLAN_H
+#define TAUT_PLAN_PLAN_H
+
+#include "topology/topology.h"
+
+// Elements [first, first + count) of the plan's order.
+struct plan_block {
+    uint64_t first;
+    uint64_t count;
+};
+
+// The order of one sort of elements: springs or faces.
+struct plan_set {
+    uint64_t element_count;
+    uint32_t *order; // order[i]: builder number of the i-th element of the plan
+    struct plan_block *blocks;
+    uint32_t block_count, block_capacity;
+    // Blocks [colour_start[c], colour_start[c + 1]) have colour c and may run at once. The tail,
+    // blocks [colour_start[colour_count], block_count), found no free colour and runs one by one,
+    // in order, last.
+    uint32_t colour_start[66];
+    int colour_count;
+};
+
+struct plan {
+    const taut_allocator *allocator;
+    bool reference; // one block of each, in builder order
+    uint32_t tile_nodes;
+    struct plan_set springs, faces;
+    uint32_t *fragile; // places in springs.order of springs that can break or yield, ascending
+    uint64_t fragile_count;
+};
+
+struct plan_options {
+    bool reference;
+    uint32_t tile_nodes; // 0: chosen from the number of nodes
+    int colours_allowed; // 0: all of them; tests use fewer to force a tail
+};
+
+taut_status plan_make(const struct topology *topology, const struct plan_options *options,
+                      const taut_allocator *allocator, struct plan **plan, taut_error *error);
+
+void plan_free(struct plan *plan);
+
+uint64_t plan_bytes(const struct plan *plan);
+
+// Proves the plan against its topology: every element exactly once, blocks of one colour without a
+// common node, everything in range. TAUT_ERROR_ARGUMENT with what is wrong; run in debug builds and
+// tests.
+taut_status plan_check(const struct topology *topology, const struct plan *plan, taut_error *error);
+
+#endif

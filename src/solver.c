@@ -1,0 +1,247 @@
+#include "solver.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "parallel/machine.h"
+
+// One step: forces and motion, what follows them, and now and then a look whether all is well.
+static void one_step(taut_solver *solver, uint64_t done, const struct worker *worker)
+{
+    const struct system_functions *call = solver->functions;
+    call->integrate(solver->system, worker);
+    call->finish(solver->system, worker);
+    if (done % DIVERGENCE_STEPS == 0)
+        call->check(solver->system, worker);
+}
+
+struct advance {
+    taut_solver *solver;
+    uint64_t steps;
+};
+
+// The team's work for many steps. A fault is set before a barrier and read after it, so all workers
+// leave together.
+static void advance(void *context, const struct worker *worker)
+{
+    struct advance *it = context;
+    const struct system_functions *call = it->solver->functions;
+    uint64_t done = call->steps(it->solver->system);
+    worker_barrier(); // all have read the count before the first step moves it
+    for (uint64_t i = 0; i < it->steps && call->fault(it->solver->system)->code == TAUT_OK; i++)
+        one_step(it->solver, ++done, worker);
+    if (it->steps > 0 && call->fault(it->solver->system)->code == TAUT_OK)
+        call->check(it->solver->system, worker);
+}
+
+static taut_status explain_collapse(const taut_solver *solver, const struct fault *fault,
+                                    taut_error *error)
+{
+    return fail(error, fault->code,
+                "body '%s' collapsed: its volume is %g at t = %g s (step %llu); gas has no room "
+                "left. Try a smaller dt, stiffer springs, or more gas",
+                solver->topology->bodies[fault->body].name,
+                solver->functions->volume(solver->system, fault->body), fault->time,
+                (unsigned long long)fault->step);
+}
+
+static taut_status explain_divergence(const taut_solver *solver, const struct fault *fault,
+                                      taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    const struct topology_body *body = &topology->bodies[fault->body];
+    char near[160] = "no spring is attached to it", limit[200] = "";
+    uint64_t spring;
+    if (solver->functions->stiffest_spring(solver->system, fault->node, &spring))
+        snprintf(near, sizeof near, "the stiffest spring there is number %llu with %g N/m",
+                 (unsigned long long)(spring - body->first_spring),
+                 topology->materials[topology->spring_material[spring]].stiffness);
+    struct critical_step critical;
+    if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
+        double dt =
+            integrator_critical_dt(solver->integrator, critical.omega, solver->position_ratio);
+        snprintf(limit, sizeof limit,
+                 dt > 0 ? "; dt is %g s, and up to %g s is safe for %s without damping"
+                        : "; dt is %g s, and no dt is safe (bound %g s) for %s without damping",
+                 solver->dt, dt, integrator_name(solver->integrator));
+    }
+    return fail(error, fault->code,
+                "diverged at t = %g s (step %llu), first seen at node %llu of body '%s'; %s%s",
+                fault->time, (unsigned long long)fault->step,
+                (unsigned long long)(fault->node - body->first_node), body->name, near, limit);
+}
+
+taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error)
+{
+    double start = clock_seconds();
+    double work_before = solver->functions->clock(solver->system)->seconds[STAGE_WORK];
+    struct advance all = {solver, steps};
+    team_run(solver->threads, advance, &all);
+    double work = solver->functions->clock(solver->system)->seconds[STAGE_WORK] - work_before;
+    solver->step_seconds += clock_seconds() - start - work;
+    const struct fault *fault = solver->functions->fault(solver->system);
+    if (fault->code == TAUT_ERROR_COLLAPSED)
+        return explain_collapse(solver, fault, error);
+    if (fault->code == TAUT_ERROR_DIVERGED)
+        return explain_divergence(solver, fault, error);
+    return TAUT_OK;
+}
+
+static void start(void *context, const struct worker *worker)
+{
+    taut_solver *solver = context;
+    solver->functions->start(solver->system, worker);
+}
+
+// Small systems are done sooner by fewer threads: below this many springs each, barriers cost more.
+enum { SPRINGS_PER_THREAD = 8192 };
+
+static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *error)
+{
+    enum { THREADS_MAX = 4096 };
+    if (wanted < 0 || wanted > THREADS_MAX)
+        return fail(error, TAUT_ERROR_ARGUMENT, "%d threads: choose 1 to %d, or 0 for all cores",
+                    wanted, THREADS_MAX);
+    solver->threads = wanted;
+    if (solver->plan->reference) {
+        solver->threads = 1;
+    } else if (wanted == 0) {
+        struct machine machine;
+        taut_status status = machine_detect(&machine, error);
+        if (status != TAUT_OK)
+            return status;
+        uint64_t useful = solver->topology->spring_count / SPRINGS_PER_THREAD + 1;
+        solver->threads = useful < (uint64_t)machine.cores ? (int)useful : machine.cores;
+    }
+    return TAUT_OK;
+}
+
+// dt: auto is a fraction of the guaranteed bound at t = 0.
+static taut_status choose_dt(taut_solver *solver, const struct scene_simulation *simulation,
+                             taut_error *error)
+{
+    solver->dt = simulation->dt;
+    solver->position_ratio = 1;
+    if (!simulation->dt_auto) {
+        if (simulation->position_step > 0)
+            solver->position_ratio = simulation->position_step / simulation->dt;
+        return TAUT_OK;
+    }
+    struct critical_step critical;
+    taut_status status = solver_critical_step(solver, &critical, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!critical.known)
+        return fail(error, TAUT_ERROR_SCENE,
+                    "simulation.dt: auto needs a spring at a free node; give dt in seconds");
+    solver->dt = simulation->safety * integrator_critical_dt(solver->integrator, critical.omega, 1);
+    if (!(solver->dt > 0))
+        return fail(error, TAUT_ERROR_SCENE,
+                    "simulation.dt: auto: %s has no stable step without damping; choose another "
+                    "integrator or give dt in seconds",
+                    integrator_name(solver->integrator));
+    solver->functions->set_dt(solver->system, solver->dt);
+    return TAUT_OK;
+}
+
+static uint64_t count_steps(const struct scene_simulation *simulation, double dt)
+{
+    if (!simulation->has_duration)
+        return simulation->steps;
+    double exact = simulation->duration / dt, whole = round(exact);
+    bool near = fabs(exact - whole) <= 1e-6 * fmax(1, whole);
+    return (uint64_t)(near ? whole : ceil(exact));
+}
+
+static taut_status build(taut_solver *solver, const taut_scene *scene, const struct bodies *bodies,
+                         const struct plan_options *plan_options, int threads, taut_error *error)
+{
+    const taut_allocator *allocator = solver->allocator;
+    taut_status status = topology_cook(scene, bodies, allocator, &solver->topology, error);
+    if (status == TAUT_OK)
+        status = plan_make(solver->topology, plan_options, allocator, &solver->plan, error);
+#ifndef NDEBUG
+    if (status == TAUT_OK)
+        status = plan_check(solver->topology, solver->plan, error);
+#endif
+    if (status == TAUT_OK)
+        status = choose_threads(solver, threads, error);
+    struct system_options options = {scene, scene->simulation.dt_auto ? 0 : scene->simulation.dt};
+    if (status == TAUT_OK)
+        status = solver->functions->make(solver->topology, solver->plan, bodies, &options,
+                                         allocator, &solver->system, error);
+    if (status == TAUT_OK)
+        status = choose_dt(solver, &scene->simulation, error);
+    if (status == TAUT_OK) {
+        solver->steps_planned = count_steps(&scene->simulation, solver->dt);
+        team_run(solver->threads, start, solver);
+    }
+    return status;
+}
+
+taut_status solver_create(const taut_scene *scene, const struct solver_options *options,
+                          taut_solver **result, taut_error *error)
+{
+    *result = NULL;
+    double begin = clock_seconds();
+    const taut_allocator *allocator = options->config.allocator;
+    taut_solver *solver = memory_allocate(allocator, 1, sizeof *solver);
+    if (!solver)
+        return fail_memory(error, "the solver");
+    solver->allocator_copy = allocator ? *allocator : memory_default_allocator;
+    solver->allocator = &solver->allocator_copy;
+    solver->precision = scene->precision;
+    solver->integrator = scene->simulation.integrator;
+    solver->functions =
+        scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
+    struct plan_options plan_options = options->plan;
+    plan_options.reference = options->config.kernel == TAUT_KERNEL_REFERENCE;
+    struct bodies bodies = {0};
+    struct diagnostics diagnostics = {0};
+    taut_status status = bodies_build(scene, &bodies, &diagnostics, error);
+    if (status == TAUT_OK)
+        status = build(solver, scene, &bodies, &plan_options, options->config.threads, error);
+    else if (status == TAUT_ERROR_SCENE && diagnostics.count)
+        fail(error, status, "%s", diagnostics.items[0].text);
+    diagnostics_free(&diagnostics);
+    bodies_free(&bodies);
+    if (status != TAUT_OK) {
+        taut_solver_destroy(solver);
+        return status;
+    }
+    solver->setup_seconds = clock_seconds() - begin;
+    *result = solver;
+    return TAUT_OK;
+}
+
+void taut_solver_destroy(taut_solver *solver)
+{
+    if (!solver)
+        return;
+    if (solver->system)
+        solver->functions->free(solver->system);
+    plan_free(solver->plan);
+    topology_free(solver->topology);
+    taut_allocator allocator = solver->allocator_copy;
+    memory_release(&allocator, solver, 1, sizeof *solver);
+}
+
+uint64_t solver_bytes(const taut_solver *solver)
+{
+    return sizeof *solver + topology_bytes(solver->topology) + plan_bytes(solver->plan) +
+           solver->functions->bytes(solver->system);
+}
+
+taut_status solver_critical_step(const taut_solver *solver, struct critical_step *result,
+                                 taut_error *error)
+{
+    return solver->functions->critical_step(solver->system, result, error);
+}
+
+double solver_spring_updates(const taut_solver *solver)
+{
+    return (double)solver->topology->spring_count *
+           (double)solver->functions->steps(solver->system) *
+           (double)solver->functions->evaluations(solver->system);
+}

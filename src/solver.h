@@ -1,0 +1,72 @@
+// The solver from inside: what the command line and the tests see beyond taut.h.
+#ifndef TAUT_SOLVER_H
+#define TAUT_SOLVER_H
+
+#include "output/snapshot.h"
+#include "solver_system.h"
+
+struct taut_solver {
+    const taut_allocator *allocator;
+    taut_allocator allocator_copy;
+    struct topology *topology;
+    struct plan *plan;
+    const struct system_functions *functions;
+    struct system *system;
+    int threads;
+    enum precision precision;
+    enum integrator integrator;
+    double dt;             // s
+    double position_ratio; // position_step / dt
+    uint64_t steps_planned;
+    double setup_seconds;
+    double step_seconds; // wall time spent in steps, the account of work excluded
+};
+
+// Settings of a solver beyond taut_config, for tests.
+struct solver_options {
+    taut_config config;
+    struct plan_options plan; // .reference is set from config.kernel
+};
+
+taut_status solver_create(const taut_scene *scene, const struct solver_options *options,
+                          taut_solver **solver, taut_error *error);
+
+// All that output can want of one moment; the arrays belong to it.
+struct moment_view {
+    struct snapshot snapshot;
+    struct snapshot_body *bodies;
+    size_t body_count;
+    uint64_t node_count, spring_count, face_count;
+    double *positions, *velocities, *forces, *strains;
+    uint8_t *broken;
+    uint32_t (*springs)[2]; // body's own node numbers
+    uint32_t *faces;        // body's own node numbers, arity of each body
+};
+
+// Room for the views of this solver. Springs and faces are filled here, once.
+taut_status moment_view_make(const taut_solver *solver, struct moment_view *view,
+                             taut_error *error);
+
+enum moment_want {
+    WANT_NODES = 1, // positions, velocities
+    WANT_FORCES = 2,
+    WANT_STRAINS = 4, // and broken flags
+    WANT_ENERGY = 8,  // energies, volumes and the account of work
+};
+
+// Fills what is wanted for the present state; the rest keeps its old values.
+void moment_view_take(taut_solver *solver, unsigned wanted, struct moment_view *view);
+
+void moment_view_free(struct moment_view *view);
+
+// Bytes held for topology, plan, constants and state.
+uint64_t solver_bytes(const taut_solver *solver);
+
+// The largest undamped symplectic step at the present state.
+taut_status solver_critical_step(const taut_solver *solver, struct critical_step *result,
+                                 taut_error *error);
+
+// Spring updates done so far: springs times force evaluations.
+double solver_spring_updates(const taut_solver *solver);
+
+#endif

@@ -1,0 +1,263 @@
+// Makes and reads the numeric part of a solver. Numeric: compiled for float and for double.
+#include "solver_system.h"
+
+#include "base/memory.h"
+#include "integrate/integrate.h"
+#include "stability/critical_step.h"
+#include "stability/divergence.h"
+
+static bool any_projection(const taut_scene *scene)
+{
+    for (size_t c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].response == RESPONSE_PROJECT)
+            return true;
+    return false;
+}
+
+static void set_dt(struct system *system, double dt)
+{
+    double ratio = system->settings.position_ratio;
+    system->settings.dt = dt;
+    system->settings.position_step = ratio * dt;
+}
+
+static struct settings settings_of(const taut_scene *scene)
+{
+    const struct scene_simulation *simulation = &scene->simulation;
+    bool own_step = simulation->position_step > 0 && !simulation->dt_auto;
+    return (struct settings){
+        .integrator = simulation->integrator,
+        .position_ratio = own_step ? simulation->position_step / simulation->dt : 1,
+        .keep_velocity = simulation->keep_velocity,
+        .projects = any_projection(scene),
+        .account_work = scene->output.work,
+    };
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool allocate_scratch(struct system *system)
+{
+    const struct topology *topology = system->topology;
+    size_t elements = larger((size_t)topology->node_count,
+                             larger((size_t)topology->spring_count, (size_t)topology->face_count));
+    system->chunk_sums_length = chunk_count(elements) + 1;
+    system->chunk_sums =
+        memory_allocate(system->allocator, system->chunk_sums_length, sizeof *system->chunk_sums);
+    system->fragile_losses =
+        memory_allocate(system->allocator, chunk_count((size_t)system->plan->fragile_count),
+                        sizeof *system->fragile_losses);
+    return system->chunk_sums && system->fragile_losses;
+}
+
+static void free_system(struct system *system)
+{
+    if (!system)
+        return;
+    REAL_NAME(state_free)(system->state);
+    REAL_NAME(constants_free)(system->constants);
+    memory_release(system->allocator, system->chunk_sums, system->chunk_sums_length,
+                   sizeof *system->chunk_sums);
+    memory_release(system->allocator, system->fragile_losses,
+                   chunk_count((size_t)system->plan->fragile_count),
+                   sizeof *system->fragile_losses);
+    memory_release(system->allocator, system, 1, sizeof *system);
+}
+
+static taut_status make(const struct topology *topology, const struct plan *plan,
+                        const struct bodies *bodies, const struct system_options *options,
+                        const taut_allocator *allocator, struct system **result, taut_error *error)
+{
+    *result = NULL;
+    struct system *system = memory_allocate(allocator, 1, sizeof *system);
+    if (!system)
+        return fail_memory(error, "the solver");
+    system->topology = topology;
+    system->plan = plan;
+    system->allocator = allocator;
+    system->kernels = &REAL_NAME(kernels_reference);
+    system->settings = settings_of(options->scene);
+    set_dt(system, options->dt);
+    struct state_needs needs = REAL_NAME(integrator_needs)(system->settings.integrator, topology);
+    taut_status status =
+        REAL_NAME(constants_make)(topology, plan, allocator, &system->constants, error);
+    if (status == TAUT_OK)
+        status =
+            REAL_NAME(state_make)(topology, plan, bodies, needs, allocator, &system->state, error);
+    if (status == TAUT_OK && !allocate_scratch(system))
+        status = fail_memory(error, "the solver");
+    if (status != TAUT_OK) {
+        free_system(system);
+        return status;
+    }
+    *result = system;
+    return TAUT_OK;
+}
+
+static void start(struct system *system, const struct worker *worker)
+{
+    stage_clock_start(&system->clock, worker);
+    REAL_NAME(volumes_measure)(system, 0, false, worker);
+    if (worker->index == 0)
+        for (size_t b = 0; b < system->topology->body_count; b++)
+            system->state->volume_built[b] = system->state->volume[b];
+    worker_barrier();
+    REAL_NAME(integrator_start)(system, worker);
+    taut_energy energy = {0};
+    REAL_NAME(energy_measure)(system, REAL_NAME(moment_now)(system), &energy, worker);
+    if (worker->index == 0)
+        REAL_NAME(divergence_start)(system, &energy);
+    worker_barrier();
+    if (worker->index == 0)
+        for (int stage = 0; stage < STAGE_COUNT; stage++)
+            system->clock.seconds[stage] = 0;
+}
+
+static void look(struct system *system, bool want_forces, taut_energy *energy,
+                 const struct worker *worker)
+{
+    struct moment now = REAL_NAME(moment_now)(system);
+    struct stage_clock clock = system->clock; // a look is no part of the steps that it tells of
+    bool wanted = want_forces || system->settings.account_work;
+    if (wanted && !system->state->forces_current)
+        REAL_NAME(forces_look)(system, now, worker);
+    REAL_NAME(energy_measure)(system, now, energy, worker);
+    REAL_NAME(work_sample)(system, now, worker);
+    worker_barrier();
+    if (worker->index == 0)
+        system->clock = clock;
+}
+
+static void read_nodes(const struct system *system, uint64_t first, uint64_t count,
+                       double *positions, double *velocities, double *forces)
+{
+    const struct state *s = system->state;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t node = first + i;
+        if (positions) {
+            positions[3 * i] = (double)s->x[node];
+            positions[3 * i + 1] = (double)s->y[node];
+            positions[3 * i + 2] = (double)s->z[node];
+        }
+        if (velocities) {
+            velocities[3 * i] = (double)s->vx[node];
+            velocities[3 * i + 1] = (double)s->vy[node];
+            velocities[3 * i + 2] = (double)s->vz[node];
+        }
+        if (forces) {
+            forces[3 * i] = (double)s->fx[node];
+            forces[3 * i + 1] = (double)s->fy[node];
+            forces[3 * i + 2] = (double)s->fz[node];
+        }
+    }
+}
+
+static void read_springs(const struct system *system, double *strains, uint8_t *broken)
+{
+    const struct state *s = system->state;
+    const struct constants *constants = system->constants;
+    for (uint64_t i = 0; i < constants->springs; i++) {
+        uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
+        vec3 d = vec3_make((double)s->x[a] - (double)s->x[b], (double)s->y[a] - (double)s->y[b],
+                           (double)s->z[a] - (double)s->z[b]);
+        double rest = (double)(s->rest_length ? s->rest_length[i] : constants->rest_length[i]);
+        uint32_t spring = system->plan->springs.order[i];
+        strains[spring] = rest > 0 ? (vec3_length(d) - rest) / rest : 0;
+        if (broken && s->broken)
+            broken[spring] = s->broken[i];
+    }
+}
+
+static uint64_t broken_count(const struct system *system)
+{
+    uint64_t count = 0;
+    if (system->state->broken)
+        for (uint64_t i = 0; i < system->plan->fragile_count; i++)
+            count += system->state->broken[system->plan->fragile[i]];
+    return count;
+}
+
+static double volume(const struct system *system, size_t body)
+{
+    return system->state->volume[body];
+}
+
+static uint64_t hash(const struct system *system)
+{
+    return REAL_NAME(state_hash)(system->state);
+}
+
+static uint64_t bytes(const struct system *system)
+{
+    return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +
+           REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants);
+}
+
+static uint64_t steps(const struct system *system)
+{
+    return system->state->step;
+}
+
+static int evaluations(const struct system *system)
+{
+    return REAL_NAME(integrator_evaluations)(system->settings.integrator);
+}
+
+static const char *kernel_name(const struct system *system)
+{
+    return system->plan->reference ? system->kernels->name : "blocks";
+}
+
+static const struct fault *fault(const struct system *system)
+{
+    return &system->fault;
+}
+
+static const struct work_account *work(const struct system *system)
+{
+    return system->settings.account_work ? &system->work : NULL;
+}
+
+static const struct stage_clock *clock_of(const struct system *system)
+{
+    return &system->clock;
+}
+
+static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3 velocity)
+{
+    struct state *s = system->state;
+    s->collider_centre[collider] = centre;
+    s->collider_velocity[collider] = velocity;
+    s->collider_since[collider] = (double)s->step * system->settings.dt;
+    s->forces_current = false;
+}
+
+const struct system_functions REAL_NAME(system_functions) = {
+    .real_bytes = sizeof(real),
+    .make = make,
+    .free = free_system,
+    .set_dt = set_dt,
+    .start = start,
+    .integrate = REAL_NAME(integrator_step),
+    .finish = REAL_NAME(step_finish),
+    .check = REAL_NAME(divergence_check),
+    .look = look,
+    .read_nodes = read_nodes,
+    .read_springs = read_springs,
+    .volume = volume,
+    .broken_count = broken_count,
+    .hash = hash,
+    .bytes = bytes,
+    .steps = steps,
+    .evaluations = evaluations,
+    .kernel_name = kernel_name,
+    .fault = fault,
+    .work = work,
+    .clock = clock_of,
+    .critical_step = REAL_NAME(critical_step_bound),
+    .stiffest_spring = REAL_NAME(stiffest_spring),
+    .set_sphere = set_sphere,
+};

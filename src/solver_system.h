@@ -1,0 +1,62 @@
+// The solver's view of the numeric part: one table of functions for float, one for double, chosen
+// when a solver is made.
+#ifndef TAUT_SOLVER_SYSTEM_H
+#define TAUT_SOLVER_SYSTEM_H
+
+#include "parallel/team.h"
+#include "plan/plan.h"
+#include "stability/limits.h"
+#include "state/account.h"
+#include "state/stage.h"
+
+struct system;
+
+struct system_options {
+    const taut_scene *scene;
+    double dt; // s; 0: not known yet
+};
+
+struct system_functions {
+    size_t real_bytes;
+    taut_status (*make)(const struct topology *topology, const struct plan *plan,
+                        const struct bodies *bodies, const struct system_options *options,
+                        const taut_allocator *allocator, struct system **system, taut_error *error);
+    void (*free)(struct system *system);
+    void (*set_dt)(struct system *system, double dt);
+    // The state at t = 0: built volumes, energies, what the integrator must remember.
+    void (*start)(struct system *system, const struct worker *worker);
+
+    // The stages of a step, in this order (solver.c).
+    void (*integrate)(struct system *system, const struct worker *worker);
+    void (*finish)(struct system *system, const struct worker *worker);
+    void (*check)(struct system *system, const struct worker *worker);
+
+    // A look at the present state that changes nothing of it: energies; forces, if they are wanted
+    // or work is accounted for; the account of work brought up to now.
+    void (*look)(struct system *system, bool want_forces, taut_energy *energy,
+                 const struct worker *worker);
+    void (*read_nodes)(const struct system *system, uint64_t first, uint64_t count,
+                       double *positions, double *velocities, double *forces);
+    // Strains and broken flags of all springs, over all bodies in builder order; `broken` may be
+    // NULL.
+    void (*read_springs)(const struct system *system, double *strains, uint8_t *broken);
+    double (*volume)(const struct system *system, size_t body);
+    uint64_t (*broken_count)(const struct system *system);
+    uint64_t (*hash)(const struct system *system);
+    uint64_t (*bytes)(const struct system *system);
+    uint64_t (*steps)(const struct system *system);
+    int (*evaluations)(const struct system *system); // of forces, a step
+    const char *(*kernel_name)(const struct system *system);
+    const struct fault *(*fault)(const struct system *system);
+    const struct work_account *(*work)(const struct system *system); // NULL: no account is kept
+    const struct stage_clock *(*clock)(const struct system *system);
+    taut_status (*critical_step)(const struct system *system, struct critical_step *result,
+                                 taut_error *error);
+    bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
+    void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity);
+};
+
+extern const struct system_functions system_functions_f32;
+extern const struct system_functions system_functions_f64;
+
+#endif

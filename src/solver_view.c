@@ -1,0 +1,142 @@
+// A solver's present moment as output sees it.
+#include "solver.h"
+
+#include "base/memory.h"
+
+// All arrays of a view with their lengths, listed once.
+#define VIEW_ARRAYS(X)                                                                             \
+    X(bodies, body_count)                                                                          \
+    X(positions, node_count * 3)                                                                   \
+    X(velocities, node_count * 3)                                                                  \
+    X(forces, node_count * 3)                                                                      \
+    X(strains, spring_count)                                                                       \
+    X(broken, spring_count)                                                                        \
+    X(springs, spring_count)                                                                       \
+    X(faces, face_count * 3)
+
+static bool allocate_arrays(struct moment_view *view)
+{
+#define ALLOCATE(name, length)                                                                     \
+    view->name = memory_allocate(NULL, (size_t)(view->length), sizeof *view->name);                \
+    if (!view->name)                                                                               \
+        return false;
+    VIEW_ARRAYS(ALLOCATE)
+#undef ALLOCATE
+    return true;
+}
+
+void moment_view_free(struct moment_view *view)
+{
+#define RELEASE(name, length)                                                                      \
+    memory_release(NULL, view->name, (size_t)(view->length), sizeof *view->name);
+    VIEW_ARRAYS(RELEASE)
+#undef RELEASE
+    *view = (struct moment_view){0};
+}
+
+static void fill_body(const struct topology *topology, size_t index, struct moment_view *view)
+{
+    const struct topology_body *body = &topology->bodies[index];
+    uint32_t first_node = (uint32_t)body->first_node;
+    for (uint64_t i = body->first_spring; i < body->first_spring + body->spring_count; i++) {
+        view->springs[i][0] = topology->springs[i][0] - first_node;
+        view->springs[i][1] = topology->springs[i][1] - first_node;
+    }
+    uint32_t *faces = view->faces + 3 * body->first_face;
+    for (uint64_t i = 0; i < body->face_count; i++)
+        for (int corner = 0; corner < body->face_arity; corner++)
+            faces[i * (uint64_t)body->face_arity + (uint64_t)corner] =
+                topology->faces[body->first_face + i][corner] - first_node;
+    view->bodies[index] = (struct snapshot_body){
+        .name = body->name,
+        .node_count = body->node_count,
+        .positions = view->positions + 3 * body->first_node,
+        .velocities = view->velocities + 3 * body->first_node,
+        .forces = view->forces + 3 * body->first_node,
+        .spring_count = body->spring_count,
+        .springs = (const uint32_t(*)[2])view->springs + body->first_spring,
+        .strains = view->strains + body->first_spring,
+        .broken = topology->any_breaks ? view->broken + body->first_spring : NULL,
+        .face_count = body->face_count,
+        .face_arity = body->face_arity,
+        .faces = faces,
+    };
+}
+
+taut_status moment_view_make(const taut_solver *solver, struct moment_view *view, taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    *view = (struct moment_view){
+        .body_count = topology->body_count,
+        .node_count = topology->node_count,
+        .spring_count = topology->spring_count,
+        .face_count = topology->face_count,
+    };
+    if (!allocate_arrays(view)) {
+        moment_view_free(view);
+        return fail_memory(error, "the view of a moment");
+    }
+    for (size_t b = 0; b < topology->body_count; b++)
+        fill_body(topology, b, view);
+    view->snapshot.bodies = view->bodies;
+    view->snapshot.body_count = view->body_count;
+    view->snapshot.single = solver->precision == PRECISION_SINGLE;
+    return TAUT_OK;
+}
+
+struct look {
+    taut_solver *solver;
+    bool want_forces;
+    taut_energy energy;
+};
+
+static void take_look(void *context, const struct worker *worker)
+{
+    struct look *look = context;
+    look->solver->functions->look(look->solver->system, look->want_forces, &look->energy, worker);
+}
+
+static void take_energy(const struct look *look, struct snapshot *snapshot)
+{
+    const taut_energy *energy = &look->energy;
+    snapshot->kinetic = energy->kinetic;
+    snapshot->elastic = energy->elastic;
+    snapshot->gravity = energy->gravity;
+    snapshot->gas = energy->gas;
+    snapshot->contact = energy->contact;
+    snapshot->total = energy->total;
+    const struct work_account *work = look->solver->functions->work(look->solver->system);
+    snapshot->has_work = work != NULL;
+    if (work)
+        snapshot->work = (struct snapshot_work){
+            .damping = work->done[WORK_DAMPING],
+            .drag = work->done[WORK_DRAG],
+            .friction = work->done[WORK_FRICTION],
+            .keep = work->done[WORK_KEEP],
+            .breaking = work->done[WORK_BREAKING],
+            .wind = work->done[WORK_WIND],
+            .drives = work->done[WORK_DRIVES],
+            .inflation = work->done[WORK_INFLATION],
+        };
+}
+
+void moment_view_take(taut_solver *solver, unsigned wanted, struct moment_view *view)
+{
+    const struct system_functions *call = solver->functions;
+    if (wanted & (WANT_ENERGY | WANT_FORCES)) {
+        struct look look = {.solver = solver, .want_forces = wanted & WANT_FORCES};
+        team_run(solver->threads, take_look, &look);
+        take_energy(&look, &view->snapshot);
+        for (size_t b = 0; b < view->body_count; b++)
+            view->bodies[b].volume = call->volume(solver->system, b);
+    }
+    if (wanted & WANT_NODES)
+        call->read_nodes(solver->system, 0, view->node_count, view->positions, view->velocities,
+                         NULL);
+    if (wanted & WANT_FORCES)
+        call->read_nodes(solver->system, 0, view->node_count, NULL, NULL, view->forces);
+    if (wanted & WANT_STRAINS)
+        call->read_springs(solver->system, view->strains, view->broken);
+    view->snapshot.step = taut_solver_step_count(solver);
+    view->snapshot.time = taut_solver_time(solver);
+}

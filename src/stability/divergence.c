@@ -1,0 +1,158 @@
+// A run may draw kinetic energy from what was stored at the start, from falling, from gas, wind,
+// drives and moving spheres. Each source is bounded generously, and only MARGIN times their sum is
+// called divergence: an unstable mode passes that within a few steps, since it grows by a factor
+// every step.
+#include "stability/divergence.h"
+
+static const double MARGIN = 100;
+
+enum { CHECK_KINETIC, CHECK_GRAVITY, CHECK_POSITIONS };
+
+static void sum_chunk(struct system *system, size_t chunk)
+{
+    const struct state *s = system->state;
+    const double *mass = system->topology->mass;
+    vec3 g = system->topology->environment.gravity;
+    double *sums = system->chunk_sums[chunk];
+    sums[CHECK_KINETIC] = sums[CHECK_GRAVITY] = sums[CHECK_POSITIONS] = 0;
+    struct range range = chunk_range(chunk, (size_t)s->nodes);
+    for (size_t i = range.first; i < range.end; i++) {
+        double x = (double)s->x[i], y = (double)s->y[i], z = (double)s->z[i];
+        double vx = (double)s->vx[i], vy = (double)s->vy[i], vz = (double)s->vz[i];
+        sums[CHECK_KINETIC] += 0.5 * mass[i] * (vx * vx + vy * vy + vz * vz);
+        sums[CHECK_GRAVITY] -= mass[i] * (g.x * x + g.y * y + g.z * z);
+        sums[CHECK_POSITIONS] += x + y + z;
+    }
+}
+
+static double total_mass(const struct topology *topology)
+{
+    double mass = 0;
+    for (size_t b = 0; b < topology->body_count; b++)
+        mass += topology->bodies[b].mass;
+    return mass;
+}
+
+// The fastest that anything is moved from outside, m/s.
+static double outside_speed(const struct system *system)
+{
+    const struct topology *topology = system->topology;
+    double fastest = 0;
+    for (size_t p = 0; p < topology->drive_piece_count; p++)
+        fastest = fmax(fastest, vec3_length(topology->drive_pieces[p].velocity));
+    for (size_t m = 0; m < topology->motion_count; m++) {
+        const struct motion *motion = &topology->motions[m];
+        double reach = motion->type == MOTION_OSCILLATOR ? fabs(motion->amplitude) : motion->length;
+        if (motion->type != MOTION_DRIVE)
+            fastest = fmax(fastest, 2 * reach * motion->omega);
+    }
+    for (size_t c = 0; c < topology->collider_count; c++)
+        fastest = fmax(fastest, vec3_length(system->state->collider_velocity[c]));
+    return fastest;
+}
+
+// What drives and moving spheres may have pushed into springs and surfaces by now.
+static double outside_work(const struct system *system, double time)
+{
+    const struct topology *topology = system->topology;
+    double speed = outside_speed(system);
+    if (speed == 0)
+        return 0;
+    double stiffness = 0;
+    for (size_t i = 0; i < topology->material_count; i++)
+        stiffness = fmax(stiffness, topology->materials[i].stiffness);
+    for (size_t c = 0; c < topology->collider_count; c++)
+        stiffness = fmax(stiffness, topology->colliders[c].stiffness);
+    double moved = speed * time;
+    double places = (double)topology->motion_count + (double)topology->collider_count;
+    return 2 * total_mass(topology) * speed * speed + 0.5 * places * stiffness * moved * moved;
+}
+
+// Nothing that drifts with a relative wind gets faster than it; a wind that does not see how fast
+// things go pushes for ever: speed = force * time / mass, for the force of the whole surface as
+// built.
+static double wind_work(const struct system *system, double time)
+{
+    const struct topology *topology = system->topology;
+    const struct scene_wind *wind = &topology->environment.wind;
+    if (!wind->present || topology->face_count == 0)
+        return 0;
+    double speed = vec3_length(wind->velocity), mass = total_mass(topology);
+    for (size_t i = 0; i < wind->gust_count; i++)
+        speed += vec3_length(wind->gusts[i].amplitude);
+    double pushed = 0;
+    if (!wind->relative) {
+        double factor =
+            wind->law == WIND_QUADRATIC ? wind->density * wind->drag * speed : wind->coefficient;
+        pushed = factor * speed * (double)topology->face_count * time / mass;
+    }
+    return 0.5 * mass * (speed + pushed) * (speed + pushed);
+}
+
+static double gas_work(const struct system *system)
+{
+    double work = 0;
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
+        if (gas->present)
+            work += 10 * fabs(gas->amount) + fabs(gas->atmosphere) * system->state->volume_built[b];
+    }
+    return work;
+}
+
+void REAL_NAME(divergence_start)(struct system *system, const taut_energy *energy)
+{
+    system->energy_start = energy->kinetic + energy->elastic + energy->contact + gas_work(system);
+    system->gravity_start = energy->gravity;
+}
+
+// Not finite comes first: no comparison finds it faster than itself.
+static uint64_t worst_node(const struct state *s)
+{
+    uint64_t worst = 0;
+    double fastest = -1;
+    for (uint64_t i = 0; i < s->nodes; i++) {
+        double vx = (double)s->vx[i], vy = (double)s->vy[i], vz = (double)s->vz[i];
+        double square = vx * vx + vy * vy + vz * vz;
+        double place = (double)s->x[i] + (double)s->y[i] + (double)s->z[i];
+        if (!isfinite(square) || !isfinite(place))
+            return i;
+        if (square > fastest) {
+            fastest = square;
+            worst = i;
+        }
+    }
+    return worst;
+}
+
+static void judge(struct system *system, const double sums[SUM_WIDTH])
+{
+    double time = (double)system->state->step * system->settings.dt;
+    double fallen = fmax(0, system->gravity_start - sums[CHECK_GRAVITY]);
+    double explained =
+        system->energy_start + fallen + wind_work(system, time) + outside_work(system, time);
+    bool finite = isfinite(sums[CHECK_KINETIC]) && isfinite(sums[CHECK_POSITIONS]);
+    // Round-off alone moves a body at rest: a speed of a micrometre a second explains nothing.
+    double noise = 0.5e-12 * total_mass(system->topology);
+    if (finite && sums[CHECK_KINETIC] <= MARGIN * explained + noise)
+        return;
+    uint64_t node = worst_node(system->state);
+    system->fault =
+        (struct fault){TAUT_ERROR_DIVERGED, topology_body_of_node(system->topology, node), node,
+                       time, system->state->step};
+}
+
+void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker)
+{
+    size_t chunks = chunk_count((size_t)system->state->nodes);
+    struct range share = worker_share(worker, chunks, 1);
+    for (size_t chunk = share.first; chunk < share.end; chunk++)
+        sum_chunk(system, chunk);
+    worker_barrier();
+    if (worker->index == 0 && system->fault.code == TAUT_OK) {
+        double sums[SUM_WIDTH];
+        sum_chunks(system, chunks, sums);
+        judge(system, sums);
+    }
+    stage_end(&system->clock, STAGE_CHECK, worker);
+}

@@ -1,0 +1,16 @@
+// Finds a run that has diverged: values that are not finite, or more kinetic energy than anything
+// but instability can explain. Numeric: compiled for float and for double.
+#ifndef TAUT_STABILITY_DIVERGENCE_H
+#define TAUT_STABILITY_DIVERGENCE_H
+
+#include "forces/forces.h"
+#include "stability/limits.h"
+
+// Adds up where the run could take energy from (see divergence.c), from the state at t = 0.
+void REAL_NAME(divergence_start)(struct system *system, const taut_energy *energy);
+
+// Looks, and sets system->fault to TAUT_ERROR_DIVERGED with the node where it shows. All workers
+// together.
+void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker);
+
+#endif

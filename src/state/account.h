@@ -1,0 +1,54 @@
+// Small records of a run that do not depend on its precision: what time a thing is for, what ended
+// the run, and the account of work.
+#ifndef TAUT_STATE_ACCOUNT_H
+#define TAUT_STATE_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "taut.h"
+
+// The time that an evaluation of forces is for. `gas_step` counts how many increments of `inflate`
+// the gas has received; it follows the step, not the time, so that all stages of a step see the
+// same gas.
+struct moment {
+    double time; // s
+    uint64_t gas_step;
+};
+
+// What ended the run; set by worker 0 only, between barriers.
+struct fault {
+    taut_status code; // TAUT_OK: none
+    size_t body;
+    uint64_t node; // over all bodies; of a divergence
+    double time;
+    uint64_t step;
+};
+
+// Work so far by cause. The causes before WORK_POWERS are integrated from powers; the others are
+// added in lumps.
+enum work_cause {
+    WORK_DAMPING,
+    WORK_DRAG,
+    WORK_FRICTION,
+    WORK_WIND,
+    WORK_DRIVES,
+    WORK_KEEP,
+    WORK_BREAKING,
+    WORK_INFLATION,
+    WORK_CAUSES
+};
+
+enum { WORK_POWERS = WORK_KEEP };
+
+// The powers at the last sample stay, so that the next can be joined to them by a trapezoid.
+struct work_account {
+    double done[WORK_CAUSES];  // J
+    double power[WORK_POWERS]; // W, at sampled_time
+    double sampled_time;
+    uint64_t sampled_gas_step;
+    bool sampled;
+};
+
+#endif

@@ -1,0 +1,104 @@
+#include "state/constants.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+#define constants_free REAL_NAME(constants_free)
+
+#define CONSTANT_ARRAYS(X)                                                                         \
+    X(mass, nodes)                                                                                 \
+    X(inverse_mass, nodes)                                                                         \
+    X(spring_nodes, springs)                                                                       \
+    X(spring_material, springs)                                                                    \
+    X(rest_length, springs)                                                                        \
+    X(face_nodes, faces)                                                                           \
+    X(face_body, faces)                                                                            \
+    X(material, materials)
+
+static bool allocate_arrays(struct constants *constants)
+{
+#define ALLOCATE(name, length)                                                                     \
+    constants->name =                                                                              \
+        memory_allocate(constants->allocator, (size_t)constants->length, sizeof *constants->name); \
+    if (!constants->name)                                                                          \
+        return false;
+    CONSTANT_ARRAYS(ALLOCATE)
+#undef ALLOCATE
+    return true;
+}
+
+static void fill(struct constants *constants, const struct topology *topology,
+                 const struct plan *plan)
+{
+    for (uint64_t i = 0; i < constants->nodes; i++) {
+        constants->mass[i] = (real)topology->mass[i];
+        constants->inverse_mass[i] = topology->fixed[i] ? 0 : (real)(1.0 / topology->mass[i]);
+    }
+    for (uint64_t i = 0; i < constants->springs; i++) {
+        uint32_t spring = plan->springs.order[i];
+        constants->spring_nodes[i][0] = topology->springs[spring][0];
+        constants->spring_nodes[i][1] = topology->springs[spring][1];
+        constants->spring_material[i] = topology->spring_material[spring];
+        constants->rest_length[i] = (real)topology->rest_length[spring];
+    }
+    for (uint64_t i = 0; i < constants->faces; i++) {
+        const uint32_t *face = topology->faces[plan->faces.order[i]];
+        memcpy(constants->face_nodes[i], face, sizeof constants->face_nodes[i]);
+        constants->face_body[i] = (uint32_t)topology_body_of_node(topology, face[0]);
+    }
+    for (uint64_t i = 0; i < constants->materials; i++) {
+        const struct material *from = &topology->materials[i];
+        constants->material[i] = (struct spring_constants){
+            .stiffness = (real)from->stiffness,
+            .damping = (real)from->damping,
+            .law = from->law,
+            .damping_law = from->damping_law,
+            .break_at = (real)from->break_at,
+            .yield_at = (real)from->yield_at,
+        };
+    }
+}
+
+taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
+                                      const taut_allocator *allocator, struct constants **result,
+                                      taut_error *error)
+{
+    *result = NULL;
+    struct constants *constants = memory_allocate(allocator, 1, sizeof *constants);
+    if (!constants)
+        return fail_memory(error, "the constants");
+    constants->allocator = allocator;
+    constants->nodes = topology->node_count;
+    constants->springs = topology->spring_count;
+    constants->faces = topology->face_count;
+    constants->materials = topology->material_count;
+    if (!allocate_arrays(constants)) {
+        constants_free(constants);
+        return fail_memory(error, "the constants");
+    }
+    fill(constants, topology, plan);
+    *result = constants;
+    return TAUT_OK;
+}
+
+void constants_free(struct constants *constants)
+{
+    if (!constants)
+        return;
+#define RELEASE(name, length)                                                                      \
+    memory_release(constants->allocator, constants->name, (size_t)constants->length,               \
+                   sizeof *constants->name);
+    CONSTANT_ARRAYS(RELEASE)
+#undef RELEASE
+    memory_release(constants->allocator, constants, 1, sizeof *constants);
+}
+
+uint64_t REAL_NAME(constants_bytes)(const struct constants *constants)
+{
+    uint64_t bytes = sizeof *constants;
+#define ADD_BYTES(name, length) bytes += constants->length * sizeof *constants->name;
+    CONSTANT_ARRAYS(ADD_BYTES)
+#undef ADD_BYTES
+    return bytes;
+}

@@ -1,0 +1,36 @@
+// The topology's constants in the run's precision and the plan's order: what kernels read besides
+// the state. Const after it is made. Numeric: compiled for float and for double.
+#ifndef TAUT_STATE_CONSTANTS_H
+#define TAUT_STATE_CONSTANTS_H
+
+#include "base/real.h"
+#include "plan/plan.h"
+
+struct spring_constants {
+    real stiffness, damping;
+    enum spring_law law;
+    enum damping_law damping_law;
+    real break_at, yield_at; // INFINITY: never
+};
+
+struct constants {
+    const taut_allocator *allocator;
+    uint64_t nodes, springs, faces, materials;
+    real *mass, *inverse_mass;   // inverse 0 for nodes that take no part in integration
+    uint32_t (*spring_nodes)[2]; // plan order
+    uint32_t *spring_material;   // plan order
+    real *rest_length;           // plan order, as built
+    uint32_t (*face_nodes)[3];   // plan order
+    uint32_t *face_body;         // plan order
+    struct spring_constants *material;
+};
+
+taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
+                                      const taut_allocator *allocator, struct constants **constants,
+                                      taut_error *error);
+
+void REAL_NAME(constants_free)(struct constants *constants);
+
+uint64_t REAL_NAME(constants_bytes)(const struct constants *constants);
+
+#endif

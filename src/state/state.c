@@ -1,0 +1,120 @@
+#include "state/state.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+#define state_make REAL_NAME(state_make)
+#define state_free REAL_NAME(state_free)
+
+static bool allocate_arrays(struct state *state, const struct topology *topology,
+                            struct state_needs needs)
+{
+#define ALLOCATE(type, name, length, condition)                                                    \
+    if (condition) {                                                                               \
+        state->name = memory_allocate(state->allocator, (size_t)state->length, sizeof(type));      \
+        if (!state->name)                                                                          \
+            return false;                                                                          \
+    }
+    STATE_ARRAYS(ALLOCATE)
+#undef ALLOCATE
+    return true;
+}
+
+static void start_nodes(struct state *state, const struct topology *topology,
+                        const struct bodies *bodies)
+{
+    for (size_t b = 0; b < bodies->count; b++) {
+        const struct body *body = &bodies->items[b];
+        for (uint64_t i = 0; i < body->node_count; i++) {
+            uint64_t node = topology->bodies[b].first_node + i;
+            state->x[node] = (real)body->positions[3 * i];
+            state->y[node] = (real)body->positions[3 * i + 1];
+            state->z[node] = (real)body->positions[3 * i + 2];
+            state->vx[node] = (real)body->velocities[3 * i];
+            state->vy[node] = (real)body->velocities[3 * i + 1];
+            state->vz[node] = (real)body->velocities[3 * i + 2];
+        }
+    }
+}
+
+static void start_motions(struct state *state, const struct topology *topology)
+{
+    for (size_t m = 0; m < topology->motion_count; m++) {
+        const struct motion *motion = &topology->motions[m];
+        uint32_t node = motion->node;
+        state->motion_position[m] = vec3_make(state->x[node], state->y[node], state->z[node]);
+        state->motion_angle[m] = motion->amplitude;
+    }
+}
+
+static void start_colliders(struct state *state, const struct topology *topology)
+{
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        state->collider_centre[c] = topology->colliders[c].centre;
+        state->collider_velocity[c] = topology->colliders[c].velocity;
+    }
+}
+
+taut_status state_make(const struct topology *topology, const struct plan *plan,
+                       const struct bodies *bodies, struct state_needs needs,
+                       const taut_allocator *allocator, struct state **result, taut_error *error)
+{
+    *result = NULL;
+    struct state *state = memory_allocate(allocator, 1, sizeof *state);
+    if (!state)
+        return fail_memory(error, "the state");
+    state->allocator = allocator;
+    state->nodes = topology->node_count;
+    state->springs = topology->spring_count;
+    state->bodies = topology->body_count;
+    state->motions = topology->motion_count;
+    state->colliders = topology->collider_count;
+    if (!allocate_arrays(state, topology, needs)) {
+        state_free(state);
+        return fail_memory(error, "the state");
+    }
+    start_nodes(state, topology, bodies);
+    start_motions(state, topology);
+    start_colliders(state, topology);
+    if (state->rest_length)
+        for (uint64_t i = 0; i < state->springs; i++)
+            state->rest_length[i] = (real)topology->rest_length[plan->springs.order[i]];
+    *result = state;
+    return TAUT_OK;
+}
+
+void state_free(struct state *state)
+{
+    if (!state)
+        return;
+#define RELEASE(type, name, length, condition)                                                     \
+    memory_release(state->allocator, state->name, (size_t)state->length, sizeof(type));
+    STATE_ARRAYS(RELEASE)
+#undef RELEASE
+    memory_release(state->allocator, state, 1, sizeof *state);
+}
+
+uint64_t REAL_NAME(state_bytes)(const struct state *state)
+{
+    uint64_t bytes = sizeof *state;
+#define ADD_BYTES(type, name, length, condition)                                                   \
+    if (state->name)                                                                               \
+        bytes += state->length * sizeof(type);
+    STATE_ARRAYS(ADD_BYTES)
+#undef ADD_BYTES
+    return bytes;
+}
+
+uint64_t REAL_NAME(state_hash)(const struct state *state)
+{
+    struct hash hash;
+    hash_begin(&hash);
+    for (uint64_t i = 0; i < state->nodes; i++) {
+        real values[6] = {state->x[i],  state->y[i],  state->z[i],
+                          state->vx[i], state->vy[i], state->vz[i]};
+        hash_add(&hash, values, sizeof values);
+    }
+    return hash_end(&hash);
+}

@@ -1,0 +1,84 @@
+// The arrays that a run changes, listed once: the list allocates, frees, counts and hashes them.
+// Numeric: compiled for float and for double (base/real.h).
+#ifndef TAUT_STATE_STATE_H
+#define TAUT_STATE_STATE_H
+
+#include "base/real.h"
+#include "plan/plan.h"
+
+// X(type, name, length, condition): the array exists where the condition holds, else it is NULL.
+// Node arrays are in builder order over all bodies; spring arrays in the plan's order.
+#define STATE_ARRAYS(X)                                                                            \
+    /* positions (m), velocities (m/s), forces (N) */                                              \
+    X(real, x, nodes, true)                                                                        \
+    X(real, y, nodes, true)                                                                        \
+    X(real, z, nodes, true)                                                                        \
+    X(real, vx, nodes, true)                                                                       \
+    X(real, vy, nodes, true)                                                                       \
+    X(real, vz, nodes, true)                                                                       \
+    X(real, fx, nodes, true)                                                                       \
+    X(real, fy, nodes, true)                                                                       \
+    X(real, fz, nodes, true)                                                                       \
+    /* the state at the start of the step (midpoint, rk4) or one step back (verlet) */             \
+    X(real, x0, nodes, needs.base_positions)                                                       \
+    X(real, y0, nodes, needs.base_positions)                                                       \
+    X(real, z0, nodes, needs.base_positions)                                                       \
+    X(real, vx0, nodes, needs.base_velocities)                                                     \
+    X(real, vy0, nodes, needs.base_velocities)                                                     \
+    X(real, vz0, nodes, needs.base_velocities)                                                     \
+    /* sums of the stages' slopes (rk4) */                                                         \
+    X(real, sx, nodes, needs.slopes)                                                               \
+    X(real, sy, nodes, needs.slopes)                                                               \
+    X(real, sz, nodes, needs.slopes)                                                               \
+    X(real, svx, nodes, needs.slopes)                                                              \
+    X(real, svy, nodes, needs.slopes)                                                              \
+    X(real, svz, nodes, needs.slopes)                                                              \
+    /* sums of unit normals of a node's faces (wind law node) */                                   \
+    X(real, nx, nodes, needs.normals)                                                              \
+    X(real, ny, nodes, needs.normals)                                                              \
+    X(real, nz, nodes, needs.normals)                                                              \
+    /* rest lengths that yielding moves (m); springs that broke */                                 \
+    X(real, rest_length, springs, topology->any_yields)                                            \
+    X(uint8_t, broken, springs, topology->any_breaks)                                              \
+    /* per body: volume by its pressure's rule (m3), as built and now; pressure over outside (Pa)  \
+     */                                                                                            \
+    X(double, volume_built, bodies, true)                                                          \
+    X(double, volume, bodies, true)                                                                \
+    X(double, pressure, bodies, true)                                                              \
+    /* moved nodes: where they are at the start of the step (m); pendulums: angle (rad), rate */   \
+    X(vec3, motion_position, motions, true)                                                        \
+    X(double, motion_angle, motions, true)                                                         \
+    X(double, motion_rate, motions, true)                                                          \
+    /* sphere colliders: centre and velocity at time collider_since */                             \
+    X(vec3, collider_centre, colliders, true)                                                      \
+    X(vec3, collider_velocity, colliders, true)                                                    \
+    X(double, collider_since, colliders, true)
+
+struct state_needs {
+    bool base_positions, base_velocities, slopes, normals;
+};
+
+struct state {
+    const taut_allocator *allocator;
+    uint64_t nodes, springs, bodies, motions, colliders;
+    uint64_t step;       // steps done
+    bool forces_current; // fx, fy, fz belong to x and v (and may serve the next step)
+#define DECLARE(type, name, length, condition) type *name;
+    STATE_ARRAYS(DECLARE)
+#undef DECLARE
+};
+
+taut_status REAL_NAME(state_make)(const struct topology *topology, const struct plan *plan,
+                                  const struct bodies *bodies, struct state_needs needs,
+                                  const taut_allocator *allocator, struct state **state,
+                                  taut_error *error);
+
+void REAL_NAME(state_free)(struct state *state);
+
+// Bytes held.
+uint64_t REAL_NAME(state_bytes)(const struct state *state);
+
+// The hash of positions and velocities: x, y, z, vx, vy, vz of each node in builder order.
+uint64_t REAL_NAME(state_hash)(const struct state *state);
+
+#endif

@@ -1,0 +1,63 @@
+// Everything that a stage of a step works on: what never changes (topology, plan, constants,
+// settings), the state, and the scratch space that workers share. Numeric: compiled for float and
+// for double.
+#ifndef TAUT_STATE_SYSTEM_H
+#define TAUT_STATE_SYSTEM_H
+
+#include "parallel/team.h"
+#include "state/account.h"
+#include "state/constants.h"
+#include "state/stage.h"
+#include "state/state.h"
+
+struct kernels;
+
+struct settings {
+    enum integrator integrator;
+    double dt;             // s
+    double position_step;  // s
+    double position_ratio; // position_step / dt
+    double keep_velocity;
+    bool projects;     // some collider has response: project
+    bool account_work; // work.h
+};
+
+// Columns of a chunk's sums.
+enum { SUM_WIDTH = 8 };
+
+struct system {
+    const struct topology *topology;
+    const struct plan *plan;
+    struct constants *constants;
+    const struct kernels *kernels;
+    struct settings settings;
+    struct state *state;
+    const taut_allocator *allocator;
+    double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length
+    size_t chunk_sums_length;
+    double
+        *fragile_losses; // J a chunk of plan->fragile, running totals of broken and yielded energy
+    struct work_account work;
+    struct fault fault;
+    struct stage_clock clock;
+    double energy_start;  // J, what divergence.c counts as available from the start
+    double gravity_start; // J
+};
+
+// Sums chunks [0, chunks) of chunk_sums column by column into total, in chunk order.
+static inline void sum_chunks(const struct system *system, size_t chunks, double total[SUM_WIDTH])
+{
+    for (int column = 0; column < SUM_WIDTH; column++)
+        total[column] = 0;
+    for (size_t chunk = 0; chunk < chunks; chunk++)
+        for (int column = 0; column < SUM_WIDTH; column++)
+            total[column] += system->chunk_sums[chunk][column];
+}
+
+// A worker's share of an element-wise loop over nodes: a cache line of floats is never split.
+static inline struct range node_share(const struct system *system, const struct worker *worker)
+{
+    return worker_share(worker, (size_t)system->state->nodes, 16);
+}
+
+#endif

@@ -1,0 +1,242 @@
+#include "topology/topology.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+// All arrays with their lengths, listed once: allocation, release and byte count follow this list.
+#define TOPOLOGY_ARRAYS(X)                                                                         \
+    X(bodies, body_count)                                                                          \
+    X(mass, node_count)                                                                            \
+    X(fixed, node_count)                                                                           \
+    X(springs, spring_count)                                                                       \
+    X(spring_material, spring_count)                                                               \
+    X(rest_length, spring_count)                                                                   \
+    X(faces, face_count)                                                                           \
+    X(materials, material_count)                                                                   \
+    X(motions, motion_count)                                                                       \
+    X(drive_pieces, drive_piece_count)                                                             \
+    X(colliders, collider_count)                                                                   \
+    X(gusts, environment.wind.gust_count)
+
+static void count_all(struct topology *topology, const taut_scene *scene,
+                      const struct bodies *bodies)
+{
+    topology->body_count = bodies->count;
+    topology->collider_count = scene->collider_count;
+    topology->environment = scene->environment;
+    for (size_t i = 0; i < bodies->count; i++) {
+        const struct body *body = &bodies->items[i];
+        topology->node_count += body->node_count;
+        topology->spring_count += body->spring_count;
+        topology->face_count += body->face_count;
+        topology->material_count += body->material_count;
+        topology->motion_count += body->motion_count;
+        for (size_t m = 0; m < body->motion_count; m++)
+            topology->drive_piece_count += body->motions[m].piece_count;
+    }
+}
+
+static bool allocate_all(struct topology *topology)
+{
+#define ALLOCATE(name, count)                                                                      \
+    topology->name =                                                                               \
+        memory_allocate(topology->allocator, (size_t)topology->count, sizeof *topology->name);     \
+    if (!topology->name)                                                                           \
+        return false;
+    TOPOLOGY_ARRAYS(ALLOCATE)
+#undef ALLOCATE
+    return true;
+}
+
+static char *copy_name(const taut_allocator *allocator, const char *name)
+{
+    size_t size = strlen(name) + 1;
+    char *copy = memory_allocate(allocator, size, 1);
+    if (copy)
+        memcpy(copy, name, size);
+    return copy;
+}
+
+static double built_length(const struct body *body, uint64_t spring)
+{
+    const double *a = body->positions + 3 * (size_t)body->springs[spring][0];
+    const double *b = body->positions + 3 * (size_t)body->springs[spring][1];
+    return vec3_length(vec3_make(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
+}
+
+static void cook_springs(struct topology *topology, const struct topology_body *cooked,
+                         const struct body *body, size_t first_material)
+{
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++) {
+        for (uint64_t i = body->kind_start[kind]; i < body->kind_start[kind + 1]; i++) {
+            uint64_t s = cooked->first_spring + i;
+            size_t own = body->spring_materials ? body->spring_materials[i] : kind;
+            const struct material *material = &body->materials[own];
+            topology->springs[s][0] = (uint32_t)(cooked->first_node + body->springs[i][0]);
+            topology->springs[s][1] = (uint32_t)(cooked->first_node + body->springs[i][1]);
+            topology->spring_material[s] = (uint32_t)(first_material + own);
+            topology->rest_length[s] = body->rest_lengths          ? body->rest_lengths[i]
+                                       : material->has_rest_length ? material->rest_length
+                                                                   : built_length(body, i);
+        }
+    }
+}
+
+static void cook_faces(struct topology *topology, const struct topology_body *cooked,
+                       const struct body *body)
+{
+    for (uint64_t i = 0; i < body->face_count; i++) {
+        const uint32_t *nodes = body->faces + i * (size_t)body->face_arity;
+        uint32_t *face = topology->faces[cooked->first_face + i];
+        for (int corner = 0; corner < 3; corner++)
+            face[corner] = corner < body->face_arity
+                               ? (uint32_t)(cooked->first_node + nodes[corner])
+                               : FACE_EDGE;
+    }
+}
+
+// Where the next body's part of each array begins.
+struct cursor {
+    uint64_t node, spring, face;
+    size_t material, motion, piece;
+};
+
+static void cook_motions(struct topology *topology, const struct body *body, struct cursor *at)
+{
+    for (size_t m = 0; m < body->motion_count; m++) {
+        struct motion *motion = &topology->motions[at->motion++];
+        *motion = body->motions[m];
+        motion->node += (uint32_t)at->node;
+        if (motion->piece_count)
+            memcpy(topology->drive_pieces + at->piece, motion->pieces,
+                   motion->piece_count * sizeof *motion->pieces);
+        motion->pieces = topology->drive_pieces + at->piece;
+        at->piece += motion->piece_count;
+    }
+}
+
+static bool cook_body(struct topology *topology, size_t index, const struct body *body,
+                      struct cursor *at)
+{
+    struct topology_body *cooked = &topology->bodies[index];
+    *cooked = (struct topology_body){
+        .name = copy_name(topology->allocator, body->name),
+        .type = body->type,
+        .at = body->at,
+        .first_node = at->node,
+        .node_count = body->node_count,
+        .first_spring = at->spring,
+        .spring_count = body->spring_count,
+        .first_face = at->face,
+        .face_count = body->face_count,
+        .face_arity = body->face_arity,
+        .closed = body->closed,
+        .pressure = body->pressure,
+        .grid = {body->grid[0], body->grid[1], body->grid[2]},
+    };
+    if (!cooked->name)
+        return false;
+    memcpy(cooked->kind_start, body->kind_start, sizeof cooked->kind_start);
+    for (uint64_t i = 0; i < body->node_count; i++) {
+        topology->mass[at->node + i] = body->masses[i];
+        topology->fixed[at->node + i] = body->fixed[i];
+        cooked->mass += body->masses[i];
+    }
+    for (size_t i = 0; i < body->material_count; i++) {
+        const struct material *material = &body->materials[i];
+        topology->materials[at->material + i] = *material;
+        topology->any_breaks |= isfinite(material->break_at);
+        topology->any_yields |= isfinite(material->yield_at);
+    }
+    cook_springs(topology, cooked, body, at->material);
+    cook_faces(topology, cooked, body);
+    cook_motions(topology, body, at);
+    at->node += body->node_count;
+    at->spring += body->spring_count;
+    at->face += body->face_count;
+    at->material += body->material_count;
+    return true;
+}
+
+static bool cook_all(struct topology *topology, const taut_scene *scene,
+                     const struct bodies *bodies)
+{
+    struct cursor at = {0};
+    for (size_t i = 0; i < bodies->count; i++)
+        if (!cook_body(topology, i, &bodies->items[i], &at))
+            return false;
+    if (scene->collider_count)
+        memcpy(topology->colliders, scene->colliders,
+               scene->collider_count * sizeof *scene->colliders);
+    struct scene_wind *wind = &topology->environment.wind;
+    if (wind->gust_count)
+        memcpy(topology->gusts, scene->environment.wind.gusts,
+               wind->gust_count * sizeof *topology->gusts);
+    wind->gusts = topology->gusts;
+    return true;
+}
+
+taut_status topology_cook(const taut_scene *scene, const struct bodies *bodies,
+                          const taut_allocator *allocator, struct topology **result,
+                          taut_error *error)
+{
+    *result = NULL;
+    struct topology *topology = memory_allocate(allocator, 1, sizeof *topology);
+    if (!topology)
+        return fail_memory(error, "the topology");
+    topology->allocator = allocator;
+    count_all(topology, scene, bodies);
+    if (topology->node_count >= UINT32_MAX) {
+        uint64_t nodes = topology->node_count;
+        memory_release(allocator, topology, 1, sizeof *topology);
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "%llu nodes in one scene; at most %lu can be numbered",
+                    (unsigned long long)nodes, (unsigned long)UINT32_MAX - 1);
+    }
+    if (!allocate_all(topology) || !cook_all(topology, scene, bodies)) {
+        topology_free(topology);
+        return fail_memory(error, "the topology");
+    }
+    *result = topology;
+    return TAUT_OK;
+}
+
+void topology_free(struct topology *topology)
+{
+    if (!topology)
+        return;
+    if (topology->bodies)
+        for (size_t i = 0; i < topology->body_count; i++) {
+            char *name = topology->bodies[i].name;
+            memory_release(topology->allocator, name, name ? strlen(name) + 1 : 0, 1);
+        }
+#define RELEASE(name, count)                                                                       \
+    memory_release(topology->allocator, topology->name, (size_t)topology->count,                   \
+                   sizeof *topology->name);
+    TOPOLOGY_ARRAYS(RELEASE)
+#undef RELEASE
+    memory_release(topology->allocator, topology, 1, sizeof *topology);
+}
+
+uint64_t topology_bytes(const struct topology *topology)
+{
+    uint64_t bytes = sizeof *topology;
+#define ADD_BYTES(name, count) bytes += (uint64_t)topology->count * sizeof *topology->name;
+    TOPOLOGY_ARRAYS(ADD_BYTES)
+#undef ADD_BYTES
+    return bytes;
+}
+
+size_t topology_body_of_node(const struct topology *topology, uint64_t node)
+{
+    size_t low = 0, high = topology->body_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (topology->bodies[middle].first_node <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
