@@ -1,0 +1,77 @@
+// A file being written, of one of two sorts.
+//
+// A whole file (file_create, file_commit) is written beside its place as PATH.tmp and renamed when
+// all of it is on the disk: whoever looks at PATH sees the old file, or none, or the new one, and
+// never half of it.
+//
+// A growing file (file_grow, file_keep, file_close) is written in place and grows by whole records:
+// what could not be written entirely is cut off again, so that it ends with its last whole record.
+//
+// The writing functions return nothing: the first failure is kept, later writes do nothing, and the
+// function that ends the file or the record reports it, with the path and the reason.
+#ifndef TAUT_OUTPUT_FILE_H
+#define TAUT_OUTPUT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+// A zeroed struct is a file that is not open; abandoning or closing it does nothing.
+struct file {
+    bool open;
+    int descriptor;
+    int failure;     // errno of the first write that failed; 0: none did
+    char *path;      // as the caller named it: what messages show
+    char *target;    // the same with symbolic links followed; NULL: a device or a pipe
+    char *temporary; // of a whole file, renamed to the target; NULL: written in place
+    unsigned char *buffer;
+    size_t used;      // bytes waiting in the buffer
+    uint64_t flushed; // bytes before those of the buffer
+    uint64_t kept;    // length of a growing file's whole records
+};
+
+// Begins a whole file. A path that is no regular file (/dev/stdout, a pipe) is written directly.
+taut_status file_create(struct file *file, const char *path, taut_error *error);
+
+// Ends a whole file: on the disk, then renamed. After a failure nothing is left of it, and what was
+// at the path before is untouched.
+taut_status file_commit(struct file *file, taut_error *error);
+
+// Gives a file of either sort up and removes what was written of it.
+void file_abandon(struct file *file);
+
+// Begins a growing file, which must not exist yet.
+taut_status file_grow(struct file *file, const char *path, taut_error *error);
+
+// Ends a record: everything written since the last one is handed to the system, or, on failure, cut
+// off. Fails too where the file has been deleted meanwhile, since its rows would vanish with it.
+// The file stays usable.
+taut_status file_keep(struct file *file, taut_error *error);
+
+// Ends a growing file: keeps what was written, forces it to the disk and closes it.
+taut_status file_close(struct file *file, taut_error *error);
+
+// The bytes written so far, those still in the buffer included.
+uint64_t file_length(const struct file *file);
+
+void file_write(struct file *file, const void *bytes, size_t count);
+
+// Overwrites bytes in the middle of what was written before.
+void file_patch(struct file *file, uint64_t offset, const void *bytes, size_t count);
+
+// Text. Not for floating-point numbers: printf writes those as the locale likes.
+void file_print(struct file *file, const char *format, ...) PRINTF_FORMAT(2, 3);
+
+// A number as %.*g, with a decimal point in every locale. 9 digits identify a float, 17 a double.
+void file_number(struct file *file, double value, int digits);
+
+// Binary values, little endian on every machine.
+void file_put_u8(struct file *file, uint8_t value);
+void file_put_u32(struct file *file, uint32_t value);
+void file_put_u64(struct file *file, uint64_t value);
+void file_put_f32(struct file *file, double value);
+void file_put_f64(struct file *file, double value);
+
+#endif

@@ -1,0 +1,29 @@
+// The motion of a body as a point cache (.pc2), for Blender's Mesh Cache modifier (and 3ds Max).
+//
+// Layout, little endian: "POINTCACHE2" and a 0, int32 version 1, int32 points, float start, float
+// sample rate, int32 samples; then x, y, z as float32 for each point of each sample. Start and rate
+// are in seconds, which is how Blender's time mode "Seconds" reads them; its mode "Frame" takes the
+// samples one by one.
+#ifndef TAUT_OUTPUT_PC2_H
+#define TAUT_OUTPUT_PC2_H
+
+#include "base/status.h"
+#include "output/file.h"
+
+struct pc2 {
+    struct file file;
+    uint64_t node_count;
+    uint32_t sample_count;
+};
+
+// Begins a cache without samples. `sample_seconds` 0 (unknown) is written as 1.
+taut_status pc2_open(struct pc2 *cache, const char *path, uint64_t node_count, double start,
+                     double sample_seconds, taut_error *error);
+
+// Adds a sample, 3 doubles a node, and then counts it in the header: at every moment the file holds
+// the samples that its header promises.
+taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *error);
+
+taut_status pc2_close(struct pc2 *cache, taut_error *error);
+
+#endif

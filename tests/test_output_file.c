@@ -1,0 +1,345 @@
+// file.h: whole files are whole or absent, growing files end with a whole record.
+#include "output/file.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output_fixture.h"
+
+#include <cmocka.h>
+
+static void assert_text(const char *path, const char *expected)
+{
+    char *text = fixture_read(path, NULL);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void test_whole_file_appears_at_commit(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.txt");
+    struct file file;
+    assert_int_equal(file_create(&file, path, NULL), TAUT_OK);
+    file_print(&file, "%s %d\n", "one", 1);
+    assert_false(fixture_exists(path));
+    assert_true(fixture_has_temporary(folder));
+    assert_int_equal(file_commit(&file, NULL), TAUT_OK);
+    assert_text(path, "one 1\n");
+    assert_int_equal(fixture_count(folder), 1);
+}
+
+static void test_abandoned_file_leaves_the_old_one(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.txt");
+    fixture_write(path, "old");
+    struct file file;
+    assert_int_equal(file_create(&file, path, NULL), TAUT_OK);
+    file_print(&file, "new");
+    file_abandon(&file);
+    assert_text(path, "old");
+    assert_int_equal(fixture_count(folder), 1);
+    file_abandon(&file); // the second time nothing is open
+}
+
+static void test_commit_replaces_and_follows_links(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.txt"), *link = fixture_path(folder, "link");
+    fixture_write(path, "old");
+    assert_int_equal(symlink("a.txt", link), 0);
+    struct file file;
+    assert_int_equal(file_create(&file, link, NULL), TAUT_OK);
+    file_print(&file, "new");
+    assert_int_equal(file_commit(&file, NULL), TAUT_OK);
+    assert_text(path, "new");
+    struct stat status;
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+}
+
+static void test_stale_temporary_is_no_hindrance_and_no_trap(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *victim = fixture_path(folder, "victim");
+    fixture_write(victim, "mine");
+    assert_int_equal(symlink("victim", fixture_path(folder, "a.txt.tmp")), 0);
+    const char *path = fixture_path(folder, "a.txt");
+    struct file file;
+    assert_int_equal(file_create(&file, path, NULL), TAUT_OK);
+    file_print(&file, "new");
+    assert_int_equal(file_commit(&file, NULL), TAUT_OK);
+    assert_text(path, "new");
+    assert_text(victim, "mine");
+}
+
+static void test_full_device(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) {
+        print_message("skipped: no /dev/full here\n");
+        skip();
+    }
+    struct file file;
+    taut_error error = {0};
+    assert_int_equal(file_create(&file, "/dev/full", &error), TAUT_OK);
+    file_print(&file, "x");
+    assert_int_equal(file_commit(&file, &error), TAUT_ERROR_IO);
+    assert_string_equal(error.text, "cannot write '/dev/full': No space left on device");
+    assert_int_equal(error.code, TAUT_ERROR_IO);
+    assert_true(fixture_exists("/dev/full"));
+    assert_false(fixture_exists("/dev/full.tmp"));
+}
+
+static void test_device_is_written_and_not_replaced(void **state)
+{
+    (void)state;
+    struct file file;
+    assert_int_equal(file_create(&file, "/dev/null", NULL), TAUT_OK);
+    file_print(&file, "x");
+    assert_int_equal(file_commit(&file, NULL), TAUT_OK);
+    struct stat status;
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+}
+
+static void assert_cannot_create(const char *path, int reason)
+{
+    struct file file;
+    taut_error error = {0};
+    char expected[1200];
+    snprintf(expected, sizeof expected, "cannot write '%s': %s", path, strerror(reason));
+    assert_int_equal(file_create(&file, path, &error), TAUT_ERROR_IO);
+    assert_string_equal(error.text, expected);
+    assert_false(file.open);
+    assert_int_equal(file_grow(&file, path, &error), TAUT_ERROR_IO);
+    assert_false(file.open);
+}
+
+static void test_places_that_cannot_be_written(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    fixture_write(fixture_path(folder, "plain"), "");
+    assert_cannot_create(fixture_path(folder, "plain/below"), ENOTDIR);
+    assert_cannot_create(fixture_path(folder, "absent/a.txt"), ENOENT);
+    assert_cannot_create(folder, EISDIR);
+}
+
+static void test_read_only_folder(void **state)
+{
+    (void)state;
+    if (geteuid() == 0) {
+        print_message("skipped: root may write in read-only folders\n");
+        skip();
+    }
+    const char *folder = fixture_folder("file-read-only");
+    assert_int_equal(chmod(folder, 0555), 0);
+    assert_cannot_create(fixture_path(folder, "a.txt"), EACCES);
+    assert_int_equal(chmod(folder, 0755), 0);
+}
+
+static void test_too_large_whole_file_vanishes(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.bin");
+    fixture_write(path, "old");
+    static const char block[400000]; // more than the buffer, so that it is cut in the middle
+    struct file file;
+    taut_error error = {0};
+    assert_int_equal(file_create(&file, path, &error), TAUT_OK);
+    limit_file_size(300000);
+    file_write(&file, block, sizeof block);
+    assert_int_equal(file.failure, EFBIG);
+    file_write(&file, block, sizeof block); // after a failure: nothing
+    taut_status status = file_commit(&file, &error);
+    limit_file_size(RLIM_INFINITY);
+    assert_int_equal(status, TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "a.bin': File too large"));
+    assert_text(path, "old");
+    assert_int_equal(fixture_count(folder), 1);
+}
+
+static void test_growing_file_is_cut_to_whole_records(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.csv");
+    struct file file;
+    taut_error error = {0};
+    assert_int_equal(file_grow(&file, path, &error), TAUT_OK);
+    file_print(&file, "head\n");
+    assert_int_equal(file_keep(&file, &error), TAUT_OK);
+    assert_text(path, "head\n");
+    limit_file_size(10);
+    file_print(&file, "0123456789\n");
+    taut_status status = file_keep(&file, &error);
+    limit_file_size(RLIM_INFINITY);
+    assert_int_equal(status, TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "a.csv': File too large"));
+    assert_text(path, "head\n");
+    file_print(&file, "tail\n"); // room again
+    file_patch(&file, 0, "H", 1);
+    assert_int_equal(file_close(&file, &error), TAUT_OK);
+    assert_text(path, "Head\ntail\n");
+}
+
+static void test_growing_file_never_replaces(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.csv");
+    fixture_write(path, "mine");
+    struct file file;
+    taut_error error = {0};
+    assert_int_equal(file_grow(&file, path, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "a.csv': File exists"));
+    assert_text(path, "mine");
+}
+
+static void test_abandoned_growing_file_is_gone(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    struct file file;
+    assert_int_equal(file_grow(&file, fixture_path(folder, "a.csv"), NULL), TAUT_OK);
+    file_print(&file, "head\n");
+    file_abandon(&file);
+    assert_int_equal(fixture_count(folder), 0);
+}
+
+static void test_deleted_growing_file_is_noticed(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.csv");
+    struct file file;
+    taut_error error = {0};
+    assert_int_equal(file_grow(&file, path, &error), TAUT_OK);
+    assert_int_equal(unlink(path), 0);
+    file_print(&file, "row\n");
+    assert_int_equal(file_keep(&file, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "a.csv': No such file or directory"));
+    assert_int_equal(file_close(&file, &error), TAUT_OK);
+}
+
+static void test_long_text_and_numbers(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.txt");
+    char word[2001];
+    memset(word, 'w', 2000);
+    word[2000] = '\0';
+    struct file file;
+    assert_int_equal(file_create(&file, path, NULL), TAUT_OK);
+    file_print(&file, "%s", word);
+    assert_int_equal(file_length(&file), 2000);
+    file_print(&file, "\n");
+    file_number(&file, 0.1, 17);
+    file_print(&file, " ");
+    file_number(&file, -1e-300, 9);
+    file_print(&file, " ");
+    file_number(&file, INFINITY, 9);
+    assert_int_equal(file_commit(&file, NULL), TAUT_OK);
+    char *text = fixture_read(path, NULL);
+    assert_memory_equal(text, word, 2000);
+    assert_string_equal(text + 2000, "\n0.10000000000000001 -1e-300 inf");
+    free(text);
+}
+
+// A locale with a comma is not everywhere: one is taken from those of this machine.
+static void test_numbers_in_a_locale_with_a_comma(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"de_DE.UTF-8", "pl_PL.UTF-8", "fr_FR.UTF-8", "de_DE",
+                                        "pl_PL"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; i++)
+        found = setlocale(LC_NUMERIC, names[i]) != NULL;
+    if (!found) {
+        print_message("skipped: no locale with a decimal comma here\n");
+        skip();
+    }
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.txt");
+    struct file file;
+    assert_int_equal(file_create(&file, path, NULL), TAUT_OK);
+    file_number(&file, 1.5e30, 9);
+    file_print(&file, " ");
+    file_number(&file, 2, 9);
+    taut_status status = file_commit(&file, NULL);
+    setlocale(LC_NUMERIC, "C");
+    assert_int_equal(status, TAUT_OK);
+    assert_text(path, "1.5e+30 2");
+}
+
+static void test_binary_values_are_little_endian(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.bin");
+    struct file file;
+    assert_int_equal(file_create(&file, path, NULL), TAUT_OK);
+    file_put_u8(&file, 0xfe);
+    file_put_u32(&file, 0x01020304);
+    file_put_u64(&file, 0x05060708090a0b0c);
+    file_put_f32(&file, 1.5);
+    file_put_f64(&file, -2);
+    assert_int_equal(file_commit(&file, NULL), TAUT_OK);
+    static const unsigned char expected[] = {0xfe, 4, 3,    2,    1, 12, 11, 10, 9, 8, 7, 6,   5,
+                                             0,    0, 0xc0, 0x3f, 0, 0,  0,  0,  0, 0, 0, 0xc0};
+    size_t length;
+    char *bytes = fixture_read(path, &length);
+    assert_int_equal(length, sizeof expected);
+    assert_memory_equal(bytes, expected, sizeof expected);
+    free(bytes);
+}
+
+int main(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_file_appears_at_commit),
+        cmocka_unit_test(test_abandoned_file_leaves_the_old_one),
+        cmocka_unit_test(test_commit_replaces_and_follows_links),
+        cmocka_unit_test(test_stale_temporary_is_no_hindrance_and_no_trap),
+        cmocka_unit_test(test_full_device),
+        cmocka_unit_test(test_device_is_written_and_not_replaced),
+        cmocka_unit_test(test_places_that_cannot_be_written),
+        cmocka_unit_test(test_read_only_folder),
+        cmocka_unit_test(test_too_large_whole_file_vanishes),
+        cmocka_unit_test(test_growing_file_is_cut_to_whole_records),
+        cmocka_unit_test(test_growing_file_never_replaces),
+        cmocka_unit_test(test_abandoned_growing_file_is_gone),
+        cmocka_unit_test(test_deleted_growing_file_is_noticed),
+        cmocka_unit_test(test_long_text_and_numbers),
+        cmocka_unit_test(test_numbers_in_a_locale_with_a_comma),
+        cmocka_unit_test(test_binary_values_are_little_endian),
+    };
+    return cmocka_run_group_tests_name("output_file", tests, NULL, NULL);
+}

@@ -1,0 +1,302 @@
+// recording.h when the disk is full, the folder is gone or not to be written: a clear error, and
+// all earlier frames whole.
+#include "output/recording.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output_fixture.h"
+
+#include <cmocka.h>
+
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static size_t length_of(const char *folder, const char *name)
+{
+    struct stat status;
+    assert_int_equal(stat(fixture_path(folder, name), &status), 0);
+    return (size_t)status.st_size;
+}
+
+// A recording of three frames that stands before its fourth.
+static struct recording *record_three(const struct recording_options *options,
+                                      struct fixture *fixture)
+{
+    struct recording *recording;
+    taut_error error = {0};
+    fixture_fill(fixture, 0, false);
+    if (recording_open(options, &fixture->snapshot, &recording, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    for (unsigned frame = 0; frame < 3; frame++) {
+        fixture_fill(fixture, frame, false);
+        assert_int_equal(recording_frame(recording, &fixture->snapshot, &error), TAUT_OK);
+    }
+    fixture_fill(fixture, 3, false);
+    return recording;
+}
+
+// The fourth frame must fail with such an error; then everything is closed, without another one.
+static void fail_fourth(struct recording *recording, const struct fixture *fixture, rlim_t limit,
+                        const char *reason, size_t expected_files)
+{
+    taut_error error = {0};
+    limit_file_size(limit);
+    taut_status status = recording_frame(recording, &fixture->snapshot, &error);
+    limit_file_size(RLIM_INFINITY);
+    assert_int_equal(status, TAUT_ERROR_IO);
+    if (!strstr(error.text, reason))
+        fail_msg("'%s' does not say '%s'", error.text, reason);
+    char **files;
+    size_t count;
+    assert_int_equal(recording_close(recording, &files, &count, &error), TAUT_OK);
+    assert_int_equal(count, expected_files);
+    for (size_t i = 0; i < count; i++)
+        free(files[i]);
+    free(files);
+}
+
+// Runs a reader of tests/; skips where it cannot run.
+static void assert_readable(const char *script, const char *path, const char *expected)
+{
+    if (!fixture_exists("/usr/bin/python3")) {
+        print_message("skipped in part: no /usr/bin/python3 here\n");
+        return;
+    }
+    char command[2048];
+    snprintf(command, sizeof command, "/usr/bin/python3 '%s/tests/%s' '%s' 2>&1", TAUT_TEST_SOURCE,
+             script, path);
+    int code;
+    char *text = fixture_run(command, &code);
+    if (code == 77) {
+        print_message("skipped in part: %s", text);
+    } else {
+        assert_int_equal(code, 0);
+        if (!strstr(text, expected))
+            fail_msg("'%s' does not say '%s'", text, expected);
+    }
+    free(text);
+}
+
+static size_t count_of(const char *path, const char *word)
+{
+    char *text = fixture_read(path, NULL);
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
+        count++;
+    free(text);
+    return count;
+}
+
+static void test_disk_full_in_a_frame(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("failures");
+    struct recording_options options = {
+        .folder = folder, .name = "flag", .resolved_yaml = "", .vtp = true};
+    struct fixture fixture;
+    struct recording *recording = record_three(&options, &fixture);
+    fail_fourth(recording, &fixture, length_of(folder, "flag_000002.vtp") - 100,
+                "flag_000003.vtp': File too large", 6);
+    assert_false(fixture_has_temporary(folder));
+    assert_int_equal(fixture_count(folder), 6);
+    const char *collection = fixture_path(folder, "flag.pvd");
+    assert_int_equal(count_of(collection, ".vtp\""), 3);
+    assert_readable("read_vtp.py", collection,
+                    "0.5 flag_000002.vtp: time 0.5, 14 points, 19 cells\n");
+    assert_int_equal(count_of(fixture_path(folder, "energy.csv"), "\n"), 4);
+}
+
+// Frames before it were larger than the collection is allowed to become now: only the collection
+// can fail, and keeps its last whole state.
+static void test_disk_full_in_the_collection(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("failures");
+    char name[101];
+    memset(name, 'n', 100);
+    name[100] = '\0';
+    struct recording_options options = {
+        .folder = folder, .name = name, .resolved_yaml = "", .vtp = true};
+    struct fixture fixture;
+    struct snapshot empty;
+    struct recording *recording;
+    taut_error error = {0};
+    fixture_fill(&fixture, 0, false);
+    empty = fixture.snapshot;
+    empty.body_count = 0;
+    assert_int_equal(recording_open(&options, &empty, &recording, &error), TAUT_OK);
+    char collection[128];
+    snprintf(collection, sizeof collection, "%s.pvd", name);
+    size_t frames = 0;
+    while (length_of(folder, collection) < 8000) {
+        assert_int_equal(recording_frame(recording, &empty, &error), TAUT_OK);
+        frames++;
+    }
+    limit_file_size(length_of(folder, collection) + 20);
+    taut_status status = recording_frame(recording, &empty, &error);
+    limit_file_size(RLIM_INFINITY);
+    assert_int_equal(status, TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, ".pvd': File too large"));
+    assert_int_equal(recording_close(recording, NULL, NULL, &error), TAUT_OK);
+    assert_int_equal(count_of(fixture_path(folder, collection), ".vtp\""), frames);
+    assert_int_equal(fixture_count(folder), frames + 3);
+    assert_false(fixture_has_temporary(folder));
+}
+
+static void test_disk_full_in_a_point_cache(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("failures");
+    struct recording_options options = {
+        .folder = folder, .name = "flag", .resolved_yaml = "", .pc2 = true, .frame_seconds = 0.25};
+    struct fixture fixture;
+    struct recording *recording = record_three(&options, &fixture);
+    size_t whole = length_of(folder, "tet.pc2");
+    assert_int_equal(whole, 32 + 3 * 5 * 12);
+    // Shorter than energy.csv is already, which is not reached.
+    fail_fourth(recording, &fixture, whole + 30, "tet.pc2': File too large", 10);
+    assert_int_equal(length_of(folder, "tet.pc2"), whole);
+    assert_readable("read_pc2.py", fixture_path(folder, "tet.pc2"),
+                    "points 5 start 0 rate 0.25 samples 3\n");
+    assert_readable("read_pc2.py", fixture_path(folder, "bob.pc2"), "samples 3\n");
+}
+
+static void test_disk_full_in_the_energy_table(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("failures");
+    struct recording_options options = {.folder = folder, .name = "flag", .resolved_yaml = ""};
+    struct fixture fixture;
+    struct recording *recording = record_three(&options, &fixture);
+    size_t whole = length_of(folder, "energy.csv");
+    fail_fourth(recording, &fixture, whole + 10, "energy.csv': File too large", 2);
+    assert_int_equal(length_of(folder, "energy.csv"), whole);
+    assert_int_equal(count_of(fixture_path(folder, "energy.csv"), "\n"), 4);
+}
+
+static void test_disk_full_at_the_beginning(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("failures");
+    static char yaml[4096];
+    memset(yaml, '#', sizeof yaml - 1);
+    struct recording_options options = {
+        .folder = folder, .name = "flag", .resolved_yaml = yaml, .vtp = true, .pc2 = true};
+    struct fixture fixture;
+    fixture_fill(&fixture, 0, false);
+    fixture.snapshot.has_work = false; // or the table's head would be longer than a mesh
+    // In turn: the scene, the head of the energy table, the first mesh.
+    static const struct {
+        const char *yaml, *reason;
+        rlim_t limit;
+    } cases[] = {{yaml, "scene.yaml': File too large", 500},
+                 {"", "energy.csv': File too large", 60},
+                 {"", "tet.obj': File too large", 160}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct recording *recording;
+        taut_error error = {0};
+        options.resolved_yaml = cases[i].yaml;
+        limit_file_size(cases[i].limit);
+        taut_status status = recording_open(&options, &fixture.snapshot, &recording, &error);
+        limit_file_size(RLIM_INFINITY);
+        assert_int_equal(status, TAUT_ERROR_IO);
+        assert_null(recording);
+        if (!strstr(error.text, cases[i].reason))
+            fail_msg("'%s' does not say '%s'", error.text, cases[i].reason);
+        assert_int_equal(fixture_count(folder), 0);
+    }
+}
+
+static void check_vanished(bool vtp, const char *reason)
+{
+    const char *folder = fixture_folder("failures");
+    struct recording_options options = {
+        .folder = folder, .name = "flag", .resolved_yaml = "", .vtp = vtp};
+    struct fixture fixture;
+    struct recording *recording = record_three(&options, &fixture);
+    fixture_remove(folder);
+    fail_fourth(recording, &fixture, RLIM_INFINITY, reason, vtp ? 6 : 2);
+    assert_false(fixture_exists(folder));
+}
+
+static void test_vanished_folder(void **state)
+{
+    (void)state;
+    check_vanished(true, "failures/flag_000003.vtp': No such file or directory");
+}
+
+// Nothing is opened any more, but what is still open belongs to nowhere.
+static void test_vanished_folder_with_tables_only(void **state)
+{
+    (void)state;
+    check_vanished(false, "failures/energy.csv': No such file or directory");
+}
+
+static void assert_cannot_open(const char *folder, const char *reason)
+{
+    struct recording_options options = {.folder = folder, .name = "flag", .resolved_yaml = ""};
+    struct fixture fixture;
+    struct recording *recording;
+    taut_error error = {0};
+    fixture_fill(&fixture, 0, true);
+    assert_int_equal(recording_open(&options, &fixture.snapshot, &recording, &error),
+                     TAUT_ERROR_IO);
+    assert_null(recording);
+    if (!strstr(error.text, reason))
+        fail_msg("'%s' does not say '%s'", error.text, reason);
+}
+
+static void test_folder_that_is_a_file(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("failures");
+    fixture_write(fixture_path(folder, "plain"), "x");
+    assert_cannot_open(fixture_path(folder, "plain"),
+                       "failures/plain': there is a file of that name");
+    assert_cannot_open(fixture_path(folder, "plain/below"),
+                       "failures/plain': there is a file of that name");
+}
+
+static void test_folder_that_may_not_be_written(void **state)
+{
+    (void)state;
+    if (geteuid() == 0) {
+        print_message("skipped: root may write in read-only folders\n");
+        skip();
+    }
+    const char *folder = fixture_folder("failures-read-only");
+    assert_int_equal(chmod(folder, 0555), 0);
+    assert_cannot_open(folder, "failures-read-only/scene.yaml': Permission denied");
+    assert_cannot_open(fixture_path(folder, "deeper"), "cannot create the folder");
+    assert_int_equal(chmod(folder, 0755), 0);
+}
+
+int main(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_disk_full_in_a_frame),
+        cmocka_unit_test(test_disk_full_in_the_collection),
+        cmocka_unit_test(test_disk_full_in_a_point_cache),
+        cmocka_unit_test(test_disk_full_in_the_energy_table),
+        cmocka_unit_test(test_disk_full_at_the_beginning),
+        cmocka_unit_test(test_vanished_folder),
+        cmocka_unit_test(test_vanished_folder_with_tables_only),
+        cmocka_unit_test(test_folder_that_is_a_file),
+        cmocka_unit_test(test_folder_that_may_not_be_written),
+    };
+    return cmocka_run_group_tests_name("recording_failures", tests, NULL, NULL);
+}
