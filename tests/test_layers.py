@@ -2,8 +2,8 @@
 """Checks which folders of src/ include which (docs/architecture.md).
 
 A folder of the data's way includes only taut.h, base/, parallel/, simd/ and folders to its left;
-only src/solver*.[ch], src/api.c (the functions of taut.h) and cli/ see everything. The checker proves on made-up violations that it
-would find one.
+only src/solver*.[ch], src/api.c (the functions of taut.h) and cli/ see everything. The checker
+proves on made-up violations that it would find one.
 """
 import os
 import re
