@@ -57,13 +57,19 @@ def main():
         if found != expected or word not in first:
             print(f"{script}\n  expected {expected} '{word}', found {found} '{first}'")
             wrong += 1
+    mixed = run_tests.Outcome("mixed")
+    mixed.output = "[==========] Running 1 test(s).\n[ RUN      ] a\nno vtk\n[  SKIPPED ] a\nend\n"
+    run_tests.judge_cmocka(mixed, 0)
+    if mixed.skips != [("a", ["no vtk"])]:
+        print(f"a skipped function should give its own reason, not {mixed.skips}")
+        wrong += 1
     unbuilt = run_tests.run({"name": "unbuilt"}, 1)
     absent = run_tests.run({"name": "absent", "command": ["/nowhere/at/all"]}, 1)
     for outcome in (unbuilt, absent):
         if len(outcome.failures) != 1 or outcome.passed:
             print(f"{outcome.name}: not one failure")
             wrong += 1
-    print(f"{len(CASES) + 2 - wrong} of {len(CASES) + 2} made-up runners were judged right")
+    print(f"{len(CASES) + 3 - wrong} of {len(CASES) + 3} made-up runners were judged right")
     return 1 if wrong else 0
 
 

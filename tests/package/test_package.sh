@@ -2,10 +2,10 @@
 # Installs the build into an empty folder, moves it elsewhere, and builds and runs the example there
 # in the ways that a user would: with pkg-config, shared and static, and with find_package(taut).
 #
-# usage: test_package.sh SOURCE BUILD WORK CC "CFLAGS" CXX
+# usage: test_package.sh SOURCE BUILD WORK CC CXX [CFLAGS]
 set -eu
 
-source=$1 build=$2 work=$3 cc=$4 flags=$5 cxx=$6
+source=$1 build=$2 work=$3 cc=$4 cxx=$5 flags=${6:-}
 package=$source/tests/package
 
 say() { printf '%s\n' "test_package: $*"; }
