@@ -1,0 +1,256 @@
+#include "base/diagnostics.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+// ---- Collecting
+
+static char *format_text(const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+static void free_item(struct diagnostic *item)
+{
+    free(item->file);
+    free(item->text);
+    free(item->source_line);
+    free(item->hint);
+}
+
+void diagnostics_add(struct diagnostics *list, enum diagnostic_level level, const char *file,
+                     mark at, const char *source_line, const char *hint, const char *format, ...)
+{
+    if (level == DIAGNOSTIC_ERROR)
+        list->error_count++;
+    if (list->count >= DIAGNOSTICS_MAX) {
+        list->dropped++;
+        return;
+    }
+    struct diagnostic item = {.level = level, .at = at};
+    va_list arguments;
+    va_start(arguments, format);
+    item.text = format_text(format, arguments);
+    va_end(arguments);
+    item.file = strdup(file);
+    item.source_line = source_line ? strdup(source_line) : NULL;
+    item.hint = hint ? strdup(hint) : NULL;
+    void *items = list->items;
+    bool whole = item.text && item.file && (item.source_line || !source_line) &&
+                 (item.hint || !hint) &&
+                 array_reserve(&items, &list->capacity, list->count + 1, sizeof item);
+    list->items = items;
+    if (!whole) {
+        free_item(&item);
+        list->dropped++;
+        return;
+    }
+    list->items[list->count++] = item;
+}
+
+void diagnostics_free(struct diagnostics *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free_item(&list->items[i]);
+    free(list->items);
+    *list = (struct diagnostics){0};
+}
+
+static bool belongs_before(const struct diagnostic *a, const struct diagnostic *b)
+{
+    if (strcmp(a->file, b->file) != 0)
+        return false;
+    return a->at.line != b->at.line ? a->at.line < b->at.line : a->at.column < b->at.column;
+}
+
+// By insertion: the list is short (DIAGNOSTICS_MAX), nearly sorted, and equal places must keep
+// their order.
+void diagnostics_sort(struct diagnostics *list, size_t first)
+{
+    for (size_t i = first + 1; i < list->count; i++) {
+        struct diagnostic item = list->items[i];
+        size_t place = i;
+        while (place > first && belongs_before(&item, &list->items[place - 1])) {
+            list->items[place] = list->items[place - 1];
+            place--;
+        }
+        list->items[place] = item;
+    }
+}
+
+// ---- Rendering
+
+enum {
+    SHOWN_COLUMNS = 120, // of a long source line
+    INDENT = 4,
+};
+
+// The bytes of the character at `text`: 1 for ASCII and for a byte that is not UTF-8.
+static size_t character_bytes(const char *text, size_t left)
+{
+    unsigned char lead = (unsigned char)text[0];
+    size_t bytes = lead < 0xC2 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 1;
+    if (bytes > left)
+        return 1;
+    for (size_t i = 1; i < bytes; i++)
+        if (((unsigned char)text[i] & 0xC0) != 0x80)
+            return 1;
+    return bytes;
+}
+
+// Hostile files must not reach the terminal with escape sequences: control characters become '?',
+// a tab becomes one space so that the caret stays under its column.
+static void put_character(FILE *out, const char *text, size_t bytes)
+{
+    unsigned char lead = (unsigned char)text[0];
+    bool control = lead < 0x20 || lead == 0x7F || (bytes == 1 && lead >= 0x80) ||
+                   (bytes == 2 && lead == 0xC2 && (unsigned char)text[1] < 0xA0);
+    if (lead == '\t')
+        fputc(' ', out);
+    else if (control)
+        fputc('?', out);
+    else
+        fwrite(text, 1, bytes, out);
+}
+
+static void put_text(FILE *out, const char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        size_t bytes = character_bytes(text, left);
+        put_character(out, text, bytes);
+        text += bytes;
+        left -= bytes;
+    }
+}
+
+static size_t count_characters(const char *text)
+{
+    size_t left = strlen(text), count = 0;
+    for (; left > 0; count++) {
+        size_t bytes = character_bytes(text, left);
+        text += bytes;
+        left -= bytes;
+    }
+    return count;
+}
+
+// The line and a caret below `column`; of a long line only the part around it.
+static void put_source_line(FILE *out, const char *line, int column)
+{
+    size_t count = count_characters(line), target = column > 0 ? (size_t)column - 1 : 0;
+    size_t first = 0, last = count;
+    if (count > SHOWN_COLUMNS) {
+        first = target > SHOWN_COLUMNS / 2 ? target - SHOWN_COLUMNS / 2 : 0;
+        last = first + SHOWN_COLUMNS < count ? first + SHOWN_COLUMNS : count;
+    }
+    fprintf(out, "%*s%s", INDENT, "", first > 0 ? "..." : "");
+    size_t left = strlen(line);
+    for (size_t i = 0; i < last; i++) {
+        size_t bytes = character_bytes(line, left);
+        if (i >= first)
+            put_character(out, line, bytes);
+        line += bytes;
+        left -= bytes;
+    }
+    fputs(last < count ? "...\n" : "\n", out);
+    if (column > 0) {
+        size_t before = target < first ? 0 : target - first + (first > 0 ? 3 : 0);
+        fprintf(out, "%*s^\n", INDENT + (int)before, "");
+    }
+}
+
+char *diagnostic_render(const struct diagnostic *item)
+{
+    static const char *const level_names[] = {"error", "warning", "note"};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    put_text(out, item->file);
+    if (item->at.line > 0)
+        fprintf(out, ":%d", item->at.line);
+    if (item->at.line > 0 && item->at.column > 0)
+        fprintf(out, ":%d", item->at.column);
+    fprintf(out, ": %s: ", level_names[item->level]);
+    put_text(out, item->text);
+    fputc('\n', out);
+    if (item->source_line && item->at.line > 0)
+        put_source_line(out, item->source_line, item->at.column);
+    if (item->hint)
+        fprintf(out, "%*sdid you mean '%s'?\n", INDENT, "", item->hint);
+    bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+// ---- Suggesting
+
+enum { LONGEST_NAME = 63 };
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+    size_t least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+// Optimal string alignment: the least number of inserted, deleted, changed or swapped letters.
+static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t rows[3][LONGEST_NAME + 1];
+    size_t *before = rows[0], *previous = rows[1], *current = rows[2];
+    for (size_t j = 0; j <= b_length; j++)
+        previous[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        current[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t change = previous[j - 1] + (a[i - 1] != b[j - 1]);
+            current[j] = smallest(previous[j] + 1, current[j - 1] + 1, change);
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && before[j - 2] + 1 < current[j])
+                current[j] = before[j - 2] + 1;
+        }
+        size_t *oldest = before;
+        before = previous;
+        previous = current;
+        current = oldest;
+    }
+    return previous[b_length];
+}
+
+const char *nearest_name(const char *word, const char *const *candidates, size_t count)
+{
+    size_t length = strlen(word), least = SIZE_MAX;
+    const char *nearest = NULL;
+    if (length > LONGEST_NAME)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t other = strlen(candidates[i]);
+        if (other > LONGEST_NAME)
+            continue;
+        size_t distance = edit_distance(word, length, candidates[i], other);
+        size_t longer = length > other ? length : other;
+        if (3 * distance <= longer && distance < least) {
+            least = distance;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,207 @@
+#include "scene/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "scene/bind.h"
+#include "scene/override.h"
+
+// ---- Release
+
+static void free_body(struct scene_body *body)
+{
+    free(body->name);
+    free(body->pins);
+    for (size_t i = 0; i < body->drive_count; i++)
+        free(body->drives[i].pieces);
+    free(body->drives);
+    if (body->type == BODY_MESH)
+        free(body->shape.mesh.path);
+    if (body->type != BODY_NETWORK)
+        return;
+    struct scene_network *network = &body->shape.network;
+    free(network->positions);
+    free(network->velocities);
+    free(network->masses);
+    free(network->springs);
+    free(network->spring_materials);
+    free(network->spring_marks);
+    free(network->materials);
+    free(network->nodes_path);
+    free(network->springs_path);
+}
+
+void scene_free(taut_scene *scene)
+{
+    if (!scene)
+        return;
+    for (size_t i = 0; i < scene->body_count; i++)
+        free_body(&scene->bodies[i]);
+    free(scene->bodies);
+    free(scene->colliders);
+    free(scene->environment.wind.gusts);
+    free(scene->output.probes);
+    free(scene->title);
+    free(scene->name);
+    free(scene->file);
+    document_free(scene->document);
+    free(scene);
+}
+
+// ---- Names
+
+// The file's name without its folder and its ending.
+static char *name_from_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *start = slash ? slash + 1 : path;
+    size_t length = strlen(start);
+    static const char *const endings[] = {".yaml", ".yml"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t ending = strlen(endings[i]);
+        if (length > ending && strcmp(start + length - ending, endings[i]) == 0) {
+            length -= ending;
+            break;
+        }
+    }
+    return length > 0 ? strndup(start, length) : strdup("scene");
+}
+
+// "" or the folder with its last '/'.
+static char *folder_from_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strndup(path, slash ? (size_t)(slash + 1 - path) : 0);
+}
+
+// ---- Binding
+
+static void bind_section(struct binder *binder, const struct bound *bound, const char *key,
+                         void (*bind)(struct binder *, const struct dom_value *))
+{
+    const struct dom_pair *pair = bound_find(bound, key);
+    if (pair)
+        bind(binder, &pair->value);
+}
+
+// The order matters: bodies look at gravity and at materials, probes at bodies.
+static void bind_scene(struct binder *binder)
+{
+    taut_scene *scene = binder->scene;
+    struct schema_part part = {&schema_scene, scene, false};
+    struct bound bound;
+    bind_defaults(&schema_simulation, &scene->simulation);
+    bind_defaults(&schema_environment, &scene->environment);
+    bind_defaults(&schema_output, &scene->output);
+    binder->gravity_known = true;
+    if (!bind_mapping(binder, &binder->document->root, schema_scene.what, &part, 1, false, &bound))
+        return;
+    bind_section(binder, &bound, "simulation", bind_simulation);
+    bind_section(binder, &bound, "environment", bind_environment);
+    bind_section(binder, &bound, "materials", bind_materials);
+    bind_section(binder, &bound, "bodies", bind_bodies);
+    bind_section(binder, &bound, "colliders", bind_colliders);
+    bind_section(binder, &bound, "output", bind_output);
+}
+
+static bool load_and_apply(struct binder *binder, const struct scene_override *overrides,
+                           size_t count)
+{
+    struct scene_document *document = binder->document;
+    bool sound = document_load(document, binder->diagnostics);
+    for (size_t i = 0; i < count && sound; i++)
+        override_apply(document, i, &overrides[i], binder->diagnostics);
+    return sound;
+}
+
+static void complain_of_file(struct diagnostics *diagnostics, const char *file, const char *reason)
+{
+    diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, file, (mark){0, 0}, NULL, NULL, "%s", reason);
+}
+
+taut_scene *scene_read_text(const char *text, size_t length, const char *name,
+                            const struct scene_override *overrides, size_t count,
+                            struct diagnostics *diagnostics)
+{
+    size_t first = diagnostics->count, errors = diagnostics->error_count;
+    taut_scene *scene = calloc(1, sizeof *scene);
+    if (!scene) {
+        complain_of_file(diagnostics, name, "out of memory");
+        return NULL;
+    }
+    struct binder binder = {.scene = scene, .diagnostics = diagnostics};
+    scene->file = strdup(name);
+    scene->name = name_from_path(name);
+    scene->document = binder.document = document_create(text, length, name, count);
+    binder.folder = folder_from_path(name);
+    if (!scene->file || !scene->name || !scene->document || !binder.folder)
+        complain_of_file(diagnostics, name, "out of memory");
+    else if (load_and_apply(&binder, overrides, count))
+        bind_scene(&binder);
+    free(binder.folder);
+    if (diagnostics->error_count == errors)
+        return scene;
+    scene_free(scene);
+    diagnostics_sort(diagnostics, first);
+    return NULL;
+}
+
+// ---- Files
+
+// The whole file; NULL with the reason in *reason.
+static char *read_whole(FILE *file, size_t *length, const char **reason)
+{
+    void *text = NULL;
+    size_t capacity = 0;
+    *length = 0;
+    for (;;) {
+        if (*length > DOCUMENT_BYTES_MAX) {
+            *reason = "the file is larger than 64 MiB";
+            break;
+        }
+        if (!array_reserve(&text, &capacity, *length + (1 << 16), 1)) {
+            *reason = "out of memory";
+            break;
+        }
+        size_t bytes = fread((char *)text + *length, 1, capacity - *length, file);
+        *length += bytes;
+        if (bytes > 0)
+            continue;
+        if (!ferror(file))
+            return text;
+        *reason = strerror(errno);
+        break;
+    }
+    free(text);
+    return NULL;
+}
+
+taut_scene *scene_read_file(const char *path, const struct scene_override *overrides, size_t count,
+                            struct diagnostics *diagnostics)
+{
+    const char *reason = NULL;
+    size_t length = 0;
+    struct stat status;
+    char *text = NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        reason = strerror(errno);
+    else if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode))
+        reason = "it is a folder";
+    else
+        text = read_whole(file, &length, &reason);
+    if (file)
+        fclose(file);
+    if (!text) {
+        diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, path, (mark){0, 0}, NULL, NULL,
+                        "cannot read the scene: %s", reason);
+        return NULL;
+    }
+    taut_scene *scene = scene_read_text(text, length, path, overrides, count, diagnostics);
+    free(text);
+    return scene;
+}

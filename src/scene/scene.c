@@ -1,0 +1,50 @@
+#include "scene/scene.h"
+
+#include <string.h>
+
+#include "scene/document.h"
+#include "scene/schema.h"
+
+const char *body_type_name(enum body_type type)
+{
+    return body_type_names[type];
+}
+
+const char *integrator_name(enum integrator integrator)
+{
+    return integrator_names[integrator];
+}
+
+const char *spring_kind_name(enum body_type type, size_t kind)
+{
+    static const char *const names[BODY_TYPE_COUNT][SPRING_KINDS_MAX] = {
+        [BODY_ROPE] = {"chain", "skip", "all"},
+        [BODY_CLOTH] = {"structural", "shear", "bend", "all"},
+        [BODY_RING] = {"edges"},
+        [BODY_QUAD] = {"sides", "diagonals"},
+        [BODY_SPHERE] = {"edges", "bend", "second"},
+        [BODY_LATTICE] = {"k1", "k2", "k3", "kb1", "kb2", "kb3"},
+        [BODY_MESH] = {"edges", "bend"},
+        [BODY_NETWORK] = {"springs"},
+        [BODY_OSCILLATOR] = {"spring"},
+        [BODY_PENDULUM] = {"spring"},
+    };
+    return kind < SPRING_KINDS_MAX ? names[type][kind] : NULL;
+}
+
+void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
+                    const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (scene->document) {
+        document_complain_va(scene->document, diagnostics, at, NULL, format, arguments);
+    } else {
+        // A scene made by hand has places, perhaps, but no text to show.
+        char text[1024];
+        vsnprintf(text, sizeof text, format, arguments);
+        diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, scene->file ? scene->file : "scene", at,
+                        NULL, NULL, "%s", text);
+    }
+    va_end(arguments);
+}

@@ -1,0 +1,111 @@
+// What a scene may say: every key with its type, range, default and meaning, as tables. They drive
+// the binder (binder.h) and the tables of docs/scene.md (schema_docs.c), so the two cannot differ.
+#ifndef TAUT_SCENE_SCHEMA_H
+#define TAUT_SCENE_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "scene/scene.h"
+
+enum value_type {
+    VALUE_LATER,     // bound by code of its own, after the table; `shown` says what it takes
+    VALUE_NUMBER,    // double
+    VALUE_COUNT,     // uint64_t
+    VALUE_SMALL,     // int, a whole number
+    VALUE_BOOLEAN,   // bool
+    VALUE_TEXT,      // char *, owned by the scene
+    VALUE_NAME,      // an enum: the index in `names`
+    VALUE_VECTOR,    // vec3
+    VALUE_DIRECTION, // vec3, made of unit length; never zero
+    VALUE_COUNTS_2,  // uint64_t[2]
+    VALUE_COUNTS_3,  // uint64_t[3]
+};
+
+// Of a number, or of each number of a list. Not limited when all is zero.
+struct range {
+    bool limited;
+    bool open; // min itself is out
+    double min, max;
+};
+
+struct schema_key {
+    const char *name;
+    enum value_type type;
+    bool required;
+    size_t offset;       // of the field in the table's struct
+    const char *initial; // the default, as a scene would write it; NULL: none, or prose below
+    struct range range;
+    const char *const *names; // of VALUE_NAME, ended by NULL, in the order of the enum
+    const char *unit;
+    const char *shown;   // what the value looks like, for the documentation
+    const char *absent;  // what happens without the key, for the documentation
+    const char *meaning; // one sentence, for the documentation
+};
+
+struct schema_table {
+    const char *name; // of the table in docs/scene.md
+    const char *what; // "a rope", for messages: unknown key 'x' in WHAT
+    const struct schema_key *keys;
+    size_t count; // at most 64
+};
+
+#define RANGE_POSITIVE                                                                             \
+    {                                                                                              \
+        .limited = true, .open = true, .min = 0, .max = INFINITY                                   \
+    }
+#define RANGE_NOT_NEGATIVE                                                                         \
+    {                                                                                              \
+        .limited = true, .min = 0, .max = INFINITY                                                 \
+    }
+#define RANGE_ABOVE(bound)                                                                         \
+    {                                                                                              \
+        .limited = true, .open = true, .min = (bound), .max = INFINITY                             \
+    }
+#define RANGE_FRACTION                                                                             \
+    {                                                                                              \
+        .limited = true, .open = true, .min = 0, .max = 1                                          \
+    }
+#define RANGE_UP_TO(a, b)                                                                          \
+    {                                                                                              \
+        .limited = true, .min = (a), .max = (b)                                                    \
+    }
+#define NODES_MAX 4294967294.0 // 2^32 - 2: node numbers have 32 bits
+#define STEPS_MAX 1e15
+
+#define SCHEMA_TABLE(variable, title, noun, list)                                                  \
+    const struct schema_table variable = {title, noun, list, sizeof list / sizeof list[0]}
+
+extern const struct schema_table schema_scene;
+extern const struct schema_table schema_simulation;
+extern const struct schema_table schema_environment;
+extern const struct schema_table schema_wind;
+extern const struct schema_table schema_gust;
+extern const struct schema_table schema_output;
+extern const struct schema_table schema_probe;
+extern const struct schema_table schema_material;                // struct material
+extern const struct schema_table schema_body;                    // struct scene_body, every type
+extern const struct schema_table schema_shapes[BODY_TYPE_COUNT]; // struct scene_body, one type
+extern const struct schema_table schema_pressure;
+extern const struct schema_table schema_drive;
+extern const struct schema_table schema_collider; // struct scene_collider, every type
+enum { COLLIDER_TYPE_COUNT = 3 };
+extern const struct schema_table schema_collider_shapes[COLLIDER_TYPE_COUNT];
+
+// Lists of names that are ended by NULL, in the order of their enums.
+extern const char *const body_type_names[];
+extern const char *const collider_type_names[];
+extern const char *const integrator_names[];
+
+// "> 0", "in (0, 1]", "from 2 to 8": the words of a range. `buffer` has room for RANGE_TEXT bytes.
+enum { RANGE_TEXT = 64 };
+const char *range_text(const struct range *range, char buffer[RANGE_TEXT]);
+
+// The names of the tables that docs/scene.md holds; NULL beyond the last.
+const char *schema_table_name(size_t index);
+
+// Writes the table of that name as Markdown; false if there is none of that name or a write failed.
+bool schema_markdown(FILE *out, const char *name);
+
+#endif
