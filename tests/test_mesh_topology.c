@@ -1,0 +1,340 @@
+// scene/mesh: what the inspection finds in surfaces whose holes, seams and sides are known, and how
+// it mends their orientation.
+#include "test.h"
+
+#include "mesh_fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct mesh parse(const char *text)
+{
+    struct mesh mesh;
+    struct diagnostics diagnostics = {0};
+    bool sound = mesh_read_memory(MESH_OBJ, text, strlen(text), "test.obj", &mesh, &diagnostics);
+    assert_string_equal(findings_text(&diagnostics), "");
+    assert_true(sound);
+    return mesh;
+}
+
+static struct mesh_report inspect(struct mesh *mesh)
+{
+    struct mesh_report report;
+    assert_true(mesh_inspect_and_orient(mesh, &report));
+    return report;
+}
+
+static struct mesh_report inspect_text(const char *text)
+{
+    struct mesh mesh = parse(text);
+    struct mesh_report report = inspect(&mesh);
+    mesh_free(&mesh);
+    return report;
+}
+
+static void assert_report(struct mesh_report report, struct mesh_report expected)
+{
+    assert_int_equal(report.open_edges, expected.open_edges);
+    assert_int_equal(report.non_manifold_edges, expected.non_manifold_edges);
+    assert_int_equal(report.non_manifold_vertices, expected.non_manifold_vertices);
+    assert_int_equal(report.flipped_triangles, expected.flipped_triangles);
+    assert_int_equal(report.orientable, expected.orientable);
+    assert_int_equal(report.closed, expected.closed);
+    assert_int_equal(report.components, expected.components);
+}
+
+#define TETRAHEDRON "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+
+// ---- Orientation
+
+// Every way to turn a tetrahedron's four triangles is mended to the one outward way.
+static void test_all_orientations_of_a_tetrahedron(void **state)
+{
+    (void)state;
+    for (unsigned turned = 0; turned < 16; ++turned) {
+        struct mesh mesh = parse(TETRAHEDRON "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
+        uint64_t count = 0;
+        for (unsigned t = 0; t < 4; ++t) {
+            if (!(turned >> t & 1))
+                continue;
+            uint32_t first = mesh.triangles[3 * t];
+            mesh.triangles[3 * t] = mesh.triangles[3 * t + 1];
+            mesh.triangles[3 * t + 1] = first;
+            ++count;
+        }
+        assert_report(inspect(&mesh), (struct mesh_report){.flipped_triangles = count,
+                                                           .orientable = true,
+                                                           .closed = true,
+                                                           .components = 1});
+        assert_true(six_volumes(&mesh) == 1);
+        assert_report(inspect(&mesh),
+                      (struct mesh_report){.orientable = true, .closed = true, .components = 1});
+        mesh_free(&mesh);
+    }
+}
+
+// An open surface has no outside: the way of most of its triangles stays.
+static void test_open_surface_keeps_its_way(void **state)
+{
+    (void)state;
+    const char *points = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0.5 0.5 1\n";
+    char text[256];
+    snprintf(text, sizeof text, "%s%s", points, "f 5 1 2\nf 5 2 3\nf 5 4 3\nf 5 4 1\n");
+    struct mesh_report expected = {
+        .open_edges = 4, .flipped_triangles = 1, .orientable = true, .components = 1};
+    assert_report(inspect_text(text), expected);
+    // The same with all corners the other way round: no "outward" is forced on it.
+    snprintf(text, sizeof text, "%s%s", points, "f 5 2 1\nf 5 3 2\nf 5 3 4\nf 5 1 4\n");
+    assert_report(inspect_text(text), expected);
+    struct mesh mesh = parse(text);
+    inspect(&mesh);
+    assert_true(six_volumes(&mesh) < 0);
+    mesh_free(&mesh);
+}
+
+static void test_far_away_and_inside_out(void **state)
+{
+    (void)state;
+    struct mesh mesh = parse(TETRAHEDRON "f 1 2 3\nf 1 4 2\nf 2 4 3\nf 3 4 1\n");
+    for (int i = 0; i < 12; ++i)
+        mesh.vertices[i] += 1e9;
+    assert_report(inspect(&mesh),
+                  (struct mesh_report){
+                      .flipped_triangles = 4, .orientable = true, .closed = true, .components = 1});
+    mesh_free(&mesh);
+}
+
+// A strip of quads with a half turn, n quads round.
+static struct mesh_report strip(bool half_turn)
+{
+    enum { QUADS = 8 };
+    char text[2048] = "";
+    size_t length = 0;
+    for (int i = 0; i < QUADS; ++i) {
+        double around = 6.283185307179586 * i / QUADS, tilt = half_turn ? around / 2 : 0;
+        for (int side = -1; side <= 1; side += 2)
+            length += (size_t)sprintf(text + length, "v %.17g %.17g %.17g\n",
+                                      cos(around) * (3 + side * cos(tilt)),
+                                      sin(around) * (3 + side * cos(tilt)), side * sin(tilt));
+    }
+    for (int i = 0; i < QUADS; ++i) {
+        int a = 2 * i + 1, b = 2 * i + 2;
+        bool last = i == QUADS - 1;
+        int c = last ? 1 : a + 2, d = last ? 2 : b + 2;
+        if (last && half_turn) {
+            c = 2;
+            d = 1;
+        }
+        length += (size_t)sprintf(text + length, "f %d %d %d\nf %d %d %d\n", a, b, d, a, d, c);
+    }
+    return inspect_text(text);
+}
+
+static void test_moebius_strip(void **state)
+{
+    (void)state;
+    assert_report(strip(true),
+                  (struct mesh_report){.open_edges = 16, .orientable = false, .components = 1});
+    assert_report(strip(false),
+                  (struct mesh_report){.open_edges = 16, .orientable = true, .components = 1});
+}
+
+// A torus of N x N points, closed and orientable; glued with a mirror it is Klein's bottle: no edge
+// is open, and yet it has no inside. Only the gluing counts, so the points may lie anywhere.
+static void test_klein_bottle(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    for (int mirrored = 0; mirrored < 2; ++mirrored) {
+        char text[8192] = "";
+        size_t length = 0;
+        for (int i = 0; i < N * N; ++i) {
+            double u = 6.283185307179586 * (i / N) / N, v = 6.283185307179586 * (i % N) / N;
+            length += (size_t)sprintf(text + length, "v %.17g %.17g %.17g\n", (3 + cos(v)) * cos(u),
+                                      (3 + cos(v)) * sin(u), sin(v));
+        }
+        for (int i = 0; i < N; ++i) {
+            for (int j = 0; j < N; ++j) {
+                int k = (j + 1) % N;
+                bool mirror = mirrored && i == N - 1;
+                int a = i * N + j + 1, b = i * N + k + 1;
+                int row = (i + 1) % N * N + 1;
+                int c = row + (mirror ? (N - j) % N : j), d = row + (mirror ? (N - k) % N : k);
+                length +=
+                    (size_t)sprintf(text + length, "f %d %d %d\nf %d %d %d\n", a, c, d, a, d, b);
+            }
+        }
+        struct mesh mesh = parse(text);
+        struct mesh_report report = inspect(&mesh);
+        assert_int_equal(report.open_edges, 0);
+        assert_int_equal(report.non_manifold_edges, 0);
+        assert_int_equal(report.non_manifold_vertices, 0);
+        assert_int_equal(report.components, 1);
+        assert_int_equal(report.orientable, !mirrored);
+        assert_int_equal(report.closed, !mirrored);
+        if (mirrored) // what cannot be mended is left as it is
+            assert_int_equal(report.flipped_triangles, 0);
+        mesh_free(&mesh);
+    }
+}
+
+// ---- Faults
+
+static void test_hole(void **state)
+{
+    (void)state;
+    assert_report(inspect_text(TETRAHEDRON "f 1 3 2\nf 1 2 4\nf 2 3 4\n"),
+                  (struct mesh_report){.open_edges = 3, .orientable = true, .components = 1});
+}
+
+// A tetrahedron with an inner wall: three faces meet in each of the wall's edges.
+static void test_inner_wall(void **state)
+{
+    (void)state;
+    struct mesh_report report = inspect_text(TETRAHEDRON "v 1 1 1\n"
+                                                         "f 1 3 2\nf 1 2 4\nf 3 1 4\n"
+                                                         "f 2 3 4\nf 2 3 5\nf 3 4 5\nf 4 2 5\n");
+    assert_int_equal(report.open_edges, 0);
+    assert_int_equal(report.non_manifold_edges, 3);
+    assert_int_equal(report.non_manifold_vertices, 3);
+    assert_false(report.closed);
+}
+
+// Two tetrahedra that share a vertex, and two that share an edge.
+static void test_touching_bodies(void **state)
+{
+    (void)state;
+    assert_report(inspect_text(TETRAHEDRON "v -1 0 0\nv 0 -1 0\nv 0 0 -1\n"
+                                           "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+                                           "f 1 6 5\nf 1 5 7\nf 5 6 7\nf 6 1 7\n"),
+                  (struct mesh_report){.non_manifold_vertices = 1,
+                                       .flipped_triangles = 4,
+                                       .orientable = true,
+                                       .components = 2});
+    struct mesh_report edge = inspect_text(TETRAHEDRON "v -1 0 0\nv 0 -1 0\n"
+                                                       "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+                                                       "f 1 6 5\nf 1 5 4\nf 5 6 4\nf 6 1 4\n");
+    assert_int_equal(edge.open_edges, 0);
+    assert_int_equal(edge.non_manifold_edges, 1);
+    assert_int_equal(edge.non_manifold_vertices, 2);
+    assert_false(edge.closed);
+}
+
+// Two equal triangles back to back have no open edge and no inside either; so has a flat pillow.
+static void test_nothing_inside(void **state)
+{
+    (void)state;
+    assert_report(inspect_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 3 2 1\n"),
+                  (struct mesh_report){.orientable = true, .components = 1});
+    assert_report(inspect_text("v 0.1 0 0\nv 1.3 0.2 0.7\nv 0 1 0.3\nv 1.4 1.2 1\nf 1 2 3\n"
+                               "f 2 4 3\nf 2 1 3\nf 4 2 3\n"),
+                  (struct mesh_report){.non_manifold_edges = 1,
+                                       .non_manifold_vertices = 2,
+                                       .orientable = true,
+                                       .components = 2});
+}
+
+static void test_components_are_oriented_alone(void **state)
+{
+    (void)state;
+    struct mesh_report report = inspect_text(TETRAHEDRON "v 5 0 0\nv 6 0 0\nv 5 1 0\nv 5 0 1\n"
+                                                         "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+                                                         "f 5 6 7\nf 5 8 6\nf 6 8 7\nf 7 8 5\n");
+    assert_report(report,
+                  (struct mesh_report){
+                      .flipped_triangles = 4, .orientable = true, .closed = true, .components = 2});
+}
+
+static void test_empty_mesh(void **state)
+{
+    (void)state;
+    struct mesh mesh = {0};
+    assert_report(inspect(&mesh), (struct mesh_report){.orientable = true});
+}
+
+// ---- Real meshes
+
+static void check_real(const char *name, uint64_t vertices, uint64_t triangles, bool closed,
+                       uint64_t bad_vertices)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/../shared/meshes/%s", TAUT_TEST_SOURCE, name);
+    if (access(path, R_OK) != 0) {
+        print_message("%s is absent\n", path);
+        skip();
+    }
+    struct mesh mesh;
+    struct diagnostics diagnostics = {0};
+    assert_true(mesh_read(path, &mesh, &diagnostics));
+    assert_int_equal(mesh.vertex_count, vertices);
+    assert_int_equal(mesh.triangle_count, triangles);
+    assert_int_equal(mesh.unused_vertices, 0);
+    assert_report(inspect(&mesh), (struct mesh_report){.non_manifold_vertices = bad_vertices,
+                                                       .orientable = true,
+                                                       .closed = closed,
+                                                       .components = 1});
+    mesh_free(&mesh);
+}
+
+static void test_spot(void **state)
+{
+    (void)state;
+    check_real("spot.obj", 2930, 5856, true, 0);
+}
+
+static void test_rocker_arm(void **state)
+{
+    (void)state;
+    check_real("rocker-arm.obj", 10044, 20088, true, 0);
+}
+
+// All of its vertices are used, but at one of them (254 of the file) two parts of the surface
+// touch: V - E + F = 2903 - 8706 + 5804 = 1, one less than a sphere has.
+static void test_cow(void **state)
+{
+    (void)state;
+    check_real("cow.obj", 2903, 5804, false, 1);
+}
+
+static void test_animal(void **state)
+{
+    (void)state;
+    struct mesh mesh;
+    struct diagnostics diagnostics = {0};
+    assert_true(mesh_read(TAUT_TEST_SOURCE "/scenes/meshes/animal.obj", &mesh, &diagnostics));
+    assert_in_range(mesh.triangle_count, 2000, 5000);
+    assert_report(inspect(&mesh),
+                  (struct mesh_report){.orientable = true, .closed = true, .components = 1});
+    // A sphere without handles: V - E + F = 2, E = 3 F / 2.
+    assert_int_equal(2 * mesh.vertex_count, mesh.triangle_count + 4);
+    double lowest = INFINITY;
+    for (uint64_t v = 0; v < mesh.vertex_count; ++v)
+        lowest = fmin(lowest, mesh.vertices[3 * v + 1]);
+    assert_true(fabs(lowest) < 1e-4); // it stands on y = 0
+    mesh_free(&mesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_orientations_of_a_tetrahedron),
+        cmocka_unit_test(test_open_surface_keeps_its_way),
+        cmocka_unit_test(test_far_away_and_inside_out),
+        cmocka_unit_test(test_moebius_strip),
+        cmocka_unit_test(test_klein_bottle),
+        cmocka_unit_test(test_hole),
+        cmocka_unit_test(test_inner_wall),
+        cmocka_unit_test(test_touching_bodies),
+        cmocka_unit_test(test_nothing_inside),
+        cmocka_unit_test(test_components_are_oriented_alone),
+        cmocka_unit_test(test_empty_mesh),
+        cmocka_unit_test(test_spot),
+        cmocka_unit_test(test_rocker_arm),
+        cmocka_unit_test(test_cow),
+        cmocka_unit_test(test_animal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
