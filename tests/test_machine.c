@@ -1,6 +1,6 @@
 // parallel/machine and parallel/quota: what the process may use, on this machine and made-up ones.
-// setenv and affinity masks are per process, so that every detection with a changed environment is
-// made in a child process, which sends its findings back through a pipe.
+// The environment and the affinity mask belong to a process, and OpenMP reads both when it starts:
+// a detection with other ones is made in a program of its own, which sends back what it found.
 #define _GNU_SOURCE // sched_setaffinity
 
 #include "test.h"
@@ -18,8 +18,9 @@
 #include "parallel/machine.h"
 #include "parallel/quota.h"
 
-// Runs `prepare` (false: it cannot be done here) and machine_detect in a child.
-static bool detect_in_child(bool (*prepare)(const void *argument), const void *argument,
+// A machine_detect in a new program, this one again, that `prepare` has set up the process for
+// (false: it cannot be done here). See print_machine for the other side.
+static bool detect_in_child(bool (*prepare)(const char *argument), const char *argument,
                             struct machine *machine)
 {
     int ends[2];
@@ -27,11 +28,9 @@ static bool detect_in_child(bool (*prepare)(const void *argument), const void *a
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        struct machine found = {0};
-        taut_error error = {0};
-        bool sent = prepare(argument) && machine_detect(&found, &error) == TAUT_OK &&
-                    write(ends[1], &found, sizeof found) == (ssize_t)sizeof found;
-        _exit(sent ? 0 : 1);
+        if (prepare(argument) && dup2(ends[1], 3) == 3 && setenv("TAUT_PRINT_MACHINE", "1", 1) == 0)
+            execl("/proc/self/exe", "test_machine", (char *)NULL);
+        _exit(1);
     }
     close(ends[1]);
     ssize_t length = read(ends[0], machine, sizeof *machine);
@@ -41,7 +40,15 @@ static bool detect_in_child(bool (*prepare)(const void *argument), const void *a
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 && length == (ssize_t)sizeof *machine;
 }
 
-static bool be_synthetic(const void *description)
+static int print_machine(void)
+{
+    struct machine machine;
+    if (machine_detect(&machine, NULL) != TAUT_OK)
+        return 1;
+    return write(3, &machine, sizeof machine) == (ssize_t)sizeof machine ? 0 : 1;
+}
+
+static bool be_synthetic(const char *description)
 {
     return setenv("HWLOC_SYNTHETIC", description, 1) == 0;
 }
@@ -70,7 +77,7 @@ static void test_this_machine(void **state)
         assert_true(machine.l1 <= machine.l2);
 }
 
-static bool keep_one_processor(const void *argument)
+static bool keep_one_processor(const char *argument)
 {
     (void)argument;
     cpu_set_t all, one;
@@ -120,49 +127,24 @@ static void test_synthetic_bare_processors(void **state)
     assert_true(machine.name[0] != '\0');
 }
 
-static bool bind_openmp(const void *program)
+static bool bind_openmp(const char *places)
 {
-    return setenv("OMP_PROC_BIND", "true", 1) == 0 && setenv("TAUT_PRINT_CORES", "1", 1) == 0 &&
-           execl(program, program, (char *)NULL) == 0;
+    return setenv("OMP_PROC_BIND", "true", 1) == 0 && setenv("OMP_PLACES", places, 1) == 0;
 }
 
 // With OMP_PROC_BIND the runtime binds the first thread to one place before main() begins; that
-// is no reason to run on one core. It reads the variable at start, hence a new program: ourselves.
+// is no reason to run on one core.
 static void test_openmp_binding_is_not_the_mask(void **state)
 {
     (void)state;
     struct machine machine, bound;
     assert_int_equal(machine_detect(&machine, NULL), TAUT_OK);
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    assert_true(length > 0);
-    self[length] = '\0';
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (dup2(ends[1], 3) == 3)
-            bind_openmp(self);
-        _exit(1);
+    static const char *const places[] = {"threads", "cores"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        assert_true(detect_in_child(bind_openmp, places[i], &bound));
+        assert_int_equal(bound.cores, machine.cores);
+        assert_int_equal(bound.logical, machine.logical);
     }
-    close(ends[1]);
-    assert_int_equal(read(ends[0], &bound, sizeof bound), sizeof bound);
-    close(ends[0]);
-    int status = 1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_int_equal(bound.cores, machine.cores);
-    assert_int_equal(bound.logical, machine.logical);
-}
-
-// The other side of the test above.
-static int print_cores(void)
-{
-    struct machine machine;
-    if (machine_detect(&machine, NULL) != TAUT_OK)
-        return 1;
-    return write(3, &machine, sizeof machine) == (ssize_t)sizeof machine ? 0 : 1;
 }
 
 // ---- Quotas, in folders that look like /sys/fs/cgroup
@@ -258,8 +240,15 @@ static void test_quota_of_this_process_caps_the_cores(void **state)
 
 int main(void)
 {
-    if (getenv("TAUT_PRINT_CORES"))
-        return print_cores();
+    if (getenv("TAUT_PRINT_MACHINE"))
+        return print_machine();
+    if (getenv("OMP_PROC_BIND") || getenv("GOMP_CPU_AFFINITY")) {
+        // Binding would hide from the tests themselves which processors there are.
+        unsetenv("OMP_PROC_BIND");
+        unsetenv("GOMP_CPU_AFFINITY");
+        execl("/proc/self/exe", "test_machine", (char *)NULL);
+        return 1;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_this_machine),
         cmocka_unit_test(test_affinity_mask_of_one_processor),

@@ -13,9 +13,12 @@
 
 // Adds the processors of OpenMP's places to `allowed`. With OMP_PROC_BIND or GOMP_CPU_AFFINITY set,
 // the runtime has already bound the calling thread to one place when we ask for its mask; the
-// places remember what the process was started with.
+// places remember what the process was started with. Without binding they say nothing newer than
+// the mask does.
 static taut_status add_openmp_places(hwloc_bitmap_t allowed, taut_error *error)
 {
+    if (omp_get_proc_bind() == omp_proc_bind_false)
+        return TAUT_OK;
     for (int place = 0; place < omp_get_num_places(); place++) {
         int count = omp_get_place_num_procs(place);
         if (count <= 0)
