@@ -1,0 +1,77 @@
+// Scenes made by hand for the tests of the builders, so that they need no reader, and what is asked
+// of every body that they build.
+#ifndef TAUT_TESTS_BUILDERS_FIXTURE_H
+#define TAUT_TESTS_BUILDERS_FIXTURE_H
+
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "scene/build.h"
+
+#define PI 3.14159265358979323846
+
+enum { FIXTURE_BODIES = 4 };
+
+struct fixture {
+    taut_scene scene;
+    struct scene_body given[FIXTURE_BODIES];
+    struct bodies built;
+    struct diagnostics diagnostics;
+    taut_error error;
+};
+
+// Where the fixture says that things stand in the scene file.
+extern const mark body_mark, pressure_mark, selector_mark;
+
+// An empty scene called "test.yaml".
+void fixture_begin(struct fixture *fixture);
+
+// Adds a body of 1 kg, without springs, pins or anything else, and returns it to be filled.
+struct scene_body *fixture_add(struct fixture *fixture, enum body_type type, const char *name);
+
+// A linear material of that stiffness; and a kind of springs with it.
+struct material fixture_material(double stiffness);
+void fixture_kind(struct scene_body *given, size_t kind, double stiffness);
+
+struct scene_pressure fixture_pressure(void);
+struct selector fixture_node(uint64_t node);
+struct selector fixture_group(enum selector_type type);
+
+// Builds the scene and returns its first body; the test fails if there is any error.
+const struct body *fixture_build(struct fixture *fixture);
+
+// Builds the scene; the test fails unless the errors are just this one, at this place of `file`
+// (NULL: the scene file).
+void fixture_refuse(struct fixture *fixture, const char *file, mark at, const char *text);
+
+// Frees what was built, and the findings; the scene stays and can be changed and built again.
+void fixture_reset(struct fixture *fixture);
+
+// The only warning's text and place.
+void fixture_assert_warning(const struct fixture *fixture, mark at, const char *text);
+
+// Writes a file for the test and returns its path, which stays valid until the next call.
+const char *fixture_file(const char *name, const char *text);
+
+// ---- What every body owes
+
+// Springs in range, none twice, none with itself, kinds one after the other.
+void assert_springs_sound(const struct body *body);
+
+// Every edge of the faces is in two of them, once in each direction.
+void assert_surface_closed(const struct body *body);
+
+uint64_t kind_count(const struct body *body, size_t kind);
+
+// The built length of a spring.
+double spring_length(const struct body *body, uint64_t spring);
+
+void assert_place(const struct body *body, uint64_t node, double x, double y, double z);
+void assert_velocity(const struct body *body, uint64_t node, double x, double y, double z);
+
+// |a - b| <= tolerance, with the numbers in the message.
+void assert_near(double a, double b, double tolerance);
+
+#endif
