@@ -68,7 +68,7 @@ const char *findings_text(struct diagnostics *diagnostics)
         assert_non_null(end);
         end[1] = '\0';
         assert_true(length + strlen(rendered) < sizeof text);
-        strcpy(text + length, rendered);
+        memcpy(text + length, rendered, strlen(rendered) + 1);
         length += strlen(rendered);
         free(rendered);
     }

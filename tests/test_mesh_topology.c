@@ -152,7 +152,8 @@ static void test_klein_bottle(void **state)
         char text[8192] = "";
         size_t length = 0;
         for (int i = 0; i < N * N; ++i) {
-            double u = 6.283185307179586 * (i / N) / N, v = 6.283185307179586 * (i % N) / N;
+            int row = i / N, column = i % N;
+            double u = 6.283185307179586 * row / N, v = 6.283185307179586 * column / N;
             length += (size_t)sprintf(text + length, "v %.17g %.17g %.17g\n", (3 + cos(v)) * cos(u),
                                       (3 + cos(v)) * sin(u), sin(v));
         }

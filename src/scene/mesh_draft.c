@@ -163,10 +163,7 @@ static bool cut_polygons(const struct mesh_draft *draft, struct mesh_text *text,
 {
     // Each polygon of n corners gives n - 2 triangles.
     size_t triangle_count = draft->corner_count - 2 * draft->polygon_count;
-    size_t bytes;
-    if (!size_multiply(triangle_count, 3 * sizeof *mesh->triangles, &bytes))
-        return text_no_memory(text);
-    mesh->triangles = malloc(bytes);
+    mesh->triangles = calloc(triangle_count, 3 * sizeof *mesh->triangles);
     if (!mesh->triangles)
         return text_no_memory(text);
     size_t errors_before = text->error_count;

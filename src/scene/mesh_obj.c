@@ -60,7 +60,7 @@ static bool read_index(struct mesh_text *text, const struct mesh_draft *draft, s
 // a, a/t, a//n or a/t/n.
 static bool read_corner(struct mesh_text *text, struct mesh_draft *draft, struct token token)
 {
-    uint64_t vertex;
+    uint64_t vertex = 0;
     struct token rest = token;
     if (!read_index(text, draft, part_before(&rest, '/'), &vertex))
         return false;

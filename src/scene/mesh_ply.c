@@ -119,7 +119,7 @@ static bool read_list(struct ply_body *body, const struct ply_property *property
     if (corners && length < 3)
         return text_complain(body->text, at, "face %" PRIu64 " has fewer than 3 corners",
                              body->instance);
-    for (double i = 0; i < length; ++i) {
+    for (uint64_t i = 0; i < (uint64_t)length; ++i) {
         at = place_of_next(body);
         if (!next_value(body, property->type, &value))
             return false;

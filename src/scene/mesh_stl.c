@@ -29,13 +29,18 @@ static uint64_t hash_place(const double place[3])
     return hash;
 }
 
+static bool same_place(const double a[3], const double b[3])
+{
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
 // The slot that holds the vertex at `place`, or the empty one where it belongs.
 static uint32_t *find_slot(const struct places *places, const struct mesh_draft *draft,
                            const double place[3])
 {
     size_t slot = (size_t)hash_place(place) & (places->capacity - 1);
-    while (places->slots[slot] && memcmp(draft->vertices + 3 * (size_t)(places->slots[slot] - 1),
-                                         place, 3 * sizeof *place) != 0)
+    while (places->slots[slot] &&
+           !same_place(draft->vertices + 3 * (size_t)(places->slots[slot] - 1), place))
         slot = (slot + 1) & (places->capacity - 1);
     return &places->slots[slot];
 }

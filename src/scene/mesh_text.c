@@ -145,7 +145,8 @@ struct token_shown token_show(struct token token)
         unsigned char c = (unsigned char)token.text[i];
         shown.text[i] = c < 0x20 || c == 0x7f ? '?' : (char)c;
     }
-    strcpy(shown.text + length, length < token.length ? "..." : "");
+    snprintf(shown.text + length, sizeof shown.text - length, "%s",
+             length < token.length ? "..." : "");
     return shown;
 }
 
