@@ -19,6 +19,7 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
 struct advance {
     taut_solver *solver;
     uint64_t steps;
+    bool look_at_end;
 };
 
 // The team's work for many steps. A fault is set before a barrier and read after it, so all workers
@@ -28,10 +29,10 @@ static void advance(void *context, const struct worker *worker)
     struct advance *it = context;
     const struct system_functions *call = it->solver->functions;
     uint64_t done = call->steps(it->solver->system);
-    worker_barrier(); // all have read the count before the first step moves it
+    worker_barrier(worker); // all have read the count before the first step moves it
     for (uint64_t i = 0; i < it->steps && call->fault(it->solver->system)->code == TAUT_OK; i++)
         one_step(it->solver, ++done, worker);
-    if (it->steps > 0 && call->fault(it->solver->system)->code == TAUT_OK)
+    if (it->look_at_end && it->steps > 0 && call->fault(it->solver->system)->code == TAUT_OK)
         call->check(it->solver->system, worker);
 }
 
@@ -72,11 +73,11 @@ static taut_status explain_divergence(const taut_solver *solver, const struct fa
                 (unsigned long long)(fault->node - body->first_node), body->name, near, limit);
 }
 
-taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error)
+taut_status solver_advance(taut_solver *solver, uint64_t steps, bool look_at_end, taut_error *error)
 {
     double start = clock_seconds();
     double work_before = solver->functions->clock(solver->system)->seconds[STAGE_WORK];
-    struct advance all = {solver, steps};
+    struct advance all = {solver, steps, look_at_end};
     team_run(solver->threads, advance, &all);
     double work = solver->functions->clock(solver->system)->seconds[STAGE_WORK] - work_before;
     solver->step_seconds += clock_seconds() - start - work;
@@ -86,6 +87,11 @@ taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *er
     if (fault->code == TAUT_ERROR_DIVERGED)
         return explain_divergence(solver, fault, error);
     return TAUT_OK;
+}
+
+taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error)
+{
+    return solver_advance(solver, steps, true, error);
 }
 
 static void start(void *context, const struct worker *worker)
@@ -198,13 +204,14 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     struct plan_options plan_options = options->plan;
     plan_options.reference = options->config.kernel == TAUT_KERNEL_REFERENCE;
     struct bodies bodies = {0};
-    struct diagnostics diagnostics = {0};
-    taut_status status = bodies_build(scene, &bodies, &diagnostics, error);
+    struct diagnostics own = {0};
+    struct diagnostics *diagnostics = options->diagnostics ? options->diagnostics : &own;
+    taut_status status = bodies_build(scene, &bodies, diagnostics, error);
     if (status == TAUT_OK)
         status = build(solver, scene, &bodies, &plan_options, options->config.threads, error);
-    else if (status == TAUT_ERROR_SCENE && diagnostics.count)
-        fail(error, status, "%s", diagnostics.items[0].text);
-    diagnostics_free(&diagnostics);
+    else if (status == TAUT_ERROR_SCENE && own.count)
+        fail(error, status, "%s", own.items[0].text);
+    diagnostics_free(&own);
     bodies_free(&bodies);
     if (status != TAUT_OK) {
         taut_solver_destroy(solver);

@@ -26,10 +26,18 @@ struct taut_solver {
 struct solver_options {
     taut_config config;
     struct plan_options plan; // .reference is set from config.kernel
+    // Receives what the builders find in the scene; NULL: the first finding becomes the error.
+    struct diagnostics *diagnostics;
 };
 
 taut_status solver_create(const taut_scene *scene, const struct solver_options *options,
                           taut_solver **solver, taut_error *error);
+
+// taut_solver_step, with or without its look for divergence after the last step (the look every
+// DIVERGENCE_STEPS steps is always made). A caller that cuts a run by wall time leaves it out, so
+// that the step at which a divergence is found does not depend on how fast the machine was.
+taut_status solver_advance(taut_solver *solver, uint64_t steps, bool look_at_end,
+                           taut_error *error);
 
 // All that output can want of one moment; the arrays belong to it.
 struct moment_view {

@@ -104,13 +104,13 @@ static void start(struct system *system, const struct worker *worker)
     if (worker->index == 0)
         for (size_t b = 0; b < system->topology->body_count; b++)
             system->state->volume_built[b] = system->state->volume[b];
-    worker_barrier();
+    worker_barrier(worker);
     REAL_NAME(integrator_start)(system, worker);
     taut_energy energy = {0};
     REAL_NAME(energy_measure)(system, REAL_NAME(moment_now)(system), &energy, worker);
     if (worker->index == 0)
         REAL_NAME(divergence_start)(system, &energy);
-    worker_barrier();
+    worker_barrier(worker);
     if (worker->index == 0)
         for (int stage = 0; stage < STAGE_COUNT; stage++)
             system->clock.seconds[stage] = 0;
@@ -121,14 +121,17 @@ static void look(struct system *system, bool want_forces, taut_energy *energy,
 {
     struct moment now = REAL_NAME(moment_now)(system);
     struct stage_clock clock = system->clock; // a look is no part of the steps that it tells of
+    struct fault found = system->fault;       // and ends no run
     bool wanted = want_forces || system->settings.account_work;
     if (wanted && !system->state->forces_current)
         REAL_NAME(forces_look)(system, now, worker);
     REAL_NAME(energy_measure)(system, now, energy, worker);
     REAL_NAME(work_sample)(system, now, worker);
-    worker_barrier();
-    if (worker->index == 0)
+    worker_barrier(worker);
+    if (worker->index == 0) {
         system->clock = clock;
+        system->fault = found;
+    }
 }
 
 static void read_nodes(const struct system *system, uint64_t first, uint64_t count,
@@ -228,6 +231,7 @@ static const struct stage_clock *clock_of(const struct system *system)
 
 static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3 velocity)
 {
+    REAL_NAME(divergence_allow_sphere)(system, collider, centre);
     struct state *s = system->state;
     s->collider_centre[collider] = centre;
     s->collider_velocity[collider] = velocity;

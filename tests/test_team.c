@@ -91,7 +91,7 @@ static void pass_on(void *context, const struct worker *worker)
     int left = (worker->index + worker->count - 1) % worker->count;
     for (int round = 0; round < ROUNDS; round++) {
         ring->values[(round + 1) % 2][worker->index] = ring->values[round % 2][left] + 1;
-        worker_barrier();
+        worker_barrier(worker);
     }
 }
 
@@ -122,7 +122,7 @@ static void add_chunks(void *context, const struct worker *worker)
         for (size_t i = range.first; i < range.end; i++)
             sum->partial[c] += sum->values[i];
     }
-    worker_barrier();
+    worker_barrier(worker);
     if (worker->index == 0) {
         sum->total = 0;
         for (size_t c = 0; c < chunk_count(ELEMENTS); c++)

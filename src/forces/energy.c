@@ -88,30 +88,31 @@ void REAL_NAME(energy_measure)(struct system *system, struct moment moment, taut
     struct range share = worker_share(worker, chunks, 1);
     for (size_t chunk = share.first; chunk < share.end; chunk++)
         sum_nodes(system, moment.time, chunk);
-    worker_barrier();
+    worker_barrier(worker);
     if (worker->index == 0) {
         sum_chunks(system, chunks, sums);
         energy->kinetic = sums[NODE_KINETIC];
         energy->gravity = sums[NODE_GRAVITY];
         energy->contact = sums[NODE_CONTACT];
     }
-    worker_barrier();
+    worker_barrier(worker);
     chunks = chunk_count((size_t)system->constants->springs);
     share = worker_share(worker, chunks, 1);
     for (size_t chunk = share.first; chunk < share.end; chunk++)
         sum_springs(system, chunk);
-    worker_barrier();
+    worker_barrier(worker);
     if (worker->index == 0) {
         sum_chunks(system, chunks, sums);
         energy->elastic = sums[0];
     }
+    worker_barrier(worker); // the sums have been read before the volumes write theirs
     REAL_NAME(volumes_measure)(system, moment.time, false, worker);
     if (worker->index == 0) {
         energy->gas = sum_gas(system, moment);
         energy->total =
             energy->kinetic + energy->elastic + energy->gravity + energy->gas + energy->contact;
     }
-    worker_barrier();
+    worker_barrier(worker);
 }
 
 double REAL_NAME(kinetic_energy)(struct system *system, const struct worker *worker)
@@ -125,10 +126,10 @@ double REAL_NAME(kinetic_energy)(struct system *system, const struct worker *wor
             sum += kinetic_of(system, i);
         system->chunk_sums[chunk][0] = sum;
     }
-    worker_barrier();
+    worker_barrier(worker);
     double kinetic = 0;
     for (size_t chunk = 0; chunk < chunks; chunk++)
         kinetic += system->chunk_sums[chunk][0];
-    worker_barrier();
+    worker_barrier(worker);
     return kinetic;
 }

@@ -78,7 +78,7 @@ static void for_all_fragile(struct system *system, double (*change)(struct syste
         for (size_t i = range.first; i < range.end; i++)
             system->fragile_losses[chunk] += change(system, plan->fragile[i]);
     }
-    worker_barrier();
+    worker_barrier(worker);
 }
 
 void REAL_NAME(springs_break)(struct system *system, const struct worker *worker)

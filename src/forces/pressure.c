@@ -49,6 +49,6 @@ void REAL_NAME(pressure_add)(struct system *system, struct moment moment,
                 s->pressure[b] = gas_pressure(gas, REAL_NAME(gas_amount)(gas, moment.gas_step),
                                               s->volume[b], s->volume_built[b]);
         }
-    worker_barrier();
+    worker_barrier(worker);
     REAL_NAME(run_coloured)(system, &system->plan->faces, system->kernels->pressure, NULL, worker);
 }

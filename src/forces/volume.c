@@ -40,12 +40,12 @@ static double divergence_volume(struct system *system, const struct topology_bod
     for (size_t chunk = share.first; chunk < share.end; chunk++)
         system->chunk_sums[chunk][0] =
             divergence_of_faces(system, body, chunk_range(chunk, (size_t)body->face_count), origin);
-    worker_barrier();
+    worker_barrier(worker);
     double volume = 0;
     if (worker->index == 0)
         for (size_t chunk = 0; chunk < chunks; chunk++)
             volume += system->chunk_sums[chunk][0];
-    worker_barrier();
+    worker_barrier(worker);
     return volume;
 }
 
@@ -105,10 +105,11 @@ void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_ga
         if (worker->index != 0)
             continue;
         system->state->volume[b] = volume;
-        bool collapsed = body->pressure.present && !(volume > 0);
+        // A volume that is not a number is no collapse: positions have diverged.
+        bool collapsed = body->pressure.present && volume <= 0;
         if (collapsed && system->fault.code == TAUT_OK)
             system->fault = (struct fault){TAUT_ERROR_COLLAPSED, b, body->first_node, time,
                                            system->state->step};
     }
-    worker_barrier();
+    worker_barrier(worker);
 }

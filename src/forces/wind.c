@@ -27,7 +27,7 @@ void REAL_NAME(node_normals)(struct system *system, const struct worker *worker)
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++)
         s->nx[i] = s->ny[i] = s->nz[i] = 0;
-    worker_barrier();
+    worker_barrier(worker);
     REAL_NAME(run_coloured)(system, &system->plan->faces, system->kernels->normals, NULL, worker);
     for (size_t i = share.first; i < share.end; i++) {
         real length = real_sqrt(s->nx[i] * s->nx[i] + s->ny[i] * s->ny[i] + s->nz[i] * s->nz[i]);
@@ -37,7 +37,7 @@ void REAL_NAME(node_normals)(struct system *system, const struct worker *worker)
         s->ny[i] /= length;
         s->nz[i] /= length;
     }
-    worker_barrier();
+    worker_barrier(worker);
 }
 
 // F = c ((w - v).n) n

@@ -9,6 +9,11 @@
 
 #include <string.h>
 
+// The column of a sum that holds the kinetic energy of nodes that move as told: what moves them
+// does the work of accelerating them too.
+enum { MOVED_KINETIC = WORK_POWERS, WORK_COLUMNS };
+_Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the account fit a sum");
+
 static vec3 velocity_of(const struct state *s, size_t i)
 {
     return vec3_make((double)s->vx[i], (double)s->vy[i], (double)s->vz[i]);
@@ -81,6 +86,7 @@ static void sum_nodes(struct system *system, double time, const struct wind_now 
         if (system->topology->fixed[i]) {
             vec3 force = vec3_make((double)s->fx[i], (double)s->fy[i], (double)s->fz[i]);
             sums[WORK_DRIVES] -= vec3_dot(force, v);
+            sums[MOVED_KINETIC] += 0.5 * system->topology->mass[i] * vec3_dot(v, v);
         } else if (by_node) {
             vec3 normal = vec3_make((double)s->nx[i], (double)s->ny[i], (double)s->nz[i]);
             vec3 r = vec3_make((double)wind->wx, (double)wind->wy, (double)wind->wz);
@@ -118,14 +124,14 @@ static double face_wind_power(const struct system *system, const struct wind_now
 static void add_chunks(struct system *system, size_t chunks, double power[SUM_WIDTH],
                        const struct worker *worker)
 {
-    worker_barrier();
+    worker_barrier(worker);
     if (worker->index == 0) {
         double sums[SUM_WIDTH];
         sum_chunks(system, chunks, sums);
-        for (int cause = 0; cause < WORK_POWERS; cause++)
-            power[cause] += sums[cause];
+        for (int column = 0; column < WORK_COLUMNS; column++)
+            power[column] += sums[column];
     }
-    worker_barrier();
+    worker_barrier(worker);
 }
 
 // The sum of one power over springs or faces, into its column.
@@ -185,6 +191,9 @@ static void record(struct system *system, struct moment moment, const double pow
             work->done[cause] += elapsed * (work->power[cause] + power[cause]) / 2;
         work->power[cause] = power[cause];
     }
+    if (work->sampled)
+        work->done[WORK_DRIVES] += power[MOVED_KINETIC] - work->moved_kinetic;
+    work->moved_kinetic = power[MOVED_KINETIC];
     if (work->sampled && moment.gas_step > work->sampled_gas_step)
         work->done[WORK_INFLATION] +=
             inflation_work(system, work->sampled_gas_step, moment.gas_step);

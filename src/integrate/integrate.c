@@ -92,7 +92,7 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
     if (settings.keep_velocity != 1)
         keep_velocity(system, worker);
     if (changes)
-        worker_barrier(); // all have read the step's number and written their nodes
+        worker_barrier(worker); // all have read the step's number and written their nodes
     if (changes && settings.account_work) {
         double lost = before - REAL_NAME(kinetic_energy)(system, worker);
         if (worker->index == 0)

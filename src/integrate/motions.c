@@ -23,10 +23,11 @@ static vec3 drive_displacement(const struct motion *motion, double from, double 
     return moved;
 }
 
-static vec3 drive_velocity(const struct motion *motion, double time)
+// A piece that begins within `tolerance` has begun: times are multiples of dt, rounded.
+static vec3 drive_velocity(const struct motion *motion, double time, double tolerance)
 {
     vec3 velocity = {0, 0, 0};
-    for (size_t p = 0; p < motion->piece_count && motion->pieces[p].start <= time; p++)
+    for (size_t p = 0; p < motion->piece_count && motion->pieces[p].start <= time + tolerance; p++)
         velocity = motion->pieces[p].velocity;
     return velocity;
 }
@@ -68,7 +69,9 @@ static struct placement placement_after(const struct system *system, size_t inde
 {
     const struct motion *motion = &system->topology->motions[index];
     const struct state *s = system->state;
-    double start = (double)s->step * system->settings.dt, time = start + elapsed;
+    double dt = system->settings.dt;
+    double start = (double)s->step * dt; // the end of the last step, to the last bit
+    double time = ((double)s->step + elapsed / dt) * dt;
     switch (motion->type) {
     case MOTION_OSCILLATOR:
         return oscillator_at(motion, time);
@@ -82,7 +85,7 @@ static struct placement placement_after(const struct system *system, size_t inde
     }
     vec3 moved = drive_displacement(motion, start, time);
     return (struct placement){vec3_add(s->motion_position[index], moved),
-                              drive_velocity(motion, time), 0, 0};
+                              drive_velocity(motion, time, 1e-9 * dt), 0, 0};
 }
 
 // A drive never goes below a plane marked blocks_drives; its velocity into the plane becomes 0

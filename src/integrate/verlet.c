@@ -22,10 +22,10 @@ static void forces_at_end(struct system *system, const struct worker *worker)
 
 static void forces_are_current(struct system *system, const struct worker *worker)
 {
-    worker_barrier();
+    worker_barrier(worker);
     if (worker->index == 0)
         system->state->forces_current = true;
-    worker_barrier();
+    worker_barrier(worker);
 }
 
 // The position one step back, so that the first step is x + h v + h^2 a / 2.
@@ -57,7 +57,7 @@ static void backward_velocities(struct system *system, const struct worker *work
         s->vy[i] = (s->y[i] - s->y0[i]) * inverse_h;
         s->vz[i] = (s->z[i] - s->z0[i]) * inverse_h;
     }
-    worker_barrier();
+    worker_barrier(worker);
 }
 
 // x+ = 2 x - x- + h^2 a

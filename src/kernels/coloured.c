@@ -8,7 +8,7 @@ void REAL_NAME(run_coloured)(const struct system *system, const struct plan_set 
         struct range share = worker_share(worker, set->colour_start[colour + 1] - first, 1);
         for (size_t b = share.first; b < share.end; b++)
             kernel(system, argument, set->blocks[first + b]);
-        worker_barrier();
+        worker_barrier(worker);
     }
     uint32_t tail = set->colour_start[set->colour_count];
     if (tail == set->block_count)
@@ -16,5 +16,5 @@ void REAL_NAME(run_coloured)(const struct system *system, const struct plan_set 
     if (worker->index == 0)
         for (uint32_t b = tail; b < set->block_count; b++)
             kernel(system, argument, set->blocks[b]);
-    worker_barrier();
+    worker_barrier(worker);
 }

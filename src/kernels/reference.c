@@ -67,6 +67,27 @@ static void normals(const struct system *system, const void *unused, struct plan
     }
 }
 
+struct relative_wind {
+    real x, y, z;
+};
+
+// The wind less the mean velocity of the corners. The differences are taken before the mean, so
+// that a face that moves with the wind feels exactly none of it.
+static struct relative_wind relative_wind(const struct state *s, const struct wind_now *now,
+                                          const struct face_shape *face, real share)
+{
+    if (!now->relative)
+        return (struct relative_wind){now->wx, now->wy, now->wz};
+    struct relative_wind sum = {0, 0, 0};
+    for (int corner = 0; corner < face->corners; corner++) {
+        uint32_t node = face->nodes[corner];
+        sum.x += now->wx - s->vx[node];
+        sum.y += now->wy - s->vy[node];
+        sum.z += now->wz - s->vz[node];
+    }
+    return (struct relative_wind){sum.x * share, sum.y * share, sum.z * share};
+}
+
 // F = c A (r.n) n   (face)   or   rho C_d / 2 A |r.n| (r.n) n   (quadratic), r the wind relative to
 // the mean velocity of the corners; an equal share to each corner, of which pinned ones take none.
 static void wind(const struct system *system, const void *argument, struct plan_block block)
@@ -78,18 +99,9 @@ static void wind(const struct system *system, const void *argument, struct plan_
         struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
         if (!(face.area > 0))
             continue;
-        real rx = 0, ry = 0, rz = 0;
-        if (now->relative)
-            for (int corner = 0; corner < face.corners; corner++) {
-                rx += s->vx[face.nodes[corner]];
-                ry += s->vy[face.nodes[corner]];
-                rz += s->vz[face.nodes[corner]];
-            }
         real share = (real)1 / (real)face.corners;
-        rx = now->wx - rx * share;
-        ry = now->wy - ry * share;
-        rz = now->wz - rz * share;
-        real normal_speed = (rx * face.sx + ry * face.sy + rz * face.sz) / face.area;
+        struct relative_wind r = relative_wind(s, now, &face, share);
+        real normal_speed = (r.x * face.sx + r.y * face.sy + r.z * face.sz) / face.area;
         real scale = now->factor * normal_speed * share; // times A n = (sx, sy, sz)
         if (now->law == WIND_QUADRATIC)
             scale *= real_abs(normal_speed);

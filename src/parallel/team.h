@@ -10,9 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct team;
+
 struct worker {
     int index; // 0 .. count - 1; worker 0 is the calling thread
     int count;
+    struct team *team;
 };
 
 // Elements [first, end) of a loop.
@@ -29,7 +32,7 @@ typedef void (*team_function)(void *context, const struct worker *worker);
 void team_run(int threads, team_function function, void *context);
 
 // Waits for all workers of the region. Every worker must come to the same barriers.
-void worker_barrier(void);
+void worker_barrier(const struct worker *worker);
 
 // This worker's contiguous share of `count` elements, cut at multiples of `grain` (so that two
 // workers do not write to one cache line).

@@ -48,7 +48,17 @@ static double outside_speed(const struct system *system)
     }
     for (size_t c = 0; c < topology->collider_count; c++)
         fastest = fmax(fastest, vec3_length(system->state->collider_velocity[c]));
-    return fastest;
+    return fmax(fastest, system->fastest_sphere);
+}
+
+static double greatest_stiffness(const struct topology *topology)
+{
+    double stiffness = 0;
+    for (size_t i = 0; i < topology->material_count; i++)
+        stiffness = fmax(stiffness, topology->materials[i].stiffness);
+    for (size_t c = 0; c < topology->collider_count; c++)
+        stiffness = fmax(stiffness, topology->colliders[c].stiffness);
+    return stiffness;
 }
 
 // What drives and moving spheres may have pushed into springs and surfaces by now.
@@ -58,14 +68,25 @@ static double outside_work(const struct system *system, double time)
     double speed = outside_speed(system);
     if (speed == 0)
         return 0;
-    double stiffness = 0;
-    for (size_t i = 0; i < topology->material_count; i++)
-        stiffness = fmax(stiffness, topology->materials[i].stiffness);
-    for (size_t c = 0; c < topology->collider_count; c++)
-        stiffness = fmax(stiffness, topology->colliders[c].stiffness);
+    double stiffness = greatest_stiffness(topology);
     double moved = speed * time;
     double places = (double)topology->motion_count + (double)topology->collider_count;
     return 2 * total_mass(topology) * speed * speed + 0.5 * places * stiffness * moved * moved;
+}
+
+void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, vec3 centre)
+{
+    const struct state *s = system->state;
+    const struct topology *topology = system->topology;
+    double time = (double)s->step * system->settings.dt;
+    vec3 velocity = s->collider_velocity[collider];
+    vec3 present = vec3_add(s->collider_centre[collider],
+                            vec3_scale(time - s->collider_since[collider], velocity));
+    double radius = topology->colliders[collider].radius;
+    double moved = fmin(radius, vec3_length(vec3_subtract(centre, present)));
+    system->fastest_sphere = fmax(system->fastest_sphere, vec3_length(velocity));
+    system->energy_start +=
+        (double)topology->node_count * greatest_stiffness(topology) * radius * moved;
 }
 
 // Nothing that drifts with a relative wind gets faster than it; a wind that does not see how fast
@@ -131,6 +152,9 @@ static void judge(struct system *system, const double sums[SUM_WIDTH])
     double fallen = fmax(0, system->gravity_start - sums[CHECK_GRAVITY]);
     double explained =
         system->energy_start + fallen + wind_work(system, time) + outside_work(system, time);
+    // Over a position step of its own, potential energy becomes dt / position_step times as much
+    // kinetic energy.
+    explained *= fmax(1, 1 / system->settings.position_ratio);
     bool finite = isfinite(sums[CHECK_KINETIC]) && isfinite(sums[CHECK_POSITIONS]);
     // Round-off alone moves a body at rest: a speed of a micrometre a second explains nothing.
     double noise = 0.5e-12 * total_mass(system->topology);
@@ -148,7 +172,7 @@ void REAL_NAME(divergence_check)(struct system *system, const struct worker *wor
     struct range share = worker_share(worker, chunks, 1);
     for (size_t chunk = share.first; chunk < share.end; chunk++)
         sum_chunk(system, chunk);
-    worker_barrier();
+    worker_barrier(worker);
     if (worker->index == 0 && system->fault.code == TAUT_OK) {
         double sums[SUM_WIDTH];
         sum_chunks(system, chunks, sums);

@@ -9,6 +9,10 @@
 // Adds up where the run could take energy from (see divergence.c), from the state at t = 0.
 void REAL_NAME(divergence_start)(struct system *system, const taut_energy *energy);
 
+// Before a sphere is set elsewhere from outside: what it pushed so far and may now find itself
+// inside of counts as explained.
+void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, vec3 centre);
+
 // Looks, and sets system->fault to TAUT_ERROR_DIVERGED with the node where it shows. All workers
 // together.
 void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker);

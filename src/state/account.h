@@ -46,6 +46,7 @@ enum { WORK_POWERS = WORK_KEEP };
 struct work_account {
     double done[WORK_CAUSES];  // J
     double power[WORK_POWERS]; // W, at sampled_time
+    double moved_kinetic;      // J, of the nodes that move as told, at sampled_time
     double sampled_time;
     uint64_t sampled_gas_step;
     bool sampled;

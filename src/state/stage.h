@@ -36,7 +36,7 @@ static inline void stage_clock_start(struct stage_clock *clock, const struct wor
 static inline void stage_end(struct stage_clock *clock, enum stage stage,
                              const struct worker *worker)
 {
-    worker_barrier();
+    worker_barrier(worker);
     if (worker->index != 0)
         return;
     double now = clock_seconds();

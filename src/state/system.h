@@ -40,8 +40,9 @@ struct system {
     struct work_account work;
     struct fault fault;
     struct stage_clock clock;
-    double energy_start;  // J, what divergence.c counts as available from the start
-    double gravity_start; // J
+    double energy_start;   // J, what divergence.c counts as available from the start
+    double gravity_start;  // J
+    double fastest_sphere; // m/s, of the velocities that spheres had before they were set anew
 };
 
 // Sums chunks [0, chunks) of chunk_sums column by column into total, in chunk order.
