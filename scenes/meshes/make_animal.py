@@ -96,7 +96,8 @@ def grid_values():
 
 
 CORNERS = [(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)]
-EDGES = [(a, b) for a in CORNERS for b in CORNERS if a < b and sum(x != y for x, y in zip(a, b)) == 1]
+EDGES = [(a, b) for a in CORNERS for b in CORNERS
+         if a < b and sum(x != y for x, y in zip(a, b)) == 1]
 
 
 def cell_vertex(cell, values):
@@ -196,7 +197,8 @@ def smooth(points, triangles):
 def angle_cosine(points, tip, a, b):
     p = [x - y for x, y in zip(points[a], points[tip])]
     q = [x - y for x, y in zip(points[b], points[tip])]
-    return sum(x * y for x, y in zip(p, q)) / math.sqrt(sum(x * x for x in p) * sum(y * y for y in q))
+    squared_lengths = sum(x * x for x in p) * sum(y * y for y in q)
+    return sum(x * y for x, y in zip(p, q)) / math.sqrt(squared_lengths)
 
 
 def flip_edges(points, triangles):
@@ -247,4 +249,5 @@ def write_obj(path, points, triangles):
 
 if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__))
-    write_obj(sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "animal.obj"), *make_animal())
+    path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "animal.obj")
+    write_obj(path, *make_animal())
