@@ -457,6 +457,8 @@ static void test_lattice_refusals(void **state)
     lattice->shape.lattice.nodes_y = 65536;
     fixture_refuse(&fixture, NULL, body_mark,
                    "lattice 'jelly' of 65536 by 65536 by 3 nodes is too large");
+    lattice->shape.lattice.shells = 3;
+    fixture_refuse(&fixture, NULL, body_mark, "lattice 'jelly' has 1 or 2 shells, not 3");
     lattice->shape.lattice.spacing = 0;
     fixture_refuse(&fixture, NULL, body_mark, "lattice 'jelly' needs a spacing above 0");
 }

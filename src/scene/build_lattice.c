@@ -5,7 +5,7 @@
 
 #include "scene/build.h"
 
-enum { DIRECTION_COUNT = 13, KINDS_PER_SHELL = 3 };
+enum { DIRECTION_COUNT = 13, KINDS_PER_SHELL = 3, SHELLS_MAX = 2 };
 
 // Three along the axes (k1), six along face diagonals (k2), four along body diagonals (k3).
 static const struct {
@@ -26,7 +26,7 @@ static struct grid_offset offset_of(size_t direction, int shell)
 static size_t kind_of(const struct scene_body *given, size_t direction, int shell)
 {
     size_t kind = directions[direction].kind + (size_t)(shell - 1) * KINDS_PER_SHELL;
-    return given->kinds[kind].present ? kind : SPRING_KINDS_MAX;
+    return kind < SPRING_KINDS_MAX && given->kinds[kind].present ? kind : SPRING_KINDS_MAX;
 }
 
 static void count_springs(const struct scene_body *given, const struct grid *grid,
@@ -101,6 +101,9 @@ taut_status build_lattice(struct build *build)
                             given->name);
     if (!(lattice->spacing > 0.0))
         return build_refuse(build, given->at, "lattice '%s' needs a spacing above 0", given->name);
+    if (lattice->shells < 1 || lattice->shells > SHELLS_MAX)
+        return build_refuse(build, given->at, "lattice '%s' has 1 or %d shells, not %d",
+                            given->name, (int)SHELLS_MAX, lattice->shells);
     if (!node_product(nx, ny, nz, &counts.nodes))
         return build_refuse(build, given->at,
                             "lattice '%s' of %llu by %llu by %llu nodes is too large", given->name,

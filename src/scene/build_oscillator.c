@@ -185,7 +185,7 @@ taut_status build_pendulum(struct build *build)
 {
     const struct scene_pendulum *shape = &build->given->shape.pendulum;
     bool on_spring = shape->model == PENDULUM_SPRING;
-    vec3 down, across;
+    vec3 down = {0}, across = {0};
     taut_status status = check_pendulum(build);
     if (status == TAUT_OK)
         status = pendulum_axes(build, &down, &across);
