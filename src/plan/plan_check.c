@@ -62,6 +62,10 @@ static taut_status check_set(const struct topology *topology, const struct plan_
         return status;
     if (set->colour_start[0] != 0 || set->colour_start[set->colour_count + 1] != set->block_count)
         return fail(error, TAUT_ERROR_ARGUMENT, "plan: colours do not cover the %s blocks", what);
+    for (int colour = 0; colour <= set->colour_count; colour++)
+        if (set->colour_start[colour] > set->colour_start[colour + 1])
+            return fail(error, TAUT_ERROR_ARGUMENT, "plan: colour %d of the %s blocks ends first",
+                        colour, what);
     size_t node_count = (size_t)topology->node_count;
     uint32_t *owner = memory_allocate(NULL, node_count, sizeof *owner);
     if (!owner)

@@ -1,0 +1,267 @@
+// Compiled for double (TAUT_REAL_BITS=64): it reaches into the state of double precision solvers.
+#include "physics.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "state/system.h"
+
+static void show_message(void *context, const char *message)
+{
+    (void)context;
+    print_error("%s", message);
+}
+
+static char *format_text(const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    assert_true(length >= 0);
+    char *text = malloc((size_t)length + 1);
+    assert_non_null(text);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
+}
+
+static taut_scene *parse(const char *text)
+{
+    taut_scene_options options;
+    taut_scene_options_default(&options);
+    options.on_message = show_message;
+    taut_scene *scene;
+    taut_error error = {0};
+    if (taut_scene_parse(text, strlen(text), "test.yaml", &options, &scene, &error) != TAUT_OK)
+        fail_msg("%s in\n%s", error.text, text);
+    return scene;
+}
+
+taut_scene *scene_of(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    taut_scene *scene = parse(text);
+    free(text);
+    return scene;
+}
+
+taut_solver *solver_from(taut_scene *scene, const struct solver_options *options)
+{
+    struct solver_options one_thread = {.config = {.threads = 1}};
+    taut_solver *solver;
+    taut_error error = {0};
+    if (solver_create(scene, options ? options : &one_thread, &solver, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    taut_scene_destroy(scene);
+    return solver;
+}
+
+taut_solver *solver_of(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    taut_scene *scene = parse(text);
+    free(text);
+    return solver_from(scene, NULL);
+}
+
+taut_solver *oscillator_of(struct oscillator wanted)
+{
+    return solver_of(
+        "precision: double\n"
+        "simulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
+        "output: {work: false}\n"
+        "bodies:\n"
+        "  - {name: o, type: network, nodes: [[0,0,0],[" NUM ",0,0]], node_mass: [1,1],\n"
+        "     velocities: [[0,0,0],[" NUM ",0,0]], pins: [0], springs: [[1, 0,\n"
+        "     {stiffness: " NUM ", rest_length: 0, damping: " NUM ", damping_law: full}]]}\n",
+        wanted.integrator, wanted.dt, wanted.place, wanted.speed, wanted.omega * wanted.omega,
+        wanted.damping);
+}
+
+void advance(taut_solver *solver, uint64_t steps)
+{
+    taut_error error = {0};
+    if (taut_solver_step(solver, steps, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+}
+
+static vec3 vector_at(const double *values, uint64_t node)
+{
+    return vec3_make(values[3 * node], values[3 * node + 1], values[3 * node + 2]);
+}
+
+vec3 place_of(const taut_solver *solver, uint64_t node)
+{
+    double values[3];
+    solver->functions->read_nodes(solver->system, node, 1, values, NULL, NULL);
+    return vector_at(values, 0);
+}
+
+vec3 velocity_of(const taut_solver *solver, uint64_t node)
+{
+    double values[3];
+    solver->functions->read_nodes(solver->system, node, 1, NULL, values, NULL);
+    return vector_at(values, 0);
+}
+
+double *all_places(const taut_solver *solver)
+{
+    uint64_t count = taut_solver_node_count(solver);
+    double *places = calloc((size_t)count * 3, sizeof *places);
+    assert_non_null(places);
+    solver->functions->read_nodes(solver->system, 0, count, places, NULL, NULL);
+    return places;
+}
+
+static struct moment_view view_of(taut_solver *solver, unsigned wanted)
+{
+    struct moment_view view;
+    taut_error error = {0};
+    if (moment_view_make(solver, &view, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    moment_view_take(solver, wanted, &view);
+    return view;
+}
+
+double *all_forces(taut_solver *solver)
+{
+    struct moment_view view = view_of(solver, WANT_FORCES);
+    size_t bytes = (size_t)view.node_count * 3 * sizeof *view.forces;
+    double *forces = malloc(bytes);
+    assert_non_null(forces);
+    memcpy(forces, view.forces, bytes);
+    moment_view_free(&view);
+    return forces;
+}
+
+vec3 force_on(taut_solver *solver, uint64_t node)
+{
+    struct moment_view view = view_of(solver, WANT_FORCES);
+    vec3 force = vector_at(view.forces, node);
+    moment_view_free(&view);
+    return force;
+}
+
+taut_energy energy_of(taut_solver *solver)
+{
+    taut_energy energy;
+    assert_int_equal(taut_solver_energy(solver, &energy, NULL), TAUT_OK);
+    return energy;
+}
+
+struct snapshot_work work_of(taut_solver *solver)
+{
+    struct moment_view view = view_of(solver, WANT_ENERGY);
+    assert_true(view.snapshot.has_work);
+    struct snapshot_work work = view.snapshot.work;
+    moment_view_free(&view);
+    return work;
+}
+
+// What is put in from outside may bring any energy with it, and is no divergence.
+static struct state *open_state(taut_solver *solver)
+{
+    assert_int_equal(solver->precision, PRECISION_DOUBLE);
+    solver->system->energy_start = 1e200;
+    solver->system->state->forces_current = false;
+    return solver->system->state;
+}
+
+void put(taut_solver *solver, uint64_t node, vec3 place)
+{
+    struct state *s = open_state(solver);
+    s->x[node] = place.x;
+    s->y[node] = place.y;
+    s->z[node] = place.z;
+}
+
+void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity)
+{
+    struct state *s = open_state(solver);
+    s->vx[node] = velocity.x;
+    s->vy[node] = velocity.y;
+    s->vz[node] = velocity.z;
+}
+
+double rest_length_of(const taut_solver *solver, uint64_t spring)
+{
+    const struct system *system = solver->system;
+    assert_int_equal(solver->precision, PRECISION_DOUBLE);
+    const double *lengths =
+        system->state->rest_length ? system->state->rest_length : system->constants->rest_length;
+    for (uint64_t i = 0; i < system->constants->springs; i++)
+        if (system->plan->springs.order[i] == spring)
+            return lengths[i];
+    fail_msg("there is no spring %llu", (unsigned long long)spring);
+    return 0;
+}
+
+// Knuth's MMIX generator; the low bits are poor, the high ones will do.
+double next_random(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*seed >> 11) / 4503599627370496.0 - 1;
+}
+
+void assert_near(double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%.17g is not %.17g: they differ by %g, more than %g", a, b, fabs(a - b),
+                 tolerance);
+}
+
+void assert_vector_near(vec3 a, vec3 b, double tolerance)
+{
+    if (!(vec3_length(vec3_subtract(a, b)) <= tolerance))
+        fail_msg("(%.17g, %.17g, %.17g) is not (%.17g, %.17g, %.17g): %g apart, more than %g", a.x,
+                 a.y, a.z, b.x, b.y, b.z, vec3_length(vec3_subtract(a, b)), tolerance);
+}
+
+void assert_same_bits(double a, double b)
+{
+    if (memcmp(&a, &b, sizeof a) != 0)
+        fail_msg("%.17g and %.17g are not the same bits", a, b);
+}
+
+double order_between(double coarse_error, double fine_error)
+{
+    assert_true(coarse_error > 0 && fine_error > 0);
+    return log2(coarse_error / fine_error);
+}
+
+bool quick(void)
+{
+    const char *value = getenv("TAUT_TEST_QUICK");
+    return value && strcmp(value, "1") == 0;
+}
+
+static void make_folder(const char *path)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        fail_msg("cannot make %s: %s", path, strerror(errno));
+}
+
+const char *physics_file(const char *name, const char *text)
+{
+    static char path[4096];
+    make_folder(TAUT_TEST_OUT);
+    make_folder(TAUT_TEST_OUT "/physics");
+    int length = snprintf(path, sizeof path, "%s/physics/%s", TAUT_TEST_OUT, name);
+    assert_true(length > 0 && (size_t)length < sizeof path);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
