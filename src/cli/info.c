@@ -1,0 +1,57 @@
+// taut info: what a scene is made of, how it is computed, what it takes, and which steps are
+// stable.
+#include "cli/info.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/terminal.h"
+
+double info_critical_dt(const struct info *info, enum integrator integrator)
+{
+    if (!(info->critical.omega > 0))
+        return NAN;
+    double ratio = integrator == INTEGRATOR_SYMPLECTIC_EULER ? info->solver->position_ratio : 1;
+    double dt = integrator_critical_dt(integrator, info->critical.omega, ratio);
+    return dt > 0 ? dt : NAN;
+}
+
+static taut_status gather(struct info *info, taut_error *error)
+{
+    info->bytes = solver_bytes(info->solver);
+    info->plans = body_plans_make(info->solver);
+    if (!info->plans)
+        return fail_memory(error, "the plan of each body");
+    taut_status status = solver_critical_step(info->solver, &info->critical, error);
+    if (status == TAUT_OK && info->critical.omega > 0)
+        info->critical_body = topology_body_of_node(info->solver->topology, info->critical.node);
+    return status;
+}
+
+static int show_info(const struct options *options)
+{
+    struct session session;
+    int code = session_open(options, &session);
+    if (code != EXIT_CODE_DONE) {
+        session_close(&session);
+        return code;
+    }
+    struct info info = {.options = options, .scene = session.scene, .solver = session.solver};
+    taut_error error = {0};
+    taut_status status = gather(&info, &error);
+    if (status != TAUT_OK)
+        complain("%s: %s", options->scene, error.text);
+    else if (options->json)
+        info_print_json(&info);
+    else if (!options->quiet)
+        info_print_table(&info);
+    free(info.plans);
+    session_close(&session);
+    return output_finish(exit_code_of(status));
+}
+
+const struct command info_command = {
+    .name = "info",
+    .does = "Tells what a scene is made of, how it is computed, and which steps are stable",
+    .run = show_info,
+};

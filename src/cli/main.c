@@ -1,0 +1,108 @@
+// taut COMMAND [OPTIONS] SCENE: finds the command and hands it its options.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diagnostics.h"
+#include "base/text.h"
+#include "cli/options.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+#include "version_info.h"
+
+static const struct command *const commands[] = {&check_command, &info_command, &run_command};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static void print_usage(FILE *out)
+{
+    fputs("Usage: taut COMMAND [OPTIONS] SCENE\n"
+          "Simulates systems of masses and springs that a scene file describes.\n\n"
+          "Commands:\n",
+          out);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->does);
+    fputs("\n'taut COMMAND --help' lists the options of a command; 'taut --version' says which\n"
+          "taut this is.\n",
+          out);
+}
+
+static int print_version(void)
+{
+    printf("taut %s\n", taut_version());
+    printf("commit: %s\n", TAUT_BUILD_COMMIT);
+    printf("compiler: %s\n", TAUT_BUILD_COMPILER);
+    printf("build: %s, %s\n", TAUT_BUILD_BUILD, TAUT_BUILD_FLAGS);
+    printf("instruction sets: base\n");
+    return output_finish(EXIT_CODE_DONE);
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int refuse(const char *word)
+{
+    const char *names[COMMAND_COUNT];
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i]->name;
+    if (word[0] == '-') {
+        complain("there is no option '%s' before the command", word);
+    } else {
+        complain("there is no command '%s'; the commands are check, info and run", word);
+        const char *nearest = nearest_name(word, names, COMMAND_COUNT);
+        if (nearest)
+            fprintf(stderr, "    did you mean '%s'?\n", nearest);
+    }
+    fputs("Try 'taut --help' for more information.\n", stderr);
+    return EXIT_CODE_WRONG;
+}
+
+static int run_command_line(const struct command *command, int argc, char **argv)
+{
+    // getopt's messages begin with argv[0].
+    char *name = text_format("taut: %s", command->name);
+    if (!name) {
+        complain("out of memory");
+        return EXIT_CODE_FAILED;
+    }
+    argv[0] = name;
+    struct options options;
+    int exit_code;
+    if (options_parse(command, argc, argv, &options, &exit_code))
+        exit_code = command->run(&options);
+    options_free(&options);
+    free(name);
+    return exit_code;
+}
+
+int main(int argc, char **argv)
+{
+    terminal_hold_streams();
+    signals_ignore_writes();
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_CODE_WRONG;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+        (strcmp(word, "help") == 0 && argc == 2)) {
+        print_usage(stdout);
+        return output_finish(EXIT_CODE_DONE);
+    }
+    if (strcmp(word, "--version") == 0)
+        return print_version();
+    const char *name = strcmp(word, "help") == 0 ? argv[2] : word;
+    const struct command *command = find_command(name);
+    if (!command)
+        return refuse(name);
+    if (name != word) {
+        options_help(command);
+        return output_finish(EXIT_CODE_DONE);
+    }
+    return run_command_line(command, argc - 1, argv + 1);
+}

@@ -1,0 +1,319 @@
+#include "cli/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diagnostics.h"
+#include "base/text.h"
+#include "cli/terminal.h"
+#include "scene/number.h"
+
+enum option_key {
+    KEY_SET = 256, // beyond every letter
+    KEY_THREADS,
+    KEY_ISA,
+    KEY_KERNEL,
+    KEY_PRECISION,
+    KEY_JSON,
+    KEY_QUIET,
+    KEY_OUTPUT,
+    KEY_FORCE,
+    KEY_NO_OUTPUT,
+    KEY_STEPS,
+    KEY_DURATION,
+    KEY_STATE,
+    KEY_HASH,
+    KEY_HELP
+};
+
+struct option_entry {
+    const char *name, *argument; // argument NULL: it takes none
+    enum option_key key;
+    bool simulating;  // of commands that simulate only
+    const char *help; // lines parted by \n
+};
+
+static const struct option_entry entries[] = {
+    {"output", "DIR", KEY_OUTPUT, true, "the folder of the results (default: out/SCENE-NAME)"},
+    {"force", NULL, KEY_FORCE, true, "replace an earlier run in that folder"},
+    {"no-output", NULL, KEY_NO_OUTPUT, true, "simulate, and leave no files"},
+    {"steps", "N", KEY_STEPS, true, "do N steps, whatever the scene says"},
+    {"duration", "T", KEY_DURATION, true, "simulate T seconds, whatever the scene says"},
+    {"state", "FILE", KEY_STATE, true, "write the final state to FILE, as CSV"},
+    {"hash", NULL, KEY_HASH, true, "print the hash of the final state"},
+    {"set", "PATH=VALUE", KEY_SET, false,
+     "change a key of the scene (repeatable), e.g.\n--set simulation.dt=0.001 or\n"
+     "--set bodies.flag.nodes=[500,400]"},
+    {"threads", "N", KEY_THREADS, false,
+     "threads to use (default: the physical cores that\nthis process may use)"},
+    {"isa", "NAME", KEY_ISA, false,
+     "instruction set: auto or base (default: auto, or\nthe environment variable TAUT_ISA)"},
+    {"kernel", "NAME", KEY_KERNEL, false,
+     "auto, or reference: plain serial loops, the\nbaseline (default: auto)"},
+    {"precision", "NAME", KEY_PRECISION, false, "single or double, whatever the scene says"},
+    {"json", NULL, KEY_JSON, false, "print the results as one JSON object"},
+    {"quiet", NULL, KEY_QUIET, false,
+     "no progress and no table: only errors, and what\n--json or --hash ask for"},
+    {"help", NULL, KEY_HELP, false, "print this and exit"},
+};
+
+enum { ENTRY_COUNT = sizeof entries / sizeof entries[0] };
+
+static bool takes(const struct command *command, const struct option_entry *entry)
+{
+    return command->simulates || !entry->simulating;
+}
+
+static void print_entry(const struct option_entry *entry)
+{
+    enum { HELP_COLUMN = 25 };
+    int column = printf("  --%s%s%s", entry->name, entry->argument ? " " : "",
+                        entry->argument ? entry->argument : "");
+    for (const char *line = entry->help; line;) {
+        int length = (int)strcspn(line, "\n");
+        if (column >= 0 && column < HELP_COLUMN)
+            printf("%*s", HELP_COLUMN - column, "");
+        printf("%.*s\n", length, line);
+        column = 0;
+        line = line[length] ? line + length + 1 : NULL;
+    }
+}
+
+void options_help(const struct command *command)
+{
+    printf("Usage: taut %s [OPTIONS] SCENE\n%s.\n", command->name, command->does);
+    for (int simulating = 1; simulating >= 0; simulating--) {
+        bool titled = false;
+        for (size_t i = 0; i < ENTRY_COUNT; i++) {
+            if (entries[i].simulating != (simulating == 1) || !takes(command, &entries[i]))
+                continue;
+            if (!titled)
+                puts(simulating ? "\nOptions of the run:" : "\nOptions of every command:");
+            titled = true;
+            print_entry(&entries[i]);
+        }
+    }
+    puts("\nExit status: 0 done; 1 the run failed; 2 wrong usage or scene.");
+}
+
+// Says what is wrong with the value of an option; false, for the caller to pass on.
+static bool refuse(const struct command *command, const char *option, const char *value,
+                   const char *wanted)
+{
+    complain("%s: --%s takes %s, not '%s'", command->name, option, wanted, value);
+    return false;
+}
+
+// Takes ownership of `text`.
+static bool add_override(struct options *options, char *text)
+{
+    size_t bytes = (options->override_count + 1) * sizeof *options->overrides;
+    char **grown = text ? realloc(options->overrides, bytes) : NULL;
+    if (!grown) {
+        free(text);
+        complain("out of memory for the options");
+        return false;
+    }
+    options->overrides = grown;
+    options->overrides[options->override_count++] = text;
+    return true;
+}
+
+static bool set_threads(const struct command *command, const char *value, struct options *options)
+{
+    enum { THREADS_MAX = 4096 }; // as the solver's
+    uint64_t count;
+    if (number_parse_count(value, strlen(value), &count) != NUMBER_OK || count < 1 ||
+        count > THREADS_MAX)
+        return refuse(command, "threads", value, "a whole number from 1 to 4096");
+    options->threads = (int)count;
+    return true;
+}
+
+static bool check_isa(const char *source, const char *value)
+{
+    if (strcmp(value, "auto") == 0 || strcmp(value, "base") == 0)
+        return true;
+    if (strcmp(value, "v3") == 0 || strcmp(value, "v4") == 0)
+        complain("%s: this build has only the instruction set 'base', not '%s'", source, value);
+    else
+        complain("%s: there is no instruction set '%s'; this build has 'base'", source, value);
+    return false;
+}
+
+static bool set_kernel(const struct command *command, const char *value, struct options *options)
+{
+    if (strcmp(value, "auto") == 0)
+        options->kernel = TAUT_KERNEL_AUTO;
+    else if (strcmp(value, "reference") == 0)
+        options->kernel = TAUT_KERNEL_REFERENCE;
+    else
+        return refuse(command, "kernel", value, "auto or reference");
+    return true;
+}
+
+static bool set_steps(const struct command *command, const char *value, struct options *options)
+{
+    uint64_t count;
+    if (number_parse_count(value, strlen(value), &count) != NUMBER_OK || count == 0)
+        return refuse(command, "steps", value, "a whole number above 0");
+    return add_override(options, text_format("simulation.steps=%s", value));
+}
+
+static bool set_duration(const struct command *command, const char *value, struct options *options)
+{
+    double seconds;
+    if (number_parse(value, strlen(value), &seconds) != NUMBER_OK || !(seconds > 0))
+        return refuse(command, "duration", value, "seconds above 0");
+    return add_override(options, text_format("simulation.duration=%s", value));
+}
+
+static bool set_precision(const struct command *command, const char *value, struct options *options)
+{
+    if (strcmp(value, "single") != 0 && strcmp(value, "double") != 0)
+        return refuse(command, "precision", value, "single or double");
+    return add_override(options, text_format("precision=%s", value));
+}
+
+static bool set_path(const struct command *command, const char *option, const char *value,
+                     const char **path)
+{
+    if (value[0] == '\0')
+        return refuse(command, option, value, "a path");
+    *path = value;
+    return true;
+}
+
+static bool apply(const struct command *command, int key, const char *value,
+                  struct options *options)
+{
+    switch (key) {
+    case KEY_SET:
+        return add_override(options, text_format("%s", value));
+    case KEY_THREADS:
+        return set_threads(command, value, options);
+    case KEY_ISA:
+        return check_isa("--isa", value);
+    case KEY_KERNEL:
+        return set_kernel(command, value, options);
+    case KEY_PRECISION:
+        return set_precision(command, value, options);
+    case KEY_STEPS:
+        return set_steps(command, value, options);
+    case KEY_DURATION:
+        return set_duration(command, value, options);
+    case KEY_OUTPUT:
+        return set_path(command, "output", value, &options->output);
+    case KEY_STATE:
+        return set_path(command, "state", value, &options->state);
+    case KEY_JSON:
+        return options->json = true;
+    case KEY_QUIET:
+        return options->quiet = true;
+    case KEY_FORCE:
+        return options->force = true;
+    case KEY_NO_OUTPUT:
+        return options->no_output = true;
+    default:
+        return options->hash = true;
+    }
+}
+
+// After getopt has said what is wrong: the option that was perhaps meant.
+static void suggest(const struct command *command, const char *word)
+{
+    if (strncmp(word, "--", 2) != 0)
+        return;
+    const char *names[ENTRY_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < ENTRY_COUNT; i++)
+        if (takes(command, &entries[i]))
+            names[count++] = entries[i].name;
+    char *name = text_format("%.*s", (int)strcspn(word + 2, "="), word + 2);
+    const char *nearest = name ? nearest_name(name, names, count) : NULL;
+    if (nearest && strcmp(nearest, name) != 0)
+        fprintf(stderr, "    did you mean '--%s'?\n", nearest);
+    free(name);
+}
+
+static bool wrong(const struct command *command, int *exit_code)
+{
+    fprintf(stderr, "Try 'taut %s --help' for more information.\n", command->name);
+    *exit_code = EXIT_CODE_WRONG;
+    return false;
+}
+
+// What no single option shows.
+static bool agree(const struct command *command, const bool *given, int argc, char **argv,
+                  const struct options *options)
+{
+    const char *isa = getenv("TAUT_ISA");
+    if (isa && isa[0] && !given[KEY_ISA - KEY_SET] && !check_isa("TAUT_ISA", isa))
+        return false;
+    if (given[KEY_STEPS - KEY_SET] && given[KEY_DURATION - KEY_SET]) {
+        complain("%s: --steps and --duration are two ways to say the same: give one",
+                 command->name);
+        return false;
+    }
+    if (options->no_output && (options->output || options->force)) {
+        complain("%s: --no-output leaves no files, so --output and --force have no place",
+                 command->name);
+        return false;
+    }
+    if (optind == argc)
+        complain("%s: which scene? Give the path of a scene file", command->name);
+    else if (optind + 1 < argc)
+        complain("%s: one scene at a time; '%s' is one too many", command->name, argv[optind + 1]);
+    return optind + 1 == argc;
+}
+
+static void fill_long_options(const struct command *command, struct option *options)
+{
+    for (size_t i = 0; i < ENTRY_COUNT; i++)
+        if (takes(command, &entries[i]))
+            *options++ = (struct option){
+                .name = entries[i].name,
+                .has_arg = entries[i].argument ? required_argument : no_argument,
+                .val = (int)entries[i].key,
+            };
+    *options = (struct option){0};
+}
+
+bool options_parse(const struct command *command, int argc, char **argv, struct options *options,
+                   int *exit_code)
+{
+    struct option long_options[ENTRY_COUNT + 1];
+    bool given[KEY_HELP - KEY_SET + 1] = {false};
+    fill_long_options(command, long_options);
+    *options = (struct options){0};
+    optind = 1;
+    int key;
+    while ((key = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+        if (key == 'h' || key == KEY_HELP) {
+            options_help(command);
+            *exit_code = output_finish(EXIT_CODE_DONE);
+            return false;
+        }
+        if (key == '?') {
+            suggest(command, argv[optind - 1]);
+            return wrong(command, exit_code);
+        }
+        given[key - KEY_SET] = true;
+        if (!apply(command, key, optarg, options))
+            return wrong(command, exit_code);
+    }
+    if (!agree(command, given, argc, argv, options))
+        return wrong(command, exit_code);
+    options->scene = argv[optind];
+    return true;
+}
+
+void options_free(struct options *options)
+{
+    for (size_t i = 0; i < options->override_count; i++)
+        free(options->overrides[i]);
+    free(options->overrides);
+    *options = (struct options){0};
+}

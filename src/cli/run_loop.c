@@ -1,0 +1,63 @@
+// The stepping loop. Between two events (a frame, a probe's row, the end) steps are taken in
+// batches of about BATCH_SECONDS, so that signals and progress are served; how the steps are cut
+// into batches changes nothing of what is computed or written.
+#include "cli/run.h"
+
+#include "base/clock.h"
+#include "cli/signals.h"
+
+static const double BATCH_SECONDS = 0.075;
+
+struct batch {
+    uint64_t steps;
+    double step_seconds; // what a step takes, smoothed
+};
+
+static void resize(struct batch *batch, uint64_t steps, double elapsed)
+{
+    double each = elapsed / (double)steps;
+    batch->step_seconds = batch->step_seconds > 0 ? (3 * batch->step_seconds + each) / 4 : each;
+    double fitting = BATCH_SECONDS / (batch->step_seconds + 1e-9);
+    // Not more than doubled at once: the first steps after a pause may have been quick.
+    double limit = 2 * (double)batch->steps;
+    batch->steps = (uint64_t)(fitting < 1 ? 1 : fitting < limit ? fitting : limit);
+}
+
+// Steps up to `target`, batch by batch. Only where a frame is due the solver looks for divergence
+// beyond its own rhythm, so that no frame shows a run that has failed.
+static void step_to(struct run *run, uint64_t target, bool frame, struct batch *batch)
+{
+    uint64_t step = taut_solver_step_count(run->solver);
+    while (step < target && run->status == TAUT_OK) {
+        run->signal_number = signals_caught();
+        if (run->signal_number != 0)
+            return;
+        uint64_t steps = target - step < batch->steps ? target - step : batch->steps;
+        double begin = clock_seconds();
+        run->status =
+            solver_advance(run->solver, steps, frame && step + steps == target, &run->error);
+        resize(batch, steps, clock_seconds() - begin);
+        progress_update(&run->progress);
+        step = taut_solver_step_count(run->solver);
+    }
+}
+
+void run_steps(struct run *run)
+{
+    struct batch batch = {.steps = 1};
+    uint64_t step = 0, planned = run->schedule.steps_planned;
+    uint64_t frame = schedule_next_frame(&run->schedule, 0);
+    while (step < planned) {
+        uint64_t probe = run->recording ? schedule_next_probe(&run->schedule, step) : UINT64_MAX;
+        step_to(run, probe < frame ? probe : frame, frame <= probe, &batch);
+        step = taut_solver_step_count(run->solver);
+        if (run->status != TAUT_OK || run->signal_number != 0)
+            return;
+        if (step == frame && run_output_frame(run) != TAUT_OK)
+            return;
+        if (step == probe && run_output_probe(run) != TAUT_OK)
+            return;
+        if (step == frame)
+            frame = schedule_next_frame(&run->schedule, step);
+    }
+}

@@ -1,0 +1,195 @@
+#include "cli/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "output/file.h"
+#include "scene/reader.h"
+
+static taut_status out_of_memory(struct run *run, const char *what)
+{
+    return run->status = fail_memory(&run->error, what);
+}
+
+static void look(struct run *run, unsigned wanted)
+{
+    double begin = clock_seconds();
+    moment_view_take(run->solver, wanted, &run->view);
+    run->output_seconds += clock_seconds() - begin;
+    if (wanted & WANT_ENERGY) {
+        run->energy_step = run->view.snapshot.step;
+        progress_energy(&run->progress, run->view.snapshot.total);
+    }
+}
+
+static unsigned wanted_by(const struct options *options, const struct scene_output *output)
+{
+    if (options->no_output)
+        return WANT_ENERGY;
+    if (output->vtp)
+        return WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY;
+    return output->pc2 ? WANT_NODES | WANT_ENERGY : WANT_ENERGY;
+}
+
+static struct recording_probe *list_probes(const struct run *run)
+{
+    const struct scene_output *output = &run->scene->output;
+    struct recording_probe *probes = calloc(output->probe_count + 1, sizeof *probes);
+    if (!probes)
+        return NULL;
+    for (size_t i = 0; i < output->probe_count; i++) {
+        const struct scene_probe *probe = &output->probes[i];
+        probes[i] = (struct recording_probe){probe->body, probe_node(run->solver, probe),
+                                             probe->every_steps};
+    }
+    return probes;
+}
+
+static taut_status open_recording(struct run *run)
+{
+    const struct scene_output *output = &run->scene->output;
+    struct recording_probe *probes = list_probes(run);
+    char *yaml = scene_resolved_yaml(run->scene);
+    run->folder = run->options->output ? text_format("%s", run->options->output)
+                                       : text_format("out/%s", run->scene->name);
+    if (!probes || !yaml || !run->folder)
+        run->status = fail_memory(&run->error, "the recording");
+    if (run->status == TAUT_OK) {
+        struct recording_options options = {
+            .folder = run->folder,
+            .name = run->scene->name,
+            .resolved_yaml = yaml,
+            .force = run->options->force,
+            .vtp = output->vtp,
+            .pc2 = output->pc2,
+            .frame_seconds = run->schedule.frame_seconds,
+            .probes = probes,
+            .probe_count = output->probe_count,
+        };
+        run->status = recording_open(&options, &run->view.snapshot, &run->recording, &run->error);
+    }
+    free(probes);
+    free(yaml);
+    return run->status;
+}
+
+taut_status run_output_open(struct run *run)
+{
+    run->frame_wants = wanted_by(run->options, &run->scene->output);
+    run->status = moment_view_make(run->solver, &run->view, &run->error);
+    if (run->status != TAUT_OK)
+        return run->status;
+    look(run, run->options->no_output ? WANT_ENERGY : run->frame_wants | WANT_NODES);
+    run->first = run->view.snapshot;
+    if (run->options->no_output)
+        return TAUT_OK;
+    double begin = clock_seconds();
+    if (open_recording(run) == TAUT_OK)
+        run->status = recording_frame(run->recording, &run->view.snapshot, &run->error);
+    if (run->status == TAUT_OK && recording_wants_probe(run->recording, 0))
+        run->status = recording_probe(run->recording, &run->view.snapshot, &run->error);
+    run->output_seconds += clock_seconds() - begin;
+    return run->status;
+}
+
+taut_status run_output_frame(struct run *run)
+{
+    look(run, run->frame_wants);
+    if (!run->recording)
+        return TAUT_OK;
+    double begin = clock_seconds();
+    run->status = recording_frame(run->recording, &run->view.snapshot, &run->error);
+    run->output_seconds += clock_seconds() - begin;
+    return run->status;
+}
+
+// Of a probe only its node is read: a row a step must not cost a pass over all of them.
+taut_status run_output_probe(struct run *run)
+{
+    if (!run->recording ||
+        !recording_wants_probe(run->recording, taut_solver_step_count(run->solver)))
+        return TAUT_OK;
+    double begin = clock_seconds();
+    struct moment_view *view = &run->view;
+    for (size_t i = 0; i < run->scene->output.probe_count; i++) {
+        const struct scene_probe *probe = &run->scene->output.probes[i];
+        uint64_t node =
+            run->solver->topology->bodies[probe->body].first_node + probe_node(run->solver, probe);
+        run->solver->functions->read_nodes(run->solver->system, node, 1, view->positions + 3 * node,
+                                           view->velocities + 3 * node, NULL);
+    }
+    view->snapshot.step = taut_solver_step_count(run->solver);
+    view->snapshot.time = taut_solver_time(run->solver);
+    run->status = recording_probe(run->recording, &view->snapshot, &run->error);
+    run->output_seconds += clock_seconds() - begin;
+    return run->status;
+}
+
+taut_status run_output_close(struct run *run)
+{
+    if (run->view.bodies && run->energy_step != taut_solver_step_count(run->solver))
+        look(run, WANT_ENERGY);
+    if (!run->recording)
+        return run->status;
+    double begin = clock_seconds();
+    taut_error said = {0};
+    taut_status status = recording_close(run->recording, &run->files, &run->file_count, &said);
+    run->recording = NULL;
+    if (run->status == TAUT_OK && status != TAUT_OK) {
+        run->status = status;
+        run->error = said;
+    }
+    run->output_seconds += clock_seconds() - begin;
+    return run->status;
+}
+
+// Only where a file is going to be: a pipe would take the try for the end.
+taut_status run_state_try(struct run *run)
+{
+    const char *path = run->options->state;
+    struct stat there;
+    if (!path || (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
+        return run->status;
+    struct file file;
+    run->status = file_create(&file, path, &run->error);
+    if (run->status == TAUT_OK)
+        file_abandon(&file);
+    return run->status;
+}
+
+static taut_status keep_path(struct run *run, const char *path)
+{
+    char **files = realloc(run->files, (run->file_count + 1) * sizeof *files);
+    if (!files)
+        return out_of_memory(run, "the list of files");
+    run->files = files;
+    char *copy = text_format("%s", path);
+    if (!copy)
+        return out_of_memory(run, "the list of files");
+    run->files[run->file_count++] = copy;
+    return run->status;
+}
+
+taut_status run_state_write(struct run *run)
+{
+    if (!run->options->state || run->status != TAUT_OK)
+        return run->status;
+    double begin = clock_seconds();
+    moment_view_take(run->solver, WANT_NODES, &run->view);
+    run->status = state_csv_write(run->options->state, &run->view.snapshot, &run->error);
+    run->output_seconds += clock_seconds() - begin;
+    return run->status == TAUT_OK ? keep_path(run, run->options->state) : run->status;
+}
+
+void run_free(struct run *run)
+{
+    for (size_t i = 0; i < run->file_count; i++)
+        free(run->files[i]);
+    free(run->files);
+    free(run->folder);
+    moment_view_free(&run->view);
+}

@@ -1,0 +1,116 @@
+#include "cli/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/human.h"
+#include "cli/terminal.h"
+#include "scene/reader.h"
+
+static void show_reading(const struct options *options)
+{
+    char *text = options->quiet ? NULL : text_format("reading %s ...", options->scene);
+    if (text)
+        live_line(text);
+    free(text);
+}
+
+static taut_scene *read_scene(const struct options *options, struct diagnostics *findings)
+{
+    struct scene_override *overrides = calloc(options->override_count + 1, sizeof *overrides);
+    if (!overrides) {
+        complain("out of memory for the scene");
+        return NULL;
+    }
+    for (size_t i = 0; i < options->override_count; i++)
+        overrides[i].text = options->overrides[i];
+    taut_scene *scene =
+        scene_read_file(options->scene, overrides, options->override_count, findings);
+    free(overrides);
+    return scene;
+}
+
+// Errors always; warnings and notes unless all is to be quiet.
+static void print_findings(const struct diagnostics *findings, bool quiet)
+{
+    live_line_clear();
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct diagnostic *item = &findings->items[i];
+        if (quiet && item->level != DIAGNOSTIC_ERROR)
+            continue;
+        char *text = diagnostic_render(item);
+        fputs(text ? text : item->text, stderr);
+        if (!text)
+            fputc('\n', stderr);
+        free(text);
+    }
+    if (findings->dropped > 0)
+        complain("and %s more", human_counted(findings->dropped, "finding").text);
+}
+
+uint64_t probe_node(const taut_solver *solver, const struct scene_probe *probe)
+{
+    if (probe->node.type == SELECT_NODE)
+        return probe->node.node;
+    return probe->node.type == SELECT_LAST ? taut_solver_body_node_count(solver, probe->body) - 1
+                                           : 0;
+}
+
+// Only now is it known how many nodes each body has.
+static taut_status check_probes(struct session *session)
+{
+    const struct scene_output *output = &session->scene->output;
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < output->probe_count; i++) {
+        const struct scene_probe *probe = &output->probes[i];
+        uint64_t count = taut_solver_body_node_count(session->solver, probe->body);
+        if (probe_node(session->solver, probe) < count)
+            continue;
+        scene_complain(session->scene, &session->findings, probe->node.at,
+                       "body '%s' has no node %llu; its last is %llu",
+                       taut_solver_body_name(session->solver, probe->body),
+                       (unsigned long long)probe->node.node, (unsigned long long)count - 1);
+        status = TAUT_ERROR_SCENE;
+    }
+    return status;
+}
+
+int session_open(const struct options *options, struct session *session)
+{
+    *session = (struct session){0};
+    show_reading(options);
+    double begin = clock_seconds();
+    taut_error error = {0};
+    taut_status status = TAUT_ERROR_SCENE;
+    session->scene = read_scene(options, &session->findings);
+    if (session->scene) {
+        struct solver_options wanted = {.diagnostics = &session->findings};
+        wanted.config.threads = options->threads;
+        wanted.config.kernel = options->kernel;
+        status = solver_create(session->scene, &wanted, &session->solver, &error);
+        if (status == TAUT_OK)
+            status = check_probes(session);
+    }
+    session->seconds = clock_seconds() - begin;
+    print_findings(&session->findings, options->quiet);
+    if (status == TAUT_OK)
+        return EXIT_CODE_DONE;
+    if (session->findings.error_count > 0)
+        complain("%s: %s", options->scene,
+                 human_counted(session->findings.error_count, "error").text);
+    else if (error.text[0])
+        complain("%s: %s", options->scene, error.text);
+    else
+        return EXIT_CODE_FAILED; // out of memory, which has been said
+    return exit_code_of(status);
+}
+
+void session_close(struct session *session)
+{
+    taut_solver_destroy(session->solver);
+    scene_free(session->scene);
+    diagnostics_free(&session->findings);
+    *session = (struct session){0};
+}

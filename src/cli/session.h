@@ -1,0 +1,23 @@
+// What every command begins with: the scene read, its findings said, the solver made.
+#ifndef TAUT_CLI_SESSION_H
+#define TAUT_CLI_SESSION_H
+
+#include "cli/command.h"
+#include "solver.h"
+
+struct session {
+    taut_scene *scene;
+    taut_solver *solver;
+    struct diagnostics findings;
+    double seconds; // what reading and making took
+};
+
+// Returns EXIT_CODE_DONE, or the exit code after saying what is wrong. session_close after either.
+int session_open(const struct options *options, struct session *session);
+
+// The builder number of a probe's node.
+uint64_t probe_node(const taut_solver *solver, const struct scene_probe *probe);
+
+void session_close(struct session *session);
+
+#endif

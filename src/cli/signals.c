@@ -1,0 +1,58 @@
+#include "cli/signals.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+static atomic_int caught;
+
+static void remember(int signal_number)
+{
+    atomic_store(&caught, signal_number);
+}
+
+static void handle(int signal_number, void (*handler)(int))
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(signal_number, &action, NULL); // fails only for a signal that does not exist
+}
+
+void signals_ignore_writes(void)
+{
+    handle(SIGPIPE, SIG_IGN);
+    handle(SIGXFSZ, SIG_IGN);
+}
+
+void signals_watch(void)
+{
+    // Even where they were ignored: a shell script starts what it puts into the background with
+    // SIGINT ignored, and a run there must still be stoppable. nohup's wish is kept.
+    handle(SIGINT, remember);
+    handle(SIGTERM, remember);
+    struct sigaction hangup;
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        handle(SIGHUP, remember);
+}
+
+int signals_caught(void)
+{
+    return atomic_load(&caught);
+}
+
+const char *signals_name(int signal_number)
+{
+    switch (signal_number) {
+    case SIGINT:
+        return "SIGINT";
+    case SIGTERM:
+        return "SIGTERM";
+    case SIGHUP:
+        return "SIGHUP";
+    default:
+        return "a signal";
+    }
+}
