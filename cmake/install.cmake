@@ -4,15 +4,13 @@
 
 include(CMakePackageConfigHelpers)
 
-if(TARGET taut)
-    install(TARGETS taut)
-endif()
+install(TARGETS taut)
 install(TARGETS taut_shared EXPORT taut-shared)
 install(TARGETS taut_static EXPORT taut-static)
 install(FILES src/taut.h TYPE INCLUDE)
 install(FILES LICENSE TYPE DOC)
-install(DIRECTORY docs/ TYPE DOC OPTIONAL)
-install(DIRECTORY scenes TYPE DATA OPTIONAL)
+install(DIRECTORY docs/ TYPE DOC)
+install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/taut)
 if(EXISTS ${PROJECT_SOURCE_DIR}/README.md)
     install(FILES README.md TYPE DOC)
 endif()
@@ -20,6 +18,9 @@ endif()
 # pkg-config
 file(RELATIVE_PATH TAUT_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" TAUT_PC_PREFIX "${TAUT_PC_PREFIX}")
+list(JOIN YAML_LDFLAGS " " TAUT_PC_YAML)
+list(JOIN HWLOC_LDFLAGS " " TAUT_PC_HWLOC)
+set(TAUT_PC_PRIVATE "${TAUT_PC_YAML} ${TAUT_PC_HWLOC}")
 configure_file(cmake/taut.pc.in taut.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/taut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

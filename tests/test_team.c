@@ -52,7 +52,7 @@ static void test_shares_are_cut_at_grains_and_even(void **state)
     for (int count = 1; count <= MOST; count++) {
         size_t least = ELEMENTS, most = 0;
         for (int index = 0; index < count; index++) {
-            struct worker worker = {index, count};
+            struct worker worker = {.index = index, .count = count};
             struct range share = worker_share(&worker, ELEMENTS, 16);
             assert_true(share.first <= share.end && share.end <= ELEMENTS);
             assert_true(share.first % 16 == 0);
@@ -69,7 +69,7 @@ static void test_share_of_nothing(void **state)
 {
     (void)state;
     for (int index = 0; index < 3; index++) {
-        struct worker worker = {index, 3};
+        struct worker worker = {.index = index, .count = 3};
         struct range share = worker_share(&worker, 0, 16);
         assert_int_equal(share.first, share.end);
         share = worker_share(&worker, 5, 16); // one grain: all of it to the first

@@ -66,7 +66,7 @@ cmake --build "$work/cmake" >"$work/build.log" || { cat "$work/build.log"; exit 
 "$work/cmake/example_shared"
 "$work/cmake/example_static"
 
-if [ -x "$work/taut/bin/taut" ]; then
-    "$work/taut/bin/taut" --version
-fi
+# The program, and the scenes that come with it.
+"$work/taut/bin/taut" --version
+"$work/taut/bin/taut" check "$work/taut/share/taut/scenes/flag.yaml"
 say "all four ways work"
