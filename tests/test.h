@@ -11,5 +11,7 @@
 #include <cmocka.h>
 
 #undef fail
+#undef fail_msg
+#define fail_msg(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
 
 #endif

@@ -69,25 +69,41 @@ void diagnostics_free(struct diagnostics *list)
     *list = (struct diagnostics){0};
 }
 
-static bool belongs_before(const struct diagnostic *a, const struct diagnostic *b)
+// Where the first finding of the same file stands, so that files stay in the order of their first
+// findings.
+static size_t file_rank(const struct diagnostics *list, size_t first, size_t index)
 {
-    if (strcmp(a->file, b->file) != 0)
-        return false;
+    size_t rank = first;
+    while (strcmp(list->items[rank].file, list->items[index].file) != 0)
+        rank++;
+    return rank;
+}
+
+static bool belongs_before(const struct diagnostic *a, size_t a_rank, const struct diagnostic *b,
+                           size_t b_rank)
+{
+    if (a_rank != b_rank)
+        return a_rank < b_rank;
     return a->at.line != b->at.line ? a->at.line < b->at.line : a->at.column < b->at.column;
 }
 
-// By insertion: the list is short (DIAGNOSTICS_MAX), nearly sorted, and equal places must keep
-// their order.
+// By insertion: the list is short, nearly sorted, and findings of one place must keep their order.
 void diagnostics_sort(struct diagnostics *list, size_t first)
 {
+    size_t ranks[DIAGNOSTICS_MAX];
+    for (size_t i = first; i < list->count; i++)
+        ranks[i] = file_rank(list, first, i);
     for (size_t i = first + 1; i < list->count; i++) {
         struct diagnostic item = list->items[i];
-        size_t place = i;
-        while (place > first && belongs_before(&item, &list->items[place - 1])) {
+        size_t place = i, rank = ranks[i];
+        while (place > first &&
+               belongs_before(&item, rank, &list->items[place - 1], ranks[place - 1])) {
             list->items[place] = list->items[place - 1];
+            ranks[place] = ranks[place - 1];
             place--;
         }
         list->items[place] = item;
+        ranks[place] = rank;
     }
 }
 
@@ -189,7 +205,7 @@ char *diagnostic_render(const struct diagnostic *item)
     fprintf(out, ": %s: ", level_names[item->level]);
     put_text(out, item->text);
     fputc('\n', out);
-    if (item->source_line && item->at.line > 0)
+    if (item->source_line && item->at.line > 0 && item->source_line[strspn(item->source_line, " ")])
         put_source_line(out, item->source_line, item->at.column);
     if (item->hint)
         fprintf(out, "%*sdid you mean '%s'?\n", INDENT, "", item->hint);

@@ -43,8 +43,8 @@ void diagnostics_add(struct diagnostics *list, enum diagnostic_level level, cons
 // The rendered text of one finding, ending in a newline; NULL without memory. The caller frees it.
 char *diagnostic_render(const struct diagnostic *item);
 
-// Puts the findings from `first` on in the order of their places; those of one place, and of
-// different files, keep their order.
+// Puts the findings from `first` on in the order of their places, file by file; those of one place
+// keep their order.
 void diagnostics_sort(struct diagnostics *list, size_t first);
 
 void diagnostics_free(struct diagnostics *list);

@@ -69,7 +69,7 @@ static void bind_body(struct binder *binder, const struct dom_value *value, size
     struct schema_part parts[] = {
         {&schema_body, body, false}, {&schema_material, &body->common, false}, {NULL, body, false}};
     struct bound bound;
-    struct label what = item_label(index, "'bodies'");
+    struct label what = item_label(index, "bodies");
     body->at = value->at;
     body->common.break_at = body->common.yield_at = INFINITY;
     if (!value_mapping(binder, value, what.text))

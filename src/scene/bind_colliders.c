@@ -11,7 +11,7 @@ static void check_response(struct binder *binder, const struct bound *bound,
         return;
     if (collider->response == RESPONSE_PENALTY) {
         bound_refuse(binder, bound, "keep", "is only for 'response: project'");
-        if (!bound_find(bound, "stiffness"))
+        if (bound_lacks(bound, "stiffness"))
             bind_complain(binder, bound->at, NULL, "'stiffness' is missing in %s", bound->what);
         return;
     }
@@ -37,7 +37,7 @@ static void bind_collider(struct binder *binder, const struct dom_value *value, 
 {
     struct schema_part parts[] = {{&schema_collider, collider, false}, {NULL, collider, false}};
     struct bound bound;
-    struct label what = item_label(index, "'colliders'");
+    struct label what = item_label(index, "colliders");
     collider->at = value->at;
     if (!value_mapping(binder, value, what.text))
         return;

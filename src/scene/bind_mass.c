@@ -65,7 +65,7 @@ void bind_mass(struct binder *binder, const struct bound *bound, struct scene_bo
     }
     if (body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM) {
         bound_refuse(binder, bound, "node_mass", "is not for one mass; give 'mass'");
-        if (!node_mass && !bound_find(bound, "mass"))
+        if (!node_mass && bound_lacks(bound, "mass"))
             bind_complain(binder, bound->at, NULL, "'mass' is missing in %s", bound->what);
         return;
     }

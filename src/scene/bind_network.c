@@ -247,7 +247,7 @@ void bind_network(struct binder *binder, const struct bound *bound, struct scene
         size_t count;
         network->positions = bind_vectors(binder, &nodes->value, "nodes", &count);
         network->node_count = count;
-    } else {
+    } else if (bound_lacks(bound, "nodes") && bound_lacks(bound, "nodes_file")) {
         bind_complain(binder, bound->at, NULL, "'nodes' or 'nodes_file' is missing in a network");
     }
     bind_velocities(binder, bound, network);

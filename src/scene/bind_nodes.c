@@ -44,12 +44,12 @@ static bool is_number(const struct dom_node *node)
            strchr("+-.0123456789", node->text[0]);
 }
 
-static bool bind_number(struct binder *binder, const struct dom_value *value, const char *name,
+static bool bind_number(struct binder *binder, const struct dom_value *value,
                         const struct scene_body *body, struct selector *selector)
 {
     uint64_t nodes = body ? scene_body_nodes(body) : 0;
     *selector = (struct selector){.type = SELECT_NODE, .at = value->at};
-    if (!value_count(binder, value, name, NULL, &selector->node))
+    if (!value_count(binder, value, "a node number", NULL, &selector->node))
         return false;
     if (nodes > 0 && selector->node >= nodes)
         return bind_complain(binder, value->at, NULL,
@@ -63,7 +63,7 @@ bool bind_node(struct binder *binder, const struct dom_value *value, const struc
 {
     static const char *const names[] = {"first", "last", NULL};
     if (is_number(value->node))
-        return bind_number(binder, value, "node", body, selector);
+        return bind_number(binder, value, body, selector);
     *selector = (struct selector){.at = value->at};
     if (value->node->kind == DOM_SCALAR && value->node->count > 0) {
         for (int i = 0; names[i]; i++)
@@ -133,7 +133,7 @@ static bool bind_selector(struct binder *binder, const struct dom_value *value,
 {
     *selector = (struct selector){.at = value->at};
     if (is_number(value->node))
-        return bind_number(binder, value, "pins", body, selector);
+        return bind_number(binder, value, body, selector);
     if (value->node->kind == DOM_SCALAR && value->node->count > 0)
         return bind_name(binder, value, body, selector);
     return bind_box(binder, value, selector);

@@ -127,10 +127,10 @@ static void check_stiffness(struct binder *binder, const struct bound *bound,
                             const struct scene_body *body)
 {
     const struct dom_pair *stiffness = bound_find(bound, "stiffness");
-    if (!stiffness)
+    if (bound_lacks(bound, "stiffness"))
         bind_complain(binder, bound->at, NULL, "'stiffness' is missing in %s",
                       schema_shapes[body->type].what);
-    else if (bound_sound(bound, "stiffness") && body->common.stiffness == 0)
+    else if (stiffness && bound_sound(bound, "stiffness") && body->common.stiffness == 0)
         bind_complain(binder, stiffness->value.at, NULL, "'stiffness' must be > 0 in %s",
                       schema_shapes[body->type].what);
 }

@@ -59,7 +59,7 @@ bool bind_material(struct binder *binder, const struct dom_value *value, const c
         return false;
     if (bound_find(&bound, "rest_length"))
         material->has_rest_length = true;
-    if (!has_stiffness && !bound_find(&bound, "stiffness"))
+    if (!has_stiffness && bound_lacks(&bound, "stiffness"))
         bind_complain(binder, value->at, NULL,
                       "'stiffness' is missing in %s, and the body has none in common", what);
     return binder->diagnostics->error_count == before;
@@ -134,7 +134,7 @@ static bool build_kind(struct kinds *kinds, size_t kind, const struct dom_value 
     target->material = kinds->body->common;
     if (value)
         return bind_material(kinds->binder, value, what, kinds->has_stiffness, &target->material);
-    if (!kinds->has_stiffness)
+    if (!kinds->has_stiffness && bound_lacks(kinds->bound, "stiffness"))
         bind_complain(kinds->binder, kinds->bound->at, NULL, "'stiffness' is missing for %s", what);
     return kinds->has_stiffness;
 }
@@ -159,8 +159,9 @@ static void complain_kind(struct kinds *kinds, const struct dom_pair *pair)
             continue;
         if (kinds->links_known)
             bind_complain(kinds->binder, pair->key_at, NULL,
-                          type == BODY_LATTICE ? "the springs '%s' need 'shells: 2'"
-                                               : "the springs '%s' are not among these 'links'",
+                          type == BODY_LATTICE
+                              ? "the springs '%s' need 'shells: 2'"
+                              : "the springs '%s' are not built with these 'links'",
                           key.text);
         return;
     }
@@ -212,7 +213,8 @@ void bind_springs(struct binder *binder, const struct bound *bound, struct scene
         build_wanted(&kinds, &spring->value);
     else if (kinds.has_stiffness)
         build_wanted(&kinds, NULL);
-    else
+    else if (bound_lacks(bound, "spring") && bound_lacks(bound, "springs") &&
+             bound_lacks(bound, "stiffness"))
         bind_complain(binder, bound->at, NULL,
                       "'spring', 'springs' or 'stiffness' is missing in %s",
                       schema_shapes[body->type].what);

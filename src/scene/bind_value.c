@@ -12,7 +12,7 @@
 struct label item_label(size_t index, const char *list)
 {
     struct label label;
-    snprintf(label.text, sizeof label.text, "item %zu of %s", index, list);
+    snprintf(label.text, sizeof label.text, "item %zu of '%s'", index, list);
     return label;
 }
 

@@ -111,7 +111,16 @@ static const char *find_taker(const struct bound *bound, const char *key)
     return body ? body : find_taker_in(bound, schema_collider_shapes, COLLIDER_TYPE_COUNT, key);
 }
 
-static void complain_unknown(struct binder *binder, const struct bound *bound,
+// Notes that an unknown key was meant to be the key `name`.
+static void excuse(struct bound *bound, const char *name)
+{
+    size_t index;
+    for (size_t p = 0; name && p < bound->part_count; p++)
+        if (find_key(bound->parts[p].table, name, &index))
+            bound->excused[p] |= UINT64_C(1) << index;
+}
+
+static void complain_unknown(struct binder *binder, struct bound *bound,
                              const struct dom_pair *pair)
 {
     enum { CANDIDATES_MAX = 64 };
@@ -126,12 +135,13 @@ static void complain_unknown(struct binder *binder, const struct bound *bound,
             candidates[count++] = bound->parts[p].table->keys[i].name;
     const char *taker = find_taker(bound, pair->key);
     struct shown key = show_text(pair->key);
+    const char *hint = taker ? NULL : nearest_name(pair->key, candidates, count);
     if (taker)
         bind_complain(binder, pair->key_at, NULL, "%s takes no '%s'; %s does", bound->what,
                       key.text, taker);
     else
-        bind_complain(binder, pair->key_at, nearest_name(pair->key, candidates, count),
-                      "unknown key '%s' in %s", key.text, bound->what);
+        bind_complain(binder, pair->key_at, hint, "unknown key '%s' in %s", key.text, bound->what);
+    excuse(bound, hint);
 }
 
 // ---- Mappings
@@ -177,7 +187,7 @@ bool bind_mapping(struct binder *binder, const struct dom_value *value, const ch
     for (size_t p = 0; p < part_count; p++)
         for (size_t i = 0; i < parts[p].table->count; i++) {
             const struct schema_key *key = &parts[p].table->keys[i];
-            if (key->required && !parts[p].inherit && !dom_find(value->node, key->name))
+            if (key->required && !parts[p].inherit && bound_lacks(bound, key->name))
                 bind_complain(binder, value->at, NULL, "'%s' is missing in %s", key->name, what);
         }
     return true;
@@ -186,6 +196,17 @@ bool bind_mapping(struct binder *binder, const struct dom_value *value, const ch
 const struct dom_pair *bound_find(const struct bound *bound, const char *key)
 {
     return bound->mapping ? dom_find(bound->mapping, key) : NULL;
+}
+
+bool bound_lacks(const struct bound *bound, const char *key)
+{
+    size_t index;
+    if (bound_find(bound, key))
+        return false;
+    for (size_t p = 0; p < bound->part_count; p++)
+        if (find_key(bound->parts[p].table, key, &index))
+            return !(bound->excused[p] >> index & 1);
+    return true;
 }
 
 bool bound_sound(const struct bound *bound, const char *key)
@@ -212,7 +233,7 @@ void bound_exclusive(struct binder *binder, const struct bound *bound, const cha
     if (one && other)
         bind_complain(binder, one > other ? one->key_at : other->key_at, NULL,
                       "'%s' and '%s' are both given; only one of them can hold", first, second);
-    else if (!one && !other && !optional)
+    else if (!optional && bound_lacks(bound, first) && bound_lacks(bound, second))
         bind_complain(binder, bound->at, NULL, "'%s' or '%s' is missing in %s", first, second,
                       bound->what);
 }

@@ -34,7 +34,8 @@ struct bound {
     const char *what;
     struct schema_part parts[PARTS_MAX];
     size_t part_count;
-    uint64_t sound[PARTS_MAX]; // bit k: key k was given well, or has its default
+    uint64_t sound[PARTS_MAX];   // bit k: key k was given well, or has its default
+    uint64_t excused[PARTS_MAX]; // bit k: an unknown key was probably meant to be key k
 };
 
 // Adds an error; returns false, so that a failing function can end in it.
@@ -52,6 +53,10 @@ bool bind_mapping(struct binder *binder, const struct dom_value *value, const ch
 // The pair of a key if it was given, or NULL.
 const struct dom_pair *bound_find(const struct bound *bound, const char *key);
 
+// Whether a key was not given, and no unknown key is likely to be a misspelling of it: of that the
+// message about the unknown key has said enough.
+bool bound_lacks(const struct bound *bound, const char *key);
+
 // Whether the field of that key can be relied on.
 bool bound_sound(const struct bound *bound, const char *key);
 
@@ -63,7 +68,7 @@ void bound_refuse(struct binder *binder, const struct bound *bound, const char *
 void bound_exclusive(struct binder *binder, const struct bound *bound, const char *first,
                      const char *second, bool optional);
 
-// ---- Single values. `name` is the key (or "item 3 of 'nodes'", see bind_item_name) for messages.
+// ---- Single values. `name` is the key (or "item 3 of 'nodes'", see item_label) for messages.
 
 bool value_number(struct binder *binder, const struct dom_value *value, const char *name,
                   const struct range *range, double *number);
@@ -90,7 +95,7 @@ bool bind_value(struct binder *binder, const struct schema_key *key, const struc
 // Writes the table's defaults into the struct.
 void bind_defaults(const struct schema_table *table, void *target);
 
-// A quoted name for messages: "'dt'"; "item 3 of 'pins'".
+// "item 3 of 'nodes'", for messages.
 struct label {
     char text[80];
 };

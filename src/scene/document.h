@@ -68,8 +68,9 @@ struct scene_document {
 struct scene_document *document_create(const char *text, size_t length, const char *name,
                                        size_t override_count);
 
-// Reads the YAML of the scene file into document->root. False after errors, which are all in
-// `diagnostics`: syntax errors end the reading, duplicate keys do not.
+// Reads the YAML of the scene file into document->root. False if there is no tree: after a syntax
+// error, or where a limit is passed. Other errors (duplicate keys, tags) are in `diagnostics` too,
+// but leave a tree whose binding may find more.
 bool document_load(struct scene_document *document, struct diagnostics *diagnostics);
 
 // Reads one value out of override `index`, from byte `offset` of its text on.

@@ -16,15 +16,17 @@ struct loader {
     yaml_parser_t parser;
     struct anchors anchors;
     bool single_line; // an override: all places are on `line`, `column` characters further right
-    int line, column;
+    int line, column, end_column;
 };
 
 static mark mark_of(const struct loader *loader, yaml_mark_t at)
 {
     size_t line = at.line < INT_MAX ? at.line : INT_MAX - 1;
     size_t column = at.column < INT_MAX / 2 ? at.column : INT_MAX / 2;
+    // libyaml puts the end of the text on a line of its own.
     if (loader->single_line)
-        return (mark){loader->line, (int)column + 1 + loader->column};
+        return (mark){loader->line,
+                      line > 0 ? loader->end_column : (int)column + 1 + loader->column};
     return (mark){(int)line + 1, (int)column + 1};
 }
 
@@ -195,7 +197,7 @@ static bool load(struct loader *loader, const char *text, size_t length)
     tree_abandon(tree);
     anchors_free(&loader->anchors);
     yaml_parser_delete(&loader->parser);
-    return !tree->failed;
+    return !tree->broken;
 }
 
 bool document_load(struct scene_document *document, struct diagnostics *diagnostics)
@@ -225,9 +227,13 @@ bool document_load_value(struct scene_document *document, size_t index, size_t o
     struct loader loader = {.tree = {.document = document, .diagnostics = diagnostics},
                             .single_line = true,
                             .line = -(int)index - 1};
+    loader.end_column = 1;
     // Columns count characters.
-    for (size_t i = 0; i < offset; i++)
-        loader.column += ((unsigned char)source->text[i] & 0xC0) != 0x80;
+    for (size_t i = 0; i < source->length; i++) {
+        int starts = ((unsigned char)source->text[i] & 0xC0) != 0x80;
+        loader.column += i < offset ? starts : 0;
+        loader.end_column += starts;
+    }
     bool sound = load(&loader, source->text + offset, source->length - offset);
     if (sound && !loader.tree.has_root) {
         document_complain(document, diagnostics, (mark){loader.line, loader.column + 1}, NULL,

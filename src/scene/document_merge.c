@@ -23,7 +23,6 @@ static void complain_duplicate(struct merger *merger, const struct dom_pair *fir
     else
         document_complain(merger->document, merger->diagnostics, second->key_at, NULL,
                           "duplicate key '%s'", key.text);
-    merger->result.sound = false;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -93,7 +92,6 @@ static bool merge_sources(struct merger *merger, const struct dom_pair *merge,
             document_complain(merger->document, merger->diagnostics, (*sources)[i].at, NULL,
                               "the merge key '<<' takes a mapping or a list of mappings, not %s",
                               dom_kind_text((*sources)[i].node));
-            merger->result.sound = false;
             return false;
         }
     return true;
@@ -136,7 +134,7 @@ static bool work_in(struct merger *merger, size_t index)
 struct merge_result mapping_merge(struct scene_document *document, struct dom_node *mapping,
                                   struct diagnostics *diagnostics)
 {
-    struct merger merger = {document, mapping, diagnostics, {.sound = true}};
+    struct merger merger = {document, mapping, diagnostics, {0}};
     bool enough = strike_duplicates(&merger, mapping->count);
     remove_struck(mapping);
     for (size_t i = 0; i < mapping->count && enough; i++) {

@@ -6,7 +6,6 @@
 #include "scene/document.h"
 
 struct merge_result {
-    bool sound; // false: errors were added to the diagnostics
     bool no_memory;
     uint64_t added_weight; // nodes that came in through merge keys
 };

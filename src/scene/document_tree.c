@@ -12,7 +12,6 @@ void tree_complain(struct tree *tree, mark at, const char *format, ...)
     va_start(arguments, format);
     document_complain_va(tree->document, tree->diagnostics, at, NULL, format, arguments);
     va_end(arguments);
-    tree->failed = true;
 }
 
 void tree_stop(struct tree *tree, mark at, const char *hint, const char *format, ...)
@@ -21,8 +20,8 @@ void tree_stop(struct tree *tree, mark at, const char *hint, const char *format,
     va_start(arguments, format);
     document_complain_va(tree->document, tree->diagnostics, at, hint, format, arguments);
     va_end(arguments);
-    tree->failed = true;
     tree->stop = true;
+    tree->broken = true;
 }
 
 void tree_stop_without_memory(struct tree *tree)
@@ -178,7 +177,6 @@ static void measure(struct dom_node *node)
 static bool merge_keys(struct tree *tree, struct dom_node *node)
 {
     struct merge_result merged = mapping_merge(tree->document, node, tree->diagnostics);
-    tree->failed = tree->failed || !merged.sound;
     if (merged.no_memory) {
         tree_stop_without_memory(tree);
         return false;

@@ -21,8 +21,8 @@ struct tree {
     int depth;
     struct dom_value root;
     bool has_root;
-    bool failed; // errors were added
-    bool stop;   // the rest of the file cannot be read sensibly
+    bool stop;   // nothing more is to be read
+    bool broken; // because of an error; what was read is no whole tree
 };
 
 // Adds an error.

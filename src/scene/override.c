@@ -62,6 +62,19 @@ static bool next_segment(const struct setter *setter, size_t *offset, struct seg
     return true;
 }
 
+static bool split_path(const struct setter *setter, struct segment segments[DOCUMENT_DEPTH_MAX],
+                       size_t *depth)
+{
+    for (size_t offset = 0; offset <= setter->path_length; ++*depth) {
+        if (*depth == DOCUMENT_DEPTH_MAX)
+            return complain(setter, place(setter, offset), NULL, "the path has more than %d parts",
+                            DOCUMENT_DEPTH_MAX);
+        if (!next_segment(setter, &offset, &segments[*depth]))
+            return false;
+    }
+    return true;
+}
+
 // Makes the value's node its own, so that a change is not seen through other aliases. Its children
 // are still shared.
 static bool own_node(struct setter *setter, struct dom_value *value)
@@ -235,23 +248,18 @@ bool override_apply(struct scene_document *document, size_t index,
                     const struct scene_override *override, struct diagnostics *diagnostics)
 {
     struct setter setter = {.document = document, .diagnostics = diagnostics, .index = index};
+    struct segment segments[DOCUMENT_DEPTH_MAX];
     struct dom_value *value = &document->root, replacement;
-    if (!prepare(&setter, override->text))
+    size_t depth = 0;
+    // All of the text is read before anything is changed: a bad one leaves no half-made keys.
+    if (!prepare(&setter, override->text) || !split_path(&setter, segments, &depth) ||
+        !document_load_value(document, index, setter.path_length + 1, &replacement, diagnostics))
         return false;
-    int depth = 0;
-    for (size_t offset = 0; offset <= setter.path_length; depth++) {
-        struct segment segment;
-        if (!next_segment(&setter, &offset, &segment))
-            return false;
-        if (depth == DOCUMENT_DEPTH_MAX)
-            return complain(&setter, segment.at, NULL, "the path has more than %d parts",
-                            DOCUMENT_DEPTH_MAX);
-        value = step(&setter, value, &segment);
+    for (size_t i = 0; i < depth; i++) {
+        value = step(&setter, value, &segments[i]);
         if (!value)
             return false;
     }
-    if (!document_load_value(document, index, setter.path_length + 1, &replacement, diagnostics))
-        return false;
     *value = replacement;
     remove_rival(document, setter.text, setter.path_length);
     return true;

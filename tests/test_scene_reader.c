@@ -1,0 +1,366 @@
+// scene/reader: defaults, names, files, --set, the resolved scene, and what is not a scene at all.
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scene_fixture.h"
+
+#define SIMULATION "simulation: {dt: 0.001, steps: 10}\n"
+#define ROPE                                                                                       \
+    "bodies:\n  - {name: rope, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 5, mass: 1, "    \
+    "stiffness: 100}\n"
+#define SCENE SIMULATION ROPE
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    taut_scene *scene = read_sound(SCENE, NULL);
+    assert_string_equal(scene->name, "test");
+    assert_null(scene->title);
+    assert_int_equal(scene->precision, PRECISION_SINGLE);
+    assert_int_equal(scene->simulation.integrator, INTEGRATOR_SYMPLECTIC_EULER);
+    assert_false(scene->simulation.has_duration);
+    assert_int_equal(scene->simulation.steps, 10);
+    assert_true(scene->simulation.keep_velocity == 1 && scene->simulation.safety == 0.8);
+    assert_true(scene->simulation.position_step == 0);
+    assert_true(scene->environment.gravity.y == 0 && scene->environment.air_drag == 0);
+    assert_false(scene->environment.wind.present);
+    assert_false(scene->output.has_every || scene->output.vtp || scene->output.pc2);
+    assert_true(scene->output.work);
+    assert_int_equal(scene->collider_count, 0);
+    const struct scene_body *rope = &scene->bodies[0];
+    assert_int_equal(rope->shape.rope.links, ROPE_CHAIN);
+    assert_true(rope->kinds[0].present);
+    assert_false(rope->kinds[1].present || rope->kinds[2].present);
+    assert_true(rope->kinds[0].material.stiffness == 100);
+    assert_true(rope->kinds[0].material.damping == 0);
+    assert_false(rope->kinds[0].material.has_rest_length);
+    scene_free(scene);
+}
+
+static void test_wind_defaults(void **state)
+{
+    (void)state;
+    taut_scene *scene =
+        read_sound(SCENE "environment: {wind: {velocity: [1, 2, 3], law: quadratic}}\n", NULL);
+    const struct scene_wind *wind = &scene->environment.wind;
+    assert_int_equal(wind->law, WIND_QUADRATIC);
+    assert_true(wind->density == 1.225 && wind->drag == 1 && wind->coefficient == 1);
+    assert_true(wind->relative);
+    scene_free(scene);
+}
+
+static void test_auto_dt(void **state)
+{
+    (void)state;
+    taut_scene *scene =
+        read_sound("simulation: {dt: auto, safety: 0.5, duration: 1e3}\n" ROPE, NULL);
+    assert_true(scene->simulation.dt_auto);
+    assert_true(scene->simulation.safety == 0.5);
+    assert_true(scene->simulation.has_duration && scene->simulation.duration == 1000);
+    scene_free(scene);
+}
+
+static void test_oscillator_and_pendulum(void **state)
+{
+    (void)state;
+    taut_scene *scene = read_sound(
+        SIMULATION "environment: {gravity: [0, -9.81, 0]}\nbodies:\n"
+                   "  - {name: o, type: oscillator, amplitude: 0.1, mass: 1, stiffness: 4}\n"
+                   "  - {name: p, type: pendulum, length: 1, angle: 10, mass: 1, stiffness: 1e5}\n",
+        NULL);
+    const struct scene_body *o = find_body(scene, "o"), *p = find_body(scene, "p");
+    assert_int_equal(o->shape.oscillator.model, OSCILLATOR_SPRING);
+    assert_true(o->shape.oscillator.axis.x == 1 && o->shape.oscillator.phase == 0);
+    assert_false(o->common.has_rest_length);
+    assert_true(o->kinds[0].present && p->kinds[0].present);
+    assert_int_equal(p->shape.pendulum.model, PENDULUM_SPRING);
+    assert_true(p->shape.pendulum.direction.x == 1);
+    assert_true(p->common.stiffness == 1e5);
+    scene_free(scene);
+}
+
+static void test_scene_names(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {{"flag.yaml", "flag"}, {"a/b/flag.yml", "flag"},
+                                           {"/flag", "flag"},     {"flag.v2.yaml", "flag.v2"},
+                                           {".yaml", ".yaml"},    {"scenes/", "scene"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct diagnostics diagnostics = {0};
+        taut_scene *scene =
+            scene_read_text(SCENE, strlen(SCENE), names[i][0], NULL, 0, &diagnostics);
+        assert_non_null(scene);
+        assert_string_equal(scene->name, names[i][1]);
+        scene_free(scene);
+    }
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {TAUT_TEST_DATA "/no-such-scene.yaml",
+         TAUT_TEST_DATA "/no-such-scene.yaml: error: cannot read the scene: "
+                        "No such file or directory\n"},
+        {TAUT_TEST_DATA, TAUT_TEST_DATA ": error: cannot read the scene: it is a folder\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct diagnostics diagnostics = {0};
+        assert_null(scene_read_file(cases[i][0], NULL, 0, &diagnostics));
+        assert_int_equal(diagnostics.count, 1);
+        char *message = diagnostic_render(&diagnostics.items[0]);
+        assert_string_equal(message, cases[i][1]);
+        free(message);
+        diagnostics_free(&diagnostics);
+    }
+}
+
+// ---- --set
+
+static const char *const flag_scene =
+    "materials:\n  silk: &silk {stiffness: 400}\n"
+    "simulation: {dt: 0.001, duration: 2}\n"
+    "output: {every: 0.1}\n"
+    "bodies:\n"
+    "  - {name: flag, type: cloth, u: [1, 0, 0], v: [0, 1, 0], nodes: [3, 3], mass: 1,\n"
+    "     springs: {structural: *silk, shear: *silk}}\n"
+    "  - {name: rope, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 5, mass: 1, spring: "
+    "*silk}\n"
+    "colliders: [{type: plane, stiffness: 1}]\n";
+
+static void test_set_values(void **state)
+{
+    (void)state;
+    static const char *const overrides[] = {"simulation.dt=0.5",
+                                            "bodies.flag.nodes=[500,400]",
+                                            "bodies.1.nodes=7",
+                                            "colliders.0.stiffness=2e3",
+                                            "precision=double",
+                                            "title=a=b",
+                                            "environment.wind.velocity=[1, 2, 3]",
+                                            "bodies.rope.pins=[first, {box: [[0,0,0],[1,1,1]]}]",
+                                            NULL};
+    taut_scene *scene = read_sound(flag_scene, overrides);
+    assert_true(scene->simulation.dt == 0.5);
+    assert_int_equal(find_body(scene, "flag")->shape.cloth.nodes_u, 500);
+    assert_int_equal(find_body(scene, "flag")->shape.cloth.nodes_v, 400);
+    assert_int_equal(find_body(scene, "rope")->shape.rope.nodes, 7);
+    assert_true(scene->colliders[0].stiffness == 2000);
+    assert_int_equal(scene->precision, PRECISION_DOUBLE);
+    assert_string_equal(scene->title, "a=b");
+    assert_true(scene->environment.wind.present && scene->environment.wind.velocity.z == 3);
+    assert_int_equal(find_body(scene, "rope")->pin_count, 2);
+    scene_free(scene);
+}
+
+// Setting one of two rivals takes out the other; the last one set counts.
+static void test_set_rivals(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"simulation.steps=7", "output.every_steps=3", NULL};
+    static const char *const both[] = {"simulation.steps=7", "simulation.duration=3", NULL};
+    taut_scene *scene = read_sound(flag_scene, steps);
+    assert_false(scene->simulation.has_duration);
+    assert_int_equal(scene->simulation.steps, 7);
+    assert_int_equal(scene->output.every_steps, 3);
+    scene_free(scene);
+    scene = read_sound(flag_scene, both);
+    assert_true(scene->simulation.has_duration && scene->simulation.duration == 3);
+    scene_free(scene);
+}
+
+// Through an alias only this use changes; at the anchor, all do.
+static void test_set_shared(void **state)
+{
+    (void)state;
+    static const char *const one[] = {"bodies.flag.springs.structural.stiffness=5", NULL};
+    static const char *const all[] = {"materials.silk.stiffness=6", NULL};
+    taut_scene *scene = read_sound(flag_scene, one);
+    const struct scene_body *flag = find_body(scene, "flag");
+    assert_true(flag->kinds[0].material.stiffness == 5);
+    assert_true(flag->kinds[1].material.stiffness == 400);
+    assert_true(find_body(scene, "rope")->kinds[0].material.stiffness == 400);
+    scene_free(scene);
+    scene = read_sound(flag_scene, all);
+    flag = find_body(scene, "flag");
+    assert_true(flag->kinds[0].material.stiffness == 6);
+    assert_true(flag->kinds[1].material.stiffness == 6);
+    assert_true(find_body(scene, "rope")->kinds[0].material.stiffness == 6);
+    scene_free(scene);
+}
+
+static void refuse_set(const char *override, const char *messages)
+{
+    const char *const overrides[] = {override, NULL};
+    expect_refusal(flag_scene, overrides, messages);
+}
+
+static void test_set_refused(void **state)
+{
+    (void)state;
+    refuse_set("simulation.dt=abc",
+               "--set simulation.dt=abc:1:15: error: 'dt' must be a number, but 'abc' is not a "
+               "number\n    simulation.dt=abc\n                  ^\n");
+    refuse_set("simulation.stps=4",
+               "--set simulation.stps=4:1:12: error: unknown key 'stps' in 'simulation'\n"
+               "    simulation.stps=4\n               ^\n    did you mean 'steps'?\n");
+    refuse_set("bodies.flg.mass=4",
+               "--set bodies.flg.mass=4:1:8: error: the list has no item 'flg'; items are chosen "
+               "by their name or by a number from 0\n"
+               "    bodies.flg.mass=4\n           ^\n    did you mean 'flag'?\n");
+    refuse_set("bodies.2.mass=4",
+               "--set bodies.2.mass=4:1:8: error: the list has 2 items, numbered from 0; there is "
+               "no 2\n    bodies.2.mass=4\n           ^\n");
+    refuse_set(
+        "simulation.dt.x=4",
+        "--set simulation.dt.x=4:1:15: error: the path goes on to 'x', but what stands there "
+        "is '0.001', not a mapping or list\n    simulation.dt.x=4\n                  ^\n");
+    refuse_set("simulation..dt=4", "--set simulation..dt=4:1:12: error: a part of the path is "
+                                   "empty\n    simulation..dt=4\n               ^\n");
+    refuse_set("simulation.dt", "--set simulation.dt:1:1: error: --set takes PATH=VALUE, such as "
+                                "simulation.dt=0.001\n    simulation.dt\n    ^\n");
+    refuse_set("simulation.dt=", "--set simulation.dt=:1:15: error: no value stands after '='\n"
+                                 "    simulation.dt=\n                  ^\n");
+    refuse_set("bodies.flag.nodes=[5,",
+               "--set bodies.flag.nodes=[5,:1:22: error: did not find expected node content (while "
+               "parsing a flow node)\n    bodies.flag.nodes=[5,\n                         ^\n");
+    refuse_set("title=a\nb", "--set title=a?b:1:1: error: --set takes one line of UTF-8 text\n"
+                             "    title=a\n    ^\n");
+    refuse_set("title=\xff", "--set title=?:1:1: error: --set takes one line of UTF-8 text\n"
+                             "    title=?\n    ^\n");
+    refuse_set("", "--set :1:1: error: --set takes PATH=VALUE, such as simulation.dt=0.001\n");
+}
+
+// Errors of the command line and of the file are both told.
+static void test_set_and_file(void **state)
+{
+    (void)state;
+    static const char *const overrides[] = {"simulation.dt=-1", NULL};
+    expect_refusal("simulation: {dt: x, steps: y}\n" ROPE, overrides,
+                   "test.yaml:1:28: error: 'steps' must be a whole number, but 'y' is not a "
+                   "number\n    simulation: {dt: x, steps: y}\n                               ^\n"
+                   "--set simulation.dt=-1:1:15: error: 'dt' must be > 0, not -1\n"
+                   "    simulation.dt=-1\n                  ^\n");
+}
+
+// ---- The resolved scene
+
+static void test_resolved_with_overrides(void **state)
+{
+    (void)state;
+    static const char *const overrides[] = {"bodies.flag.springs.structural.stiffness=5",
+                                            "simulation.steps=3", "title='quoted: # text'",
+                                            "environment.gravity=[0, -1, 0]", NULL};
+    taut_scene *scene = read_sound(flag_scene, overrides);
+    char *text = scene_resolved_yaml(scene);
+    assert_non_null(text);
+    taut_scene *again = read_sound(text, NULL);
+    assert_true(find_body(again, "flag")->kinds[0].material.stiffness == 5);
+    assert_true(find_body(again, "flag")->kinds[1].material.stiffness == 400);
+    assert_int_equal(again->simulation.steps, 3);
+    assert_false(again->simulation.has_duration);
+    assert_string_equal(again->title, "quoted: # text");
+    assert_true(again->environment.gravity.y == -1);
+    char *second = scene_resolved_yaml(again);
+    assert_string_equal(text, second);
+    free(text);
+    free(second);
+    scene_free(scene);
+    scene_free(again);
+}
+
+// A relative path becomes absolute from the folder of the scene, which is itself relative here.
+static void test_resolved_paths(void **state)
+{
+    (void)state;
+    static const char text[] =
+        SIMULATION "bodies: [{name: d, type: mesh, file: tests/data/full/tetrahedron.obj, "
+                   "mass: 1, stiffness: 1}]\n";
+    taut_scene *scene = read_sound(text, NULL);
+    char *resolved = scene_resolved_yaml(scene);
+    assert_non_null(strstr(resolved, "\"" TAUT_TEST_SOURCE "/tests/data/full/tetrahedron.obj\""));
+    free(resolved);
+    scene_free(scene);
+}
+
+// ---- Places for builders
+
+static void test_complain(void **state)
+{
+    (void)state;
+    static const char *const overrides[] = {"bodies.rope.name=string", NULL};
+    taut_scene *scene = read_sound(SCENE, overrides);
+    struct diagnostics diagnostics = {0};
+    scene_complain(scene, &diagnostics, (mark){2, 1}, "a %s", "word");
+    scene_complain(scene, &diagnostics, scene->bodies[0].at, "the body");
+    assert_int_equal(diagnostics.error_count, 2);
+    char *first = diagnostic_render(&diagnostics.items[0]);
+    char *second = diagnostic_render(&diagnostics.items[1]);
+    assert_string_equal(first, "test.yaml:2:1: error: a word\n    bodies:\n    ^\n");
+    assert_string_equal(second, "--set bodies.rope.name=string:1:18: error: the body\n"
+                                "    bodies.rope.name=string\n                     ^\n");
+    free(first);
+    free(second);
+    diagnostics_free(&diagnostics);
+    scene_free(scene);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_string_equal(body_type_name(BODY_ROPE), "rope");
+    assert_string_equal(body_type_name(BODY_PENDULUM), "pendulum");
+    assert_string_equal(integrator_name(INTEGRATOR_RK4), "rk4");
+    assert_string_equal(spring_kind_name(BODY_LATTICE, 5), "kb3");
+    assert_string_equal(spring_kind_name(BODY_CLOTH, 0), "structural");
+    assert_null(spring_kind_name(BODY_ROPE, 3));
+    assert_null(spring_kind_name(BODY_LATTICE, SPRING_KINDS_MAX));
+}
+
+// Many springs of a network: their materials are found again quickly and kept once.
+static void test_large_network(void **state)
+{
+    (void)state;
+    enum { SPRINGS = 100000, NODES = 1000, MATERIALS = 500 };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fputs(SIMULATION "bodies:\n- name: n\n  type: network\n  node_mass: 1\n  nodes:\n", out);
+    for (int i = 0; i < NODES; i++)
+        fprintf(out, "  - [%d, 0, 0]\n", i);
+    fputs("  springs:\n", out);
+    for (int i = 0; i < SPRINGS; i++)
+        fprintf(out, "  - [%d, %d, {stiffness: %d}]\n", i % NODES, (i + 1 + i / NODES) % NODES,
+                i % MATERIALS);
+    assert_int_equal(fclose(out), 0);
+    taut_scene *scene = read_sound(text, NULL);
+    const struct scene_network *network = &scene->bodies[0].shape.network;
+    assert_int_equal(network->spring_count, SPRINGS);
+    assert_int_equal(network->material_count, MATERIALS);
+    for (int i = 0; i < SPRINGS; i += 997)
+        assert_true(network->materials[network->spring_materials[i]].stiffness == i % MATERIALS);
+    scene_free(scene);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_wind_defaults),
+        cmocka_unit_test(test_auto_dt),        cmocka_unit_test(test_oscillator_and_pendulum),
+        cmocka_unit_test(test_scene_names),    cmocka_unit_test(test_files),
+        cmocka_unit_test(test_set_values),     cmocka_unit_test(test_set_rivals),
+        cmocka_unit_test(test_set_shared),     cmocka_unit_test(test_set_refused),
+        cmocka_unit_test(test_set_and_file),   cmocka_unit_test(test_resolved_with_overrides),
+        cmocka_unit_test(test_resolved_paths), cmocka_unit_test(test_complain),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_large_network),
+    };
+    if (chdir(TAUT_TEST_SOURCE) != 0) // test_resolved_paths starts from here
+        return 1;
+    return cmocka_run_group_tests_name("scene_reader", tests, NULL, NULL);
+}
