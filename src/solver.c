@@ -60,12 +60,11 @@ static taut_status explain_divergence(const taut_solver *solver, const struct fa
                  topology->materials[topology->spring_material[spring]].stiffness);
     struct critical_step critical;
     if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
-        double dt =
-            integrator_critical_dt(solver->integrator, critical.omega, solver->position_ratio);
+        double dt = integrator_damped_dt(solver->integrator, &critical, solver->position_ratio);
         snprintf(limit, sizeof limit,
-                 dt > 0 ? "; dt is %g s, and up to %g s is safe for %s without damping"
-                        : "; dt is %g s, and no dt is safe (bound %g s) for %s without damping",
-                 solver->dt, dt, integrator_name(solver->integrator));
+                 dt > 0 ? "; dt is %g s, and %s is known to be stable up to %.4g s"
+                        : "; dt is %g s, and %s grows at every step without damping",
+                 solver->dt, integrator_name(solver->integrator), dt);
     }
     return fail(error, fault->code,
                 "diverged at t = %g s (step %llu), first seen at node %llu of body '%s'; %s%s",
@@ -123,7 +122,7 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
     return TAUT_OK;
 }
 
-// dt: auto is a fraction of the guaranteed bound at t = 0.
+// dt: auto is a fraction of the guaranteed bound at t = 0, damping included.
 static taut_status choose_dt(taut_solver *solver, const struct scene_simulation *simulation,
                              taut_error *error)
 {
@@ -141,7 +140,7 @@ static taut_status choose_dt(taut_solver *solver, const struct scene_simulation 
     if (!critical.known)
         return fail(error, TAUT_ERROR_SCENE,
                     "simulation.dt: auto needs a spring at a free node; give dt in seconds");
-    solver->dt = simulation->safety * integrator_critical_dt(solver->integrator, critical.omega, 1);
+    solver->dt = simulation->safety * integrator_damped_dt(solver->integrator, &critical, 1);
     if (!(solver->dt > 0))
         return fail(error, TAUT_ERROR_SCENE,
                     "simulation.dt: auto: %s has no stable step without damping; choose another "

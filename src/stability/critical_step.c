@@ -1,5 +1,7 @@
 #include "stability/critical_step.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 // The upper triangle of a symmetric 3 x 3 matrix.
@@ -24,7 +26,7 @@ static double largest_eigenvalue(const struct symmetric *m)
 }
 
 // Adds along n n' + across (I - n n').
-static void add_stiffness(struct symmetric *m, vec3 n, double along, double across)
+static void add_block(struct symmetric *m, vec3 n, double along, double across)
 {
     double d = along - across;
     m->xx += across + d * n.x * n.x;
@@ -35,41 +37,91 @@ static void add_stiffness(struct symmetric *m, vec3 n, double along, double acro
     m->yz += d * n.y * n.z;
 }
 
-static void add_spring(const struct system *system, size_t i, struct symmetric *nodes)
+// The two matrices whose blocks are summed: what resists displacement, and what resists velocity.
+enum tangent { TANGENT_STIFFNESS, TANGENT_DAMPING };
+
+// A spring's part along its direction n and across it; without a direction all of it is along and
+// across.
+static void spring_parts(const struct spring_constants *material, enum tangent tangent,
+                         double length, double rest, double *along, double *across)
+{
+    if (tangent == TANGENT_DAMPING) {
+        *along = (double)material->damping;
+        *across = material->damping_law == DAMPING_FULL || length == 0 ? *along : 0;
+        return;
+    }
+    *along = *across = (double)material->stiffness;
+    if (length > 0)
+        *across = length > rest ? *along * (1 - rest / length) : 0;
+}
+
+static void add_spring(const struct system *system, enum tangent tangent, size_t i,
+                       struct symmetric *nodes)
 {
     const struct state *s = system->state;
     const struct constants *constants = system->constants;
     if (s->broken && s->broken[i])
         return;
     uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
-    double k = (double)constants->material[constants->spring_material[i]].stiffness;
     vec3 d = vec3_make((double)s->x[a] - (double)s->x[b], (double)s->y[a] - (double)s->y[b],
                        (double)s->z[a] - (double)s->z[b]);
     double length = vec3_length(d);
+    if (!isfinite(length)) // of a run that diverged: its spring counts in every direction
+        length = 0;
     double rest = (double)(s->rest_length ? s->rest_length[i] : constants->rest_length[i]);
-    double along = k, across = k; // without a direction: all of them
-    vec3 n = {0, 0, 0};
-    if (length > 0) {
-        n = vec3_scale(1 / length, d);
-        across = length > rest ? k * (1 - rest / length) : 0;
-    }
+    vec3 n = length > 0 ? vec3_scale(1 / length, d) : vec3_make(0, 0, 0);
+    double along, across;
+    spring_parts(&constants->material[constants->spring_material[i]], tangent, length, rest, &along,
+                 &across);
     bool free_a = constants->inverse_mass[a] != 0, free_b = constants->inverse_mass[b] != 0;
     double weight = free_a && free_b ? 2 : 1;
     if (free_a)
-        add_stiffness(&nodes[a], n, weight * along, weight * across);
+        add_block(&nodes[a], n, weight * along, weight * across);
     if (free_b)
-        add_stiffness(&nodes[b], n, weight * along, weight * across);
+        add_block(&nodes[b], n, weight * along, weight * across);
 }
 
-static void add_colliders(const struct topology *topology, struct symmetric *node)
+static void add_surroundings(const struct topology *topology, enum tangent tangent,
+                             struct symmetric *node)
 {
+    const vec3 any = {0, 0, 0};
+    if (tangent == TANGENT_DAMPING)
+        add_block(node, any, topology->environment.air_drag, topology->environment.air_drag);
     for (size_t c = 0; c < topology->collider_count; c++) {
         const struct scene_collider *collider = &topology->colliders[c];
         if (collider->response != RESPONSE_PENALTY)
             continue;
         bool plane = collider->type == COLLIDER_PLANE;
-        add_stiffness(node, collider->normal, collider->stiffness, plane ? 0 : collider->stiffness);
+        if (tangent == TANGENT_STIFFNESS)
+            add_block(node, collider->normal, collider->stiffness, plane ? 0 : collider->stiffness);
+        else if (plane)
+            add_block(node, collider->normal, collider->absorption, collider->friction);
+        else
+            add_block(node, any, fmax(collider->absorption, collider->friction),
+                      fmax(collider->absorption, collider->friction));
     }
+}
+
+// The bound of the largest eigenvalue of M^-1 times the matrix, and the node that sets it.
+static double largest_rate(const struct system *system, enum tangent tangent,
+                           struct symmetric *nodes, uint64_t *node)
+{
+    size_t count = (size_t)system->state->nodes;
+    memset(nodes, 0, count * sizeof *nodes);
+    for (size_t i = 0; i < (size_t)system->constants->springs; i++)
+        add_spring(system, tangent, i, nodes);
+    double largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (system->constants->inverse_mass[i] == 0)
+            continue;
+        add_surroundings(system->topology, tangent, &nodes[i]);
+        double rate = largest_eigenvalue(&nodes[i]) / system->topology->mass[i];
+        if (rate > largest) {
+            largest = rate;
+            *node = i;
+        }
+    }
+    return largest;
 }
 
 bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring)
@@ -97,25 +149,15 @@ taut_status REAL_NAME(critical_step_bound)(const struct system *system,
     struct symmetric *nodes = memory_allocate(NULL, count, sizeof *nodes);
     if (!nodes)
         return fail_memory(error, "the critical step");
-    for (size_t i = 0; i < (size_t)system->constants->springs; i++)
-        add_spring(system, i, nodes);
-    double largest = 0;
     *result = (struct critical_step){0};
-    for (size_t i = 0; i < count; i++) {
-        if (system->constants->inverse_mass[i] == 0)
-            continue;
-        add_colliders(system->topology, &nodes[i]);
-        double square = largest_eigenvalue(&nodes[i]) / system->topology->mass[i];
-        if (square > largest) {
-            largest = square;
-            result->node = i;
-        }
-    }
+    uint64_t most_damped = 0;
+    result->damping = largest_rate(system, TANGENT_DAMPING, nodes, &most_damped);
+    double square = largest_rate(system, TANGENT_STIFFNESS, nodes, &result->node);
     memory_release(NULL, nodes, count, sizeof *nodes);
-    if (!(largest > 0))
+    if (!(square > 0))
         return TAUT_OK;
     result->known = REAL_NAME(stiffest_spring)(system, result->node, &result->spring);
-    result->omega = sqrt(largest);
+    result->omega = sqrt(square);
     result->bound = 2 / result->omega;
     return TAUT_OK;
 }
