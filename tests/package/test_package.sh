@@ -2,10 +2,10 @@
 # Installs the build into an empty folder, moves it elsewhere, and builds and runs the example there
 # in the ways that a user would: with pkg-config, shared and static, and with find_package(taut).
 #
-# usage: test_package.sh SOURCE BUILD WORK CC CXX [CFLAGS]
+# usage: test_package.sh SOURCE BUILD WORK CC CXX GENERATOR [CFLAGS]
 set -eu
 
-source=$1 build=$2 work=$3 cc=$4 cxx=$5 flags=${6:-}
+source=$1 build=$2 work=$3 cc=$4 cxx=$5 generator=$6 flags=${7:-}
 package=$source/tests/package
 
 say() { printf '%s\n' "test_package: $*"; }
@@ -60,8 +60,8 @@ fi
 "$work/by_pkg_config_static"
 
 # find_package
-cmake -S "$package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/taut" -DCMAKE_C_COMPILER="$cc" \
-    -DCMAKE_C_FLAGS="$flags" >"$work/configure.log"
+cmake -G "$generator" -S "$package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/taut" \
+    -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags" >"$work/configure.log"
 cmake --build "$work/cmake" >"$work/build.log" || { cat "$work/build.log"; exit 1; }
 "$work/cmake/example_shared"
 "$work/cmake/example_static"
