@@ -57,8 +57,9 @@ static void measure_speed(struct progress *progress, double now)
 {
     double elapsed = now - progress->mark_time;
     uint64_t step = taut_solver_step_count(progress->solver);
-    bool first = progress->mark_step == 0;
-    if (elapsed < (first ? LIVE_SECONDS / 2 : WINDOW_SECONDS) || step == progress->mark_step)
+    // At first a short window will do, and soon a better one.
+    double window = fmax(LIVE_SECONDS / 2, fmin(WINDOW_SECONDS, (now - progress->begun) / 2));
+    if (elapsed < window || step == progress->mark_step)
         return;
     const taut_solver *solver = progress->solver;
     double steps = (double)(step - progress->mark_step), speed = steps / elapsed;
@@ -83,7 +84,7 @@ static void format_line(const struct progress *progress, char *text, size_t size
     // Short enough that all of it fits into 80 columns.
     snprintf(text, size,
              "%3.0f%%  t %.4g/%.4g s  step %" PRIu64 "/%" PRIu64
-             "  %s springs/s  %s left  energy %.4g J",
+             "  %s springs/s  %s left  E %.4g J",
              floor(100 * done), taut_solver_time(solver), (double)steps * solver->dt, step, steps,
              known ? human_scaled(progress->spring_rate).text : "?",
              known ? human_remaining(remaining).text : "?", progress->energy);

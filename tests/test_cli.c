@@ -1,0 +1,298 @@
+// taut's usage, and its commands check and info.
+#include "test.h"
+
+#include "cli_fixture.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "taut.h"
+
+static int enter(void **state)
+{
+    (void)state;
+    cli_enter("cli");
+    cli_write_hanging();
+    return 0;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        print_message("'%s' is not in\n%s\n", part, text);
+    assert_non_null(strstr(text, part));
+}
+
+static void help_and_version_are_results(void **state)
+{
+    (void)state;
+    struct outcome help = cli_expect(0, "taut --help");
+    assert_says(help.out, "Usage: taut COMMAND [OPTIONS] SCENE");
+    assert_string_equal(help.err, "");
+    outcome_free(&help);
+    struct outcome version = cli_expect(0, "taut --version");
+    assert_says(version.out, "taut " TAUT_VERSION_STRING "\n");
+    assert_says(version.out, "commit: ");
+    assert_says(version.out, "compiler: ");
+    assert_says(version.out, "instruction sets: base\n");
+    outcome_free(&version);
+    struct outcome of_command = cli_expect(0, "taut help run");
+    struct outcome same = cli_expect(0, "taut run nothing.yaml --help");
+    assert_string_equal(of_command.out, same.out);
+    assert_says(same.out, "--no-output");
+    outcome_free(&of_command);
+    outcome_free(&same);
+    struct outcome none = cli_expect(2, "taut");
+    assert_says(none.err, "Usage: taut COMMAND");
+    assert_string_equal(none.out, "");
+    outcome_free(&none);
+}
+
+static void every_option_in_help_is_documented(void **state)
+{
+    (void)state;
+    size_t length, options = 0;
+    char *manual = fixture_read(TAUT_TEST_SOURCE "/docs/cli.md", &length);
+    const char *commands[] = {"taut check --help", "taut info --help", "taut run --help"};
+    for (size_t i = 0; i < 3; i++) {
+        struct outcome help = cli_expect(0, commands[i]);
+        for (const char *at = help.out; (at = strstr(at, "\n  --")) != NULL;) {
+            at += 3;
+            size_t name = 2 + strspn(at + 2, "abcdefghijklmnopqrstuvwxyz-");
+            char wanted[64];
+            snprintf(wanted, sizeof wanted, "`%.*s", (int)name, at);
+            assert_says(manual, wanted);
+            options++;
+        }
+        outcome_free(&help);
+    }
+    assert_int_equal(options, 8 + 8 + 15);
+    free(manual);
+}
+
+static void wrong_usage_is_said_and_ends_with_2(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command, *says;
+    } cases[] = {
+        {"taut stability hanging.yaml", "the commands are check, info and run"},
+        {"taut chek hanging.yaml", "did you mean 'check'?"},
+        {"taut --frobnicate", "there is no option '--frobnicate'"},
+        {"taut help fly", "there is no command 'fly'"},
+        {"taut run", "which scene?"},
+        {"taut run hanging.yaml other.yaml", "'other.yaml' is one too many"},
+        {"taut run --forse hanging.yaml", "did you mean '--force'?"},
+        {"taut run --output", "requires an argument"},
+        {"taut run --output '' hanging.yaml", "--output takes a path"},
+        {"taut check --force hanging.yaml", "unrecognized option '--force'"},
+        {"taut run --threads 0 hanging.yaml", "--threads takes a whole number from 1 to 4096"},
+        {"taut run --threads -1 hanging.yaml", "not '-1'"},
+        {"taut run --threads 2x hanging.yaml", "not '2x'"},
+        {"taut info --threads 5000 hanging.yaml", "not '5000'"},
+        {"taut run --isa v4 hanging.yaml", "this build has only the instruction set 'base'"},
+        {"taut run --isa mmx hanging.yaml", "there is no instruction set 'mmx'"},
+        {"TAUT_ISA=v3 taut run hanging.yaml", "TAUT_ISA: this build has only"},
+        {"taut run --kernel fast hanging.yaml", "--kernel takes auto or reference"},
+        {"taut run --precision half hanging.yaml", "--precision takes single or double"},
+        {"taut run --steps 0 hanging.yaml", "--steps takes a whole number above 0"},
+        {"taut run --steps 1.5 hanging.yaml", "not '1.5'"},
+        {"taut run --duration -1 hanging.yaml", "--duration takes seconds above 0"},
+        {"taut run --duration nan hanging.yaml", "not 'nan'"},
+        {"taut run --steps 5 --duration 1 hanging.yaml", "give one"},
+        {"taut run --no-output --force hanging.yaml", "--no-output leaves no files"},
+        {"taut run missing.yaml", "No such file or directory"},
+        {"taut run --set simulation.dt hanging.yaml", "simulation.dt"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct outcome outcome = cli_expect(2, cases[i].command);
+        assert_says(outcome.err, cases[i].says);
+        assert_string_equal(outcome.out, "");
+        outcome_free(&outcome);
+    }
+    assert_false(fixture_exists("out"));
+}
+
+static void an_option_wins_over_the_environment(void **state)
+{
+    (void)state;
+    struct outcome outcome = cli_expect(0, "TAUT_ISA=v4 taut check --isa base hanging.yaml");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "TAUT_ISA=auto taut check hanging.yaml");
+    outcome_free(&outcome);
+}
+
+static void check_counts_a_sound_scene_and_writes_nothing(void **state)
+{
+    (void)state;
+    struct outcome outcome = cli_expect(0, "taut check hanging.yaml");
+    // Rope: 19 springs. Cloth: 11 * 9 + 12 * 8 along the grid and 2 * 11 * 8 across it.
+    assert_string_equal(outcome.out, "hanging.yaml: sound; 2 bodies, 128 nodes, 390 springs, "
+                                     "176 faces, 100 steps\n");
+    assert_string_equal(outcome.err, "");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --quiet hanging.yaml");
+    assert_string_equal(outcome.out, "");
+    assert_string_equal(outcome.err, "");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set bodies.rope.nodes=5 --set simulation.steps=7 "
+                            "hanging.yaml");
+    assert_says(outcome.out, "113 nodes, 375 springs, 176 faces, 7 steps");
+    outcome_free(&outcome);
+    assert_false(fixture_exists("out"));
+}
+
+static void check_reports_every_error_with_its_place(void **state)
+{
+    (void)state;
+    fixture_write("broken.yaml", "simulation: {dt: fast, steps: 10}\n"
+                                 "bodies:\n"
+                                 "  - {name: r, type: rope, from: [0, 0, 0], to: [1, 0, 0],\n"
+                                 "     nodes: 3, node_mass: 1, spring: {stifness: 1}}\n");
+    struct outcome outcome = cli_expect(2, "taut check broken.yaml");
+    assert_says(outcome.err, "broken.yaml:1:18: error:");
+    assert_says(outcome.err, "broken.yaml:4:39: error:");
+    assert_says(outcome.err, "did you mean 'stiffness'?");
+    assert_string_equal(outcome.out, "");
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut check --quiet broken.yaml");
+    assert_says(outcome.err, "broken.yaml:1:18: error:");
+    outcome_free(&outcome);
+    if (!cli_has_python())
+        skip();
+    outcome = cli_expect(2, "taut check --json broken.yaml");
+    cli_assert_json(outcome.out, "assert d['sound'] is False and d['errors'] >= 2\n"
+                                 "assert any('broken.yaml:1:18' in m for m in d['messages'])\n"
+                                 "assert 'nodes' not in d");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --json hanging.yaml");
+    cli_assert_json(outcome.out,
+                    "assert d['sound'] is True and d['messages'] == []\n"
+                    "assert (d['nodes'], d['springs'], d['steps']) == (128, 390, 100)");
+    outcome_free(&outcome);
+}
+
+static void check_finds_what_only_building_shows(void **state)
+{
+    (void)state;
+    // How many nodes a mesh has is known when its file has been read.
+    fixture_write("tetrahedron.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                                     "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    fixture_write("mesh.yaml", "simulation: {dt: 0.001, steps: 10}\n"
+                               "bodies:\n"
+                               "  - {name: t, type: mesh, file: tetrahedron.obj, mass: 1,\n"
+                               "     springs: {edges: {stiffness: 10}}}\n"
+                               "output: {probes: [{body: t, node: 3}, {body: t, node: 4}]}\n");
+    struct outcome outcome = cli_expect(2, "taut check mesh.yaml");
+    assert_says(outcome.err, "mesh.yaml:5:55: error: body 't' has no node 4; its last is 3");
+    assert_says(outcome.err, "taut: mesh.yaml: 1 error\n");
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut check --set simulation.dt=auto --set "
+                            "simulation.integrator=explicit_euler hanging.yaml");
+    assert_says(outcome.err, "explicit_euler has no stable step");
+    outcome_free(&outcome);
+}
+
+// One mass of 2 kg on one spring of 50 N/m: omega is 5 rad/s.
+static void write_one_spring(void)
+{
+    fixture_write(
+        "one.yaml",
+        "simulation: {dt: 0.1, steps: 10}\n"
+        "precision: double\n"
+        "bodies:\n"
+        "  - {name: far, type: network, nodes: [[5, 0, 0]], node_mass: [1], springs: []}\n"
+        "  - {name: one, type: network, nodes: [[0, 0, 0], [1, 0, 0]],\n"
+        "     node_mass: [1, 2], pins: [0], springs: [[0, 1, {stiffness: 50}]]}\n");
+}
+
+static void info_knows_the_critical_steps(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    write_one_spring();
+    struct outcome outcome = cli_expect(0, "taut info --json one.yaml");
+    cli_assert_json(outcome.out, "c, by = d['critical_step'], d['by_integrator']\n"
+                                 "near = lambda a, b: abs(a / b - 1) < 1e-12\n"
+                                 "assert near(c['bound'], 2 / 5)\n"
+                                 "assert (c['body'], c['node'], c['spring']) == ('one', 1, 0)\n"
+                                 "for name in 'symplectic_euler', 'verlet', 'velocity_verlet':\n"
+                                 "    assert near(by[name], 0.4)\n"
+                                 "assert near(by['rk4'], 8 ** 0.5 / 5)\n"
+                                 "assert by['explicit_euler'] is None and by['midpoint'] is None\n"
+                                 "assert len(by) == 6");
+    outcome_free(&outcome);
+    // h h_x omega^2 < 4 where positions have their own step.
+    outcome = cli_expect(0, "taut info --json --set simulation.position_step=0.025 one.yaml");
+    cli_assert_json(outcome.out,
+                    "assert abs(d['by_integrator']['symplectic_euler'] / 0.8 - 1) < 1e-12\n"
+                    "assert abs(d['by_integrator']['verlet'] / 0.4 - 1) < 1e-12");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut info --json --set bodies.one.pins=[0,1] one.yaml");
+    cli_assert_json(outcome.out, "assert set(d['critical_step'].values()) == {None}\n"
+                                 "assert set(d['by_integrator'].values()) == {None}");
+    outcome_free(&outcome);
+}
+
+static void info_counts_bodies_springs_and_bytes(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    struct outcome outcome = cli_expect(0, "taut info --json hanging.yaml");
+    cli_assert_json(outcome.out,
+                    "assert d['scene'] == 'hanging.yaml'\n"
+                    "assert (d['nodes'], d['springs'], d['faces']) == (128, 390, 176)\n"
+                    "assert d['bytes_per_spring'] == d['bytes'] / 390\n"
+                    "rope, cloth = d['bodies']\n"
+                    "assert (rope['name'], rope['type'], rope['nodes']) == ('rope', 'rope', 20)\n"
+                    "assert rope['springs_by_kind'] == {'chain': 19}\n"
+                    "assert cloth['springs_by_kind'] == {'structural': 195, 'shear': 176}\n"
+                    "assert abs(rope['mass'] - 1) < 1e-12 and abs(cloth['mass'] - 0.2) < 1e-12\n"
+                    "for b in rope, cloth:\n"
+                    "    assert b['kernel'] == 'blocks' and b['tiles'] >= 1\n"
+                    "    assert 1 <= b['colours'] <= b['tiles']");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut info --json --kernel reference hanging.yaml");
+    cli_assert_json(outcome.out, "assert all(b['kernel'] == 'reference' for b in d['bodies'])\n"
+                                 "assert d['threads'] == 1");
+    outcome_free(&outcome);
+}
+
+static void info_prints_a_table_for_people(void **state)
+{
+    (void)state;
+    write_one_spring();
+    struct outcome outcome = cli_expect(0, "taut info one.yaml");
+    assert_says(outcome.out, "2 bodies, 3 nodes, 1 spring, 0 faces");
+    assert_says(outcome.out, "* symplectic_euler");
+    assert_says(outcome.out, "dt is 0.25 of it");
+    assert_says(outcome.out, "node 1 of body 'one'");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut info --set simulation.dt=0.5 one.yaml");
+    assert_says(outcome.out, "not certain to be stable");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut info --quiet one.yaml");
+    assert_string_equal(outcome.out, "");
+    outcome_free(&outcome);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(help_and_version_are_results),
+        cmocka_unit_test(every_option_in_help_is_documented),
+        cmocka_unit_test(wrong_usage_is_said_and_ends_with_2),
+        cmocka_unit_test(an_option_wins_over_the_environment),
+        cmocka_unit_test(check_counts_a_sound_scene_and_writes_nothing),
+        cmocka_unit_test(check_reports_every_error_with_its_place),
+        cmocka_unit_test(check_finds_what_only_building_shows),
+        cmocka_unit_test(info_knows_the_critical_steps),
+        cmocka_unit_test(info_counts_bodies_springs_and_bytes),
+        cmocka_unit_test(info_prints_a_table_for_people),
+    };
+    return cmocka_run_group_tests(tests, enter, NULL);
+}

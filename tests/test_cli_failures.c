@@ -1,0 +1,264 @@
+// taut run when it does not go well: folders in the way, signals, full disks, divergence.
+#include "test.h"
+
+#include "cli_fixture.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int enter(void **state)
+{
+    (void)state;
+    cli_enter("cli_failures");
+    cli_write_hanging();
+    return 0;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        print_message("'%s' is not in\n%s\n", part, text);
+    assert_non_null(strstr(text, part));
+}
+
+static void an_earlier_run_is_kept_unless_forced(void **state)
+{
+    (void)state;
+    struct outcome outcome = cli_expect(0, "taut run --quiet --output kept hanging.yaml");
+    outcome_free(&outcome);
+    size_t length;
+    char *before = fixture_read("kept/energy.csv", &length);
+    // So many steps that simulating them first would take hours.
+    outcome = cli_expect(1, "taut run --steps 1000000000 --output kept hanging.yaml");
+    assert_says(outcome.err, "already holds a run");
+    assert_says(outcome.err, "--force");
+    assert_string_equal(outcome.out, "");
+    outcome_free(&outcome);
+    char *after = fixture_read("kept/energy.csv", &length);
+    assert_string_equal(before, after);
+    free(after);
+    outcome = cli_expect(0, "taut run --quiet --steps 20 --force --output kept hanging.yaml");
+    outcome_free(&outcome);
+    after = fixture_read("kept/energy.csv", &length);
+    assert_string_not_equal(before, after);
+    assert_false(fixture_exists("kept/hanging_000005.vtp"));
+    free(before);
+    free(after);
+}
+
+static void a_folder_that_cannot_be_is_an_error(void **state)
+{
+    (void)state;
+    fixture_write("file", "not a folder\n");
+    struct outcome outcome = cli_expect(1, "taut run --output file/out hanging.yaml");
+    assert_says(outcome.err, "file");
+    outcome_free(&outcome);
+    // Where the state cannot go is found out before anything is simulated or created.
+    outcome = cli_expect(1, "taut run --steps 1000000000 --output fresh --state nowhere/end.csv "
+                            "hanging.yaml");
+    assert_says(outcome.err, "nowhere/end.csv");
+    assert_false(fixture_exists("fresh"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --quiet --no-output --steps 1 --state end.csv hanging.yaml");
+    assert_true(fixture_exists("end.csv"));
+    outcome_free(&outcome);
+}
+
+// Interrupts a run that would take hours when its third frame is there.
+static void interrupt(int signal_number, const char *folder)
+{
+    const char *const arguments[] = {"run",       "--json",   "--steps",      "1000000000",
+                                     "--threads", "2",        "--output",     folder,
+                                     "--state",   "stop.csv", "hanging.yaml", NULL};
+    pid_t process = cli_start(arguments);
+    bool there = cli_wait_for_file(process, fixture_path(folder, "hanging_000002.vtp"));
+    assert_int_equal(kill(process, there ? signal_number : SIGKILL), 0);
+    assert_int_equal(cli_wait(process), 1);
+}
+
+static void assert_interrupted(const char *folder, const char *name)
+{
+    size_t length;
+    char *err = fixture_read("err.txt", &length), *out = fixture_read("out.txt", &length);
+    assert_says(err, "interrupted by ");
+    assert_says(err, name);
+    assert_says(err, "what was written is whole");
+    assert_false(fixture_has_temporary(folder));
+    assert_int_equal(cli_count_lines("stop.csv"), 1 + 128);
+    if (cli_has_python())
+        cli_assert_json(out, "import os, re, sys\n"
+                             "assert d['interrupted'] in ('SIGINT', 'SIGTERM')\n"
+                             "assert 40 <= d['steps'] < d['steps_planned'] == 1000000000\n"
+                             "folder = os.path.dirname(d['output'][0])\n"
+                             "frames = [f for f in os.listdir(folder) if f.endswith('.vtp')]\n"
+                             "listed = re.findall('file=\"([^\"]*)\"',\n"
+                             "                    open(folder + '/hanging.pvd').read())\n"
+                             "assert sorted(frames) == sorted(listed) and len(frames) >= 3\n"
+                             "rows = open(folder + '/energy.csv').read().split('\\n')\n"
+                             "assert rows[-1] == '' and len(rows) == len(frames) + 2\n"
+                             "assert len({r.count(',') for r in rows[:-1]}) == 1\n"
+                             "assert sum('.vtp' in f for f in d['output']) == len(frames)");
+    free(err);
+    free(out);
+    assert_int_equal(remove("stop.csv"), 0);
+}
+
+static void sigint_ends_a_run_with_whole_files(void **state)
+{
+    (void)state;
+    interrupt(SIGINT, "stopped");
+    assert_interrupted("stopped", "SIGINT");
+}
+
+static void sigterm_does_the_same(void **state)
+{
+    (void)state;
+    interrupt(SIGTERM, "ended");
+    assert_interrupted("ended", "SIGTERM");
+}
+
+// A shell starts what a script puts into the background with SIGINT ignored.
+static void sigint_counts_in_the_background_too(void **state)
+{
+    (void)state;
+    void (*before)(int) = signal(SIGINT, SIG_IGN);
+    interrupt(SIGINT, "background");
+    assert_true(signal(SIGINT, before) == SIG_IGN);
+    assert_interrupted("background", "SIGINT");
+}
+
+static void a_full_disk_leaves_earlier_frames_whole(void **state)
+{
+    (void)state;
+    // A limit on the size of files stands for the disk: the point cache of the cloth outgrows it.
+    struct outcome outcome = cli_expect(
+        1, "ulimit -f 40; taut run --steps 2000 --set output.vtp=false --output full hanging.yaml");
+    assert_says(outcome.err, "File too large");
+    assert_says(outcome.err, "full/");
+    assert_says(outcome.err, "is whole");
+    outcome_free(&outcome);
+    assert_false(fixture_has_temporary("full"));
+    size_t length;
+    char *cache = fixture_read("full/cloth.pc2", &length);
+    uint32_t points, samples;
+    memcpy(&points, cache + 16, 4);
+    memcpy(&samples, cache + 28, 4);
+    assert_int_equal(points, 108);
+    assert_true(samples >= 2);
+    assert_int_equal(length, 32 + (size_t)samples * points * 12);
+    free(cache);
+}
+
+static void a_full_disk_at_the_end_leaves_no_state(void **state)
+{
+    (void)state;
+    struct outcome outcome =
+        cli_expect(1, "ulimit -f 8; taut run --no-output --state big.csv --steps 3 "
+                      "--set bodies.rope.nodes=400 hanging.yaml");
+    assert_says(outcome.err, "big.csv");
+    outcome_free(&outcome);
+    assert_false(fixture_exists("big.csv"));
+    assert_false(fixture_exists("big.csv.tmp"));
+}
+
+static void results_that_cannot_be_printed_are_a_failure(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {
+        "taut --help >/dev/full",
+        "taut --version >/dev/full",
+        "taut run --help >/dev/full",
+        "taut check hanging.yaml >/dev/full",
+        "taut info --json hanging.yaml >/dev/full",
+        "taut run --no-output --steps 2 hanging.yaml >/dev/full",
+        "taut run --no-output --steps 2 --quiet --hash hanging.yaml >/dev/full",
+        "taut run --no-output --steps 2 --json hanging.yaml >&-",
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        struct outcome outcome = cli_expect(1, commands[i]);
+        assert_says(outcome.err, "cannot write to standard output");
+        outcome_free(&outcome);
+    }
+    // A reader that has gone: an error of that write, and not the end by a signal.
+    struct outcome outcome =
+        cli_expect(0, "{ sleep 0.2; taut info hanging.yaml; echo $? >code.txt; } | true");
+    assert_says(outcome.err, "cannot write to standard output");
+    outcome_free(&outcome);
+    size_t length;
+    char *code = fixture_read("code.txt", &length);
+    assert_string_equal(code, "1\n");
+    free(code);
+}
+
+static void a_closed_stream_is_not_taken_for_a_file(void **state)
+{
+    (void)state;
+    struct outcome outcome =
+        cli_expect(1, "taut run --steps 40 --output closed hanging.yaml >&- 2>&-");
+    outcome_free(&outcome);
+    assert_int_equal(cli_count_lines("closed/energy.csv"), 1 + 3);
+    size_t length;
+    char *scene = fixture_read("closed/scene.yaml", &length);
+    assert_null(strstr(scene, "system "));
+    free(scene);
+}
+
+static void divergence_is_explained(void **state)
+{
+    (void)state;
+    // The rope's k / m is 20000 / s2, so that steps of 0.1 s are far beyond what is stable.
+    struct outcome outcome =
+        cli_expect(1, "taut run --json --set simulation.dt=0.1 --duration 20 --output diverged "
+                      "--state never.csv hanging.yaml");
+    assert_says(outcome.err, "diverged at t = ");
+    assert_says(outcome.err, "of body '");
+    assert_says(outcome.err, "the stiffest spring there is number");
+    assert_says(outcome.err, "dt is 0.1 s");
+    assert_false(fixture_exists("never.csv"));
+    assert_false(fixture_has_temporary("diverged"));
+    assert_true(fixture_exists("diverged/hanging_000000.vtp"));
+    if (cli_has_python())
+        cli_assert_json(outcome.out, "assert d['error'].startswith('diverged at t = ')\n"
+                                     "assert 0 < d['steps'] < 200 and d['interrupted'] is None");
+    outcome_free(&outcome);
+    size_t length;
+    char *energies = fixture_read("diverged/energy.csv", &length);
+    assert_null(strstr(energies, "nan"));
+    assert_null(strstr(energies, "inf,"));
+    free(energies);
+}
+
+static void divergence_is_found_at_the_same_step_each_time(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {
+        "taut run --quiet --no-output --set simulation.dt=0.02 --duration 20 hanging.yaml",
+        "taut run --quiet --no-output --set simulation.dt=0.02 --duration 20 --threads 3 "
+        "hanging.yaml",
+    };
+    struct outcome first = cli_expect(1, commands[0]), second = cli_expect(1, commands[1]);
+    assert_says(first.err, "diverged at t = ");
+    assert_string_equal(first.err, second.err);
+    outcome_free(&first);
+    outcome_free(&second);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_earlier_run_is_kept_unless_forced),
+        cmocka_unit_test(a_folder_that_cannot_be_is_an_error),
+        cmocka_unit_test(sigint_ends_a_run_with_whole_files),
+        cmocka_unit_test(sigterm_does_the_same),
+        cmocka_unit_test(sigint_counts_in_the_background_too),
+        cmocka_unit_test(a_full_disk_leaves_earlier_frames_whole),
+        cmocka_unit_test(a_full_disk_at_the_end_leaves_no_state),
+        cmocka_unit_test(results_that_cannot_be_printed_are_a_failure),
+        cmocka_unit_test(a_closed_stream_is_not_taken_for_a_file),
+        cmocka_unit_test(divergence_is_explained),
+        cmocka_unit_test(divergence_is_found_at_the_same_step_each_time),
+    };
+    return cmocka_run_group_tests(tests, enter, NULL);
+}

@@ -1,0 +1,312 @@
+// taut run: what it computes, prints and writes when all goes well.
+#include "test.h"
+
+#include "cli_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static int enter(void **state)
+{
+    (void)state;
+    cli_enter("cli_run");
+    cli_write_hanging();
+    return 0;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        print_message("'%s' is not in\n%s\n", part, text);
+    assert_non_null(strstr(text, part));
+}
+
+// The hash that `taut run hanging.yaml --quiet --hash OPTIONS` prints; the caller frees it.
+static char *hash_of(const char *options)
+{
+    char *command = text_format("taut run --quiet --hash %s", options);
+    assert_non_null(command);
+    struct outcome outcome = cli_expect(0, command);
+    free(command);
+    assert_int_equal(strlen(outcome.out), 17);
+    assert_int_equal(strspn(outcome.out, "0123456789abcdef"), 16);
+    assert_string_equal(outcome.err, "");
+    free(outcome.err);
+    return outcome.out;
+}
+
+static void assert_same_hash(const char *expected, const char *options)
+{
+    char *hash = hash_of(options);
+    assert_string_equal(hash, expected);
+    free(hash);
+}
+
+static void assert_other_hash(const char *expected, const char *options)
+{
+    char *hash = hash_of(options);
+    assert_string_not_equal(hash, expected);
+    free(hash);
+}
+
+static void a_run_leaves_its_files_and_a_summary(void **state)
+{
+    (void)state;
+    struct outcome outcome = cli_expect(0, "taut run hanging.yaml");
+    assert_says(outcome.out, "hanging: A rope and a cloth");
+    assert_says(outcome.out, "2 bodies, 128 nodes, 390 springs, 176 faces");
+    assert_says(outcome.out, "0.1 s in 100 steps of 0.001 s");
+    assert_says(outcome.out, "spring updates/s");
+    assert_says(outcome.out, "out/hanging/hanging.pvd");
+    assert_says(outcome.err, "step 100/100");
+    outcome_free(&outcome);
+    static const char *const files[] = {
+        "scene.yaml", "energy.csv",         "probes.csv",         "hanging.pvd", "rope.obj",
+        "rope.pc2",   "hanging_000000.vtp", "hanging_000005.vtp", "cloth.obj",   "cloth.pc2",
+    };
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        assert_true(fixture_exists(fixture_path("out/hanging", files[i])));
+    // Six frames, at 0, 20, ... 100 steps; scene, energy, probes, collection, two pairs.
+    assert_int_equal(fixture_count("out/hanging"), 6 + 4 + 4);
+    assert_false(fixture_has_temporary("out/hanging"));
+    assert_int_equal(cli_count_lines("out/hanging/energy.csv"), 1 + 6);
+    // The rope at every step from 0 to 100, the cloth at every seventh.
+    assert_int_equal(cli_count_lines("out/hanging/probes.csv"), 1 + 101 + 15);
+    fixture_remove("out");
+}
+
+static void json_has_every_field_of_the_contract(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    struct outcome outcome = cli_expect(0, "taut run --json --threads 2 hanging.yaml");
+    cli_assert_json(
+        outcome.out,
+        "for name in ('scene nodes springs faces steps time dt threads isa precision integrator '\n"
+        "             'setup_seconds step_seconds spring_updates_per_second bytes '\n"
+        "             'peak_rss_bytes broken_springs hash energy bodies stages output').split():\n"
+        "    assert name in d, name\n"
+        "assert (d['nodes'], d['springs'], d['faces'], d['steps']) == (128, 390, 176, 100)\n"
+        "assert (d['time'], d['dt'], d['threads']) == (0.1, 0.001, 2)\n"
+        "assert (d['isa'], d['precision']) == ('base', 'single')\n"
+        "assert d['integrator'] == 'symplectic_euler'\n"
+        "assert len(d['hash']) == 16 and int(d['hash'], 16) >= 0\n"
+        "e = d['energy']\n"
+        "assert list(e) == 'kinetic elastic gravity gas contact total'.split()\n"
+        "assert abs(sum(e.values()) - 2 * e['total']) < 1e-9 * abs(e['gravity'])\n"
+        "assert [b['name'] for b in d['bodies']] == ['rope', 'cloth']\n"
+        "assert all(set(b) == {'name', 'nodes', 'springs', 'faces', 'kernel', 'volume'}\n"
+        "           for b in d['bodies'])\n"
+        "assert all(t >= 0 for t in d['stages'].values()) and 'output' in d['stages']\n"
+        "rate = 390 * 100 / d['step_seconds']\n"
+        "assert abs(d['spring_updates_per_second'] / rate - 1) < 1e-9\n"
+        "assert d['peak_rss_bytes'] > d['bytes'] > 0 and d['setup_seconds'] > 0\n"
+        "import os\n"
+        "assert sorted(d['output']) == sorted('out/hanging/' + f\n"
+        "                                     for f in os.listdir('out/hanging'))\n"
+        "assert d['interrupted'] is None and d['error'] is None\n"
+        "w = d['work']\n"
+        "done = w['wind'] + w['drives'] + w['inflation'] - sum(\n"
+        "    w[k] for k in 'damping drag friction keep breaking'.split())\n"
+        "change = e['total'] - d['energy_at_start']\n"
+        "assert w['damping'] > 0 and w['drag'] > 0\n"
+        "assert abs(change - done) < 0.02 * e['kinetic']");
+    assert_null(strstr(outcome.out, "nan"));
+    outcome_free(&outcome);
+    fixture_remove("out");
+}
+
+static void quiet_prints_nothing(void **state)
+{
+    (void)state;
+    struct outcome outcome = cli_expect(0, "taut run --quiet hanging.yaml");
+    assert_string_equal(outcome.out, "");
+    assert_string_equal(outcome.err, "");
+    outcome_free(&outcome);
+    fixture_remove("out");
+}
+
+static void no_output_leaves_nothing(void **state)
+{
+    (void)state;
+    struct outcome outcome = cli_expect(0, "taut run --no-output hanging.yaml");
+    assert_null(strstr(outcome.out, "files"));
+    outcome_free(&outcome);
+    assert_false(fixture_exists("out"));
+}
+
+static void the_hash_is_the_same_whatever_is_used_and_written(void **state)
+{
+    (void)state;
+    char *hash = hash_of("hanging.yaml");
+    fixture_remove("out");
+    assert_same_hash(hash, "--no-output hanging.yaml");
+    static const char *const threads[] = {"1", "2", "3", "4", "8"};
+    for (size_t i = 0; i < 5; i++) {
+        char *options = text_format("--no-output --threads %s hanging.yaml", threads[i]);
+        assert_same_hash(hash, options);
+        free(options);
+    }
+    assert_same_hash(hash, "--no-output --set output.every=0.003 hanging.yaml");
+    assert_same_hash(hash, "--no-output --set output.work=false hanging.yaml");
+    assert_same_hash(hash, "--no-output --isa auto hanging.yaml");
+    assert_other_hash(hash, "--no-output --precision double hanging.yaml");
+    assert_other_hash(hash, "--no-output --steps 99 hanging.yaml");
+    assert_other_hash(hash, "--no-output --set bodies.rope.node_mass=0.06 hanging.yaml");
+    free(hash);
+}
+
+static void steps_and_duration_replace_the_scene_s(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    struct outcome outcome = cli_expect(0, "taut run --json --no-output --steps 7 hanging.yaml");
+    cli_assert_json(outcome.out, "assert d['steps'] == 7 and abs(d['time'] - 0.007) < 1e-12");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --json --no-output --duration 0.0205 hanging.yaml");
+    cli_assert_json(outcome.out, "assert d['steps'] == 21");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --json --no-output --steps 5 --set bodies.cloth.nodes=[3,4] "
+                            "--precision double hanging.yaml");
+    cli_assert_json(outcome.out, "assert d['nodes'] == 20 + 12 and d['precision'] == 'double'");
+    outcome_free(&outcome);
+}
+
+static void a_run_can_be_repeated_from_its_folder(void **state)
+{
+    (void)state;
+    char *hash = hash_of("--set bodies.rope.nodes=30 --steps 40 --output first hanging.yaml");
+    assert_same_hash(hash, "--output again/and/again first/scene.yaml");
+    assert_true(fixture_exists("again/and/again/energy.csv"));
+    size_t length;
+    char *first = fixture_read("first/energy.csv", &length);
+    char *again = fixture_read("again/and/again/energy.csv", &length);
+    assert_string_equal(first, again);
+    free(first);
+    free(again);
+    free(hash);
+    fixture_remove("first");
+    fixture_remove("again");
+}
+
+static void tables_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    free(hash_of("--threads 1 --output one hanging.yaml"));
+    free(hash_of("--threads 3 --output three hanging.yaml"));
+    static const char *const tables[] = {"energy.csv", "probes.csv"};
+    for (size_t i = 0; i < 2; i++) {
+        size_t length;
+        char *one = fixture_read(fixture_path("one", tables[i]), &length);
+        char *three = fixture_read(fixture_path("three", tables[i]), &length);
+        assert_string_equal(one, three);
+        free(one);
+        free(three);
+    }
+    fixture_remove("one");
+    fixture_remove("three");
+}
+
+static void energy_rows_follow_the_output_section(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options;
+        size_t rows;
+    } cases[] = {
+        {"--set output.every_steps=30", 1 + 5},        // 0 30 60 90 100
+        {"--set output.every=0.025", 1 + 5},           // 0 25 50 75 100
+        {"--set output.every=0.0001", 1 + 101},        // finer than dt
+        {"--set output={}", 1 + 101},                  // about a hundred
+        {"--set output={} --steps 1000", 1 + 101},     // 0 10 20 ... 1000
+        {"--set output={every_steps:\\ 5000}", 1 + 2}, // the two ends
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *options = text_format("%s --output rows hanging.yaml", cases[i].options);
+        free(hash_of(options));
+        free(options);
+        assert_int_equal(cli_count_lines("rows/energy.csv"), cases[i].rows);
+        fixture_remove("rows");
+    }
+}
+
+static void state_has_a_row_for_every_node(void **state)
+{
+    (void)state;
+    free(hash_of("--no-output --state end.csv hanging.yaml"));
+    assert_int_equal(cli_count_lines("end.csv"), 1 + 128);
+    size_t length;
+    char *text = fixture_read("end.csv", &length);
+    static const char header[] = "body,node,x,y,z,vx,vy,vz\nrope,0,0,0,0,0,0,0\nrope,1,";
+    assert_int_equal(strncmp(text, header, strlen(header)), 0);
+    assert_non_null(strstr(text, "\ncloth,107,"));
+    free(text);
+    // To a device too, after the hash of a run without --quiet's silence.
+    struct outcome outcome =
+        cli_expect(0, "taut run --quiet --no-output --steps 1 --state /dev/stdout hanging.yaml");
+    assert_int_equal(strncmp(outcome.out, header, 25), 0);
+    outcome_free(&outcome);
+}
+
+static void the_reference_kernel_agrees(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    struct outcome outcome =
+        cli_expect(0, "taut run --json --no-output --precision double --kernel reference "
+                      "hanging.yaml >ref.txt && "
+                      "taut run --json --no-output --precision double hanging.yaml >all.txt");
+    outcome_free(&outcome);
+    cli_assert_json("{}", "r, a = json.load(open('ref.txt')), json.load(open('all.txt'))\n"
+                          "assert (r['kernel'], a['kernel']) == ('reference', 'blocks')\n"
+                          "assert r['threads'] == 1\n"
+                          "assert abs(r['energy']['total'] / a['energy']['total'] - 1) < 1e-9");
+}
+
+static void progress_is_one_live_line_on_a_terminal(void **state)
+{
+    (void)state;
+    if (system("command -v script >/dev/null 2>&1") != 0) { // NOLINT(cert-env33-c)
+        print_message("script (bsdutils) is absent: no terminal to look at\n");
+        skip();
+    }
+    // Long enough for several states of the line.
+    struct outcome outcome = cli_expect(
+        124, "TERM=xterm script -qec \"stty cols 120; timeout --foreground -s INT 2 '" TAUT_BINARY
+             "' run --no-output --steps 1000000000 hanging.yaml\" /dev/null </dev/null");
+    assert_says(outcome.out, "\r  0%  t ");
+    assert_says(outcome.out, "/1000000000");
+    assert_says(outcome.out, "springs/s");
+    assert_says(outcome.out, " J\033[K\r  0%  t ");
+    // The line is gone before other messages come.
+    const char *message = strstr(outcome.out, "taut: interrupted by SIGINT");
+    assert_non_null(message);
+    assert_int_equal(strncmp(message - 4, "\r\033[K", 4), 0);
+    assert_null(strstr(message, "left"));
+    outcome_free(&outcome);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_leaves_its_files_and_a_summary),
+        cmocka_unit_test(json_has_every_field_of_the_contract),
+        cmocka_unit_test(quiet_prints_nothing),
+        cmocka_unit_test(no_output_leaves_nothing),
+        cmocka_unit_test(the_hash_is_the_same_whatever_is_used_and_written),
+        cmocka_unit_test(steps_and_duration_replace_the_scene_s),
+        cmocka_unit_test(a_run_can_be_repeated_from_its_folder),
+        cmocka_unit_test(tables_do_not_depend_on_threads),
+        cmocka_unit_test(energy_rows_follow_the_output_section),
+        cmocka_unit_test(state_has_a_row_for_every_node),
+        cmocka_unit_test(the_reference_kernel_agrees),
+        cmocka_unit_test(progress_is_one_live_line_on_a_terminal),
+    };
+    return cmocka_run_group_tests(tests, enter, NULL);
+}
