@@ -17,8 +17,7 @@ static void print_item(int *column, const char *format, ...)
     char text[120];
     va_list arguments;
     va_start(arguments, format);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang-tidy 14, of several files in one
-    // go
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang-tidy 14, of many files at once
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (*column + 1 + length > TABLE_WIDTH)

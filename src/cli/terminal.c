@@ -24,8 +24,7 @@ void complain(const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     fputs("taut: ", stderr);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang-tidy 14, of several files in one
-    // go
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang-tidy 14, of many files at once
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
