@@ -12,7 +12,7 @@ taut_scene *read_scene(const char *text, const char *const *overrides, char **me
 taut_scene *read_sound(const char *text, const char *const *overrides);
 
 // The same for a text that must be refused with exactly these messages.
-void expect_refusal(const char *text, const char *const *overrides, const char *messages);
+void expect_refusal(const char *text, const char *const *overrides, const char *expected);
 
 // The body of that name, which must be there.
 const struct scene_body *find_body(const taut_scene *scene, const char *name);

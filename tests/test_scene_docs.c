@@ -64,7 +64,7 @@ static void test_table(void **state)
 {
     const char *name = *state;
     char *docs = read_docs(), *table = make_table(name);
-    size_t length;
+    size_t length = 0;
     const char *block = find_block(docs, name, &length);
     if (!block)
         fail_msg("docs/scene.md has no <!-- keys: %s --> ... <!-- end -->", name);

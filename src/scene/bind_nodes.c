@@ -23,12 +23,11 @@ static bool type_has(enum body_type type, enum selector_type selector)
     case SELECT_TOP:
     case SELECT_BOTTOM:
     case SELECT_CORNERS:
+    case SELECT_EDGES:
         return type == BODY_CLOTH || type == BODY_LATTICE;
     case SELECT_FRONT:
     case SELECT_BACK:
         return type == BODY_LATTICE;
-    case SELECT_EDGES:
-        return type == BODY_CLOTH;
     case SELECT_NODE:
     case SELECT_BOX:
         break;

@@ -139,7 +139,7 @@ bool value_vector(struct binder *binder, const struct dom_value *value, const ch
     if (node->count != 3)
         return bind_complain(binder, value->at, NULL, "%s must be %s, not of %zu", quote(name).text,
                              wanted, node->count);
-    double numbers[3];
+    double numbers[3] = {0, 0, 0};
     bool sound = true;
     for (size_t i = 0; i < 3; i++)
         sound = value_number(binder, &node->items[i], name, NULL, &numbers[i]) && sound;
@@ -152,7 +152,7 @@ bool value_vector(struct binder *binder, const struct dom_value *value, const ch
 static bool value_direction(struct binder *binder, const struct dom_value *value, const char *name,
                             vec3 *direction)
 {
-    vec3 given;
+    vec3 given = {0, 0, 0};
     if (!value_vector(binder, value, name, &given))
         return false;
     double largest = fmax(fabs(given.x), fmax(fabs(given.y), fabs(given.z)));
@@ -248,7 +248,7 @@ bool bind_value(struct binder *binder, const struct schema_key *key, const struc
                 void *field)
 {
     const struct range *range = key->range.limited ? &key->range : NULL;
-    uint64_t count;
+    uint64_t count = 0;
     const char *text;
     char **copy = field;
     switch (key->type) {

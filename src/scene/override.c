@@ -75,6 +75,32 @@ static bool split_path(const struct setter *setter, struct segment segments[DOCU
     return true;
 }
 
+static bool own_items(struct setter *setter, struct dom_node *list)
+{
+    struct dom_value *items = document_allocate(setter->document, list->count * sizeof *items);
+    if (!items)
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        items[i] = list->items[i];
+        items[i].shared = true;
+    }
+    list->items = items;
+    return true;
+}
+
+static bool own_pairs(struct setter *setter, struct dom_node *mapping)
+{
+    struct dom_pair *pairs = document_allocate(setter->document, mapping->count * sizeof *pairs);
+    if (!pairs)
+        return false;
+    for (size_t i = 0; i < mapping->count; i++) {
+        pairs[i] = mapping->pairs[i];
+        pairs[i].value.shared = true;
+    }
+    mapping->pairs = pairs;
+    return true;
+}
+
 // Makes the value's node its own, so that a change is not seen through other aliases. Its children
 // are still shared.
 static bool own_node(struct setter *setter, struct dom_value *value)
@@ -85,18 +111,11 @@ static bool own_node(struct setter *setter, struct dom_value *value)
     if (!copy)
         return complain_memory(setter);
     *copy = *value->node;
-    bool mapping = copy->kind == DOM_MAPPING;
-    if (copy->kind != DOM_SCALAR && copy->count > 0) {
-        size_t bytes = copy->count * (mapping ? sizeof *copy->pairs : sizeof *copy->items);
-        void *content = document_allocate(setter->document, bytes);
-        if (!content)
-            return complain_memory(setter);
-        memcpy(content, mapping ? (void *)copy->pairs : (void *)copy->items, bytes);
-        copy->pairs = mapping ? content : NULL;
-        copy->items = mapping ? NULL : content;
-    }
-    for (size_t i = 0; copy->kind != DOM_SCALAR && i < copy->count; i++)
-        *(mapping ? &copy->pairs[i].value.shared : &copy->items[i].shared) = true;
+    bool owned = copy->kind == DOM_LIST      ? own_items(setter, copy)
+                 : copy->kind == DOM_MAPPING ? own_pairs(setter, copy)
+                                             : true;
+    if (!owned)
+        return complain_memory(setter);
     value->node = copy;
     value->shared = false;
     return true;

@@ -35,12 +35,28 @@ static int append(void *data, unsigned char *bytes, size_t count)
 
 // ---- Events
 
+// Numbers and plain names, which mean the same in every place. Everything else is quoted: whether
+// libyaml would write it plain depends on where it stands.
+static bool is_simple(const char *text)
+{
+    bool word = false;
+    for (const char *c = text; *c; c++) {
+        bool letter =
+            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+        if (!letter && !strchr("+-._", *c))
+            return false;
+        word = word || letter; // not '-' or '...'
+    }
+    return word;
+}
+
 static bool emit_scalar(struct emission *emission, const char *text, bool plain)
 {
     yaml_event_t event;
+    plain = plain && is_simple(text);
     yaml_scalar_style_t style = plain ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE;
     return yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text,
-                                        (int)strlen(text), plain, !plain, style) &&
+                                        (int)strlen(text), plain, 1, style) &&
            yaml_emitter_emit(&emission->emitter, &event);
 }
 

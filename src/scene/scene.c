@@ -1,6 +1,7 @@
 #include "scene/scene.h"
 
-#include <string.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "scene/document.h"
 #include "scene/schema.h"
@@ -35,16 +36,14 @@ const char *spring_kind_name(enum body_type type, size_t kind)
 void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
                     const char *format, ...)
 {
+    char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    if (scene->document) {
-        document_complain_va(scene->document, diagnostics, at, NULL, format, arguments);
-    } else {
-        // A scene made by hand has places, perhaps, but no text to show.
-        char text[1024];
-        vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (scene->document)
+        document_complain(scene->document, diagnostics, at, NULL, "%s", text);
+    else // made by hand: it has places, perhaps, but no text to show
         diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, scene->file ? scene->file : "scene", at,
                         NULL, NULL, "%s", text);
-    }
-    va_end(arguments);
 }
