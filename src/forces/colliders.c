@@ -97,8 +97,8 @@ void REAL_NAME(colliders_add)(struct system *system, double time, const struct w
             add_to_nodes(system, c, time, node_share(system, worker));
 }
 
-// Puts a node on the surface; verlet's earlier position follows, so that its backward velocity is
-// kept.
+// Puts a node on the surface; verlet's earlier position follows, as at its start: x - h v + h^2 a /
+// 2, with the force of the moment before.
 static void project_node(struct system *system, size_t collider, double time, size_t i)
 {
     struct state *s = system->state;
@@ -118,9 +118,10 @@ static void project_node(struct system *system, size_t collider, double time, si
     s->vz[i] *= keep;
     if (system->settings.integrator == INTEGRATOR_VERLET) {
         real h = (real)system->settings.dt;
-        s->x0[i] = s->x[i] - h * s->vx[i];
-        s->y0[i] = s->y[i] - h * s->vy[i];
-        s->z0[i] = s->z[i] - h * s->vz[i];
+        real half = h * h * system->constants->inverse_mass[i] / 2;
+        s->x0[i] = s->x[i] - h * s->vx[i] + half * s->fx[i];
+        s->y0[i] = s->y[i] - h * s->vy[i] + half * s->fy[i];
+        s->z0[i] = s->z[i] - h * s->vz[i] + half * s->fz[i];
     }
 }
 

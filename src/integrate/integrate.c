@@ -78,27 +78,46 @@ static void keep_velocity(struct system *system, const struct worker *worker)
     }
 }
 
-void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
+// What projection and keep_velocity take from, for the account of work; valid on worker 0.
+// Projection moves nodes against springs and gravity, so that all of the energy counts there.
+static double energy_at_stake(struct system *system, const struct worker *worker)
 {
-    struct settings settings = system->settings;
-    bool changes = settings.projects || settings.keep_velocity != 1;
-    double before = 0;
-    if (changes && settings.account_work)
-        before = REAL_NAME(kinetic_energy)(system, worker);
-    if (settings.projects) {
-        double end = (double)(system->state->step + 1) * settings.dt;
+    uint64_t step = system->state->step;
+    struct moment end = {(double)(step + 1) * system->settings.dt, step + 1};
+    struct fault found =
+        system->fault; // whether a body has collapsed is not for the account to say
+    taut_energy energy = {0};
+    if (system->settings.projects)
+        REAL_NAME(energy_measure)(system, end, &energy, worker);
+    else
+        energy.total = REAL_NAME(kinetic_energy)(system, worker);
+    if (worker->index == 0)
+        system->fault = found;
+    stage_end(&system->clock, STAGE_WORK, worker);
+    return energy.total;
+}
+
+static void project_and_keep(struct system *system, const struct worker *worker)
+{
+    if (system->settings.projects) {
+        double end = (double)(system->state->step + 1) * system->settings.dt;
         REAL_NAME(colliders_project)(system, end, worker);
     }
-    if (settings.keep_velocity != 1)
+    if (system->settings.keep_velocity != 1)
         keep_velocity(system, worker);
+    stage_end(&system->clock, STAGE_INTEGRATE, worker); // all have written their nodes
+}
+
+void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
+{
+    bool changes = system->settings.projects || system->settings.keep_velocity != 1;
+    bool accounts = changes && system->settings.account_work;
+    double before = accounts ? energy_at_stake(system, worker) : 0;
     if (changes)
-        worker_barrier(worker); // all have read the step's number and written their nodes
-    if (changes && settings.account_work) {
-        double lost = before - REAL_NAME(kinetic_energy)(system, worker);
-        if (worker->index == 0)
-            system->work.done[WORK_KEEP] += lost;
-    }
+        project_and_keep(system, worker);
+    double after = accounts ? energy_at_stake(system, worker) : 0;
     if (worker->index == 0) {
+        system->work.done[WORK_KEEP] += before - after;
         system->state->step++;
         if (changes)
             system->state->forces_current = false;
