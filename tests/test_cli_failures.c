@@ -129,9 +129,22 @@ static void sigint_counts_in_the_background_too(void **state)
     assert_interrupted("background", "SIGINT");
 }
 
+// The thread sanitizer maps a file of its own when a program starts, and dies of the limit.
+static void skip_unless_it_starts(const char *command)
+{
+    struct outcome outcome = cli_run(command);
+    bool starts = outcome.code == 0;
+    outcome_free(&outcome);
+    if (starts)
+        return;
+    print_message("this build does not start with a limit on the size of files\n");
+    skip();
+}
+
 static void a_full_disk_leaves_earlier_frames_whole(void **state)
 {
     (void)state;
+    skip_unless_it_starts("ulimit -f 40; taut --version");
     // A limit on the size of files stands for the disk: the point cache of the cloth outgrows it.
     struct outcome outcome = cli_expect(
         1, "ulimit -f 40; taut run --steps 2000 --set output.vtp=false --output full hanging.yaml");
@@ -154,6 +167,7 @@ static void a_full_disk_leaves_earlier_frames_whole(void **state)
 static void a_full_disk_at_the_end_leaves_no_state(void **state)
 {
     (void)state;
+    skip_unless_it_starts("ulimit -f 8; taut --version");
     struct outcome outcome =
         cli_expect(1, "ulimit -f 8; taut run --no-output --state big.csv --steps 3 "
                       "--set bodies.rope.nodes=400 hanging.yaml");
