@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scene/build.h"
+#include "scene/build/build.h"
 
 #define PI 3.14159265358979323846
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "scene/surface.h"
+#include "scene/build/surface.h"
 
 static const mark file_mark = {11, 9};
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "scene/document.h"
+#include "scene/text/document.h"
 
 struct loaded {
     struct scene_document *document;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/number.h"
+#include "scene/text/number.h"
 
 // Bit by bit, so that -0 is not 0.
 static void expect_number(const char *text, double expected)

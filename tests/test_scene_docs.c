@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/schema.h"
+#include "scene/schema/schema.h"
 
 static const char docs_path[] = TAUT_TEST_SOURCE "/docs/scene.md";
 

@@ -8,7 +8,7 @@
 #include "base/diagnostics.h"
 #include "base/text.h"
 #include "cli/terminal.h"
-#include "scene/number.h"
+#include "scene/text/number.h"
 
 enum option_key {
     KEY_SET = 256, // beyond every letter

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "scene/bind.h"
-#include "scene/override.h"
+#include "scene/schema/bind.h"
+#include "scene/text/override.h"
 
 // ---- Release
 

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "scene/document.h"
-#include "scene/schema.h"
+#include "scene/text/document.h"
+#include "scene/schema/schema.h"
 
 const char *body_type_name(enum body_type type)
 {

@@ -1,0 +1,197 @@
+// From what the scene says to bodies: each type's builder, and then what all of them have in
+// common.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "scene/build/build.h"
+
+static taut_status (*const builders[BODY_TYPE_COUNT])(struct build *build) = {
+    [BODY_ROPE] = build_rope,
+    [BODY_CLOTH] = build_cloth,
+    [BODY_RING] = build_ring,
+    [BODY_QUAD] = build_quad,
+    [BODY_SPHERE] = build_sphere,
+    [BODY_LATTICE] = build_lattice,
+    [BODY_MESH] = build_mesh,
+    [BODY_NETWORK] = build_network,
+    [BODY_OSCILLATOR] = build_oscillator,
+    [BODY_PENDULUM] = build_pendulum};
+
+// Kind k has material k. One that is not built must not look like one that may break.
+static taut_status set_materials(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
+    if (given->type == BODY_NETWORK)
+        return TAUT_OK;
+    size_t kinds = 0;
+    while (spring_kind_name(given->type, kinds))
+        kinds++;
+    body->materials = memory_allocate(NULL, kinds, sizeof *body->materials);
+    if (!body->materials)
+        return build_no_memory(build);
+    body->material_count = kinds;
+    bool single = given->type == BODY_OSCILLATOR || given->type == BODY_PENDULUM;
+    for (size_t kind = 0; kind < kinds; kind++) {
+        if (given->kinds[kind].present)
+            body->materials[kind] = given->kinds[kind].material;
+        else if (single)
+            body->materials[kind] = given->common;
+        else
+            body->materials[kind] = (struct material){.break_at = INFINITY, .yield_at = INFINITY};
+    }
+    return TAUT_OK;
+}
+
+static void place_nodes(struct build *build)
+{
+    struct body *body = build->body;
+    if (build->placed)
+        return;
+    for (uint64_t node = 0; node < body->node_count; node++)
+        vec3_store(body->positions, node, build_place(build, body_position(body, node)));
+}
+
+static void set_masses(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
+    if (build->has_masses)
+        return;
+    double mass = given->mass_per_node ? given->node_mass : given->mass / (double)body->node_count;
+    for (uint64_t node = 0; node < body->node_count; node++)
+        body->masses[node] = mass;
+}
+
+static taut_status set_velocities(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
+    if (!build->has_velocities) {
+        for (uint64_t node = 0; node < body->node_count; node++)
+            vec3_store(body->velocities, node, given->velocity);
+        return TAUT_OK;
+    }
+    if (vec3_length(given->velocity) > 0.0)
+        return build_refuse(build, given->at,
+                            "body '%s' has 'velocity', but its nodes have velocities of their own",
+                            given->name);
+    return TAUT_OK;
+}
+
+// Rest lengths that a table left out are the built distances.
+static void set_rest_lengths(struct body *body)
+{
+    for (uint64_t s = 0; body->rest_lengths && s < body->spring_count; s++) {
+        vec3 a = body_position(body, body->springs[s][0]);
+        vec3 b = body_position(body, body->springs[s][1]);
+        if (isnan(body->rest_lengths[s]))
+            body->rest_lengths[s] = vec3_length(vec3_subtract(a, b));
+    }
+}
+
+// Products of sound numbers may still overflow, or vanish.
+static taut_status check_nodes(struct build *build)
+{
+    const struct body *body = build->body;
+    for (uint64_t node = 0; node < body->node_count; node++) {
+        vec3 p = body_position(body, node);
+        if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z))
+            return build_refuse(build, build->given->at,
+                                "node %" PRIu64 " of body '%s' has no finite place", node,
+                                body->name);
+        if (!(body->masses[node] > 0.0 && isfinite(body->masses[node])))
+            return build_refuse(build, build->given->at,
+                                "node %" PRIu64 " of body '%s' has mass %g; it must be above 0",
+                                node, body->name, body->masses[node]);
+    }
+    return TAUT_OK;
+}
+
+static taut_status build_body(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
+    body->type = given->type;
+    body->at = given->at;
+    body->pressure = given->pressure;
+    body->name = strdup(given->name);
+    if (!body->name)
+        return build_no_memory(build);
+    build->rotation = rotation_make(given->rotate);
+    taut_status status = set_materials(build);
+    if (status == TAUT_OK)
+        status = builders[given->type](build);
+    if (status != TAUT_OK)
+        return status;
+    place_nodes(build);
+    set_masses(build);
+    set_rest_lengths(body);
+    status = check_nodes(build);
+    if (status == TAUT_OK)
+        status = set_velocities(build);
+    if (status != TAUT_OK)
+        return status;
+    taut_status held = hold_nodes(build);
+    status = check_enclosure(build);
+    return held != TAUT_OK ? held : status;
+}
+
+taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
+                         struct diagnostics *diagnostics, taut_error *error)
+{
+    size_t errors_before = diagnostics->error_count;
+    *bodies = (struct bodies){0};
+    bodies->items = memory_allocate(NULL, scene->body_count, sizeof *bodies->items);
+    if (!bodies->items)
+        return fail_memory(error, "the bodies");
+    bodies->count = scene->body_count;
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < scene->body_count && status != TAUT_ERROR_MEMORY; i++) {
+        struct build build = {.scene = scene,
+                              .given = &scene->bodies[i],
+                              .body = &bodies->items[i],
+                              .diagnostics = diagnostics,
+                              .error = error};
+        taut_status own = build_body(&build);
+        status = own != TAUT_OK ? own : status;
+    }
+    if (status == TAUT_ERROR_SCENE) {
+        size_t errors = diagnostics->error_count - errors_before;
+        fail(error, status, "%s: %zu %s in the bodies of the scene", scene->file, errors,
+             errors == 1 ? "error" : "errors");
+    }
+    return status;
+}
+
+static void body_free(struct body *body)
+{
+    uint64_t nodes = body->node_count, springs = body->spring_count;
+    for (size_t i = 0; i < body->motion_count; i++)
+        memory_release(NULL, (void *)body->motions[i].pieces, body->motions[i].piece_count,
+                       sizeof *body->motions[i].pieces);
+    free(body->name);
+    memory_release(NULL, body->positions, 3 * nodes, sizeof *body->positions);
+    memory_release(NULL, body->velocities, 3 * nodes, sizeof *body->velocities);
+    memory_release(NULL, body->masses, nodes, sizeof *body->masses);
+    memory_release(NULL, body->fixed, nodes, sizeof *body->fixed);
+    memory_release(NULL, body->motions, body->motion_count, sizeof *body->motions);
+    memory_release(NULL, body->springs, springs, sizeof *body->springs);
+    memory_release(NULL, body->spring_materials, springs, sizeof *body->spring_materials);
+    memory_release(NULL, body->rest_lengths, springs, sizeof *body->rest_lengths);
+    memory_release(NULL, body->materials, body->material_count, sizeof *body->materials);
+    memory_release(NULL, body->faces, body->face_count * (uint64_t)body->face_arity,
+                   sizeof *body->faces);
+}
+
+void bodies_free(struct bodies *bodies)
+{
+    if (!bodies)
+        return;
+    for (size_t i = 0; i < bodies->count; i++)
+        body_free(&bodies->items[i]);
+    memory_release(NULL, bodies->items, bodies->count, sizeof *bodies->items);
+    *bodies = (struct bodies){0};
+}

@@ -1,0 +1,100 @@
+#include "scene/build/build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+taut_status build_refuse(struct build *build, mark at, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    scene_complain(build->scene, build->diagnostics, at, "%s", text);
+    return TAUT_ERROR_SCENE;
+}
+
+void build_warn(struct build *build, mark at, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    // Shown as an error is, with its source line; only the level is another.
+    struct diagnostics *diagnostics = build->diagnostics;
+    size_t count = diagnostics->count, errors = diagnostics->error_count;
+    scene_complain(build->scene, diagnostics, at, "%s", text);
+    diagnostics->error_count = errors;
+    if (diagnostics->count > count)
+        diagnostics->items[count].level = DIAGNOSTIC_WARNING;
+}
+
+taut_status build_no_memory(struct build *build)
+{
+    return fail(build->error, TAUT_ERROR_MEMORY, "out of memory for body '%s'", build->given->name);
+}
+
+bool node_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *product)
+{
+    // Each of the factors and their first product fit 32 bits, so that no product overflows.
+    if (a > BODY_NODES_MAX || b > BODY_NODES_MAX || c > BODY_NODES_MAX)
+        return false;
+    if (a * b > BODY_NODES_MAX || a * b * c > BODY_NODES_MAX)
+        return false;
+    *product = a * b * c;
+    return true;
+}
+
+// The machine's memory in bytes, or INFINITY where it does not say.
+static double machine_bytes(void)
+{
+#ifdef _SC_PHYS_PAGES
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0)
+        return (double)pages * (double)page;
+#endif
+    return INFINITY;
+}
+
+static bool allocate_arrays(struct body *body)
+{
+    uint64_t n = body->node_count;
+    body->positions = memory_allocate(NULL, 3 * n, sizeof *body->positions);
+    body->velocities = memory_allocate(NULL, 3 * n, sizeof *body->velocities);
+    body->masses = memory_allocate(NULL, n, sizeof *body->masses);
+    body->fixed = memory_allocate(NULL, n, sizeof *body->fixed);
+    body->springs = memory_allocate(NULL, body->spring_count, sizeof *body->springs);
+    body->faces =
+        memory_allocate(NULL, body->face_count * (uint64_t)body->face_arity, sizeof *body->faces);
+    return body->positions && body->velocities && body->masses && body->fixed && body->springs &&
+           body->faces;
+}
+
+taut_status build_allocate(struct build *build, const struct build_counts *counts)
+{
+    struct body *body = build->body;
+    if (counts->nodes > BODY_NODES_MAX)
+        return build_refuse(build, build->given->at, "body '%s' has more than %llu nodes",
+                            build->given->name, (unsigned long long)BODY_NODES_MAX);
+    body->node_count = counts->nodes;
+    body->face_count = counts->faces;
+    body->face_arity = counts->faces ? counts->face_arity : 0;
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
+        body->kind_start[kind + 1] = body->kind_start[kind] + counts->springs[kind];
+    body->spring_count = body->kind_start[SPRING_KINDS_MAX];
+
+    double bytes = (double)body->node_count * (7 * sizeof(double) + 1) +
+                   (double)body->spring_count * sizeof *body->springs +
+                   (double)body->face_count * (double)body->face_arity * sizeof *body->faces;
+    if (bytes > machine_bytes())
+        return fail(build->error, TAUT_ERROR_MEMORY,
+                    "body '%s' of %llu nodes and %llu springs takes %.3g GiB to build, more than "
+                    "this machine has",
+                    build->given->name, (unsigned long long)body->node_count,
+                    (unsigned long long)body->spring_count, bytes / 1073741824.0);
+    return allocate_arrays(body) ? TAUT_OK : build_no_memory(build);
+}

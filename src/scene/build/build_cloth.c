@@ -1,0 +1,95 @@
+// A grid of nu by nv nodes over a parallelogram; node (i, j) is j nu + i, i along u.
+#include <assert.h>
+
+#include "scene/build/build.h"
+
+enum { STRUCTURAL, SHEAR, BEND, ALL };
+
+static const struct {
+    size_t kind;
+    struct grid_offset offset;
+} links[] = {{STRUCTURAL, {{1, 0, 0}}}, {STRUCTURAL, {{0, 1, 0}}}, {SHEAR, {{1, 1, 0}}},
+             {SHEAR, {{-1, 1, 0}}},     {BEND, {{2, 0, 0}}},       {BEND, {{0, 2, 0}}}};
+
+enum { LINK_COUNT = sizeof links / sizeof links[0] };
+
+static void count_springs(const struct scene_body *given, const struct grid *grid,
+                          struct build_counts *counts)
+{
+    for (size_t i = 0; i < LINK_COUNT; i++)
+        if (given->kinds[links[i].kind].present)
+            counts->springs[links[i].kind] += grid_spring_count(grid, links[i].offset);
+    if (given->kinds[ALL].present)
+        counts->springs[ALL] = counts->nodes * (counts->nodes - 1) / 2;
+}
+
+static void link(const struct scene_body *given, const struct grid *grid, struct body *body)
+{
+    struct spring_writer writer = {body->springs, 0};
+    for (size_t i = 0; i < LINK_COUNT; i++)
+        if (given->kinds[links[i].kind].present)
+            grid_springs(grid, links[i].offset, &writer);
+    if (given->kinds[ALL].present)
+        springs_all(body->node_count, &writer);
+    assert(writer.count == body->spring_count);
+}
+
+static void place_nodes(const struct scene_cloth *cloth, struct body *body)
+{
+    for (uint64_t j = 0; j < cloth->nodes_v; j++) {
+        double part_v = (double)j / (double)(cloth->nodes_v - 1);
+        vec3 row = vec3_add(cloth->origin, vec3_scale(part_v, cloth->v));
+        for (uint64_t i = 0; i < cloth->nodes_u; i++) {
+            double part_u = (double)i / (double)(cloth->nodes_u - 1);
+            vec3_store(body->positions, j * cloth->nodes_u + i,
+                       vec3_add(row, vec3_scale(part_u, cloth->u)));
+        }
+    }
+}
+
+// Two triangles a cell, both with their normal along u x v.
+static void cover(const struct scene_cloth *cloth, struct body *body)
+{
+    uint64_t face = 0, nu = cloth->nodes_u;
+    for (uint64_t j = 0; j + 1 < cloth->nodes_v; j++)
+        for (uint64_t i = 0; i + 1 < nu; i++) {
+            uint64_t corner = j * nu + i;
+            face_write(body, face++, corner, corner + 1, corner + nu + 1);
+            face_write(body, face++, corner, corner + nu + 1, corner + nu);
+        }
+    assert(face == body->face_count);
+}
+
+taut_status build_cloth(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    const struct scene_cloth *cloth = &given->shape.cloth;
+    uint64_t nu = cloth->nodes_u, nv = cloth->nodes_v;
+    struct build_counts counts = {.face_arity = 3};
+    if (nu < 2 || nv < 2)
+        return build_refuse(build, given->at,
+                            "cloth '%s' needs at least 2 nodes along u and along v", given->name);
+    if (!(vec3_length(vec3_cross(cloth->u, cloth->v)) > 0.0))
+        return build_refuse(build, given->at,
+                            "cloth '%s' has no area: 'u' and 'v' are parallel or zero",
+                            given->name);
+    if (!node_product(nu, nv, 1, &counts.nodes))
+        return build_refuse(build, given->at, "cloth '%s' of %llu by %llu nodes is too large",
+                            given->name, (unsigned long long)nu, (unsigned long long)nv);
+    taut_status status = check_link_all(build, counts.nodes, ALL);
+    if (status != TAUT_OK)
+        return status;
+
+    struct grid grid = {{nu, nv, 1}};
+    counts.faces = 2 * (nu - 1) * (nv - 1);
+    count_springs(given, &grid, &counts);
+    status = build_allocate(build, &counts);
+    if (status != TAUT_OK)
+        return status;
+    for (int axis = 0; axis < 3; axis++)
+        build->body->grid[axis] = grid.nodes[axis];
+    place_nodes(cloth, build->body);
+    link(given, &grid, build->body);
+    cover(cloth, build->body);
+    return TAUT_OK;
+}

@@ -1,0 +1,176 @@
+// Icosphere: an icosahedron whose triangles are cut in four, again and again, every new node pushed
+// out to the sphere. Nodes 0 to 11 are the icosahedron's corners; each subdivision then adds the
+// midpoints of the edges there are, in the order of their lower and then their higher node.
+#include <assert.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "scene/build/build.h"
+#include "scene/build/surface.h"
+
+enum { EDGES, BEND, SECOND };
+enum { CORNER_COUNT = 12, ICOSAHEDRON_FACES = 20, SUBDIVISIONS_MAX = 10 };
+
+#define GOLDEN 1.6180339887498949
+
+static const vec3 corners[CORNER_COUNT] = {{-1, GOLDEN, 0},  {1, GOLDEN, 0},   {-1, -GOLDEN, 0},
+                                           {1, -GOLDEN, 0},  {0, -1, GOLDEN},  {0, 1, GOLDEN},
+                                           {0, -1, -GOLDEN}, {0, 1, -GOLDEN},  {GOLDEN, 0, -1},
+                                           {GOLDEN, 0, 1},   {-GOLDEN, 0, -1}, {-GOLDEN, 0, 1}};
+
+// Counter-clockwise seen from outside.
+static const uint32_t icosahedron[3 * ICOSAHEDRON_FACES] = {
+    0, 11, 5,  0, 5,  1, 0, 1, 7, 0, 7,  10, 0, 10, 11, 1, 5, 9, 5, 11,
+    4, 11, 10, 2, 10, 7, 6, 7, 1, 8, 3,  9,  4, 3,  4,  2, 3, 2, 6, 3,
+    6, 8,  3,  8, 9,  4, 9, 5, 2, 4, 11, 6,  2, 10, 8,  6, 7, 9, 8, 1};
+
+// A sphere of radius 1 on its way through the subdivisions. The arrays are as large as the last
+// one needs.
+struct icosphere {
+    uint64_t vertex_count, triangle_count;
+    double *vertices;    // 3 each
+    uint32_t *triangles; // 3 each
+};
+
+static vec3 on_sphere(vec3 p)
+{
+    return vec3_scale(1.0 / vec3_length(p), p);
+}
+
+static vec3 vertex(const struct icosphere *sphere, uint64_t number)
+{
+    const double *p = &sphere->vertices[3 * number];
+    return vec3_make(p[0], p[1], p[2]);
+}
+
+static void start(struct icosphere *sphere)
+{
+    sphere->vertex_count = CORNER_COUNT;
+    sphere->triangle_count = ICOSAHEDRON_FACES;
+    for (uint64_t i = 0; i < CORNER_COUNT; i++)
+        vec3_store(sphere->vertices, i, on_sphere(corners[i]));
+    memcpy(sphere->triangles, icosahedron, sizeof icosahedron);
+}
+
+static uint32_t midpoint(const struct icosphere *sphere, const struct pair_table *edges, uint32_t a,
+                         uint32_t b)
+{
+    uint64_t edge = 0;
+    bool found = pair_table_find(edges, a < b ? a : b, a < b ? b : a, &edge);
+    assert(found);
+    (void)found;
+    return (uint32_t)(sphere->vertex_count + edge);
+}
+
+// Cuts every triangle in four: three at its corners, which take the places after the present
+// triangles, and the middle one, which takes the triangle's own place.
+static void cut_triangles(struct icosphere *sphere, const struct pair_table *edges)
+{
+    uint64_t next = sphere->triangle_count;
+    for (uint64_t t = 0; t < sphere->triangle_count; t++) {
+        uint32_t *own = &sphere->triangles[3 * t];
+        uint32_t a = own[0], b = own[1], c = own[2];
+        uint32_t ab = midpoint(sphere, edges, a, b), bc = midpoint(sphere, edges, b, c);
+        uint32_t ca = midpoint(sphere, edges, c, a);
+        const uint32_t cut[9] = {a, ab, ca, b, bc, ab, c, ca, bc};
+        memcpy(&sphere->triangles[3 * next], cut, sizeof cut);
+        own[0] = ab, own[1] = bc, own[2] = ca;
+        next += 3;
+    }
+    sphere->triangle_count = next;
+}
+
+static bool subdivide(struct icosphere *sphere)
+{
+    struct pair_table edges;
+    if (!surface_edges(sphere->triangles, sphere->triangle_count, sphere->vertex_count, &edges))
+        return false;
+    for (uint32_t a = 0; a < edges.row_count; a++)
+        for (uint64_t i = edges.starts[a]; i < edges.starts[a + 1]; i++) {
+            vec3 sum = vec3_add(vertex(sphere, a), vertex(sphere, edges.seconds[i]));
+            vec3_store(sphere->vertices, sphere->vertex_count + i, on_sphere(sum));
+        }
+    cut_triangles(sphere, &edges);
+    sphere->vertex_count += edges.pair_count;
+    pair_table_free(&edges);
+    return true;
+}
+
+// The springs that the scene asks for. Second neighbours are without the far vertices of adjacent
+// triangles where those have springs of their own.
+struct sphere_springs {
+    struct pair_table kinds[3];
+};
+
+static bool find_springs(const struct scene_body *given, const struct icosphere *sphere,
+                         struct sphere_springs *springs)
+{
+    struct pair_table *edges = &springs->kinds[EDGES];
+    if (!surface_edges(sphere->triangles, sphere->triangle_count, sphere->vertex_count, edges))
+        return false;
+    const struct pair_table *bend = NULL;
+    if (given->kinds[BEND].present) {
+        bend = &springs->kinds[BEND];
+        if (!surface_bends(sphere->triangles, sphere->triangle_count, edges, &springs->kinds[BEND]))
+            return false;
+    }
+    return !given->kinds[SECOND].present || surface_seconds(edges, bend, &springs->kinds[SECOND]);
+}
+
+static taut_status fill(struct build *build, const struct icosphere *sphere,
+                        const struct sphere_springs *springs)
+{
+    const struct scene_body *given = build->given;
+    struct build_counts counts = {
+        .nodes = sphere->vertex_count, .faces = sphere->triangle_count, .face_arity = 3};
+    for (size_t kind = EDGES; kind <= SECOND; kind++)
+        if (given->kinds[kind].present)
+            counts.springs[kind] = springs->kinds[kind].pair_count;
+    taut_status status = build_allocate(build, &counts);
+    if (status != TAUT_OK)
+        return status;
+    struct body *body = build->body;
+    for (uint64_t i = 0; i < sphere->vertex_count; i++) {
+        vec3 out = vec3_scale(given->shape.sphere.radius, vertex(sphere, i));
+        vec3_store(body->positions, i, vec3_add(given->shape.sphere.centre, out));
+    }
+    for (size_t kind = EDGES; kind <= SECOND; kind++)
+        if (given->kinds[kind].present)
+            pair_table_copy(&springs->kinds[kind], &body->springs[body->kind_start[kind]]);
+    memcpy(body->faces, sphere->triangles, 3 * sphere->triangle_count * sizeof *body->faces);
+    body->closed = true;
+    return TAUT_OK;
+}
+
+taut_status build_sphere(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    int subdivisions = given->shape.sphere.subdivisions;
+    if (!(given->shape.sphere.radius > 0.0))
+        return build_refuse(build, given->at, "sphere '%s' needs a radius above 0", given->name);
+    if (subdivisions < 0 || subdivisions > SUBDIVISIONS_MAX)
+        return build_refuse(build, given->at, "sphere '%s' can be subdivided 0 to %d times",
+                            given->name, (int)SUBDIVISIONS_MAX);
+
+    // Every subdivision makes four triangles of one, and a closed surface has half as many vertices
+    // as triangles, and two.
+    uint64_t triangles = (uint64_t)ICOSAHEDRON_FACES << (2 * subdivisions);
+    uint64_t vertices = triangles / 2 + 2;
+    struct icosphere sphere = {0};
+    struct sphere_springs springs = {0};
+    sphere.vertices = memory_allocate(NULL, 3 * vertices, sizeof *sphere.vertices);
+    sphere.triangles = memory_allocate(NULL, 3 * triangles, sizeof *sphere.triangles);
+    bool done = sphere.vertices && sphere.triangles;
+    if (done)
+        start(&sphere);
+    for (int i = 0; done && i < subdivisions; i++)
+        done = subdivide(&sphere);
+    taut_status status = done && find_springs(given, &sphere, &springs)
+                             ? fill(build, &sphere, &springs)
+                             : build_no_memory(build);
+    for (size_t kind = EDGES; kind <= SECOND; kind++)
+        pair_table_free(&springs.kinds[kind]);
+    memory_release(NULL, sphere.vertices, 3 * vertices, sizeof *sphere.vertices);
+    memory_release(NULL, sphere.triangles, 3 * triangles, sizeof *sphere.triangles);
+    return status;
+}

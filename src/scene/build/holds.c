@@ -1,0 +1,140 @@
+// Nodes that are not free: pins, which stand still, and drives, which move as told.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "scene/build/build.h"
+
+// The one node of a selector; a complaint, and false, if the body has no such node.
+static bool find_node(struct build *build, const struct selector *selector, uint64_t *node)
+{
+    if (body_select_node(build->body, selector, node))
+        return true;
+    build_refuse(
+        build, selector->at,
+        "there is no node %" PRIu64 " in body '%s': its %" PRIu64 " nodes are 0 to %" PRIu64,
+        selector->node, build->given->name, build->body->node_count, build->body->node_count - 1);
+    return false;
+}
+
+static taut_status pin_node(struct build *build, uint64_t node, mark at)
+{
+    uint8_t *hold = &build->body->fixed[node];
+    if (*hold == HOLD_MOVED)
+        return build_refuse(build, at,
+                            "node %" PRIu64 " of '%s' moves as its model says and cannot be pinned",
+                            node, build->given->name);
+    *hold = HOLD_PINNED;
+    return TAUT_OK;
+}
+
+static taut_status pin_group(struct build *build, const struct selector *selector)
+{
+    struct body *body = build->body;
+    uint64_t taken = 0;
+    for (uint64_t node = 0; node < body->node_count; node++) {
+        if (!selector_takes(body, selector, node))
+            continue;
+        taken++;
+        taut_status status = pin_node(build, node, selector->at);
+        if (status != TAUT_OK)
+            return status;
+    }
+    if (taken == 0)
+        build_warn(build, selector->at, "no node of body '%s' stands in this box, so it pins none",
+                   build->given->name);
+    return TAUT_OK;
+}
+
+static taut_status pin(struct build *build, const struct selector *selector)
+{
+    bool single = selector->type == SELECT_NODE || selector->type == SELECT_FIRST ||
+                  selector->type == SELECT_LAST;
+    uint64_t node;
+    if (single)
+        return find_node(build, selector, &node) ? pin_node(build, node, selector->at)
+                                                 : TAUT_ERROR_SCENE;
+    if (!selector_names_group(build->body, selector->type))
+        return build_refuse(build, selector->at, "a %s has no nodes called '%s'",
+                            body_type_name(build->body->type), selector_name(selector->type));
+    return pin_group(build, selector);
+}
+
+// The velocity of a drive when the run begins.
+static vec3 first_velocity(const struct scene_drive *drive)
+{
+    vec3 velocity = {0, 0, 0};
+    for (size_t i = 0; i < drive->piece_count && drive->pieces[i].start <= 0.0; i++)
+        velocity = drive->pieces[i].velocity;
+    return velocity;
+}
+
+static taut_status drive(struct build *build, const struct scene_drive *given,
+                         struct motion *motion)
+{
+    struct body *body = build->body;
+    uint64_t node;
+    mark at = given->node.at;
+    if (given->node.type > SELECT_LAST)
+        return build_refuse(build, at, "a drive moves one node: 'first', 'last' or a number");
+    if (!find_node(build, &given->node, &node))
+        return TAUT_ERROR_SCENE;
+    if (body->fixed[node] == HOLD_PINNED)
+        return build_refuse(build, at, "node %" PRIu64 " of '%s' is pinned and cannot be driven",
+                            node, build->given->name);
+    if (body->fixed[node] == HOLD_MOVED)
+        return build_refuse(build, at, "node %" PRIu64 " of '%s' is driven already", node,
+                            build->given->name);
+
+    struct drive_piece *pieces = memory_allocate(NULL, given->piece_count, sizeof *pieces);
+    if (!pieces)
+        return build_no_memory(build);
+    if (given->piece_count > 0)
+        memcpy(pieces, given->pieces, given->piece_count * sizeof *pieces);
+    *motion = (struct motion){.type = MOTION_DRIVE,
+                              .node = (uint32_t)node,
+                              .pieces = pieces,
+                              .piece_count = given->piece_count};
+    body->fixed[node] = HOLD_MOVED;
+    vec3_store(body->velocities, node, first_velocity(given));
+    return TAUT_OK;
+}
+
+static taut_status drive_all(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
+    if (given->drive_count == 0)
+        return TAUT_OK;
+    if (body->motion_count > 0)
+        return build_refuse(build, given->drives[0].node.at,
+                            "the nodes of '%s' move as its model says and cannot be driven",
+                            given->name);
+    body->motions = memory_allocate(NULL, given->drive_count, sizeof *body->motions);
+    if (!body->motions)
+        return build_no_memory(build);
+    body->motion_count = given->drive_count;
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < given->drive_count && status != TAUT_ERROR_MEMORY; i++) {
+        taut_status own = drive(build, &given->drives[i], &body->motions[i]);
+        status = own != TAUT_OK ? own : status;
+    }
+    return status;
+}
+
+taut_status hold_nodes(struct build *build)
+{
+    struct body *body = build->body;
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < build->given->pin_count; i++) {
+        taut_status own = pin(build, &build->given->pins[i]);
+        status = own != TAUT_OK ? own : status;
+    }
+    for (uint64_t node = 0; node < body->node_count; node++)
+        if (body->fixed[node] == HOLD_PINNED)
+            vec3_store(body->velocities, node, vec3_make(0, 0, 0));
+    taut_status driven = drive_all(build);
+    for (uint64_t node = 0; node < body->node_count; node++)
+        body->fixed[node] = body->fixed[node] != HOLD_FREE;
+    return driven != TAUT_OK ? driven : status;
+}

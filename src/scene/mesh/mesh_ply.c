@@ -1,0 +1,202 @@
+// PLY 1.0: ASCII and both binary forms. Elements and properties come in any order; those that a
+// mesh has no use for are read past.
+#include "scene/mesh/mesh_formats.h"
+#include "scene/mesh/mesh_ply_header.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Where the reading stands, for complaints.
+struct ply_body {
+    struct mesh_text *text;
+    struct mesh_draft *draft;
+    const struct ply_header *header;
+    const struct ply_element *element;
+    uint64_t instance; // of the element
+};
+
+static bool complain_end(struct ply_body *body)
+{
+    const char *at = body->header->encoding == PLY_ASCII ? body->text->end : NULL;
+    return text_complain(
+        body->text, at, "the file ends in '%s' %" PRIu64 ", counted from 0, of %" PRIu64,
+        token_show(body->element->name).text, body->instance, body->element->count);
+}
+
+// ---- Single values; a double holds every type's values exactly
+
+static bool ascii_value(struct ply_body *body, enum ply_type type, double *value)
+{
+    struct token token;
+    if (!text_token(body->text, &token))
+        return text_complain(body->text, body->text->at,
+                             "the line ends too early for '%s' %" PRIu64,
+                             token_show(body->element->name).text, body->instance);
+    if (!ply_type_is_whole(type))
+        return text_real(body->text, token, value);
+    int64_t whole;
+    if (!text_whole(body->text, token, &whole))
+        return false;
+    if (whole < ply_type_least(type) || whole > ply_type_greatest(type))
+        return text_complain(body->text, token.text,
+                             "'%s' is outside its type's range, %" PRId64 " to %" PRId64,
+                             token_show(token).text, ply_type_least(type), ply_type_greatest(type));
+    *value = (double)whole;
+    return true;
+}
+
+static double decode(enum ply_type type, uint64_t bits)
+{
+    switch (type) {
+    case PLY_INT8:
+        return bits < 0x80 ? (double)bits : (double)bits - 0x100;
+    case PLY_INT16:
+        return bits < 0x8000 ? (double)bits : (double)bits - 0x10000;
+    case PLY_INT32:
+        return bits < 0x80000000 ? (double)bits : (double)bits - 4294967296.0;
+    case PLY_FLOAT32: {
+        uint32_t narrow = (uint32_t)bits;
+        float value;
+        memcpy(&value, &narrow, sizeof value);
+        return value;
+    }
+    case PLY_FLOAT64: {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+    default:
+        return (double)bits;
+    }
+}
+
+static bool binary_value(struct ply_body *body, enum ply_type type, double *value)
+{
+    struct mesh_text *text = body->text;
+    size_t size = ply_type_size(type);
+    if ((size_t)(text->end - text->at) < size)
+        return complain_end(body);
+    uint64_t bits = 0;
+    for (size_t i = 0; i < size; ++i) {
+        size_t byte = body->header->encoding == PLY_BIG_ENDIAN ? i : size - 1 - i;
+        bits = bits << 8 | (unsigned char)text->at[byte];
+    }
+    text->at += size;
+    *value = decode(type, bits);
+    return true;
+}
+
+static bool next_value(struct ply_body *body, enum ply_type type, double *value)
+{
+    return body->header->encoding == PLY_ASCII ? ascii_value(body, type, value)
+                                               : binary_value(body, type, value);
+}
+
+// The place of the next value in a text; NULL in a binary file.
+static const char *place_of_next(struct ply_body *body)
+{
+    struct mesh_text ahead = *body->text;
+    struct token token;
+    if (body->header->encoding != PLY_ASCII)
+        return NULL;
+    return text_token(&ahead, &token) ? token.text : ahead.at;
+}
+
+// ---- Properties and elements
+
+static bool read_list(struct ply_body *body, const struct ply_property *property)
+{
+    const char *at = place_of_next(body);
+    double length, value;
+    if (!next_value(body, property->count_type, &length))
+        return false;
+    if (length < 0)
+        return text_complain(body->text, at, "'%s' %" PRIu64 " has a list of negative length",
+                             token_show(body->element->name).text, body->instance);
+    bool corners = property->role == PLY_CORNERS;
+    if (corners && length < 3)
+        return text_complain(body->text, at, "face %" PRIu64 " has fewer than 3 corners",
+                             body->instance);
+    for (uint64_t i = 0; i < (uint64_t)length; ++i) {
+        at = place_of_next(body);
+        if (!next_value(body, property->type, &value))
+            return false;
+        if (!corners)
+            continue;
+        if (value < 0)
+            return text_complain(body->text, at, "face %" PRIu64 " has the negative vertex %.0f",
+                                 body->instance, value);
+        if (!draft_corner(body->draft, body->text, (uint64_t)value, at))
+            return false;
+    }
+    return !corners || draft_polygon(body->draft, body->text);
+}
+
+static bool read_scalar(struct ply_body *body, const struct ply_property *property,
+                        double position[3])
+{
+    double value;
+    if (!next_value(body, property->type, &value))
+        return false;
+    if (property->role == PLY_IGNORED)
+        return true;
+    if (!isfinite(value)) // only a binary file can say so
+        return text_complain(body->text, NULL,
+                             "vertex %" PRIu64 " has a coordinate that is not finite",
+                             body->instance);
+    position[property->role] = value;
+    return true;
+}
+
+static bool read_instance(struct ply_body *body)
+{
+    const struct ply_element *element = body->element;
+    double position[3] = {0};
+    bool ascii = body->header->encoding == PLY_ASCII;
+    if (ascii && !text_find_line(body->text))
+        return complain_end(body);
+    for (size_t i = 0; i < element->property_count; ++i) {
+        const struct ply_property *property =
+            &body->header->properties[element->first_property + i];
+        if (!(property->is_list ? read_list(body, property)
+                                : read_scalar(body, property, position)))
+            return false;
+    }
+    if (token_is_exactly(element->name, "vertex") &&
+        !draft_vertex(body->draft, body->text, position))
+        return false;
+    return !ascii || text_finish_line(body->text);
+}
+
+static bool read_body(struct ply_body *body)
+{
+    for (size_t e = 0; e < body->header->element_count; ++e) {
+        body->element = &body->header->elements[e];
+        if (body->element->property_count == 0)
+            continue; // it takes no bytes, so its count says nothing
+        for (body->instance = 0; body->instance < body->element->count; ++body->instance)
+            if (!read_instance(body))
+                return false;
+    }
+    struct mesh_text *text = body->text;
+    if (body->header->encoding == PLY_ASCII)
+        return !text_find_line(text) ||
+               text_complain(text, text->at, "unexpected text behind the last element");
+    return text->at == text->end ||
+           text_complain(text, NULL, "%zu unexpected bytes behind the last element",
+                         (size_t)(text->end - text->at));
+}
+
+// Stops at the first error: what follows could only be guessed at.
+bool ply_read(struct mesh_text *text, struct mesh_draft *draft)
+{
+    struct ply_header *header = calloc(1, sizeof *header);
+    if (!header)
+        return text_no_memory(text);
+    struct ply_body body = {.text = text, .draft = draft, .header = header};
+    bool sound = ply_header_read(text, header) && read_body(&body);
+    free(header);
+    return sound;
+}

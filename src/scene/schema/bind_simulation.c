@@ -1,0 +1,174 @@
+// `simulation`, `environment` and `output`.
+#include "scene/schema/bind.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Simulation
+
+static void bind_dt(struct binder *binder, const struct bound *bound)
+{
+    static const struct range positive = RANGE_POSITIVE;
+    struct scene_simulation *simulation = &binder->scene->simulation;
+    const struct dom_pair *dt = bound_find(bound, "dt");
+    if (!dt)
+        return;
+    const struct dom_node *node = dt->value.node;
+    simulation->dt_at = dt->value.at;
+    simulation->dt_auto = node->kind == DOM_SCALAR && strcmp(node->text, "auto") == 0;
+    if (simulation->dt_auto)
+        return;
+    value_number(binder, &dt->value, "dt", &positive, &simulation->dt);
+    bound_refuse(binder, bound, "safety", "is only for 'dt: auto'");
+}
+
+static void check_step_count(struct binder *binder, const struct bound *bound)
+{
+    const struct scene_simulation *simulation = &binder->scene->simulation;
+    const struct dom_pair *duration = bound_find(bound, "duration");
+    if (!simulation->has_duration || simulation->dt_auto || simulation->dt <= 0)
+        return;
+    if (simulation->duration / simulation->dt > STEPS_MAX)
+        bind_complain(binder, duration->value.at, NULL,
+                      "'duration' takes more than 1e15 steps of dt");
+}
+
+void bind_simulation(struct binder *binder, const struct dom_value *value)
+{
+    struct scene_simulation *simulation = &binder->scene->simulation;
+    struct schema_part part = {&schema_simulation, simulation, false};
+    struct bound bound;
+    if (!bind_mapping(binder, value, schema_simulation.what, &part, 1, false, &bound))
+        return;
+    simulation->at = value->at;
+    bind_dt(binder, &bound);
+    bound_exclusive(binder, &bound, "duration", "steps", false);
+    simulation->has_duration = bound_find(&bound, "duration") && bound_sound(&bound, "duration");
+    check_step_count(binder, &bound);
+    if (bound_sound(&bound, "integrator") && simulation->integrator != INTEGRATOR_SYMPLECTIC_EULER)
+        bound_refuse(binder, &bound, "position_step",
+                     "is only for the integrator symplectic_euler");
+}
+
+// ---- Environment
+
+static void bind_gusts(struct binder *binder, const struct dom_value *value)
+{
+    struct scene_wind *wind = &binder->scene->environment.wind;
+    size_t count;
+    if (!value_list(binder, value, "gusts", "gusts", &count) || count == 0)
+        return;
+    wind->gusts = calloc(count, sizeof *wind->gusts);
+    if (!wind->gusts) {
+        bind_complain_memory(binder);
+        return;
+    }
+    wind->gust_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct schema_part part = {&schema_gust, &wind->gusts[i], false};
+        struct bound bound;
+        bind_mapping(binder, &value->node->items[i], schema_gust.what, &part, 1, false, &bound);
+    }
+}
+
+static void bind_wind(struct binder *binder, const struct dom_value *value)
+{
+    struct scene_wind *wind = &binder->scene->environment.wind;
+    struct schema_part part = {&schema_wind, wind, false};
+    struct bound bound;
+    if (!bind_mapping(binder, value, schema_wind.what, &part, 1, false, &bound))
+        return;
+    wind->present = true;
+    if (bound_sound(&bound, "law") && wind->law == WIND_QUADRATIC) {
+        bound_refuse(binder, &bound, "coefficient", "is only for the laws node and face");
+    } else if (bound_sound(&bound, "law")) {
+        bound_refuse(binder, &bound, "density", "is only for 'law: quadratic'");
+        bound_refuse(binder, &bound, "drag", "is only for 'law: quadratic'");
+    }
+    const struct dom_pair *gusts = bound_find(&bound, "gusts");
+    if (gusts)
+        bind_gusts(binder, &gusts->value);
+}
+
+void bind_environment(struct binder *binder, const struct dom_value *value)
+{
+    struct schema_part part = {&schema_environment, &binder->scene->environment, false};
+    struct bound bound;
+    bool mapping = bind_mapping(binder, value, schema_environment.what, &part, 1, false, &bound);
+    binder->gravity_known = mapping && bound_sound(&bound, "gravity");
+    const struct dom_pair *wind = bound_find(&bound, "wind");
+    if (wind)
+        bind_wind(binder, &wind->value);
+}
+
+// ---- Output
+
+static const struct scene_body *find_body(struct binder *binder, const struct dom_value *value,
+                                          size_t *index)
+{
+    const taut_scene *scene = binder->scene;
+    const char *name = value_text(binder, value, "body");
+    if (!name)
+        return NULL;
+    for (size_t i = 0; i < scene->body_count; i++)
+        if (scene->bodies[i].name && strcmp(scene->bodies[i].name, name) == 0) {
+            *index = i;
+            return &scene->bodies[i];
+        }
+    if (!binder->names_known)
+        return NULL;
+    enum { NAMES_MAX = 200 };
+    const char *names[NAMES_MAX];
+    size_t count = scene->body_count < NAMES_MAX ? scene->body_count : NAMES_MAX;
+    for (size_t i = 0; i < count; i++)
+        names[i] = scene->bodies[i].name;
+    bind_complain(binder, value->at, nearest_name(name, names, count), "there is no body '%s'",
+                  show_text(name).text);
+    return NULL;
+}
+
+static void bind_probe(struct binder *binder, const struct dom_value *value,
+                       struct scene_probe *probe)
+{
+    struct schema_part part = {&schema_probe, probe, false};
+    struct bound bound;
+    if (!bind_mapping(binder, value, schema_probe.what, &part, 1, false, &bound))
+        return;
+    const struct dom_pair *body_name = bound_find(&bound, "body");
+    const struct dom_pair *node = bound_find(&bound, "node");
+    const struct scene_body *body =
+        body_name ? find_body(binder, &body_name->value, &probe->body) : NULL;
+    if (node)
+        bind_node(binder, &node->value, body, &probe->node);
+}
+
+static void bind_probes(struct binder *binder, const struct dom_value *value)
+{
+    struct scene_output *output = &binder->scene->output;
+    size_t count;
+    if (!value_list(binder, value, "probes", "probes", &count) || count == 0)
+        return;
+    output->probes = calloc(count, sizeof *output->probes);
+    if (!output->probes) {
+        bind_complain_memory(binder);
+        return;
+    }
+    output->probe_count = count;
+    for (size_t i = 0; i < count; i++)
+        bind_probe(binder, &value->node->items[i], &output->probes[i]);
+}
+
+void bind_output(struct binder *binder, const struct dom_value *value)
+{
+    struct scene_output *output = &binder->scene->output;
+    struct schema_part part = {&schema_output, output, false};
+    struct bound bound;
+    if (!bind_mapping(binder, value, schema_output.what, &part, 1, false, &bound))
+        return;
+    bound_exclusive(binder, &bound, "every", "every_steps", true);
+    output->has_every = bound_find(&bound, "every") || bound_find(&bound, "every_steps");
+    const struct dom_pair *probes = bound_find(&bound, "probes");
+    if (probes)
+        bind_probes(binder, &probes->value);
+}

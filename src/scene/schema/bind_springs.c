@@ -1,0 +1,221 @@
+// Materials, and which kinds of springs a body is built with.
+#include "scene/schema/bind.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- Materials
+
+static void bind_named(struct binder *binder, const struct dom_pair *pair)
+{
+    struct material material = {0};
+    struct schema_part part = {&schema_material, &material, false};
+    struct bound bound;
+    bind_mapping(binder, &pair->value, schema_material.what, &part, 1, false, &bound);
+}
+
+void bind_materials(struct binder *binder, const struct dom_value *value)
+{
+    if (!value_mapping(binder, value, "materials"))
+        return;
+    binder->materials = value->node;
+    for (size_t i = 0; i < value->node->count; i++)
+        bind_named(binder, &value->node->pairs[i]);
+}
+
+// The mapping that a material's name stands for.
+static const struct dom_value *find_named(struct binder *binder, const struct dom_value *value)
+{
+    const char *name = value->node->text;
+    const struct dom_pair *pair = binder->materials ? dom_find(binder->materials, name) : NULL;
+    if (pair)
+        return &pair->value;
+    enum { NAMES_MAX = 200 };
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; binder->materials && i < binder->materials->count && i < NAMES_MAX; i++)
+        names[count++] = binder->materials->pairs[i].key;
+    bind_complain(binder, value->at, nearest_name(name, names, count),
+                  "there is no material '%s' in 'materials'", show_text(name).text);
+    return NULL;
+}
+
+bool bind_material(struct binder *binder, const struct dom_value *value, const char *what,
+                   bool has_stiffness, struct material *material)
+{
+    struct schema_part part = {&schema_material, material, true};
+    struct bound bound;
+    size_t before = binder->diagnostics->error_count;
+    const struct dom_value *content = value;
+    bool named = value->node->kind == DOM_SCALAR && value->node->count > 0;
+    if (named && !(content = find_named(binder, value)))
+        return false;
+    // A named material that is no mapping was refused where it stands.
+    if (named && content->node->kind != DOM_MAPPING)
+        return false;
+    // In the same words as bind_named, so that a mistake in a shared material is told once.
+    if (!bind_mapping(binder, content, schema_material.what, &part, 1, false, &bound))
+        return false;
+    if (bound_find(&bound, "rest_length"))
+        material->has_rest_length = true;
+    if (!has_stiffness && bound_lacks(&bound, "stiffness"))
+        bind_complain(binder, value->at, NULL,
+                      "'stiffness' is missing in %s, and the body has none in common", what);
+    return binder->diagnostics->error_count == before;
+}
+
+// ---- Kinds
+
+struct kinds {
+    struct binder *binder;
+    const struct bound *bound;
+    struct scene_body *body;
+    bool wanted[SPRING_KINDS_MAX]; // built unless `springs` leaves them out
+    bool allowed[SPRING_KINDS_MAX];
+    bool has_stiffness;
+    bool links_known;
+};
+
+static void want(struct kinds *kinds, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++)
+        kinds->wanted[i] = kinds->allowed[i] = true;
+}
+
+static void choose_rope(struct kinds *kinds)
+{
+    enum rope_links links = kinds->body->shape.rope.links;
+    kinds->links_known = bound_sound(kinds->bound, "links");
+    want(kinds, links == ROPE_ALL ? 2 : 0, links == ROPE_SKIP ? 2 : 1);
+}
+
+static void choose_cloth(struct kinds *kinds)
+{
+    static const char *const link_names[] = {"all", NULL};
+    const struct dom_pair *links = bound_find(kinds->bound, "links");
+    if (links && value_name(kinds->binder, &links->value, "links", link_names) < 0) {
+        kinds->links_known = false;
+        return;
+    }
+    want(kinds, links ? 3 : 0, links ? 1 : 3);
+}
+
+// What is built when `springs` does not say, and what it may say.
+static void choose_kinds(struct kinds *kinds)
+{
+    const struct scene_body *body = kinds->body;
+    kinds->links_known = true;
+    switch (body->type) {
+    case BODY_ROPE:
+        choose_rope(kinds);
+        break;
+    case BODY_CLOTH:
+        choose_cloth(kinds);
+        break;
+    case BODY_LATTICE:
+        kinds->links_known = bound_sound(kinds->bound, "shells");
+        want(kinds, 0, body->shape.lattice.shells == 2 ? 6 : 3);
+        break;
+    default:
+        want(kinds, 0, 1);
+        for (size_t i = 1; i < SPRING_KINDS_MAX; i++)
+            kinds->allowed[i] = spring_kind_name(body->type, i) != NULL;
+        break;
+    }
+}
+
+static bool build_kind(struct kinds *kinds, size_t kind, const struct dom_value *value)
+{
+    struct scene_spring_kind *target = &kinds->body->kinds[kind];
+    char what[60];
+    snprintf(what, sizeof what, "the springs '%s'", spring_kind_name(kinds->body->type, kind));
+    target->present = true;
+    target->material = kinds->body->common;
+    if (value)
+        return bind_material(kinds->binder, value, what, kinds->has_stiffness, &target->material);
+    if (!kinds->has_stiffness && bound_lacks(kinds->bound, "stiffness"))
+        bind_complain(kinds->binder, kinds->bound->at, NULL, "'stiffness' is missing for %s", what);
+    return kinds->has_stiffness;
+}
+
+static void build_wanted(struct kinds *kinds, const struct dom_value *value)
+{
+    for (size_t i = 0; i < SPRING_KINDS_MAX; i++)
+        if (kinds->wanted[i] && !build_kind(kinds, i, value))
+            return; // one message is enough
+}
+
+static void complain_kind(struct kinds *kinds, const struct dom_pair *pair)
+{
+    enum body_type type = kinds->body->type;
+    const char *names[SPRING_KINDS_MAX];
+    size_t count = 0;
+    struct shown key = show_text(pair->key);
+    for (size_t i = 0; i < SPRING_KINDS_MAX && spring_kind_name(type, i); i++) {
+        if (kinds->allowed[i])
+            names[count++] = spring_kind_name(type, i);
+        if (strcmp(spring_kind_name(type, i), pair->key) != 0)
+            continue;
+        if (kinds->links_known)
+            bind_complain(kinds->binder, pair->key_at, NULL,
+                          type == BODY_LATTICE
+                              ? "the springs '%s' need 'shells: 2'"
+                              : "the springs '%s' are not built with these 'links'",
+                          key.text);
+        return;
+    }
+    if (kinds->links_known)
+        bind_complain(kinds->binder, pair->key_at, nearest_name(pair->key, names, count),
+                      "%s has no springs '%s'", schema_shapes[type].what, key.text);
+}
+
+static void bind_kinds(struct kinds *kinds, const struct dom_value *value)
+{
+    if (!value_mapping(kinds->binder, value, "springs"))
+        return;
+    const struct dom_node *mapping = value->node;
+    if (mapping->count == 0)
+        bind_complain(kinds->binder, value->at, NULL, "'springs' names no kind of springs");
+    for (size_t p = 0; p < mapping->count; p++) {
+        size_t kind = 0;
+        while (kind < SPRING_KINDS_MAX &&
+               !(kinds->allowed[kind] &&
+                 strcmp(spring_kind_name(kinds->body->type, kind), mapping->pairs[p].key) == 0))
+            kind++;
+        if (kind < SPRING_KINDS_MAX)
+            build_kind(kinds, kind, &mapping->pairs[p].value);
+        else
+            complain_kind(kinds, &mapping->pairs[p]);
+    }
+    // `links` of a rope asks for its kinds by name: they are built, from the common keys if need
+    // be.
+    for (size_t i = 0; kinds->body->type == BODY_ROPE && i < SPRING_KINDS_MAX; i++)
+        if (kinds->wanted[i] && !kinds->body->kinds[i].present && kinds->links_known &&
+            !build_kind(kinds, i, NULL))
+            return;
+}
+
+void bind_springs(struct binder *binder, const struct bound *bound, struct scene_body *body)
+{
+    struct kinds kinds = {.binder = binder, .bound = bound, .body = body};
+    const struct dom_pair *spring = bound_find(bound, "spring");
+    const struct dom_pair *springs = bound_find(bound, "springs");
+    kinds.has_stiffness = bound_find(bound, "stiffness") != NULL;
+    choose_kinds(&kinds);
+    if (spring && springs) {
+        bound_exclusive(binder, bound, "spring", "springs", true);
+        return;
+    }
+    if (springs)
+        bind_kinds(&kinds, &springs->value);
+    else if (spring)
+        build_wanted(&kinds, &spring->value);
+    else if (kinds.has_stiffness)
+        build_wanted(&kinds, NULL);
+    else if (bound_lacks(bound, "spring") && bound_lacks(bound, "springs") &&
+             bound_lacks(bound, "stiffness"))
+        bind_complain(binder, bound->at, NULL,
+                      "'spring', 'springs' or 'stiffness' is missing in %s",
+                      schema_shapes[body->type].what);
+}

@@ -1,0 +1,239 @@
+#include "scene/schema/binder.h"
+
+#include <string.h>
+
+#include "scene/text/number.h"
+
+bool bind_complain(struct binder *binder, mark at, const char *hint, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    document_complain_va(binder->document, binder->diagnostics, at, hint, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool bind_complain_memory(struct binder *binder)
+{
+    return bind_complain(binder, (mark){0, 0}, NULL, "out of memory while reading the scene");
+}
+
+// ---- Defaults
+
+// Numbers of a default, which is a number or a list in brackets; the tables are ours, so that
+// anything else is a bug, which the tests of the tables would find.
+static void default_numbers(const char *text, double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        text += strspn(text, "[ ,");
+        size_t length = strcspn(text, ",]");
+        number_parse(text, length, &numbers[i]);
+        text += length;
+    }
+}
+
+static void write_default(const struct schema_key *key, void *field)
+{
+    double numbers[3] = {0, 0, 0};
+    switch (key->type) {
+    case VALUE_NUMBER:
+        default_numbers(key->initial, field, 1);
+        break;
+    case VALUE_COUNT:
+        default_numbers(key->initial, numbers, 1);
+        *(uint64_t *)field = (uint64_t)numbers[0];
+        break;
+    case VALUE_SMALL:
+        default_numbers(key->initial, numbers, 1);
+        *(int *)field = (int)numbers[0];
+        break;
+    case VALUE_BOOLEAN:
+        *(bool *)field = strcmp(key->initial, "true") == 0;
+        break;
+    case VALUE_VECTOR:
+    case VALUE_DIRECTION:
+        default_numbers(key->initial, numbers, 3);
+        *(vec3 *)field = vec3_make(numbers[0], numbers[1], numbers[2]);
+        break;
+    case VALUE_NAME:
+        for (int i = 0; key->names[i]; i++)
+            if (strcmp(key->names[i], key->initial) == 0)
+                memcpy(field, &i, sizeof i);
+        break;
+    case VALUE_TEXT:
+    case VALUE_COUNTS_2:
+    case VALUE_COUNTS_3:
+    case VALUE_LATER:
+        break;
+    }
+}
+
+void bind_defaults(const struct schema_table *table, void *target)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (table->keys[i].initial)
+            write_default(&table->keys[i], (char *)target + table->keys[i].offset);
+}
+
+// ---- Unknown keys
+
+static const struct schema_key *find_key(const struct schema_table *table, const char *name,
+                                         size_t *index)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->keys[i].name, name) == 0) {
+            *index = i;
+            return &table->keys[i];
+        }
+    return NULL;
+}
+
+// The table of `tables` that takes a key, provided that one of them is a part of the mapping:
+// "pressure" in a rope is no typing mistake.
+static const char *find_taker_in(const struct bound *bound, const struct schema_table *tables,
+                                 size_t count, const char *key)
+{
+    const char *taker = NULL;
+    bool concerned = false;
+    size_t index;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t p = 0; p < bound->part_count; p++)
+            concerned = concerned || bound->parts[p].table == &tables[i];
+        if (!taker && find_key(&tables[i], key, &index))
+            taker = tables[i].what;
+    }
+    return concerned ? taker : NULL;
+}
+
+static const char *find_taker(const struct bound *bound, const char *key)
+{
+    const char *body = find_taker_in(bound, schema_shapes, BODY_TYPE_COUNT, key);
+    return body ? body : find_taker_in(bound, schema_collider_shapes, COLLIDER_TYPE_COUNT, key);
+}
+
+// Notes that an unknown key was meant to be the key `name`.
+static void excuse(struct bound *bound, const char *name)
+{
+    size_t index;
+    for (size_t p = 0; name && p < bound->part_count; p++)
+        if (find_key(bound->parts[p].table, name, &index))
+            bound->excused[p] |= UINT64_C(1) << index;
+}
+
+static void complain_unknown(struct binder *binder, struct bound *bound,
+                             const struct dom_pair *pair)
+{
+    enum { CANDIDATES_MAX = 64 };
+    const char *candidates[CANDIDATES_MAX];
+    size_t count = 0;
+    if (binder->diagnostics->count >= DIAGNOSTICS_MAX) {
+        bind_complain(binder, pair->key_at, NULL, "unknown key");
+        return;
+    }
+    for (size_t p = 0; p < bound->part_count; p++)
+        for (size_t i = 0; i < bound->parts[p].table->count && count < CANDIDATES_MAX; i++)
+            candidates[count++] = bound->parts[p].table->keys[i].name;
+    const char *taker = find_taker(bound, pair->key);
+    struct shown key = show_text(pair->key);
+    const char *hint = taker ? NULL : nearest_name(pair->key, candidates, count);
+    if (taker)
+        bind_complain(binder, pair->key_at, NULL, "%s takes no '%s'; %s does", bound->what,
+                      key.text, taker);
+    else
+        bind_complain(binder, pair->key_at, hint, "unknown key '%s' in %s", key.text, bound->what);
+    excuse(bound, hint);
+}
+
+// ---- Mappings
+
+static void bind_pair(struct binder *binder, struct bound *bound, const struct dom_pair *pair,
+                      bool partly)
+{
+    size_t index;
+    for (size_t p = 0; p < bound->part_count; p++) {
+        const struct schema_part *part = &bound->parts[p];
+        const struct schema_key *key = find_key(part->table, pair->key, &index);
+        if (!key)
+            continue;
+        bool sound = key->type == VALUE_LATER ||
+                     bind_value(binder, key, &pair->value, (char *)part->target + key->offset);
+        uint64_t bit = UINT64_C(1) << index;
+        bound->sound[p] = sound ? bound->sound[p] | bit : bound->sound[p] & ~bit;
+        return;
+    }
+    if (!partly)
+        complain_unknown(binder, bound, pair);
+}
+
+bool bind_mapping(struct binder *binder, const struct dom_value *value, const char *what,
+                  const struct schema_part *parts, size_t part_count, bool partly,
+                  struct bound *bound)
+{
+    *bound = (struct bound){.at = value->at, .what = what, .part_count = part_count};
+    for (size_t p = 0; p < part_count; p++) {
+        const struct schema_table *table = parts[p].table;
+        bound->parts[p] = parts[p];
+        if (!parts[p].inherit)
+            bind_defaults(table, parts[p].target);
+        for (size_t i = 0; i < table->count; i++)
+            if (table->keys[i].initial || parts[p].inherit)
+                bound->sound[p] |= UINT64_C(1) << i;
+    }
+    if (!value_mapping(binder, value, what))
+        return false;
+    bound->mapping = value->node;
+    for (size_t i = 0; i < value->node->count; i++)
+        bind_pair(binder, bound, &value->node->pairs[i], partly);
+    for (size_t p = 0; p < part_count; p++)
+        for (size_t i = 0; i < parts[p].table->count; i++) {
+            const struct schema_key *key = &parts[p].table->keys[i];
+            if (key->required && !parts[p].inherit && bound_lacks(bound, key->name))
+                bind_complain(binder, value->at, NULL, "'%s' is missing in %s", key->name, what);
+        }
+    return true;
+}
+
+const struct dom_pair *bound_find(const struct bound *bound, const char *key)
+{
+    return bound->mapping ? dom_find(bound->mapping, key) : NULL;
+}
+
+bool bound_lacks(const struct bound *bound, const char *key)
+{
+    size_t index;
+    if (bound_find(bound, key))
+        return false;
+    for (size_t p = 0; p < bound->part_count; p++)
+        if (find_key(bound->parts[p].table, key, &index))
+            return !(bound->excused[p] >> index & 1);
+    return true;
+}
+
+bool bound_sound(const struct bound *bound, const char *key)
+{
+    size_t index;
+    for (size_t p = 0; p < bound->part_count; p++)
+        if (find_key(bound->parts[p].table, key, &index))
+            return bound->sound[p] >> index & 1;
+    return false;
+}
+
+void bound_refuse(struct binder *binder, const struct bound *bound, const char *key,
+                  const char *reason)
+{
+    const struct dom_pair *pair = bound_find(bound, key);
+    if (pair)
+        bind_complain(binder, pair->key_at, NULL, "'%s' %s", key, reason);
+}
+
+void bound_exclusive(struct binder *binder, const struct bound *bound, const char *first,
+                     const char *second, bool optional)
+{
+    const struct dom_pair *one = bound_find(bound, first), *other = bound_find(bound, second);
+    if (one && other)
+        bind_complain(binder, one > other ? one->key_at : other->key_at, NULL,
+                      "'%s' and '%s' are both given; only one of them can hold", first, second);
+    else if (!optional && bound_lacks(bound, first) && bound_lacks(bound, second))
+        bind_complain(binder, bound->at, NULL, "'%s' or '%s' is missing in %s", first, second,
+                      bound->what);
+}

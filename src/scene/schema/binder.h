@@ -1,0 +1,104 @@
+// From the tree of a scene (document.h) to structs, as the tables of schema.h say. Every function
+// that binds adds an error at the place of what is wrong and goes on, so that one reading finds all
+// mistakes; `bound` remembers what is sound, so that no mistake is reported twice.
+#ifndef TAUT_SCENE_BINDER_H
+#define TAUT_SCENE_BINDER_H
+
+#include "scene/text/document.h"
+#include "scene/schema/schema.h"
+
+struct binder {
+    taut_scene *scene;
+    struct scene_document *document;
+    struct diagnostics *diagnostics;
+    char *folder;                     // of the scene file, ending in '/', or empty
+    const struct dom_node *materials; // the mapping of named materials, or NULL
+    bool names_known;                 // every body has a sound name
+    bool gravity_known;
+};
+
+// A table and the struct that it fills. With `inherit` the struct already holds what counts where a
+// key is missing; without, it gets the table's defaults first.
+struct schema_part {
+    const struct schema_table *table;
+    void *target;
+    bool inherit;
+};
+
+enum { PARTS_MAX = 3 };
+
+// A mapping that has been bound.
+struct bound {
+    const struct dom_node *mapping; // NULL if the value was none
+    mark at;
+    const char *what;
+    struct schema_part parts[PARTS_MAX];
+    size_t part_count;
+    uint64_t sound[PARTS_MAX];   // bit k: key k was given well, or has its default
+    uint64_t excused[PARTS_MAX]; // bit k: an unknown key was probably meant to be key k
+};
+
+// Adds an error; returns false, so that a failing function can end in it.
+bool bind_complain(struct binder *binder, mark at, const char *hint, const char *format, ...)
+    PRINTF_FORMAT(4, 5);
+bool bind_complain_memory(struct binder *binder);
+
+// Binds all keys of a mapping that its parts know (VALUE_LATER ones are only looked at for being
+// there), and complains of unknown and missing ones. With `partly` the parts are not all that the
+// mapping may hold (its type is not known), and other keys pass. False if the value is no mapping.
+bool bind_mapping(struct binder *binder, const struct dom_value *value, const char *what,
+                  const struct schema_part *parts, size_t part_count, bool partly,
+                  struct bound *bound);
+
+// The pair of a key if it was given, or NULL.
+const struct dom_pair *bound_find(const struct bound *bound, const char *key);
+
+// Whether a key was not given, and no unknown key is likely to be a misspelling of it: of that the
+// message about the unknown key has said enough.
+bool bound_lacks(const struct bound *bound, const char *key);
+
+// Whether the field of that key can be relied on.
+bool bound_sound(const struct bound *bound, const char *key);
+
+// Complains, at the place of `key`, if it was given.
+void bound_refuse(struct binder *binder, const struct bound *bound, const char *key,
+                  const char *reason);
+
+// Complains unless exactly one of the two keys was given; `optional` allows neither.
+void bound_exclusive(struct binder *binder, const struct bound *bound, const char *first,
+                     const char *second, bool optional);
+
+// ---- Single values. `name` is the key (or "item 3 of 'nodes'", see item_label) for messages.
+
+bool value_number(struct binder *binder, const struct dom_value *value, const char *name,
+                  const struct range *range, double *number);
+bool value_count(struct binder *binder, const struct dom_value *value, const char *name,
+                 const struct range *range, uint64_t *count);
+bool value_vector(struct binder *binder, const struct dom_value *value, const char *name,
+                  vec3 *vector);
+bool value_boolean(struct binder *binder, const struct dom_value *value, const char *name,
+                   bool *boolean);
+// The scalar's text, or NULL after an error.
+const char *value_text(struct binder *binder, const struct dom_value *value, const char *name);
+// The index in `names`, which NULL ends; -1 after an error.
+int value_name(struct binder *binder, const struct dom_value *value, const char *name,
+               const char *const *names);
+// Complains unless the value is a list; *count gets its length.
+bool value_list(struct binder *binder, const struct dom_value *value, const char *name,
+                const char *of, size_t *count);
+bool value_mapping(struct binder *binder, const struct dom_value *value, const char *name);
+
+// Binds a key's value into the field at `field`.
+bool bind_value(struct binder *binder, const struct schema_key *key, const struct dom_value *value,
+                void *field);
+
+// Writes the table's defaults into the struct.
+void bind_defaults(const struct schema_table *table, void *target);
+
+// "item 3 of 'nodes'", for messages.
+struct label {
+    char text[80];
+};
+struct label item_label(size_t index, const char *list);
+
+#endif

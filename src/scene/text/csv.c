@@ -1,0 +1,317 @@
+#include "scene/text/csv.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "scene/text/number.h"
+
+// ---- Complaints
+
+// A longer line is shown without its end.
+enum { SHOWN_LINE = 200, SHOWN_CELL = 40 };
+
+// Adds an error at `at`, a place in the present row, or about the whole file if that is NULL.
+static void complain_at(struct csv *csv, const char *at, const char *hint, const char *text)
+{
+    mark place = {0, 0};
+    char shown[SHOWN_LINE + 1];
+    csv->error_count++;
+    if (at) {
+        size_t length = strcspn(csv->row, "\r\n");
+        length = length < SHOWN_LINE ? length : SHOWN_LINE;
+        memcpy(shown, csv->row, length);
+        shown[length] = '\0';
+        size_t column = (size_t)(at - csv->row) + 1;
+        place.line = csv->line < INT_MAX ? (int)csv->line : INT_MAX;
+        place.column = column < INT_MAX ? (int)column : INT_MAX;
+    }
+    diagnostics_add(csv->diagnostics, DIAGNOSTIC_ERROR, csv->path, place, at ? shown : NULL, hint,
+                    "%s", text);
+}
+
+bool csv_complain(struct csv *csv, size_t field, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const char *cell = csv->cells[field].text;
+    complain_at(csv, cell ? cell : csv->row, NULL, text);
+    return false;
+}
+
+// ---- The file
+
+// Reads what the stream holds; false with errno where it cannot.
+static bool read_stream(FILE *stream, char **text, size_t *length)
+{
+    enum { CHUNK = 1 << 16 };
+    void *bytes = NULL;
+    size_t capacity = 0, filled = 0, got;
+    do {
+        if (!array_reserve(&bytes, &capacity, filled + CHUNK + 1, 1)) {
+            free(bytes);
+            errno = ENOMEM;
+            return false;
+        }
+        got = fread((char *)bytes + filled, 1, CHUNK, stream);
+        filled += got;
+    } while (got == CHUNK);
+    if (ferror(stream)) {
+        int reason = errno;
+        free(bytes);
+        errno = reason;
+        return false;
+    }
+    ((char *)bytes)[filled] = '\0';
+    *text = bytes;
+    *length = filled;
+    return true;
+}
+
+static bool read_file(struct csv *csv)
+{
+    char text[256];
+    FILE *stream = fopen(csv->path, "rb");
+    bool done = stream && read_stream(stream, &csv->text, &csv->length);
+    int reason = errno;
+    if (stream)
+        fclose(stream);
+    if (!done) {
+        snprintf(text, sizeof text, "cannot read the file: %s", strerror(reason));
+        complain_at(csv, NULL, NULL, text);
+        return false;
+    }
+    if (memchr(csv->text, '\0', csv->length)) {
+        complain_at(csv, NULL, NULL, "this is not a text file: it has a NUL byte");
+        return false;
+    }
+    return true;
+}
+
+// Without blanks and line ends at its end, so that only lines in the middle can be empty.
+static void trim_end(struct csv *csv)
+{
+    while (csv->length > 0 && strchr(" \t\r\n", csv->text[csv->length - 1]))
+        csv->text[--csv->length] = '\0';
+}
+
+static void rewind_to_first_line(struct csv *csv)
+{
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
+    bool marked = strncmp(csv->text, byte_order_mark, 3) == 0;
+    csv->next = csv->text + (marked ? 3 : 0);
+    csv->line = 0;
+}
+
+// ---- Rows
+
+static bool next_line(struct csv *csv)
+{
+    if (!csv->next)
+        return false;
+    csv->row = csv->next;
+    csv->line++;
+    const char *end = strchr(csv->row, '\n');
+    csv->next = end ? end + 1 : NULL;
+    return true;
+}
+
+// The cell that begins at `at`, blanks around it left out; *end is the comma or line end behind it.
+static struct csv_cell cut_cell(const char *at, const char **end)
+{
+    at += strspn(at, " \t");
+    size_t length = strcspn(at, ",\n");
+    *end = at + length;
+    while (length > 0 && strchr(" \t\r", at[length - 1]))
+        length--;
+    return (struct csv_cell){at, length};
+}
+
+// Cuts the present row into at most `capacity` cells and counts all of them.
+static size_t cut_row(const struct csv *csv, struct csv_cell *cells, size_t capacity)
+{
+    size_t count = 0;
+    const char *end = csv->row - 1;
+    do {
+        struct csv_cell cell = cut_cell(end + 1, &end);
+        if (count < capacity)
+            cells[count] = cell;
+        count++;
+    } while (*end == ',');
+    return count;
+}
+
+bool csv_next(struct csv *csv)
+{
+    while (csv->error_count < CSV_ERRORS_MAX && next_line(csv)) {
+        struct csv_cell cells[CSV_FIELDS_MAX];
+        size_t count = cut_row(csv, cells, CSV_FIELDS_MAX);
+        if (count == csv->column_count) {
+            for (size_t column = 0; column < count; column++)
+                csv->cells[csv->field_of_column[column]] = cells[column];
+            return true;
+        }
+        char text[128];
+        if (count == 1 && cells[0].length == 0)
+            snprintf(text, sizeof text, "an empty line among the rows");
+        else
+            snprintf(text, sizeof text, "this row has %zu cells, the header has %zu", count,
+                     csv->column_count);
+        complain_at(csv, csv->row, NULL, text);
+    }
+    return false;
+}
+
+void csv_seek(struct csv *csv, uint64_t row)
+{
+    rewind_to_first_line(csv);
+    // Row 0 stands in the second line, below the header.
+    for (uint64_t line = 0; line < row + 1 && next_line(csv); line++)
+        ;
+    size_t errors = csv->error_count;
+    csv->error_count = 0;
+    csv_next(csv);
+    csv->error_count = errors;
+}
+
+uint64_t csv_row_count(const struct csv *csv)
+{
+    uint64_t ends = 0;
+    for (const char *at = strchr(csv->text, '\n'); at; at = strchr(at + 1, '\n'))
+        ends++;
+    return ends;
+}
+
+// ---- The header
+
+static bool is_cell(struct csv_cell cell, const char *name)
+{
+    return strlen(name) == cell.length && memcmp(cell.text, name, cell.length) == 0;
+}
+
+static void complain_of_column(struct csv *csv, struct csv_cell cell, const char *what)
+{
+    const char *names[CSV_FIELDS_MAX];
+    char name[SHOWN_CELL + 1], text[128];
+    for (size_t field = 0; field < csv->field_count; field++)
+        names[field] = csv->fields[field].name;
+    snprintf(name, sizeof name, "%.*s", (int)(cell.length < SHOWN_CELL ? cell.length : SHOWN_CELL),
+             cell.text);
+    snprintf(text, sizeof text, "%s column '%s'", what, name);
+    complain_at(csv, cell.text, nearest_name(name, names, csv->field_count), text);
+}
+
+// Which field a column is; complains if there is none, or if another column is the same.
+static bool name_column(struct csv *csv, struct csv_cell cell, size_t column)
+{
+    for (size_t field = 0; field < csv->field_count; field++) {
+        if (!is_cell(cell, csv->fields[field].name))
+            continue;
+        if (csv_has(csv, field)) {
+            complain_of_column(csv, cell, "a second");
+            return false;
+        }
+        csv->cells[field] = cell;
+        csv->field_of_column[column] = (int)field;
+        return true;
+    }
+    complain_of_column(csv, cell, "unknown");
+    return false;
+}
+
+static bool read_header(struct csv *csv)
+{
+    char text[128];
+    struct csv_cell cells[CSV_FIELDS_MAX + 1];
+    size_t errors = csv->error_count;
+    rewind_to_first_line(csv);
+    next_line(csv);
+    size_t count = cut_row(csv, cells, CSV_FIELDS_MAX + 1);
+    // A column too many is either unknown or there twice, so that naming them finds it.
+    csv->column_count = count < CSV_FIELDS_MAX ? count : CSV_FIELDS_MAX;
+    for (size_t column = 0; column < count && column < CSV_FIELDS_MAX + 1; column++)
+        if (!name_column(csv, cells[column], column))
+            break;
+    for (size_t field = 0; csv->error_count == errors && field < csv->field_count; field++)
+        if (csv->fields[field].presence == CSV_REQUIRED && !csv_has(csv, field)) {
+            snprintf(text, sizeof text, "the header has no column '%s'", csv->fields[field].name);
+            complain_at(csv, csv->row, NULL, text);
+        }
+    return csv->error_count == errors;
+}
+
+bool csv_open(struct csv *csv, const char *path, const struct csv_field *fields, size_t field_count,
+              struct diagnostics *diagnostics)
+{
+    *csv = (struct csv){
+        .path = path, .diagnostics = diagnostics, .fields = fields, .field_count = field_count};
+    if (!read_file(csv))
+        return false;
+    trim_end(csv);
+    if (csv->length == 0) {
+        complain_at(csv, NULL, NULL, "the file is empty; its first line must name the columns");
+        return false;
+    }
+    return read_header(csv);
+}
+
+bool csv_has(const struct csv *csv, size_t field)
+{
+    return csv->cells[field].text != NULL;
+}
+
+void csv_close(struct csv *csv)
+{
+    free(csv->text);
+    *csv = (struct csv){0};
+}
+
+// ---- Cells
+
+// Whether there is a number to be read; *fine says whether its absence is allowed.
+static bool has_content(struct csv *csv, size_t field, bool *fine)
+{
+    const struct csv_cell *cell = &csv->cells[field];
+    *fine = true;
+    if (!cell->text)
+        return false;
+    if (cell->length > 0)
+        return true;
+    if (csv->fields[field].presence != CSV_DEFAULTED)
+        *fine = csv_complain(csv, field, "'%s' is missing", csv->fields[field].name);
+    return false;
+}
+
+static bool complain_of_number(struct csv *csv, size_t field, enum number_fault fault)
+{
+    const struct csv_cell *cell = &csv->cells[field];
+    int length = (int)(cell->length < SHOWN_CELL ? cell->length : SHOWN_CELL);
+    return csv_complain(csv, field, "'%.*s' %s", length, cell->text, number_fault_text(fault));
+}
+
+bool csv_number(struct csv *csv, size_t field, double *value)
+{
+    bool fine;
+    if (!has_content(csv, field, &fine))
+        return fine;
+    const struct csv_cell *cell = &csv->cells[field];
+    enum number_fault fault = number_parse(cell->text, cell->length, value);
+    return fault == NUMBER_OK || complain_of_number(csv, field, fault);
+}
+
+bool csv_count(struct csv *csv, size_t field, uint64_t *value)
+{
+    bool fine;
+    if (!has_content(csv, field, &fine))
+        return fine;
+    const struct csv_cell *cell = &csv->cells[field];
+    enum number_fault fault = number_parse_count(cell->text, cell->length, value);
+    return fault == NUMBER_OK || complain_of_number(csv, field, fault);
+}

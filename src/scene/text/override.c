@@ -1,0 +1,285 @@
+#include "scene/text/override.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "scene/text/number.h"
+
+struct setter {
+    struct scene_document *document;
+    struct diagnostics *diagnostics;
+    size_t index; // of the override
+    const char *text;
+    size_t path_length;
+};
+
+struct segment {
+    char *name; // in the document's arena
+    mark at;
+};
+
+static bool complain(const struct setter *setter, mark at, const char *hint, const char *format,
+                     ...) PRINTF_FORMAT(4, 5);
+
+static bool complain(const struct setter *setter, mark at, const char *hint, const char *format,
+                     ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    document_complain_va(setter->document, setter->diagnostics, at, hint, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool complain_memory(const struct setter *setter)
+{
+    return complain(setter, (mark){0, 0}, NULL, "out of memory while applying --set");
+}
+
+static mark place(const struct setter *setter, size_t offset)
+{
+    mark at = {-(int)setter->index - 1, 1};
+    for (size_t i = 0; i < offset; i++)
+        at.column += ((unsigned char)setter->text[i] & 0xC0) != 0x80;
+    return at;
+}
+
+// The segment that starts at *offset; *offset moves behind its dot.
+static bool next_segment(const struct setter *setter, size_t *offset, struct segment *segment)
+{
+    size_t start = *offset, end = start;
+    while (end < setter->path_length && setter->text[end] != '.')
+        end++;
+    segment->at = place(setter, start);
+    if (end == start)
+        return complain(setter, segment->at, NULL, "a part of the path is empty");
+    segment->name = document_allocate(setter->document, end - start + 1);
+    if (!segment->name)
+        return complain_memory(setter);
+    memcpy(segment->name, setter->text + start, end - start);
+    *offset = end + 1;
+    return true;
+}
+
+static bool split_path(const struct setter *setter, struct segment segments[DOCUMENT_DEPTH_MAX],
+                       size_t *depth)
+{
+    for (size_t offset = 0; offset <= setter->path_length; ++*depth) {
+        if (*depth == DOCUMENT_DEPTH_MAX)
+            return complain(setter, place(setter, offset), NULL, "the path has more than %d parts",
+                            DOCUMENT_DEPTH_MAX);
+        if (!next_segment(setter, &offset, &segments[*depth]))
+            return false;
+    }
+    return true;
+}
+
+static bool own_items(struct setter *setter, struct dom_node *list)
+{
+    struct dom_value *items = document_allocate(setter->document, list->count * sizeof *items);
+    if (!items)
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        items[i] = list->items[i];
+        items[i].shared = true;
+    }
+    list->items = items;
+    return true;
+}
+
+static bool own_pairs(struct setter *setter, struct dom_node *mapping)
+{
+    struct dom_pair *pairs = document_allocate(setter->document, mapping->count * sizeof *pairs);
+    if (!pairs)
+        return false;
+    for (size_t i = 0; i < mapping->count; i++) {
+        pairs[i] = mapping->pairs[i];
+        pairs[i].value.shared = true;
+    }
+    mapping->pairs = pairs;
+    return true;
+}
+
+// Makes the value's node its own, so that a change is not seen through other aliases. Its children
+// are still shared.
+static bool own_node(struct setter *setter, struct dom_value *value)
+{
+    if (!value->shared)
+        return true;
+    struct dom_node *copy = document_allocate(setter->document, sizeof *copy);
+    if (!copy)
+        return complain_memory(setter);
+    *copy = *value->node;
+    bool owned = copy->kind == DOM_LIST      ? own_items(setter, copy)
+                 : copy->kind == DOM_MAPPING ? own_pairs(setter, copy)
+                                             : true;
+    if (!owned)
+        return complain_memory(setter);
+    value->node = copy;
+    value->shared = false;
+    return true;
+}
+
+// ---- Steps along the path
+
+static const char *item_name(const struct dom_value *item)
+{
+    const struct dom_pair *name = dom_find(item->node, "name");
+    return name && name->value.node->kind == DOM_SCALAR ? name->value.node->text : NULL;
+}
+
+static bool complain_no_item(const struct setter *setter, const struct dom_node *list,
+                             const struct segment *segment)
+{
+    enum { NAMES_MAX = 200 };
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < list->count && count < NAMES_MAX; i++)
+        if (item_name(&list->items[i]))
+            names[count++] = item_name(&list->items[i]);
+    return complain(setter, segment->at, nearest_name(segment->name, names, count),
+                    "the list has no item '%s'; items are chosen by their name or by a number "
+                    "from 0",
+                    show_text(segment->name).text);
+}
+
+static struct dom_value *find_item(const struct setter *setter, const struct dom_node *list,
+                                   const struct segment *segment)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *name = item_name(&list->items[i]);
+        if (name && strcmp(name, segment->name) == 0)
+            return &list->items[i];
+    }
+    uint64_t number;
+    if (number_parse_count(segment->name, strlen(segment->name), &number) != NUMBER_OK) {
+        complain_no_item(setter, list, segment);
+        return NULL;
+    }
+    if (number < list->count)
+        return &list->items[number];
+    complain(setter, segment->at, NULL, "the list has %zu item%s, numbered from 0; there is no %s",
+             list->count, list->count == 1 ? "" : "s", show_text(segment->name).text);
+    return NULL;
+}
+
+// The pair of that key, added at the end (with an empty mapping as its value) where it is missing.
+static struct dom_value *find_or_add_key(const struct setter *setter, struct dom_node *mapping,
+                                         const struct segment *segment)
+{
+    for (size_t i = 0; i < mapping->count; i++)
+        if (strcmp(mapping->pairs[i].key, segment->name) == 0)
+            return &mapping->pairs[i].value;
+    size_t bytes = (mapping->count + 1) * sizeof *mapping->pairs;
+    struct dom_pair *pairs = document_allocate(setter->document, bytes);
+    struct dom_node *node = document_allocate(setter->document, sizeof *node);
+    if (!pairs || !node) {
+        complain_memory(setter);
+        return NULL;
+    }
+    if (mapping->count > 0)
+        memcpy(pairs, mapping->pairs, mapping->count * sizeof *pairs);
+    *node = (struct dom_node){.kind = DOM_MAPPING,
+                              .flow = mapping->flow,
+                              .complete = true,
+                              .height = 1,
+                              .at = segment->at,
+                              .weight = 1};
+    pairs[mapping->count] = (struct dom_pair){
+        .key = segment->name, .key_at = segment->at, .value = {.node = node, .at = segment->at}};
+    mapping->pairs = pairs;
+    return &mapping->pairs[mapping->count++].value;
+}
+
+static struct dom_value *step(struct setter *setter, struct dom_value *value,
+                              const struct segment *segment)
+{
+    if (!own_node(setter, value))
+        return NULL;
+    struct dom_node *node = value->node;
+    if (node->kind == DOM_MAPPING)
+        return find_or_add_key(setter, node, segment);
+    if (node->kind == DOM_LIST)
+        return find_item(setter, node, segment);
+    complain(setter, segment->at, NULL,
+             "the path goes on to '%s', but what stands there is '%s', not a mapping or list",
+             show_text(segment->name).text, show_text(node->text).text);
+    return NULL;
+}
+
+// ---- Keys that replace one another
+
+static void remove_key(struct dom_node *mapping, const char *key)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < mapping->count; i++)
+        if (strcmp(mapping->pairs[i].key, key) != 0)
+            mapping->pairs[kept++] = mapping->pairs[i];
+    mapping->count = kept;
+}
+
+static void remove_rival(struct scene_document *document, const char *path, size_t length)
+{
+    static const char *const rivals[][3] = {
+        {"simulation.steps", "simulation", "duration"},
+        {"simulation.duration", "simulation", "steps"},
+        {"output.every", "output", "every_steps"},
+        {"output.every_steps", "output", "every"},
+    };
+    for (size_t i = 0; i < sizeof rivals / sizeof rivals[0]; i++) {
+        if (strlen(rivals[i][0]) != length || memcmp(rivals[i][0], path, length) != 0)
+            continue;
+        const struct dom_pair *section = dom_find(document->root.node, rivals[i][1]);
+        if (section && section->value.node->kind == DOM_MAPPING)
+            remove_key(section->value.node, rivals[i][2]);
+    }
+}
+
+// ---- The whole
+
+static bool prepare(struct setter *setter, const char *text)
+{
+    static const char prefix[] = "--set ";
+    size_t length = strlen(text);
+    char *name = malloc(sizeof prefix + length);
+    struct source *source = &setter->document->overrides[setter->index];
+    bool ready = false;
+    if (name) {
+        memcpy(name, prefix, sizeof prefix - 1);
+        memcpy(name + sizeof prefix - 1, text, length + 1);
+        ready = source_init(source, name, text, length);
+    }
+    free(name);
+    if (!ready)
+        return complain_memory(setter);
+    setter->text = source->text;
+    setter->path_length = strcspn(setter->text, "=");
+    mark whole = place(setter, 0), at;
+    if (source_check(source, &at) || strpbrk(setter->text, "\r\n"))
+        return complain(setter, whole, NULL, "--set takes one line of UTF-8 text");
+    if (setter->text[setter->path_length] != '=')
+        return complain(setter, whole, NULL, "--set takes PATH=VALUE, such as simulation.dt=0.001");
+    return true;
+}
+
+bool override_apply(struct scene_document *document, size_t index,
+                    const struct scene_override *override, struct diagnostics *diagnostics)
+{
+    struct setter setter = {.document = document, .diagnostics = diagnostics, .index = index};
+    struct segment segments[DOCUMENT_DEPTH_MAX];
+    struct dom_value *value = &document->root, replacement;
+    size_t depth = 0;
+    // All of the text is read before anything is changed: a bad one leaves no half-made keys.
+    if (!prepare(&setter, override->text) || !split_path(&setter, segments, &depth) ||
+        !document_load_value(document, index, setter.path_length + 1, &replacement, diagnostics))
+        return false;
+    for (size_t i = 0; i < depth; i++) {
+        value = step(&setter, value, &segments[i]);
+        if (!value)
+            return false;
+    }
+    *value = replacement;
+    remove_rival(document, setter.text, setter.path_length);
+    return true;
+}

@@ -1,0 +1,206 @@
+// The scene as one YAML text that can be run from any folder: the document after --set, aliases
+// expanded, the paths of files absolute.
+#include "scene/reader.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <yaml.h>
+
+#include "base/memory.h"
+#include "scene/text/document.h"
+
+struct emission {
+    yaml_emitter_t emitter;
+    char *folder; // absolute, ending in '/'
+    char *text;
+    size_t length, capacity;
+};
+
+static int append(void *data, unsigned char *bytes, size_t count)
+{
+    struct emission *emission = data;
+    void *text = emission->text;
+    bool grown = array_reserve(&text, &emission->capacity, emission->length + count + 1, 1);
+    emission->text = text;
+    if (!grown)
+        return 0;
+    memcpy(emission->text + emission->length, bytes, count);
+    emission->length += count;
+    emission->text[emission->length] = '\0';
+    return 1;
+}
+
+// ---- Events
+
+// Numbers and plain names, which mean the same in every place. Everything else is quoted: whether
+// libyaml would write it plain depends on where it stands.
+static bool is_simple(const char *text)
+{
+    bool word = false;
+    for (const char *c = text; *c; c++) {
+        bool letter =
+            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+        if (!letter && !strchr("+-._", *c))
+            return false;
+        word = word || letter; // not '-' or '...'
+    }
+    return word;
+}
+
+static bool emit_scalar(struct emission *emission, const char *text, bool plain)
+{
+    yaml_event_t event;
+    plain = plain && is_simple(text);
+    yaml_scalar_style_t style = plain ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+    return yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text,
+                                        (int)strlen(text), plain, 1, style) &&
+           yaml_emitter_emit(&emission->emitter, &event);
+}
+
+// A path as it is from the root. Quoted: it may hold anything.
+static bool emit_path(struct emission *emission, const char *path)
+{
+    if (path[0] == '/')
+        return emit_scalar(emission, path, false);
+    size_t before = strlen(emission->folder), length = strlen(path);
+    char *absolute = malloc(before + length + 1);
+    if (!absolute)
+        return false;
+    memcpy(absolute, emission->folder, before);
+    memcpy(absolute + before, path, length + 1);
+    bool emitted = emit_scalar(emission, absolute, false);
+    free(absolute);
+    return emitted;
+}
+
+static bool emit_node(struct emission *emission, const struct dom_node *node, bool body);
+
+static bool is_path_key(const char *key)
+{
+    return strcmp(key, "file") == 0 || strcmp(key, "nodes_file") == 0 ||
+           strcmp(key, "springs_file") == 0;
+}
+
+// `bodies` says that an item of this node's lists is a body, whose files are paths.
+static bool emit_list(struct emission *emission, const struct dom_node *node, bool bodies)
+{
+    yaml_event_t event;
+    yaml_sequence_style_t style = node->flow ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE;
+    if (!yaml_sequence_start_event_initialize(&event, NULL, NULL, 1, style) ||
+        !yaml_emitter_emit(&emission->emitter, &event))
+        return false;
+    for (size_t i = 0; i < node->count; i++)
+        if (!emit_node(emission, node->items[i].node, bodies))
+            return false;
+    return yaml_sequence_end_event_initialize(&event) &&
+           yaml_emitter_emit(&emission->emitter, &event);
+}
+
+static bool emit_mapping(struct emission *emission, const struct dom_node *node, bool body)
+{
+    yaml_event_t event;
+    yaml_mapping_style_t style = node->flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE;
+    if (!yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, style) ||
+        !yaml_emitter_emit(&emission->emitter, &event))
+        return false;
+    for (size_t i = 0; i < node->count; i++) {
+        const struct dom_node *value = node->pairs[i].value.node;
+        bool path = body && is_path_key(node->pairs[i].key) && value->kind == DOM_SCALAR;
+        if (!emit_scalar(emission, node->pairs[i].key, true))
+            return false;
+        if (!(path ? emit_path(emission, value->text) : emit_node(emission, value, false)))
+            return false;
+    }
+    return yaml_mapping_end_event_initialize(&event) &&
+           yaml_emitter_emit(&emission->emitter, &event);
+}
+
+static bool emit_node(struct emission *emission, const struct dom_node *node, bool body)
+{
+    switch (node->kind) {
+    case DOM_SCALAR:
+        return emit_scalar(emission, node->text, node->plain);
+    case DOM_LIST:
+        return emit_list(emission, node, false);
+    case DOM_MAPPING:
+        break;
+    }
+    return emit_mapping(emission, node, body);
+}
+
+// The root is emitted here, because only its `bodies` are bodies.
+static bool emit_root(struct emission *emission, const struct dom_node *root)
+{
+    yaml_event_t event;
+    if (!yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE) ||
+        !yaml_emitter_emit(&emission->emitter, &event))
+        return false;
+    for (size_t i = 0; i < root->count; i++) {
+        const struct dom_node *value = root->pairs[i].value.node;
+        bool bodies = strcmp(root->pairs[i].key, "bodies") == 0 && value->kind == DOM_LIST;
+        if (!emit_scalar(emission, root->pairs[i].key, true))
+            return false;
+        if (!(bodies ? emit_list(emission, value, true) : emit_node(emission, value, false)))
+            return false;
+    }
+    return yaml_mapping_end_event_initialize(&event) &&
+           yaml_emitter_emit(&emission->emitter, &event);
+}
+
+static bool emit_document(struct emission *emission, const struct dom_node *root)
+{
+    yaml_event_t event;
+    yaml_emitter_t *emitter = &emission->emitter;
+    return yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING) &&
+           yaml_emitter_emit(emitter, &event) &&
+           yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1) &&
+           yaml_emitter_emit(emitter, &event) && emit_root(emission, root) &&
+           yaml_document_end_event_initialize(&event, 1) && yaml_emitter_emit(emitter, &event) &&
+           yaml_stream_end_event_initialize(&event) && yaml_emitter_emit(emitter, &event);
+}
+
+// ---- The whole
+
+// The absolute folder of the scene file, ending in '/'. The folder need not be there: a scene from
+// memory may have any name.
+static char *absolute_folder(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    size_t length = slash ? (size_t)(slash + 1 - file) : 0;
+    char here[PATH_MAX] = "";
+    if (file[0] != '/' && !getcwd(here, sizeof here))
+        return NULL;
+    size_t before = strlen(here);
+    char *folder = malloc(before + length + 2);
+    if (!folder)
+        return NULL;
+    memcpy(folder, here, before);
+    if (file[0] != '/' && (before == 0 || here[before - 1] != '/'))
+        folder[before++] = '/';
+    memcpy(folder + before, file, length);
+    folder[before + length] = '\0';
+    return folder;
+}
+
+char *scene_resolved_yaml(const taut_scene *scene)
+{
+    struct emission emission = {.folder = absolute_folder(scene->file)};
+    if (!emission.folder || !yaml_emitter_initialize(&emission.emitter)) {
+        free(emission.folder);
+        return NULL;
+    }
+    yaml_emitter_set_output(&emission.emitter, append, &emission);
+    yaml_emitter_set_unicode(&emission.emitter, 1);
+    yaml_emitter_set_width(&emission.emitter, 100);
+    bool emitted = emit_document(&emission, scene->document->root.node);
+    yaml_emitter_delete(&emission.emitter);
+    free(emission.folder);
+    if (!emitted) {
+        free(emission.text);
+        return NULL;
+    }
+    return emission.text;
+}
