@@ -1,0 +1,24 @@
+// One scene of every builder, with every force somewhere among them, of a size at which a plan has
+// several blocks and colours. Small enough to be run hundreds of times.
+#ifndef TAUT_TESTS_SAMPLES_H
+#define TAUT_TESTS_SAMPLES_H
+
+#include "physics.h"
+
+struct sample {
+    const char *name;
+    const char *text; // of a scene, after `precision` and `simulation`
+};
+
+extern const struct sample samples[];
+extern const size_t sample_count;
+
+// A solver of the sample; `precision` single or double, dt 0.0005.
+taut_solver *sample_solver(const struct sample *sample, const char *precision,
+                           const char *integrator, const struct solver_options *options);
+
+// "200 springs to one node" and the like: a star of `arms` springs to the last node, which every
+// tile of one node has to share.
+taut_solver *star_solver(int arms, const struct solver_options *options);
+
+#endif

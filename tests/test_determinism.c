@@ -1,0 +1,156 @@
+// The same bits: for every number of threads, from run to run, with and without looks in between,
+// in one go and step by step.
+#include "samples.h"
+
+#include <stdlib.h>
+
+static const char *const integrators[] = {"explicit_euler",  "symplectic_euler", "verlet",
+                                          "velocity_verlet", "midpoint",         "rk4"};
+
+enum { STEPS = 30 };
+
+static uint64_t hash_after(const struct sample *sample, const char *precision,
+                           const char *integrator, int threads)
+{
+    struct solver_options options = {.config = {.threads = threads}, .plan = {.tile_nodes = 32}};
+    taut_solver *solver = sample_solver(sample, precision, integrator, &options);
+    assert_int_equal(taut_solver_threads(solver), threads);
+    advance(solver, STEPS);
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    static const int threads[] = {2, 3, 4, 8};
+    for (size_t s = 0; s < sample_count; s++) {
+        const char *precision = s % 2 ? "double" : "single", *integrator = integrators[s % 6];
+        uint64_t hash = hash_after(&samples[s], precision, integrator, 1);
+        for (int t = 0; t < 4; t++)
+            if (hash_after(&samples[s], precision, integrator, threads[t]) != hash)
+                fail_msg("%s: %d threads give another hash", samples[s].name, threads[t]);
+    }
+}
+
+static void test_every_integrator(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        for (size_t s = 6; s < 8; s++)
+            assert_true(hash_after(&samples[s], "single", integrators[i], 1) ==
+                        hash_after(&samples[s], "single", integrators[i], 3));
+}
+
+static void test_run_to_run(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count; s++)
+        assert_true(hash_after(&samples[s], "single", "symplectic_euler", 2) ==
+                    hash_after(&samples[s], "single", "symplectic_euler", 2));
+}
+
+// Different scenes, precisions and integrators do have different hashes: the hash sees the state.
+static void test_hash_sees_the_state(void **state)
+{
+    (void)state;
+    uint64_t hash = hash_after(&samples[2], "single", "symplectic_euler", 1);
+    assert_true(hash != hash_after(&samples[2], "double", "symplectic_euler", 1));
+    assert_true(hash != hash_after(&samples[2], "single", "velocity_verlet", 1));
+    assert_true(hash != hash_after(&samples[3], "single", "symplectic_euler", 1));
+}
+
+// Energies, forces and volumes may be looked at as often as one likes; and the work may be
+// accounted for or not.
+static void test_looks_change_nothing(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count; s++) {
+        const char *integrator = integrators[s % 6];
+        struct solver_options options = {.config = {.threads = 2}, .plan = {.tile_nodes = 32}};
+        taut_solver *solver = sample_solver(&samples[s], "single", integrator, &options);
+        for (int step = 0; step < STEPS; step++) {
+            if (step % 3 == 0)
+                energy_of(solver);
+            if (step % 5 == 0)
+                free(all_forces(solver));
+            advance(solver, 1);
+        }
+        assert_true(taut_solver_hash(solver) == hash_after(&samples[s], "single", integrator, 1));
+        taut_solver_destroy(solver);
+    }
+}
+
+static void test_account_of_work_changes_nothing(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count; s++) {
+        taut_scene *scene = scene_of("precision: single\noutput: {work: false}\n"
+                                     "simulation: {integrator: %s, dt: 0.0005, steps: 1}\n%s",
+                                     integrators[s % 6], samples[s].text);
+        struct solver_options options = {.config = {.threads = 2}, .plan = {.tile_nodes = 32}};
+        taut_solver *solver = solver_from(scene, &options);
+        advance(solver, STEPS);
+        assert_true(taut_solver_hash(solver) ==
+                    hash_after(&samples[s], "single", integrators[s % 6], 1));
+        taut_solver_destroy(solver);
+    }
+}
+
+// With a tail, which one worker runs through last.
+static void test_tails(void **state)
+{
+    (void)state;
+    uint64_t hashes[4];
+    for (int threads = 1; threads <= 4; threads++) {
+        struct solver_options options = {.config = {.threads = threads}, .plan = {.tile_nodes = 1}};
+        taut_solver *solver = star_solver(200, &options);
+        const struct plan_set *springs = &solver->plan->springs;
+        assert_true(springs->block_count > springs->colour_start[springs->colour_count]);
+        advance(solver, 3 * STEPS);
+        hashes[threads - 1] = taut_solver_hash(solver);
+        assert_true(hashes[threads - 1] == hashes[0]);
+        taut_solver_destroy(solver);
+    }
+}
+
+// Energies and the account are sums over fixed chunks: the same bits too.
+static void test_energies(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count; s++) {
+        taut_energy energies[2];
+        struct snapshot_work work[2];
+        for (int i = 0; i < 2; i++) {
+            struct solver_options options = {.config = {.threads = i ? 3 : 1}};
+            taut_solver *solver =
+                sample_solver(&samples[s], "single", "symplectic_euler", &options);
+            advance(solver, STEPS);
+            energies[i] = energy_of(solver);
+            work[i] = work_of(solver);
+            taut_solver_destroy(solver);
+        }
+        assert_same_bits(energies[0].total, energies[1].total);
+        assert_same_bits(energies[0].gas, energies[1].gas);
+        assert_same_bits(work[0].damping, work[1].damping);
+        assert_same_bits(work[0].wind, work[1].wind);
+        assert_same_bits(work[0].breaking, work[1].breaking);
+        assert_same_bits(work[0].friction, work[1].friction);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_every_integrator),
+        cmocka_unit_test(test_run_to_run),
+        cmocka_unit_test(test_hash_sees_the_state),
+        cmocka_unit_test(test_looks_change_nothing),
+        cmocka_unit_test(test_account_of_work_changes_nothing),
+        cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_energies),
+    };
+    return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
+}

@@ -1,0 +1,223 @@
+// The plan: complete and free of conflicts for every builder, and its checker finds what is not; a
+// tail where colours run out; the same plan from the same scene.
+#include "samples.h"
+
+#include <string.h>
+
+static void assert_sound(const taut_solver *solver, const char *name)
+{
+    taut_error error = {0};
+    if (plan_check(solver->topology, solver->plan, &error) != TAUT_OK)
+        fail_msg("%s: %s", name, error.text);
+}
+
+static void test_every_builder_gets_a_sound_plan(void **state)
+{
+    (void)state;
+    static const uint32_t tiles[] = {0, 1, 7, 64, 100000};
+    for (size_t s = 0; s < sample_count; s++)
+        for (int t = 0; t < 5; t++)
+            for (int colours = 0; colours <= 2; colours++) {
+                struct solver_options options = {
+                    .config = {.threads = 1},
+                    .plan = {.tile_nodes = tiles[t], .colours_allowed = colours}};
+                taut_solver *solver =
+                    sample_solver(&samples[s], "single", "symplectic_euler", &options);
+                assert_sound(solver, samples[s].name);
+                if (colours > 0)
+                    assert_true(solver->plan->springs.colour_count <= colours);
+                taut_solver_destroy(solver);
+            }
+}
+
+static void test_reference_plan_is_the_builders_order(void **state)
+{
+    (void)state;
+    struct solver_options options = {.config = {.threads = 4, .kernel = TAUT_KERNEL_REFERENCE}};
+    taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
+    const struct plan_set *springs = &solver->plan->springs;
+    assert_int_equal(springs->block_count, 1);
+    for (uint64_t i = 0; i < springs->element_count; i++)
+        assert_int_equal(springs->order[i], i);
+    assert_int_equal(taut_solver_threads(solver), 1);
+    assert_sound(solver, "reference");
+    taut_solver_destroy(solver);
+}
+
+static uint32_t tail_of(const struct plan_set *set)
+{
+    return set->block_count - set->colour_start[set->colour_count];
+}
+
+// Every block of a star holds the last node: 64 colours hold one block each, the rest is the tail.
+static void test_star_runs_out_of_colours(void **state)
+{
+    (void)state;
+    struct solver_options options = {.config = {.threads = 1}, .plan = {.tile_nodes = 1}};
+    taut_solver *solver = star_solver(200, &options);
+    assert_int_equal(solver->plan->springs.colour_count, 64);
+    assert_int_equal(tail_of(&solver->plan->springs), 200 - 64);
+    assert_sound(solver, "star");
+    taut_solver_destroy(solver);
+}
+
+static void test_few_colours_leave_a_tail(void **state)
+{
+    (void)state;
+    for (int colours = 1; colours <= 2; colours++) {
+        struct solver_options options = {.config = {.threads = 1},
+                                         .plan = {.tile_nodes = 16, .colours_allowed = colours}};
+        taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
+        assert_true(tail_of(&solver->plan->springs) > 0);
+        assert_true(tail_of(&solver->plan->faces) > 0);
+        taut_solver_destroy(solver);
+    }
+}
+
+// With colours enough there is none, and blocks are many.
+static void test_lattice_needs_no_tail(void **state)
+{
+    (void)state;
+    struct solver_options options = {.config = {.threads = 1}, .plan = {.tile_nodes = 16}};
+    taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
+    assert_int_equal(tail_of(&solver->plan->springs), 0);
+    assert_true(solver->plan->springs.colour_count > 2);
+    assert_true(solver->plan->springs.block_count > 20);
+    taut_solver_destroy(solver);
+}
+
+static void test_same_plan_from_the_same_scene(void **state)
+{
+    (void)state;
+    taut_solver *a = sample_solver(&samples[2], "single", "symplectic_euler", NULL);
+    struct solver_options options = {.config = {.threads = 7}};
+    taut_solver *b = sample_solver(&samples[2], "double", "rk4", &options);
+    const struct plan_set *p = &a->plan->springs, *q = &b->plan->springs;
+    assert_int_equal(p->block_count, q->block_count);
+    assert_memory_equal(p->order, q->order, (size_t)p->element_count * sizeof *p->order);
+    assert_memory_equal(p->blocks, q->blocks, p->block_count * sizeof *p->blocks);
+    assert_memory_equal(p->colour_start, q->colour_start, sizeof p->colour_start);
+    taut_solver_destroy(a);
+    taut_solver_destroy(b);
+}
+
+// Fragile springs are those that may break or yield, by their places in the plan, ascending.
+static void test_fragile_springs(void **state)
+{
+    (void)state;
+    taut_solver *solver = sample_solver(&samples[3], "single", "symplectic_euler", NULL);
+    assert_int_equal(solver->plan->fragile_count, taut_solver_spring_count(solver));
+    taut_solver_destroy(solver);
+    solver = sample_solver(&samples[2], "single", "symplectic_euler", NULL);
+    assert_int_equal(solver->plan->fragile_count, 0);
+    taut_solver_destroy(solver);
+}
+
+// ---- Plans that somebody has tampered with
+
+static taut_solver *tampered;
+
+static void fresh(void)
+{
+    taut_solver_destroy(tampered);
+    struct solver_options options = {.config = {.threads = 1}, .plan = {.tile_nodes = 64}};
+    tampered = sample_solver(&samples[3], "single", "symplectic_euler", &options);
+    assert_sound(tampered, "fresh");
+}
+
+static void assert_found(const char *reason)
+{
+    taut_error error = {0};
+    assert_int_equal(plan_check(tampered->topology, tampered->plan, &error), TAUT_ERROR_ARGUMENT);
+    if (!strstr(error.text, reason))
+        fail_msg("'%s' does not say '%s'", error.text, reason);
+    fresh();
+}
+
+static void test_checker_finds_wrong_orders(void **state)
+{
+    (void)state;
+    fresh();
+    tampered->plan->springs.order[5] = tampered->plan->springs.order[6];
+    assert_found("stands twice");
+    tampered->plan->springs.order[5] = (uint32_t)tampered->plan->springs.element_count;
+    assert_found("out of range");
+    tampered->plan->faces.order[0] = tampered->plan->faces.order[1];
+    assert_found("face");
+}
+
+static void test_checker_finds_wrong_blocks(void **state)
+{
+    (void)state;
+    fresh();
+    tampered->plan->springs.blocks[1].first++;
+    assert_found("gap");
+    tampered->plan->springs.blocks[tampered->plan->springs.block_count - 1].count--;
+    assert_found("cover");
+    tampered->plan->springs.block_count--;
+    assert_found("cover");
+}
+
+static void test_checker_finds_conflicts(void **state)
+{
+    (void)state;
+    fresh();
+    // Two neighbouring tiles under one colour.
+    struct plan_set *set = &tampered->plan->springs;
+    assert_true(set->colour_count >= 2);
+    set->colour_start[1] = set->colour_start[2];
+    assert_found("share node");
+    // A spring moved to another block: from the last of one colour into the first of the next.
+    set = &tampered->plan->springs;
+    struct plan_block *block = &set->blocks[set->colour_start[1] - 1];
+    block->count--;
+    block[1].first--;
+    block[1].count++;
+    assert_found("share node");
+}
+
+static void test_checker_finds_wrong_colours(void **state)
+{
+    (void)state;
+    fresh();
+    struct plan_set *set = &tampered->plan->springs;
+    set->colour_start[set->colour_count + 1]--;
+    assert_found("do not cover");
+    set = &tampered->plan->springs;
+    set->colour_start[1] = set->block_count;
+    assert_found(""); // a conflict or an order: it is found either way
+    set = &tampered->plan->faces;
+    set->colour_start[0] = 1;
+    assert_found("do not cover");
+}
+
+static void test_checker_finds_wrong_fragile_lists(void **state)
+{
+    (void)state;
+    fresh();
+    tampered->plan->fragile[3] = tampered->plan->fragile[2];
+    assert_found("fragile");
+    tampered->plan->fragile[0] = (uint32_t)tampered->plan->springs.element_count;
+    assert_found("fragile");
+    taut_solver_destroy(tampered);
+    tampered = NULL;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_builder_gets_a_sound_plan),
+        cmocka_unit_test(test_reference_plan_is_the_builders_order),
+        cmocka_unit_test(test_star_runs_out_of_colours),
+        cmocka_unit_test(test_few_colours_leave_a_tail),
+        cmocka_unit_test(test_lattice_needs_no_tail),
+        cmocka_unit_test(test_same_plan_from_the_same_scene),
+        cmocka_unit_test(test_fragile_springs),
+        cmocka_unit_test(test_checker_finds_wrong_orders),
+        cmocka_unit_test(test_checker_finds_wrong_blocks),
+        cmocka_unit_test(test_checker_finds_conflicts),
+        cmocka_unit_test(test_checker_finds_wrong_colours),
+        cmocka_unit_test(test_checker_finds_wrong_fragile_lists),
+    };
+    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}
