@@ -1,0 +1,180 @@
+// All scenes of scenes/, whatever they show: the same bits for every number of threads, run after
+// run, with output and without; the plain reference near to them.
+#include "scene_runs.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { SCENES_MAX = 100 };
+
+static char *names[SCENES_MAX];
+static size_t name_count;
+
+// So many steps that small scenes get going and large ones stay quick.
+static uint64_t steps_for(const taut_solver *solver)
+{
+    uint64_t updates = quick() ? 200000 : 2000000;
+    uint64_t steps = updates / (taut_solver_spring_count(solver) + 1), most = quick() ? 40 : 250;
+    return steps < 3 ? 3 : steps < most ? steps : most;
+}
+
+static taut_solver *open_with(const char *scene, int threads, enum taut_kernel kernel)
+{
+    struct solver_options options = {.config = {.threads = threads, .kernel = kernel}};
+    return scene_open(scene, NULL, &options);
+}
+
+static uint64_t hash_of_run(const char *scene, int threads)
+{
+    taut_solver *solver = open_with(scene, threads, TAUT_KERNEL_AUTO);
+    assert_int_equal(taut_solver_threads(solver), threads);
+    advance(solver, steps_for(solver));
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_same_bits_for_every_number_of_threads(void **context)
+{
+    const char *scene = *context;
+    static const int threads[] = {2, 3, 4, 8};
+    uint64_t one = hash_of_run(scene, 1);
+    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++)
+        assert_int_equal(hash_of_run(scene, threads[i]), one);
+}
+
+// A second run, in steps of uneven number and with every look at it that output can take, account
+// of work included.
+static void test_same_bits_with_output(void **context)
+{
+    const char *scene = *context;
+    taut_solver *plain = open_with(scene, 2, TAUT_KERNEL_AUTO);
+    taut_solver *watched = scene_open(scene, (const char *[]){"output.work=true", NULL}, NULL);
+    uint64_t start = taut_solver_hash(plain), steps = steps_for(plain);
+    assert_int_equal(taut_solver_hash(watched), start);
+    advance(plain, steps);
+    assert_true(taut_solver_hash(plain) != start); // something moves
+    struct moment_view view;
+    assert_int_equal(moment_view_make(watched, &view, NULL), TAUT_OK);
+    for (uint64_t done = 0, batch = 1; done < steps; done += batch, batch = batch % 7 + 2) {
+        moment_view_take(watched, WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY, &view);
+        assert_true(isfinite(view.snapshot.total));
+        batch = batch < steps - done ? batch : steps - done;
+        advance(watched, batch);
+    }
+    assert_int_equal(taut_solver_hash(watched), taut_solver_hash(plain));
+    moment_view_free(&view);
+    taut_solver_destroy(plain);
+    taut_solver_destroy(watched);
+}
+
+// The order of sums differs, so the two part by rounding, which a few hundred steps of a stable
+// scene do not blow up.
+static void test_reference_is_near(void **context)
+{
+    const char *scene = *context;
+    taut_solver *fast = open_with(scene, 2, TAUT_KERNEL_AUTO);
+    taut_solver *reference = open_with(scene, 1, TAUT_KERNEL_REFERENCE);
+    assert_string_equal(reference->functions->kernel_name(reference->system), "reference");
+    assert_true(strcmp(fast->functions->kernel_name(fast->system), "reference") != 0);
+    uint64_t steps = steps_for(fast);
+    advance(fast, steps);
+    advance(reference, steps);
+    double *a = all_places(fast), *b = all_places(reference), size = 0, apart = 0;
+    for (uint64_t i = 0; i < 3 * taut_solver_node_count(fast); i++) {
+        assert_true(isfinite(a[i]) && isfinite(b[i]));
+        size = fmax(size, fabs(b[i]));
+        apart = fmax(apart, fabs(a[i] - b[i]));
+    }
+    assert_near(apart, 0, (fast->precision == PRECISION_DOUBLE ? 1e-11 : 2e-4) * size);
+    free(a);
+    free(b);
+    taut_solver_destroy(fast);
+    taut_solver_destroy(reference);
+}
+
+// What every scene promises its reader: a title, a step well below the critical one, and a first
+// line that says what it is.
+static void test_scene_is_sound(void **context)
+{
+    const char *scene = *context;
+    taut_solver *solver = scene_open(scene, NULL, NULL);
+    struct critical_step critical;
+    assert_int_equal(solver_critical_step(solver, &critical, NULL), TAUT_OK);
+    assert_true(critical.known);
+    double limit =
+        integrator_critical_dt(solver->integrator, critical.omega, solver->position_ratio);
+    assert_true(taut_solver_dt(solver) < 0.91 * limit);
+    taut_solver_destroy(solver);
+    char *path = text_format("%s/scenes/%s.yaml", TAUT_TEST_SOURCE, scene);
+    assert_non_null(path);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char line[200];
+    bool titled = false;
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_true(strncmp(line, "# ", 2) == 0);
+    while (fgets(line, sizeof line, file))
+        titled |= strncmp(line, "title: ", 7) == 0;
+    assert_true(titled);
+    fclose(file);
+    free(path);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool list_scenes(void)
+{
+    DIR *folder = opendir(TAUT_TEST_SOURCE "/scenes");
+    if (!folder)
+        return false;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        size_t length = strlen(entry->d_name);
+        if (length <= 5 || strcmp(entry->d_name + length - 5, ".yaml") != 0)
+            continue;
+        if (name_count == SCENES_MAX)
+            return false;
+        names[name_count] = text_format("%.*s", (int)length - 5, entry->d_name);
+        if (!names[name_count++])
+            return false;
+    }
+    closedir(folder);
+    qsort(names, name_count, sizeof names[0], by_name);
+    return name_count > 0;
+}
+
+int main(void)
+{
+    static const struct {
+        const char *what;
+        CMUnitTestFunction function;
+    } checks[] = {
+        {"is sound", test_scene_is_sound},
+        {"same bits for every number of threads", test_same_bits_for_every_number_of_threads},
+        {"same bits with output", test_same_bits_with_output},
+        {"reference is near", test_reference_is_near}};
+    enum { CHECKS = sizeof checks / sizeof checks[0] };
+    static struct CMUnitTest tests[SCENES_MAX * CHECKS];
+    if (!list_scenes()) {
+        print_error("cannot list the scenes of " TAUT_TEST_SOURCE "\n");
+        return 1;
+    }
+    size_t count = 0;
+    for (size_t scene = 0; scene < name_count; scene++)
+        for (size_t check = 0; check < CHECKS; check++) {
+            char *name = text_format("%s: %s", names[scene], checks[check].what);
+            if (!name)
+                return 1;
+            tests[count++] =
+                (struct CMUnitTest){name, checks[check].function, NULL, NULL, names[scene]};
+        }
+    return _cmocka_run_group_tests("scenes", tests, count, NULL, NULL);
+}
