@@ -105,8 +105,8 @@ void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_ga
         if (worker->index != 0)
             continue;
         system->state->volume[b] = volume;
-        // A volume that is not a number is no collapse: positions have diverged.
-        bool collapsed = body->pressure.present && volume <= 0;
+        // A volume that is no number is no collapse: positions have diverged.
+        bool collapsed = body->pressure.present && volume <= 0 && isfinite(volume);
         if (collapsed && system->fault.code == TAUT_OK)
             system->fault = (struct fault){TAUT_ERROR_COLLAPSED, b, body->first_node, time,
                                            system->state->step};

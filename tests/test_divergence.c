@@ -1,0 +1,168 @@
+// A run beyond its step limit is stopped and explained; a violent one that is stable is not.
+#include "physics.h"
+
+#include <string.h>
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' does not say '%s'", text, part);
+}
+
+static const char *const ropes =
+    "bodies:\n"
+    "  - {name: calm, type: rope, from: [0,0,0], to: [1,0,0], nodes: 4, node_mass: 1,\n"
+    "     spring: {stiffness: 10}}\n"
+    "  - {name: stiff, type: network, nodes: [[0,0,0],[1,0,0],[2,0,0],[3,0,0]], pins: [0],\n"
+    "     node_mass: [1,1,1,1], velocities: [[0,0,0],[0,0,0],[0,0,0],[0.01,0,0]],\n"
+    "     springs: [[0,1,{stiffness: 10}],[1,2,{stiffness: 20}],[2,3,{stiffness: 40000}]]}\n";
+
+// The report names time, step, body, node, the stiffest spring there, dt and the critical step.
+static void test_beyond_the_limit(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {
+        "symplectic_euler", "verlet", "velocity_verlet", "rk4", "explicit_euler", "midpoint"};
+    for (int i = 0; i < 6; i++) {
+        taut_solver *solver =
+            solver_of("precision: double\nsimulation: {integrator: %s, dt: 0.02, steps: 1}\n%s",
+                      integrators[i], ropes);
+        taut_error error = {0};
+        assert_int_equal(taut_solver_step(solver, 10000, &error), TAUT_ERROR_DIVERGED);
+        assert_int_equal(error.code, TAUT_ERROR_DIVERGED);
+        assert_says(error.text, "diverged at t = ");
+        assert_says(error.text, "step ");
+        assert_says(error.text, "body 'stiff'");
+        assert_says(error.text, "number 2 with 40000 N/m");
+        assert_says(error.text, "dt is 0.02 s");
+        assert_says(error.text, integrators[i]);
+        assert_true(taut_solver_step_count(solver) < 1000);
+        // It stays so.
+        assert_int_equal(taut_solver_step(solver, 1, NULL), TAUT_ERROR_DIVERGED);
+        taut_solver_destroy(solver);
+    }
+}
+
+// Found as soon as the numbers overflow, in single precision too, and never reported as a collapse
+// of the gas.
+static void test_not_finite(void **state)
+{
+    (void)state;
+    taut_solver *solver =
+        solver_of("precision: single\nsimulation: {dt: 10, steps: 1}\n"
+                  "bodies: [{name: ball, type: sphere, center: [0,0,0], radius: 1, mass: 1,\n"
+                  "  subdivisions: 1, velocity: [1,0,0], springs: {edges: {stiffness: 1e30}},\n"
+                  "  pressure: {amount: 1, inflate: 0.1, volume: box}}]\n");
+    taut_error error = {0};
+    assert_int_equal(taut_solver_step(solver, 1000, &error), TAUT_ERROR_DIVERGED);
+    assert_says(error.text, "body 'ball'");
+    taut_solver_destroy(solver);
+}
+
+// Stable, though violent: none of these may be stopped.
+static void assert_runs(const char *name, const char *integrator, const char *dt, uint64_t steps,
+                        const char *text)
+{
+    static const char *const precisions[] = {"single", "double"};
+    for (int p = 0; p < 2; p++) {
+        taut_solver *solver =
+            solver_of("precision: %s\nsimulation: {integrator: %s, dt: %s, steps: 1}\n%s",
+                      precisions[p], integrator, dt, text);
+        taut_error error = {0};
+        if (taut_solver_step(solver, steps, &error) != TAUT_OK)
+            fail_msg("%s: %s", name, error.text);
+        taut_solver_destroy(solver);
+    }
+}
+
+#define JELLY(more)                                                                                \
+    "bodies: [{name: j, type: lattice, origin: [0,1,0], nodes: [4,4,4], spacing: 0.1, mass: 1,\n"  \
+    "  springs: {k1: {stiffness: 500, damping: 0.05}, k2: {stiffness: 300}}" more "}]\n"
+#define SHEET(more)                                                                                \
+    "bodies: [{name: c, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,0,1], nodes: [12,12],\n"   \
+    "  mass: 0.3, springs: {structural: {stiffness: 400, damping: 0.02}, shear:\n"                 \
+    "  {stiffness: 200}}" more "}]\n"
+
+static void test_falls_and_impacts(void **state)
+{
+    (void)state;
+    assert_runs("a fall from 1 km", "symplectic_euler", "0.0005", 4000,
+                "environment: {gravity: [0,-9.81,0]}\n" JELLY(", translate: [0,1000,0]"));
+    assert_runs("hard impact", "symplectic_euler", "0.0001", 6000,
+                "environment: {gravity: [0,-9.81,0]}\n" JELLY(
+                    ", velocity: [3,-30,0]") "colliders: [{type: plane, point: [0,0,0], normal: "
+                                             "[0,1,0], stiffness: 50000}]\n");
+    assert_runs("a body at rest is hit", "velocity_verlet", "0.0002", 3000,
+                JELLY("") "colliders: [{type: sphere, center: [-1,1.1,0.1], radius: 0.4,\n"
+                          "  stiffness: 5000, velocity: [15,0,0]}]\n");
+    assert_runs("a projectile room", "verlet", "0.0002", 3000,
+                JELLY(", velocity: [20,-30,10]") "colliders: [{type: room, min: [-1,0,-1], max: "
+                                                 "[2,3,2], response: project,\n"
+                                                 "  keep: 0.7}]\n");
+}
+
+static void test_strong_wind(void **state)
+{
+    (void)state;
+    assert_runs("storm, law face", "symplectic_euler", "0.0005", 3000,
+                "environment: {wind: {velocity: [40,5,20], law: face, coefficient: 1.2,\n"
+                "  gusts: [{amplitude: [30,0,0], period: 0.2}]}}\n" SHEET(", pins: [left]"));
+    assert_runs(
+        "storm, law quadratic", "symplectic_euler", "0.0002", 3000,
+        "environment: {wind: {velocity: [40,5,20], law: quadratic}}\n" SHEET(", pins: [corners]"));
+    assert_runs("a wind that does not see", "symplectic_euler", "0.0005", 6000,
+                "environment: {wind: {velocity: [2,5,2], law: face, coefficient: 5,\n"
+                "  relative: false}}\n" SHEET(""));
+    assert_runs("and by node", "symplectic_euler", "0.0005", 6000,
+                "environment: {wind: {velocity: [2,5,2], law: node, coefficient: 0.1,\n"
+                "  relative: false}}\n" SHEET(""));
+}
+
+static void test_drives_and_gas(void **state)
+{
+    (void)state;
+    assert_runs(
+        "a whip", "symplectic_euler", "0.0002", 5000,
+        "bodies: [{name: r, type: rope, from: [0,0,0], to: [2,0,0], nodes: 30,\n"
+        "  node_mass: 0.01, spring: {stiffness: 3000, damping: 0.02}, drives:\n"
+        "  [{node: first, velocity: [[0.1, [0,40,0]], [0.15, [0,-40,0]], [0.2, [0,0,0]]]}]}]\n");
+    assert_runs("a slow pull that tears", "symplectic_euler", "0.001", 8000,
+                "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 6,\n"
+                "  node_mass: 0.01, pins: [first], spring: {stiffness: 500, break_at: 3},\n"
+                "  drives: [{node: last, velocity: [0.3,0,0]}]}]\n");
+    assert_runs("a burst", "symplectic_euler", "0.0001", 5000,
+                "bodies: [{name: b, type: sphere, center: [0,0,0], radius: 1, subdivisions: 2,\n"
+                "  mass: 0.1, springs: {edges: {stiffness: 200, break_at: 1.5}},\n"
+                "  pressure: {amount: 500}}]\n");
+    assert_runs("an implosion", "symplectic_euler", "0.0005", 600,
+                "bodies: [{name: b, type: sphere, center: [0,0,0], radius: 1, subdivisions: 2,\n"
+                "  mass: 1, springs: {edges: {stiffness: 2000, damping: 2}},\n"
+                "  pressure: {amount: 100, atmosphere: 200}}]\n");
+    assert_runs("a slow position step", "symplectic_euler", "0.01, position_step: 0.00001", 3000,
+                "environment: {gravity: [0,-9.81,0]}\n"
+                "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 6,\n"
+                "  node_mass: 1, pins: [first], spring: {stiffness: 500}}]\n");
+}
+
+// A stretched body let go, and a lattice at rest for long in single precision, whose round-off is
+// all that moves.
+static void test_release_and_rest(void **state)
+{
+    (void)state;
+    assert_runs("let go", "symplectic_euler", "0.001", 5000,
+                "bodies: [{name: n, type: network, nodes: [[0,0,0],[9,0,0]], node_mass: [1,1],\n"
+                "  springs: [[0,1,{stiffness: 1000, rest_length: 1}]]}]\n");
+    assert_runs("at rest", "symplectic_euler", "0.0005", 20000, JELLY(""));
+    assert_runs("at rest far away", "symplectic_euler", "0.0005", 5000,
+                JELLY(", translate: [1000,0,-1000]"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_beyond_the_limit),  cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_falls_and_impacts), cmocka_unit_test(test_strong_wind),
+        cmocka_unit_test(test_drives_and_gas),    cmocka_unit_test(test_release_and_rest),
+    };
+    return cmocka_run_group_tests_name("divergence", tests, NULL, NULL);
+}

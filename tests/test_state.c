@@ -1,0 +1,182 @@
+// The state: which arrays a run has, its hash, its constants in the plan's order; and that no
+// allocation that fails is overlooked. Compiled for double.
+#include "samples.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "state/system.h"
+
+static struct state *state_of(const taut_solver *solver)
+{
+    return solver->system->state;
+}
+
+// Arrays are there where the integrator and the scene want them, and nowhere else.
+static void test_arrays_by_need(void **unused)
+{
+    (void)unused;
+    static const char *const integrators[] = {"symplectic_euler", "verlet", "midpoint", "rk4"};
+    for (int i = 0; i < 4; i++) {
+        taut_solver *solver = sample_solver(&samples[3], "double", integrators[i], NULL);
+        const struct state *s = state_of(solver);
+        assert_int_equal(s->x0 != NULL, i > 0);
+        assert_int_equal(s->vx0 != NULL, i > 1);
+        assert_int_equal(s->svx != NULL, i > 2);
+        assert_null(s->nx);
+        assert_non_null(s->broken);
+        assert_non_null(s->rest_length);
+        taut_solver_destroy(solver);
+    }
+    taut_solver *solver = sample_solver(&samples[2], "double", "symplectic_euler", NULL);
+    assert_non_null(state_of(solver)->nx);
+    assert_null(state_of(solver)->broken);
+    assert_null(state_of(solver)->rest_length);
+    taut_solver_destroy(solver);
+}
+
+// XXH64 over x, y, z, vx, vy, vz of each node in builder order, as they are stored.
+static void test_hash(void **unused)
+{
+    (void)unused;
+    taut_solver *solver = sample_solver(&samples[9], "double", "rk4", NULL);
+    advance(solver, 5);
+    struct hash hash;
+    hash_begin(&hash);
+    for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
+        vec3 x = place_of(solver, i), v = velocity_of(solver, i);
+        double values[6] = {x.x, x.y, x.z, v.x, v.y, v.z};
+        hash_add(&hash, values, sizeof values);
+    }
+    assert_true(taut_solver_hash(solver) == hash_end(&hash));
+    uint64_t before = taut_solver_hash(solver);
+    put(solver, 3, vec3_make(1, 2, 3.0000000000000004));
+    assert_true(taut_solver_hash(solver) != before);
+    taut_solver_destroy(solver);
+}
+
+static void test_constants_in_plan_order(void **unused)
+{
+    (void)unused;
+    struct solver_options options = {.config = {.threads = 1}, .plan = {.tile_nodes = 16}};
+    taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
+    const struct constants *constants = solver->system->constants;
+    const struct topology *topology = solver->topology;
+    for (uint64_t i = 0; i < constants->springs; i++) {
+        uint32_t spring = solver->plan->springs.order[i];
+        assert_memory_equal(constants->spring_nodes[i], topology->springs[spring],
+                            sizeof topology->springs[spring]);
+        assert_same_bits(constants->rest_length[i], topology->rest_length[spring]);
+        assert_int_equal(constants->spring_material[i], topology->spring_material[spring]);
+    }
+    for (uint64_t i = 0; i < constants->nodes; i++)
+        assert_same_bits(constants->inverse_mass[i],
+                         topology->fixed[i] ? 0 : 1 / topology->mass[i]);
+    taut_solver_destroy(solver);
+}
+
+// ---- Allocations that fail
+
+struct failing {
+    uint64_t countdown; // allocations that still succeed
+    uint64_t calls, held;
+    size_t bytes;
+};
+
+static void *allocate(void *context, size_t bytes, size_t alignment)
+{
+    struct failing *it = context;
+    it->calls++;
+    if (it->countdown == 0)
+        return NULL;
+    it->countdown--;
+    it->held++;
+    it->bytes += bytes;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void release(void *context, void *block, size_t bytes)
+{
+    struct failing *it = context;
+    assert_true(it->held > 0 && it->bytes >= bytes);
+    it->held--;
+    it->bytes -= bytes; // the size that was asked for: the sum comes out at 0
+    free(block);
+}
+
+static taut_status create_with(const taut_scene *scene, struct failing *memory,
+                               taut_solver **solver, taut_error *error)
+{
+    const taut_allocator allocator = {allocate, release, memory};
+    taut_config config;
+    taut_config_default(&config);
+    config.threads = 1;
+    config.allocator = &allocator;
+    return taut_solver_create(scene, &config, solver, error);
+}
+
+// For every n the n-th allocation fails: TAUT_ERROR_MEMORY with a sentence, no solver, all given
+// back.
+static void test_every_allocation_may_fail(void **unused)
+{
+    (void)unused;
+    static const char *const integrators[] = {"rk4", "verlet"};
+    for (size_t s = 0; s < sample_count; s++)
+        for (int i = 0; i < 2; i++) {
+            taut_scene *scene =
+                scene_of("precision: %s\nsimulation: {integrator: %s, dt: 0.0005, steps: 1}\n%s",
+                         i ? "single" : "double", integrators[i], samples[s].text);
+            taut_solver *solver = NULL;
+            uint64_t n = 0;
+            taut_status status = TAUT_ERROR_MEMORY;
+            for (; status != TAUT_OK && n < 1000; n++) {
+                struct failing memory = {.countdown = n};
+                taut_error error = {0};
+                status = create_with(scene, &memory, &solver, &error);
+                if (status == TAUT_OK) {
+                    advance(solver, 2);
+                    assert_int_equal(memory.calls, n);
+                    taut_solver_destroy(solver);
+                } else {
+                    assert_int_equal(status, TAUT_ERROR_MEMORY);
+                    assert_int_equal(error.code, TAUT_ERROR_MEMORY);
+                    assert_true(error.text[0] != 0);
+                    assert_null(solver);
+                }
+                assert_int_equal(memory.held, 0);
+                assert_int_equal(memory.bytes, 0);
+            }
+            assert_true(n > 20 && status == TAUT_OK); // all of them, and there were some
+            taut_scene_destroy(scene);
+        }
+}
+
+// Steps and looks at energies take no memory of the solver's.
+static void test_steps_allocate_nothing(void **unused)
+{
+    (void)unused;
+    taut_scene *scene = scene_of(HEADER("rk4", "0.0005") "%s", samples[7].text);
+    struct failing memory = {.countdown = 1000};
+    taut_solver *solver;
+    assert_int_equal(create_with(scene, &memory, &solver, NULL), TAUT_OK);
+    uint64_t calls = memory.calls;
+    memory.countdown = 0;
+    advance(solver, 5);
+    energy_of(solver);
+    assert_int_equal(memory.calls, calls);
+    taut_solver_destroy(solver);
+    assert_int_equal(memory.held, 0);
+    taut_scene_destroy(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arrays_by_need),
+        cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_constants_in_plan_order),
+        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_steps_allocate_nothing),
+    };
+    return cmocka_run_group_tests_name("state", tests, NULL, NULL);
+}

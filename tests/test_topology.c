@@ -1,0 +1,143 @@
+// Cooking: bodies one after the other in flat arrays, nothing lost, nothing renumbered within one.
+#include "samples.h"
+
+#include <math.h>
+
+static const char *const two_bodies =
+    "precision: double\nsimulation: {dt: 0.001, steps: 1}\n"
+    "bodies:\n"
+    "  - {name: first, type: ring, center: [0,0,0], radius: 2, nodes: 6, mass: 3, pins: [2],\n"
+    "     springs: {edges: {stiffness: 10}}}\n"
+    "  - {name: second, type: cloth, origin: [0,0,0], u: [2,0,0], v: [0,1,0], nodes: [3,2],\n"
+    "     node_mass: 0.25, velocity: [1,2,3], drives: [{node: last, velocity: [0,0,1]}],\n"
+    "     springs: {structural: {stiffness: 20}, shear: {stiffness: 30, rest_length: 0.7,\n"
+    "     break_at: 2}}}\n";
+
+static void test_bodies_follow_each_other(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of("%s", two_bodies);
+    const struct topology *t = solver->topology;
+    assert_int_equal(t->body_count, 2);
+    assert_string_equal(t->bodies[0].name, "first");
+    assert_string_equal(t->bodies[1].name, "second");
+    assert_int_equal(t->bodies[1].first_node, 6);
+    assert_int_equal(t->bodies[1].first_spring, 6);
+    assert_int_equal(t->bodies[1].first_face, 6);
+    assert_int_equal(t->node_count, 12);
+    assert_int_equal(t->spring_count, 6 + 7 + 4);
+    assert_int_equal(t->face_count, 6 + 4);
+    for (uint64_t node = 0; node < 12; node++)
+        assert_int_equal(topology_body_of_node(t, node), node / 6);
+    for (uint64_t s = 0; s < t->spring_count; s++)
+        for (int end = 0; end < 2; end++)
+            assert_int_equal(t->springs[s][end] / 6, s < 6 ? 0 : 1);
+    assert_near(t->bodies[0].mass, 3, 1e-15);
+    assert_near(t->bodies[1].mass, 6 * 0.25, 1e-15);
+    taut_solver_destroy(solver);
+}
+
+static void test_edges_and_triangles(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of("%s", two_bodies);
+    const struct topology *t = solver->topology;
+    for (uint64_t f = 0; f < 6; f++) {
+        assert_int_equal(t->faces[f][0], f);
+        assert_int_equal(t->faces[f][1], (f + 1) % 6);
+        assert_true(t->faces[f][2] == FACE_EDGE);
+    }
+    for (uint64_t f = 6; f < 10; f++)
+        for (int corner = 0; corner < 3; corner++)
+            assert_true(t->faces[f][corner] >= 6 && t->faces[f][corner] < 12);
+    assert_true(t->bodies[0].closed);
+    assert_false(t->bodies[1].closed);
+    taut_solver_destroy(solver);
+}
+
+// Rest lengths: the material's where it gives one, else the distance as built; each kind its
+// material.
+static void test_rest_lengths_and_materials(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of("%s", two_bodies);
+    const struct topology *t = solver->topology;
+    for (uint64_t s = 0; s < t->spring_count; s++) {
+        vec3 d =
+            vec3_subtract(place_of(solver, t->springs[s][0]), place_of(solver, t->springs[s][1]));
+        const struct material *material = &t->materials[t->spring_material[s]];
+        bool shear = s >= 6 + 7;
+        assert_near(material->stiffness, s < 6 ? 10 : shear ? 30 : 20, 0);
+        assert_near(t->rest_length[s], shear ? 0.7 : vec3_length(d), 1e-15);
+    }
+    assert_true(t->any_breaks);
+    assert_false(t->any_yields);
+    taut_solver_destroy(solver);
+}
+
+static void test_fixed_nodes_and_motions(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of("%s", two_bodies);
+    const struct topology *t = solver->topology;
+    for (uint64_t node = 0; node < 12; node++)
+        assert_int_equal(t->fixed[node], node == 2 || node == 11);
+    assert_int_equal(t->motion_count, 1);
+    assert_int_equal(t->motions[0].node, 11);
+    assert_int_equal(t->drive_piece_count, 1);
+    assert_true(t->motions[0].pieces == t->drive_pieces);
+    assert_vector_near(velocity_of(solver, 11), vec3_make(0, 0, 1), 0);
+    assert_vector_near(velocity_of(solver, 10), vec3_make(1, 2, 3), 0);
+    assert_vector_near(velocity_of(solver, 2), vec3_make(0, 0, 0), 0);
+    taut_solver_destroy(solver);
+}
+
+// The scene may go once the solver stands: everything was copied.
+static void test_scene_may_go(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count; s++) {
+        taut_solver *solver = sample_solver(&samples[s], "single", "verlet", NULL); // it is gone
+        advance(solver, 3);
+        assert_true(topology_bytes(solver->topology) > sizeof *solver->topology);
+        assert_true(solver_bytes(solver) > topology_bytes(solver->topology));
+        taut_solver_destroy(solver);
+    }
+}
+
+// The public look at bodies: names, counts, places in builder order.
+static void test_bodies_through_the_api(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of("%s", two_bodies);
+    assert_int_equal(taut_solver_body_count(solver), 2);
+    assert_int_equal(taut_solver_find_body(solver, "second"), 1);
+    assert_int_equal(taut_solver_find_body(solver, "third"), -1);
+    assert_string_equal(taut_solver_body_name(solver, 1), "second");
+    assert_int_equal(taut_solver_body_node_count(solver, 1), 6);
+    double places[18], velocities[18];
+    taut_solver_get_positions(solver, 1, places);
+    taut_solver_get_velocities(solver, 1, velocities);
+    for (int j = 0; j < 2; j++)
+        for (int i = 0; i < 3; i++) {
+            const double *p = &places[3 * (3 * j + i)];
+            assert_vector_near(vec3_make(p[0], p[1], p[2]), vec3_make(i, j, 0), 1e-15);
+        }
+    assert_near(velocities[1], 2, 0);
+    assert_near(taut_solver_body_volume(solver, 0), 3 * 4 * sin(PI / 3), 1e-12);
+    assert_near(taut_solver_body_volume(solver, 1), 0, 0);
+    taut_solver_destroy(solver);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bodies_follow_each_other),
+        cmocka_unit_test(test_edges_and_triangles),
+        cmocka_unit_test(test_rest_lengths_and_materials),
+        cmocka_unit_test(test_fixed_nodes_and_motions),
+        cmocka_unit_test(test_scene_may_go),
+        cmocka_unit_test(test_bodies_through_the_api),
+    };
+    return cmocka_run_group_tests_name("topology", tests, NULL, NULL);
+}
