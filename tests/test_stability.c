@@ -8,13 +8,15 @@ static const double OMEGA = 3;
 // Whether the amplitude in phase space grows past `factor` times what it was within the steps. The
 // start lies along the direction that becomes unstable, so that stable runs stay small right up to
 // the limit.
-static bool grows(const char *integrator, double y, double start_speed, double factor, int steps)
+static bool grows_damped(const char *integrator, double damping, double y, double start_speed,
+                         double factor, int steps)
 {
     taut_solver *solver = oscillator_of((struct oscillator){.integrator = integrator,
                                                             .omega = OMEGA,
                                                             .dt = y / OMEGA,
                                                             .place = 1,
-                                                            .speed = start_speed});
+                                                            .speed = start_speed,
+                                                            .damping = damping});
     double start = OMEGA * OMEGA + start_speed * start_speed;
     bool grown = false;
     for (int step = 0; step < steps && !grown; step += 100) {
@@ -24,6 +26,11 @@ static bool grows(const char *integrator, double y, double start_speed, double f
     }
     taut_solver_destroy(solver);
     return grown;
+}
+
+static bool grows(const char *integrator, double y, double start_speed, double factor, int steps)
+{
+    return grows_damped(integrator, 0, y, start_speed, factor, steps);
 }
 
 static double bisected_limit(const char *integrator, double start_speed, double factor, int steps)
@@ -205,6 +212,31 @@ static void test_bound_is_never_above_the_limit(void **state)
     }
 }
 
+// With damping c / m the symplectic ones are stable below the root of w^2 h^2 + 2 (c / m) h = 4,
+// from both sides; what is told of rk4 is on the safe side.
+static void test_limit_with_damping(void **state)
+{
+    (void)state;
+    static const enum integrator integrators[] = {INTEGRATOR_SYMPLECTIC_EULER, INTEGRATOR_VERLET,
+                                                  INTEGRATOR_VELOCITY_VERLET, INTEGRATOR_RK4};
+    static const double dampings[] = {0.5, 2, 6, 20};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            const char *name = integrator_name(integrators[i]);
+            taut_solver *solver =
+                oscillator_of((struct oscillator){name, OMEGA, 0.01, 1, 0, dampings[j]});
+            struct critical_step critical = critical_of(solver);
+            taut_solver_destroy(solver);
+            assert_near(critical.damping, dampings[j], 1e-14);
+            double h = integrator_damped_dt(integrators[i], &critical, 1), c = dampings[j];
+            assert_false(grows_damped(name, c, (1 - 1e-4) * h * OMEGA, 1, 100, 10000));
+            if (integrators[i] == INTEGRATOR_RK4)
+                continue;
+            assert_near(OMEGA * OMEGA * h * h + 2 * c * h, 4, 1e-12);
+            assert_true(grows_damped(name, c, (1 + 1e-4) * h * OMEGA, 1, 100, 50000));
+        }
+}
+
 // dt: auto takes `safety` of the bound of the integrator in use.
 static void test_auto_step(void **state)
 {
@@ -237,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_bound_of_one_oscillator),
         cmocka_unit_test(test_bounds_of_chain_and_cloth),
         cmocka_unit_test(test_bound_is_never_above_the_limit),
+        cmocka_unit_test(test_limit_with_damping),
         cmocka_unit_test(test_auto_step),
     };
     return cmocka_run_group_tests_name("stability", tests, NULL, NULL);
