@@ -140,6 +140,46 @@ static void test_energies(void **state)
     }
 }
 
+// Several chunks of nodes, springs, faces and fragile springs, so that sums are shared out too.
+static const struct sample large = {
+    "large", "environment: {gravity: [0.2,-9.81,0.1], air_drag: 0.0002,\n"
+             "  wind: {velocity: [4,1,2], law: face}}\n"
+             "bodies: [{name: b, type: sphere, center: [0,0.9,0], radius: 1, subdivisions: 5,\n"
+             "  mass: 20, springs: {edges: {stiffness: 100, damping: 0.01, break_at: 1.2,\n"
+             "  yield_at: 0.05, rest_length: 0.033}}, pressure: {amount: 60}}]\n"
+             "colliders: [{type: plane, point: [0,0,0], normal: [0,1,0], stiffness: 100,\n"
+             "  friction: 0.01}, {type: room, min: [-0.95,-5,-5], max: [5,5,5],\n"
+             "  response: project, keep: 0.9}]\n"};
+
+static void test_sums_over_several_chunks(void **state)
+{
+    (void)state;
+    struct snapshot_work first = {0};
+    uint64_t hash = 0;
+    double total = 0;
+    for (int threads = 1; threads <= 4; threads++) {
+        struct solver_options options = {.config = {.threads = threads}};
+        taut_solver *solver = sample_solver(&large, "single", "symplectic_euler", &options);
+        assert_true(taut_solver_node_count(solver) > 2 * SUM_CHUNK);
+        for (int look = 0; look < 4; look++) {
+            advance(solver, 3);
+            energy_of(solver);
+        }
+        struct snapshot_work work = work_of(solver);
+        assert_true(work.damping > 0 && work.friction > 0 && work.keep != 0 && work.breaking > 0);
+        assert_true(taut_solver_broken_count(solver) > 0);
+        if (threads == 1) {
+            first = work;
+            hash = taut_solver_hash(solver);
+            total = energy_of(solver).total;
+        }
+        assert_true(taut_solver_hash(solver) == hash);
+        assert_same_bits(energy_of(solver).total, total);
+        assert_memory_equal(&work, &first, sizeof work);
+        taut_solver_destroy(solver);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_account_of_work_changes_nothing),
         cmocka_unit_test(test_tails),
         cmocka_unit_test(test_energies),
+        cmocka_unit_test(test_sums_over_several_chunks),
     };
     return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
 }

@@ -101,6 +101,18 @@ static void test_falls_and_impacts(void **state)
                                                  "  keep: 0.7}]\n");
 }
 
+// At rest, but inside of a surface that nodes are projected on: that stores energy in the springs.
+static void test_projected_from_rest(void **state)
+{
+    (void)state;
+    assert_runs("inside a sphere", "symplectic_euler", "0.0005", 3000,
+                JELLY("") "colliders: [{type: sphere, center: [0.15,0.9,0.15], radius: 0.25,\n"
+                          "  response: project}]\n");
+    assert_runs("half outside of a room", "velocity_verlet", "0.0005", 3000,
+                JELLY("") "colliders: [{type: room, min: [0.12,0,0], max: [2,3,2],\n"
+                          "  response: project, keep: 0.9}]\n");
+}
+
 static void test_strong_wind(void **state)
 {
     (void)state;
@@ -161,8 +173,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_beyond_the_limit),  cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_falls_and_impacts), cmocka_unit_test(test_strong_wind),
-        cmocka_unit_test(test_drives_and_gas),    cmocka_unit_test(test_release_and_rest),
+        cmocka_unit_test(test_falls_and_impacts), cmocka_unit_test(test_projected_from_rest),
+        cmocka_unit_test(test_strong_wind),       cmocka_unit_test(test_drives_and_gas),
+        cmocka_unit_test(test_release_and_rest),
     };
     return cmocka_run_group_tests_name("divergence", tests, NULL, NULL);
 }

@@ -233,7 +233,7 @@ static void test_limit_with_damping(void **state)
             if (integrators[i] == INTEGRATOR_RK4)
                 continue;
             assert_near(OMEGA * OMEGA * h * h + 2 * c * h, 4, 1e-12);
-            assert_true(grows_damped(name, c, (1 + 1e-4) * h * OMEGA, 1, 100, 50000));
+            assert_true(grows_damped(name, c, (1 + 1e-4) * h * OMEGA, 1, 100, 120000));
         }
 }
 

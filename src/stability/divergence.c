@@ -121,9 +121,31 @@ static double gas_work(const struct system *system)
     return work;
 }
 
+// What the first projection may store in the springs of nodes that stand inside a surface.
+static double projection_work(const struct system *system)
+{
+    const struct topology *topology = system->topology;
+    const struct state *s = system->state;
+    double squares = 0;
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        if (topology->colliders[c].response != RESPONSE_PROJECT)
+            continue;
+        struct contact contacts[6];
+        for (uint64_t i = 0; i < s->nodes; i++) {
+            vec3 place = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
+            int count = REAL_NAME(collider_contacts)(system, c, 0, place, contacts);
+            for (int k = 0; k < count; k++)
+                squares += contacts[k].depth * contacts[k].depth;
+        }
+    }
+    enum { SPRINGS_AT_A_NODE = 52 }; // of a lattice; few bodies have more
+    return SPRINGS_AT_A_NODE * greatest_stiffness(topology) * squares;
+}
+
 void REAL_NAME(divergence_start)(struct system *system, const taut_energy *energy)
 {
-    system->energy_start = energy->kinetic + energy->elastic + energy->contact + gas_work(system);
+    system->energy_start = energy->kinetic + energy->elastic + energy->contact + gas_work(system) +
+                           projection_work(system);
     system->gravity_start = energy->gravity;
 }
 
