@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/text.h"
 #include "state/system.h"
 
 static void show_message(void *context, const char *message)
@@ -17,21 +16,9 @@ static void show_message(void *context, const char *message)
     print_error("%s", message);
 }
 
-static char *format_text(const char *format, va_list arguments)
+taut_scene *scene_of_text(char *text)
 {
-    va_list again;
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    assert_true(length >= 0);
-    char *text = malloc((size_t)length + 1);
     assert_non_null(text);
-    vsnprintf(text, (size_t)length + 1, format, arguments);
-    return text;
-}
-
-static taut_scene *parse(const char *text)
-{
     taut_scene_options options;
     taut_scene_options_default(&options);
     options.on_message = show_message;
@@ -39,16 +26,6 @@ static taut_scene *parse(const char *text)
     taut_error error = {0};
     if (taut_scene_parse(text, strlen(text), "test.yaml", &options, &scene, &error) != TAUT_OK)
         fail_msg("%s in\n%s", error.text, text);
-    return scene;
-}
-
-taut_scene *scene_of(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = format_text(format, arguments);
-    va_end(arguments);
-    taut_scene *scene = parse(text);
     free(text);
     return scene;
 }
@@ -62,17 +39,6 @@ taut_solver *solver_from(taut_scene *scene, const struct solver_options *options
         fail_msg("%s", error.text);
     taut_scene_destroy(scene);
     return solver;
-}
-
-taut_solver *solver_of(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = format_text(format, arguments);
-    va_end(arguments);
-    taut_scene *scene = parse(text);
-    free(text);
-    return solver_from(scene, NULL);
 }
 
 taut_solver *oscillator_of(struct oscillator wanted)
@@ -230,7 +196,10 @@ void assert_vector_near(vec3 a, vec3 b, double tolerance)
 
 void assert_same_bits(double a, double b)
 {
-    if (memcmp(&a, &b, sizeof a) != 0)
+    uint64_t bits[2];
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    if (bits[0] != bits[1])
         fail_msg("%.17g and %.17g are not the same bits", a, b);
 }
 

@@ -6,6 +6,7 @@
 
 #include "test.h"
 
+#include "base/text.h"
 #include "solver.h"
 
 #define PI 3.14159265358979323846
@@ -22,15 +23,16 @@
 // A number for YAML text, to the last bit.
 #define NUM "%.17g"
 
-// The scene in this text. Its `simulation.steps` may be left out by writing HEADER first:
-// HEADER("symplectic_euler", "0.001") is double precision.
-taut_scene *scene_of(const char *format, ...) PRINTF_FORMAT(1, 2);
-
+// HEADER("symplectic_euler", "0.001") begins a scene of double precision.
 #define HEADER(integrator, dt)                                                                     \
     "precision: double\nsimulation: {integrator: " integrator ", dt: " dt ", steps: 1}\n"
 
+// The scene in a text, which is freed; from printf's arguments.
+taut_scene *scene_of_text(char *text);
+#define scene_of(...) scene_of_text(text_format(__VA_ARGS__))
+
 // A solver of that text with one thread.
-taut_solver *solver_of(const char *format, ...) PRINTF_FORMAT(1, 2);
+#define solver_of(...) solver_from(scene_of(__VA_ARGS__), NULL)
 
 // A solver of the scene, which is destroyed; `options` may be NULL: one thread.
 taut_solver *solver_from(taut_scene *scene, const struct solver_options *options);
