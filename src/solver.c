@@ -172,7 +172,8 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, const str
 #endif
     if (status == TAUT_OK)
         status = choose_threads(solver, threads, error);
-    struct system_options options = {scene, scene->simulation.dt_auto ? 0 : scene->simulation.dt};
+    struct system_options options = {scene, scene->simulation.dt_auto ? 0 : scene->simulation.dt,
+                                     solver->isa};
     if (status == TAUT_OK)
         status = solver->functions->make(solver->topology, solver->plan, bodies, &options,
                                          allocator, &solver->system, error);
@@ -205,7 +206,9 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     struct bodies bodies = {0};
     struct diagnostics own = {0};
     struct diagnostics *diagnostics = options->diagnostics ? options->diagnostics : &own;
-    taut_status status = bodies_build(scene, &bodies, diagnostics, error);
+    taut_status status = isa_choose(options->config.isa, &solver->isa, error);
+    if (status == TAUT_OK)
+        status = bodies_build(scene, &bodies, diagnostics, error);
     if (status == TAUT_OK)
         status = build(solver, scene, &bodies, &plan_options, options->config.threads, error);
     else if (status == TAUT_ERROR_SCENE && own.count)
@@ -250,4 +253,11 @@ double solver_spring_updates(const taut_solver *solver)
     return (double)solver->topology->spring_count *
            (double)solver->functions->steps(solver->system) *
            (double)solver->functions->evaluations(solver->system);
+}
+
+const char *solver_body_kernel(const taut_solver *solver, size_t body)
+{
+    if (plan_grid_of_body(solver->plan, body))
+        return "grid";
+    return solver->functions->kernel_name(solver->system);
 }

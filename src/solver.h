@@ -15,6 +15,7 @@ struct taut_solver {
     int threads;
     enum precision precision;
     enum integrator integrator;
+    enum isa isa;
     double dt;             // s
     double position_ratio; // position_step / dt
     uint64_t steps_planned;
@@ -66,6 +67,9 @@ enum moment_want {
 void moment_view_take(taut_solver *solver, unsigned wanted, struct moment_view *view);
 
 void moment_view_free(struct moment_view *view);
+
+// The kernel that computes the springs of a body: "grid", "blocks" or "reference".
+const char *solver_body_kernel(const taut_solver *solver, size_t body);
 
 // Bytes held for topology, plan, constants and state.
 uint64_t solver_bytes(const taut_solver *solver);

@@ -78,7 +78,8 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->topology = topology;
     system->plan = plan;
     system->allocator = allocator;
-    system->kernels = &REAL_NAME(kernels_reference);
+    system->kernels =
+        plan->reference ? &REAL_NAME(kernels_reference) : REAL_NAME(kernels_for)(options->isa);
     system->settings = settings_of(options->scene);
     set_dt(system, options->dt);
     struct state_needs needs = REAL_NAME(integrator_needs)(system->settings.integrator, topology);
@@ -211,7 +212,7 @@ static int evaluations(const struct system *system)
 
 static const char *kernel_name(const struct system *system)
 {
-    return system->plan->reference ? system->kernels->name : "blocks";
+    return system->kernels->name;
 }
 
 static const struct fault *fault(const struct system *system)

@@ -5,6 +5,7 @@
 
 #include "parallel/team.h"
 #include "plan/plan.h"
+#include "simd/isa.h"
 #include "stability/limits.h"
 #include "state/account.h"
 #include "state/stage.h"
@@ -14,6 +15,7 @@ struct system;
 struct system_options {
     const taut_scene *scene;
     double dt; // s; 0: not known yet
+    enum isa isa;
 };
 
 struct system_functions {

@@ -107,9 +107,17 @@ typedef enum taut_kernel {
     TAUT_KERNEL_REFERENCE, // the plain serial loops: oracle and baseline
 } taut_kernel;
 
+typedef enum taut_isa {
+    TAUT_ISA_AUTO, // the environment variable TAUT_ISA (base, v3, v4), else the widest there is
+    TAUT_ISA_BASE, // what every machine of the architecture has
+    TAUT_ISA_V3,   // x86-64-v3: AVX2
+    TAUT_ISA_V4,   // x86-64-v4: AVX-512
+} taut_isa;
+
 typedef struct taut_config {
     int threads; // 0: one for each physical core this process may use
     taut_kernel kernel;
+    taut_isa isa;                    // which kernels to use; the results are the same bits
     const taut_allocator *allocator; // NULL: aligned_alloc and free
 } taut_config;
 

@@ -34,6 +34,31 @@ static void test_threads(void **state)
     }
 }
 
+// Grids have kernels of their own for each instruction set.
+static void test_instruction_sets(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count; s++)
+        for (int precision = 0; precision < 2; precision++) {
+            const char *name = precision ? "double" : "single";
+            uint64_t hash = hash_after(&samples[s], name, "symplectic_euler", 1);
+            for (int isa = 0; isa < ISA_COUNT; isa++) {
+                if (!isa_available((enum isa)isa))
+                    continue;
+                struct solver_options options = {
+                    .config = {.threads = 2, .isa = (taut_isa)(TAUT_ISA_BASE + isa)},
+                    .plan = {.tile_nodes = 32}};
+                taut_solver *solver =
+                    sample_solver(&samples[s], name, "symplectic_euler", &options);
+                assert_int_equal(solver->isa, isa);
+                advance(solver, STEPS);
+                if (taut_solver_hash(solver) != hash)
+                    fail_msg("%s: %s gives another hash", samples[s].name, isa_name((enum isa)isa));
+                taut_solver_destroy(solver);
+            }
+        }
+}
+
 static void test_every_integrator(void **state)
 {
     (void)state;
@@ -184,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_instruction_sets),
         cmocka_unit_test(test_every_integrator),
         cmocka_unit_test(test_run_to_run),
         cmocka_unit_test(test_hash_sees_the_state),

@@ -1,5 +1,5 @@
-// The coloured plan against the plain serial reference, for every builder, in both precisions, with
-// and without a tail.
+// Grids and coloured blocks against the plain serial reference, for every builder, in both
+// precisions, with and without a tail.
 #include "samples.h"
 
 #include <math.h>
@@ -50,10 +50,11 @@ static void compare_forces(const struct sample *sample, const struct plan_option
     taut_solver_destroy(b);
 }
 
-static const struct plan_options plans[] = {{.tile_nodes = 0},
-                                            {.tile_nodes = 16},
-                                            {.tile_nodes = 16, .colours_allowed = 1},
-                                            {.tile_nodes = 1, .colours_allowed = 2}};
+static const struct plan_options plans[] = {
+    {.tile_nodes = 0},
+    {.tile_nodes = 16, .no_grids = true},
+    {.tile_nodes = 16, .colours_allowed = 1, .no_grids = true},
+    {.tile_nodes = 1, .colours_allowed = 2, .no_grids = true}};
 
 static void test_forces_agree_to_round_off(void **state)
 {

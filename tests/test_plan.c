@@ -65,8 +65,9 @@ static void test_few_colours_leave_a_tail(void **state)
 {
     (void)state;
     for (int colours = 1; colours <= 2; colours++) {
-        struct solver_options options = {.config = {.threads = 1},
-                                         .plan = {.tile_nodes = 16, .colours_allowed = colours}};
+        struct solver_options options = {
+            .config = {.threads = 1},
+            .plan = {.tile_nodes = 16, .colours_allowed = colours, .no_grids = true}};
         taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
         assert_true(tail_of(&solver->plan->springs) > 0);
         assert_true(tail_of(&solver->plan->faces) > 0);
@@ -78,7 +79,8 @@ static void test_few_colours_leave_a_tail(void **state)
 static void test_lattice_needs_no_tail(void **state)
 {
     (void)state;
-    struct solver_options options = {.config = {.threads = 1}, .plan = {.tile_nodes = 16}};
+    struct solver_options options = {.config = {.threads = 1},
+                                     .plan = {.tile_nodes = 16, .no_grids = true}};
     taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
     assert_int_equal(tail_of(&solver->plan->springs), 0);
     assert_true(solver->plan->springs.colour_count > 2);

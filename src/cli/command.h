@@ -13,6 +13,7 @@ struct options {
     size_t override_count;
     int threads; // 0: chosen
     taut_kernel kernel;
+    taut_isa isa;
     bool json, quiet;
     // Of `run` alone.
     const char *output; // NULL: out/SCENE-NAME

@@ -30,7 +30,7 @@ static void print_body(struct json *json, const struct info *info, size_t index)
     print_kinds(json, body);
     json_count(json, "faces", body->face_count);
     json_number(json, "mass", body->mass);
-    json_string(json, "kernel", info->solver->functions->kernel_name(info->solver->system));
+    json_string(json, "kernel", solver_body_kernel(info->solver, index));
     json_count(json, "colours", (uint64_t)plan->colours);
     json_count(json, "tiles", plan->tiles);
     json_count(json, "serial_tiles", plan->serial);

@@ -20,9 +20,9 @@ static void print_heading(const struct info *info)
            human_counted(taut_solver_face_count(solver), "face").text);
     printf("  run        %g s in %s of %g s\n", (double)solver->steps_planned * solver->dt,
            human_counted(solver->steps_planned, "step").text, solver->dt);
-    printf("  computed   %s, %s precision, %s kernel on %s\n", integrator_name(solver->integrator),
-           solver->precision == PRECISION_DOUBLE ? "double" : "single",
-           solver->functions->kernel_name(solver->system),
+    printf("  computed   %s, %s precision, instruction set %s, %s\n",
+           integrator_name(solver->integrator),
+           solver->precision == PRECISION_DOUBLE ? "double" : "single", isa_name(solver->isa),
            human_counted((uint64_t)solver->threads, "thread").text);
     uint64_t springs = taut_solver_spring_count(solver);
     printf("  memory     %s", human_bytes((double)info->bytes).text);
@@ -67,15 +67,15 @@ static void print_bodies(const struct info *info)
     int nodes = count_width(topology->node_count, "nodes");
     int springs = count_width(topology->spring_count, "springs");
     int faces = count_width(topology->face_count, "faces");
-    printf("\n  %-*s  %-10s  %*s  %*s  %*s  %10s  colours  tiles  springs by kind\n", width, "body",
-           "type", nodes, "nodes", springs, "springs", faces, "faces", "mass");
+    printf("\n  %-*s  %-10s  %*s  %*s  %*s  %10s  kernel     colours  tiles  springs by kind\n",
+           width, "body", "type", nodes, "nodes", springs, "springs", faces, "faces", "mass");
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         const struct body_plan *plan = &info->plans[b];
-        printf("  %-*s  %-10s  %*s  %*s  %*s  %7.4g kg  %7d  %5" PRIu64, width, body->name,
+        printf("  %-*s  %-10s  %*s  %*s  %*s  %7.4g kg  %-9s  %7d  %5" PRIu64, width, body->name,
                body_type_name(body->type), nodes, human_count(body->node_count).text, springs,
                human_count(body->spring_count).text, faces, human_count(body->face_count).text,
-               body->mass, plan->colours, plan->tiles);
+               body->mass, solver_body_kernel(info->solver, b), plan->colours, plan->tiles);
         print_kinds(body);
         if (plan->serial > 0)
             printf("  %*s  %s of it found no colour and run one by one\n", width, "",

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
+#include "simd/isa.h"
 #include "version_info.h"
 
 static const struct command *const commands[] = {&check_command, &info_command, &run_command};
@@ -33,7 +34,11 @@ static int print_version(void)
     printf("commit: %s\n", TAUT_BUILD_COMMIT);
     printf("compiler: %s\n", TAUT_BUILD_COMPILER);
     printf("build: %s, %s\n", TAUT_BUILD_BUILD, TAUT_BUILD_FLAGS);
-    printf("instruction sets: base\n");
+    printf("instruction sets:");
+    for (int isa = 0; isa < ISA_COUNT; isa++)
+        if (isa_available((enum isa)isa))
+            printf(" %s", isa_name((enum isa)isa));
+    printf("\n");
     return output_finish(EXIT_CODE_DONE);
 }
 

@@ -8,6 +8,7 @@
 #include "base/diagnostics.h"
 #include "base/text.h"
 #include "cli/terminal.h"
+#include "simd/isa.h"
 #include "scene/text/number.h"
 
 enum option_key {
@@ -49,7 +50,8 @@ static const struct option_entry entries[] = {
     {"threads", "N", KEY_THREADS, false,
      "threads to use (default: the physical cores that\nthis process may use)"},
     {"isa", "NAME", KEY_ISA, false,
-     "instruction set: auto or base (default: auto, or\nthe environment variable TAUT_ISA)"},
+     "instruction set: auto, base, v3 or v4 (default:\nauto, or the environment variable "
+     "TAUT_ISA)"},
     {"kernel", "NAME", KEY_KERNEL, false,
      "auto, or reference: plain serial loops, the\nbaseline (default: auto)"},
     {"precision", "NAME", KEY_PRECISION, false, "single or double, whatever the scene says"},
@@ -132,14 +134,21 @@ static bool set_threads(const struct command *command, const char *value, struct
     return true;
 }
 
-static bool check_isa(const char *source, const char *value)
+static bool set_isa(const char *source, const char *value, struct options *options)
 {
-    if (strcmp(value, "auto") == 0 || strcmp(value, "base") == 0)
+    if (strcmp(value, "auto") == 0)
         return true;
-    if (strcmp(value, "v3") == 0 || strcmp(value, "v4") == 0)
-        complain("%s: this build has only the instruction set 'base', not '%s'", source, value);
-    else
-        complain("%s: there is no instruction set '%s'; this build has 'base'", source, value);
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        if (strcmp(value, isa_name((enum isa)isa)) != 0)
+            continue;
+        if (isa_available((enum isa)isa)) {
+            options->isa = (taut_isa)(TAUT_ISA_BASE + isa);
+            return true;
+        }
+        complain("%s: this machine cannot run the instruction set '%s'", source, value);
+        return false;
+    }
+    complain("%s: there is no instruction set '%s'; choose auto, base, v3 or v4", source, value);
     return false;
 }
 
@@ -195,7 +204,7 @@ static bool apply(const struct command *command, int key, const char *value,
     case KEY_THREADS:
         return set_threads(command, value, options);
     case KEY_ISA:
-        return check_isa("--isa", value);
+        return set_isa("--isa", value, options);
     case KEY_KERNEL:
         return set_kernel(command, value, options);
     case KEY_PRECISION:
@@ -247,10 +256,10 @@ static bool wrong(const struct command *command, int *exit_code)
 
 // What no single option shows.
 static bool agree(const struct command *command, const bool *given, int argc, char **argv,
-                  const struct options *options)
+                  struct options *options)
 {
     const char *isa = getenv("TAUT_ISA");
-    if (isa && isa[0] && !given[KEY_ISA - KEY_SET] && !check_isa("TAUT_ISA", isa))
+    if (isa && isa[0] && !given[KEY_ISA - KEY_SET] && !set_isa("TAUT_ISA", isa, options))
         return false;
     if (given[KEY_STEPS - KEY_SET] && given[KEY_DURATION - KEY_SET]) {
         complain("%s: --steps and --duration are two ways to say the same: give one",

@@ -15,11 +15,6 @@ bool run_is_sound(const struct run *run)
     return run->status == TAUT_OK;
 }
 
-const char *run_kernel(const struct run *run)
-{
-    return run->solver->functions->kernel_name(run->solver->system);
-}
-
 double run_spring_rate(const struct run *run)
 {
     double seconds = run->solver->step_seconds;

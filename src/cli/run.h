@@ -52,7 +52,6 @@ void run_free(struct run *run);
 // True if the run did all its steps, or a signal ended it: then its results are worth a table.
 bool run_is_sound(const struct run *run);
 
-const char *run_kernel(const struct run *run);
 double run_spring_rate(const struct run *run); // per second of stepping; NAN if there was none
 double run_node_rate(const struct run *run);
 uint64_t run_peak_bytes(void); // most memory that this process has held

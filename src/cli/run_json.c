@@ -29,7 +29,7 @@ static void print_bodies(struct json *json, const struct run *run)
         json_count(json, "nodes", body->node_count);
         json_count(json, "springs", body->spring_count);
         json_count(json, "faces", body->face_count);
-        json_string(json, "kernel", run_kernel(run));
+        json_string(json, "kernel", solver_body_kernel(run->solver, b));
         json_number(json, "volume", run->solver->topology->bodies[b].closed ? body->volume : NAN);
         json_close_object(json);
     }
@@ -85,7 +85,7 @@ static void print_counts(struct json *json, const struct run *run)
     json_number(json, "time", taut_solver_time(solver));
     json_number(json, "dt", solver->dt);
     json_count(json, "threads", (uint64_t)solver->threads);
-    json_string(json, "isa", "base");
+    json_string(json, "isa", isa_name(run->solver->isa));
     json_string(json, "precision", solver->precision == PRECISION_DOUBLE ? "double" : "single");
     json_string(json, "integrator", integrator_name(solver->integrator));
     json_number(json, "setup_seconds", run->setup_seconds);
@@ -108,7 +108,7 @@ void run_print_json(const struct run *run)
     print_bodies(&json, run);
     print_stages(&json, run);
     print_output(&json, run);
-    json_string(&json, "kernel", run_kernel(run));
+    json_string(&json, "kernel", run->solver->plan->reference ? "reference" : "auto");
     json_number(&json, "node_updates_per_second", run_node_rate(run));
     json_number(&json, "energy_at_start", run->first.total);
     print_work(&json, run);

@@ -39,8 +39,9 @@ static void print_run(const struct run *run)
     printf("  simulated  %.6g s in %s of %g s%s\n", taut_solver_time(solver),
            human_counted(steps, "step").text, solver->dt,
            steps < run->schedule.steps_planned ? " (cut short)" : "");
-    printf("  computed   %s, %s precision, %s kernel on %s\n", integrator_name(solver->integrator),
-           solver->precision == PRECISION_DOUBLE ? "double" : "single", run_kernel(run),
+    printf("  computed   %s, %s precision, instruction set %s, %s\n",
+           integrator_name(solver->integrator),
+           solver->precision == PRECISION_DOUBLE ? "double" : "single", isa_name(solver->isa),
            human_counted((uint64_t)solver->threads, "thread").text);
 }
 

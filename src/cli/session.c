@@ -89,6 +89,7 @@ int session_open(const struct options *options, struct session *session)
         struct solver_options wanted = {.diagnostics = &session->findings};
         wanted.config.threads = options->threads;
         wanted.config.kernel = options->kernel;
+        wanted.config.isa = options->isa;
         status = solver_create(session->scene, &wanted, &session->solver, &error);
         if (status == TAUT_OK)
             status = check_probes(session);

@@ -1,14 +1,25 @@
 #include "forces/forces.h"
 
+// Bodies on grids: rows are shared among the workers. Blocks follow without a barrier in between,
+// since no spring joins two bodies.
+static void add_grids(const struct system *system, const struct worker *worker)
+{
+    for (size_t g = 0; g < (size_t)system->constants->grid_count; g++) {
+        const struct grid_constants *grid = &system->constants->grids[g];
+        size_t rows = (size_t)(grid->grid->ny * grid->grid->nz);
+        system->kernels->grid(system, grid, worker_share(worker, rows, 1));
+    }
+}
+
 static void evaluate(struct system *system, struct moment moment, bool breaking,
                      const struct worker *worker)
 {
-    const struct plan *plan = system->plan;
     REAL_NAME(gravity_drag_start)(system, worker);
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
     if (breaking)
         REAL_NAME(springs_break)(system, worker);
-    REAL_NAME(run_coloured)(system, &plan->springs, system->kernels->springs, NULL, worker);
+    add_grids(system, worker);
+    REAL_NAME(run_coloured)(system, &system->plan->springs, system->kernels->springs, NULL, worker);
     stage_end(&system->clock, STAGE_SPRINGS, worker);
     REAL_NAME(wind_add)(system, moment, worker);
     stage_end(&system->clock, STAGE_WIND, worker);

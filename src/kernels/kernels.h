@@ -4,6 +4,7 @@
 #ifndef TAUT_KERNELS_KERNELS_H
 #define TAUT_KERNELS_KERNELS_H
 
+#include "simd/isa.h"
 #include "state/system.h"
 
 // The wind of one evaluation.
@@ -24,6 +25,9 @@ struct kernels {
     void (*wind)(const struct system *system, const void *wind, struct plan_block block);
     // Gas pressure, state->pressure of the face's body.
     void (*pressure)(const struct system *system, const void *unused, struct plan_block block);
+    // Springs of rows [rows.first, rows.end) of a grid; writes to the nodes of these rows alone. A
+    // row is the nx nodes of one (y, z).
+    void (*grid)(const struct system *system, const struct grid_constants *grid, struct range rows);
 };
 
 typedef void (*block_kernel)(const struct system *system, const void *argument,
@@ -31,6 +35,14 @@ typedef void (*block_kernel)(const struct system *system, const void *argument,
 
 // The plain loops: the oracle of every other table, for ever.
 extern const struct kernels REAL_NAME(kernels_reference);
+
+// The table for an instruction set that this machine has. Their results are the same bits.
+const struct kernels *REAL_NAME(kernels_for)(enum isa isa);
+
+// The grid kernel of each instruction set.
+void REAL_NAME(grid_base)(const struct system *, const struct grid_constants *, struct range);
+void REAL_NAME(grid_v3)(const struct system *, const struct grid_constants *, struct range);
+void REAL_NAME(grid_v4)(const struct system *, const struct grid_constants *, struct range);
 
 // Runs a kernel over all blocks of a set: colour after colour, the blocks of a colour shared among
 // the workers, then the tail by worker 0. Ends with a barrier.

@@ -143,3 +143,21 @@ const struct kernels REAL_NAME(kernels_reference) = {
     .wind = wind,
     .pressure = pressure,
 };
+
+// The elements of blocks are computed by the plain loops on every instruction set; grids have
+// kernels.
+const struct kernels *REAL_NAME(kernels_for)(enum isa isa)
+{
+#define TABLE(isa_table)                                                                           \
+    {                                                                                              \
+        "blocks", springs, normals, wind, pressure, REAL_NAME(isa_table)                           \
+    }
+    static const struct kernels tables[ISA_COUNT] = {
+        [ISA_BASE] = TABLE(grid_base),
+#if defined(__x86_64__)
+        [ISA_V3] = TABLE(grid_v3),
+        [ISA_V4] = TABLE(grid_v4),
+#endif
+    };
+    return &tables[isa];
+}

@@ -21,7 +21,28 @@ struct elements {
     int arity;
     uint64_t count;
     uint64_t node_count;
+    const struct topology *topology;
+    const struct plan *plan; // whose grids' springs are left out; NULL: none are
 };
+
+// The next run of elements that go into blocks, from *body on; false after the last.
+static bool next_run(const struct elements *elements, size_t *body, uint64_t *first, uint64_t *end)
+{
+    if (!elements->plan) {
+        *first = 0;
+        *end = elements->count;
+        return (*body)++ == 0;
+    }
+    while (*body < elements->topology->body_count &&
+           plan_grid_of_body(elements->plan, *body) != NULL)
+        (*body)++;
+    if (*body == elements->topology->body_count)
+        return false;
+    const struct topology_body *it = &elements->topology->bodies[(*body)++];
+    *first = it->first_spring;
+    *end = it->first_spring + it->spring_count;
+    return true;
+}
 
 static uint32_t tile_of(const struct elements *elements, uint64_t element, uint32_t tile_nodes)
 {
@@ -38,12 +59,15 @@ static uint32_t tile_of(const struct elements *elements, uint64_t element, uint3
 static void sort_by_tile(const struct elements *elements, uint32_t tile_nodes, uint32_t tile_count,
                          uint32_t *order, uint64_t *starts)
 {
-    for (uint64_t i = 0; i < elements->count; i++)
-        starts[tile_of(elements, i, tile_nodes) + 1]++;
+    uint64_t first, end;
+    for (size_t body = 0; next_run(elements, &body, &first, &end);)
+        for (uint64_t i = first; i < end; i++)
+            starts[tile_of(elements, i, tile_nodes) + 1]++;
     for (uint32_t tile = 0; tile < tile_count; tile++)
         starts[tile + 1] += starts[tile];
-    for (uint64_t i = 0; i < elements->count; i++)
-        order[starts[tile_of(elements, i, tile_nodes)]++] = (uint32_t)i;
+    for (size_t body = 0; next_run(elements, &body, &first, &end);)
+        for (uint64_t i = first; i < end; i++)
+            order[starts[tile_of(elements, i, tile_nodes)]++] = (uint32_t)i;
     for (uint32_t tile = tile_count; tile > 0; tile--)
         starts[tile] = starts[tile - 1];
     starts[0] = 0;
@@ -70,12 +94,26 @@ static void gather_colours(const uint32_t *sorted, const uint64_t *starts, const
     }
     set->colour_start[set->colour_count + 1] = blocks;
     set->block_count = blocks;
+    set->blocked_count = placed;
+}
+
+// Springs of grids stand behind all blocks, body after body.
+static void append_grids(const struct topology *topology, const struct plan *plan,
+                         struct plan_set *set)
+{
+    uint64_t placed = set->blocked_count;
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        const struct topology_body *body = &topology->bodies[plan->grids[g].body];
+        for (uint64_t i = 0; i < body->spring_count; i++)
+            set->order[placed++] = (uint32_t)(body->first_spring + i);
+    }
 }
 
 static void reference_set(struct plan_set *set)
 {
     for (uint64_t i = 0; i < set->element_count; i++)
         set->order[i] = (uint32_t)i;
+    set->blocked_count = set->element_count;
     set->block_count = set->element_count ? 1 : 0;
     set->blocks[0] = (struct plan_block){0, set->element_count};
     set->colour_count = (int)set->block_count;
@@ -155,6 +193,18 @@ static taut_status list_fragile(const struct topology *topology, struct plan *pl
     return TAUT_OK;
 }
 
+static taut_status find_grids(const struct topology *topology, struct plan *plan, taut_error *error)
+{
+    plan->grid_capacity = topology->body_count;
+    plan->grids = memory_allocate(plan->allocator, plan->grid_capacity, sizeof *plan->grids);
+    if (!plan->grids)
+        return fail_memory(error, "the plan");
+    for (size_t body = 0; body < topology->body_count; body++)
+        if (grid_find(topology, body, &plan->grids[plan->grid_count]))
+            plan->grid_count++;
+    return TAUT_OK;
+}
+
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
                       const taut_allocator *allocator, struct plan **result, taut_error *error)
 {
@@ -166,10 +216,17 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     plan->reference = options->reference;
     plan->tile_nodes =
         options->tile_nodes ? options->tile_nodes : choose_tile_nodes(topology->node_count);
-    struct elements springs = {&topology->springs[0][0], 2, topology->spring_count,
-                               topology->node_count};
-    struct elements faces = {&topology->faces[0][0], 3, topology->face_count, topology->node_count};
-    taut_status status = plan_set_make(&springs, options, plan, &plan->springs, error);
+    struct elements springs = {&topology->springs[0][0], 2,        topology->spring_count,
+                               topology->node_count,     topology, plan};
+    struct elements faces = {&topology->faces[0][0], 3,        topology->face_count,
+                             topology->node_count,   topology, NULL};
+    taut_status status = TAUT_OK;
+    if (!options->reference && !options->no_grids)
+        status = find_grids(topology, plan, error);
+    if (status == TAUT_OK)
+        status = plan_set_make(&springs, options, plan, &plan->springs, error);
+    if (status == TAUT_OK)
+        append_grids(topology, plan, &plan->springs);
     if (status == TAUT_OK)
         status = plan_set_make(&faces, options, plan, &plan->faces, error);
     if (status == TAUT_OK)
@@ -196,13 +253,15 @@ void plan_free(struct plan *plan)
     plan_set_free(plan->allocator, &plan->faces);
     memory_release(plan->allocator, plan->fragile, (size_t)plan->fragile_count,
                    sizeof *plan->fragile);
+    memory_release(plan->allocator, plan->grids, plan->grid_capacity, sizeof *plan->grids);
     memory_release(plan->allocator, plan, 1, sizeof *plan);
 }
 
 uint64_t plan_bytes(const struct plan *plan)
 {
     const struct plan_set *sets[2] = {&plan->springs, &plan->faces};
-    uint64_t bytes = sizeof *plan + plan->fragile_count * sizeof *plan->fragile;
+    uint64_t bytes = sizeof *plan + plan->fragile_count * sizeof *plan->fragile +
+                     plan->grid_capacity * sizeof *plan->grids;
     for (int i = 0; i < 2; i++)
         bytes += sets[i]->element_count * sizeof *sets[i]->order +
                  sets[i]->block_capacity * sizeof *sets[i]->blocks;

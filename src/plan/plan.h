@@ -13,10 +13,33 @@ struct plan_block {
     uint64_t count;
 };
 
+// Springs of a body on a grid of nodes (rope, cloth, lattice) that go by a constant step of (dx,
+// dy, dz) from every node that has a partner there. The step's first component that is not 0, from
+// z to x, is positive.
+struct plan_direction {
+    int dx, dy, dz;
+    int64_t offset; // in node numbers
+    double rest_length;
+    uint32_t material;
+};
+
+// Directions of two shells of a lattice, and how far they reach along a row.
+enum { DIRECTIONS_MAX = 26, GRID_REACH = 2 };
+
+// A body whose springs all are such directions, each of one material and one rest length: its
+// kernel needs no list of springs.
+struct plan_grid {
+    size_t body;
+    uint64_t first_node, nx, ny, nz;
+    struct plan_direction directions[DIRECTIONS_MAX];
+    int direction_count;
+};
+
 // The order of one sort of elements: springs or faces.
 struct plan_set {
     uint64_t element_count;
-    uint32_t *order; // order[i]: builder number of the i-th element of the plan
+    uint64_t blocked_count; // elements in blocks; those of grids stand behind them
+    uint32_t *order;        // order[i]: builder number of the i-th element of the plan
     struct plan_block *blocks;
     uint32_t block_count, block_capacity;
     // Blocks [colour_start[c], colour_start[c + 1]) have colour c and may run at once. The tail,
@@ -31,6 +54,8 @@ struct plan {
     bool reference; // one block of each, in builder order
     uint32_t tile_nodes;
     struct plan_set springs, faces;
+    struct plan_grid *grids; // capacity: the number of bodies
+    size_t grid_count, grid_capacity;
     uint32_t *fragile; // places in springs.order of springs that can break or yield, ascending
     uint64_t fragile_count;
 };
@@ -39,12 +64,20 @@ struct plan_options {
     bool reference;
     uint32_t tile_nodes; // 0: chosen from the number of nodes
     int colours_allowed; // 0: all of them; tests use fewer to force a tail
+    bool no_grids;       // all springs in blocks
 };
 
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
                       const taut_allocator *allocator, struct plan **plan, taut_error *error);
 
 void plan_free(struct plan *plan);
+
+// Finds out whether the springs of a body make a grid, from the springs themselves. Springs that
+// can break, yield or go slack do not.
+bool grid_find(const struct topology *topology, size_t body, struct plan_grid *grid);
+
+// The grid that plans the springs of a body, or NULL.
+const struct plan_grid *plan_grid_of_body(const struct plan *plan, size_t body);
 
 uint64_t plan_bytes(const struct plan *plan);
 

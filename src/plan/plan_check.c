@@ -1,6 +1,8 @@
 // The plan proves itself: complete, conflict-free, in range.
 #include "plan/plan.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 static taut_status check_complete(const struct plan_set *set, const char *what, taut_error *error)
@@ -25,10 +27,34 @@ static taut_status check_complete(const struct plan_set *set, const char *what, 
                           (unsigned long)b);
         covered += set->blocks[b].count;
     }
-    if (status == TAUT_OK && covered != set->element_count)
+    if (status == TAUT_OK && covered != set->blocked_count)
         status = fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks cover %llu of %llu %ss",
-                      (unsigned long long)covered, (unsigned long long)set->element_count, what);
+                      (unsigned long long)covered, (unsigned long long)set->blocked_count, what);
     return status;
+}
+
+// What is in no block belongs to grids, and every grid is found again from its springs.
+static taut_status check_grids(const struct topology *topology, const struct plan *plan,
+                               taut_error *error)
+{
+    uint64_t springs = plan->springs.blocked_count;
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        const struct plan_grid *grid = &plan->grids[g];
+        struct plan_grid found;
+        if (!grid_find(topology, grid->body, &found) ||
+            found.direction_count != grid->direction_count ||
+            memcmp(found.directions, grid->directions, sizeof found.directions) != 0)
+            return fail(error, TAUT_ERROR_ARGUMENT,
+                        "plan: body %zu is not the grid it is taken for", grid->body);
+        const struct topology_body *body = &topology->bodies[grid->body];
+        for (uint64_t i = 0; i < body->spring_count; i++)
+            if (plan->springs.order[springs++] != body->first_spring + i)
+                return fail(error, TAUT_ERROR_ARGUMENT, "plan: springs of grids out of order");
+    }
+    if (springs != plan->springs.element_count)
+        return fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks and grids have %llu of %llu springs",
+                    (unsigned long long)springs, (unsigned long long)plan->springs.element_count);
+    return TAUT_OK;
 }
 
 // owner[node] is the last block (+ 1) that touched the node; within one colour it must not change.
@@ -82,6 +108,8 @@ taut_status plan_check(const struct topology *topology, const struct plan *plan,
         check_set(topology, &plan->springs, &topology->springs[0][0], 2, "spring", error);
     if (status == TAUT_OK)
         status = check_set(topology, &plan->faces, &topology->faces[0][0], 3, "face", error);
+    if (status == TAUT_OK)
+        status = check_grids(topology, plan, error);
     for (uint64_t i = 0; i < plan->fragile_count && status == TAUT_OK; i++)
         if (plan->fragile[i] >= topology->spring_count ||
             (i > 0 && plan->fragile[i] <= plan->fragile[i - 1]))

@@ -14,7 +14,8 @@
     X(rest_length, springs)                                                                        \
     X(face_nodes, faces)                                                                           \
     X(face_body, faces)                                                                            \
-    X(material, materials)
+    X(material, materials)                                                                         \
+    X(grids, grid_count)
 
 static bool allocate_arrays(struct constants *constants)
 {
@@ -60,6 +61,28 @@ static void fill(struct constants *constants, const struct topology *topology,
     }
 }
 
+static void fill_grid(struct grid_constants *to, const struct plan_grid *grid,
+                      const struct spring_constants *materials)
+{
+    to->grid = grid;
+    for (int d = 0; d < grid->direction_count; d++) {
+        const struct plan_direction *direction = &grid->directions[d];
+        const struct spring_constants *material = &materials[direction->material];
+        to->damped |= material->damping > 0;
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            int i = to->count++;
+            to->to[i].dx = sign * direction->dx;
+            to->to[i].dy = sign * direction->dy;
+            to->to[i].dz = sign * direction->dz;
+            to->to[i].offset = sign * direction->offset;
+            to->to[i].stiffness = material->stiffness;
+            to->to[i].damping = material->damping;
+            to->to[i].rest_length = (real)direction->rest_length;
+            to->to[i].full = material->damping_law == DAMPING_FULL;
+        }
+    }
+}
+
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
                                       const taut_allocator *allocator, struct constants **result,
                                       taut_error *error)
@@ -73,11 +96,14 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
     constants->springs = topology->spring_count;
     constants->faces = topology->face_count;
     constants->materials = topology->material_count;
+    constants->grid_count = plan->grid_count;
     if (!allocate_arrays(constants)) {
         constants_free(constants);
         return fail_memory(error, "the constants");
     }
     fill(constants, topology, plan);
+    for (size_t g = 0; g < plan->grid_count; g++)
+        fill_grid(&constants->grids[g], &plan->grids[g], constants->material);
     *result = constants;
     return TAUT_OK;
 }

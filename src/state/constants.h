@@ -13,9 +13,23 @@ struct spring_constants {
     real break_at, yield_at; // INFINITY: never
 };
 
+// A grid's directions as its kernel reads them: forward and backward, so that a node finds all of
+// its springs. `full` directions have the full damping law.
+struct grid_constants {
+    const struct plan_grid *grid;
+    int count; // 2 * grid->direction_count
+    bool damped;
+    struct {
+        int dx, dy, dz;
+        int64_t offset;
+        real stiffness, damping, rest_length;
+        bool full;
+    } to[2 * DIRECTIONS_MAX];
+};
+
 struct constants {
     const taut_allocator *allocator;
-    uint64_t nodes, springs, faces, materials;
+    uint64_t nodes, springs, faces, materials, grid_count;
     real *mass, *inverse_mass;   // inverse 0 for nodes that take no part in integration
     uint32_t (*spring_nodes)[2]; // plan order
     uint32_t *spring_material;   // plan order
@@ -23,6 +37,7 @@ struct constants {
     uint32_t (*face_nodes)[3];   // plan order
     uint32_t *face_body;         // plan order
     struct spring_constants *material;
+    struct grid_constants *grids;
 };
 
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,

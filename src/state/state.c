@@ -8,14 +8,20 @@
 #define state_make REAL_NAME(state_make)
 #define state_free REAL_NAME(state_free)
 
+static size_t guarded(uint64_t length)
+{
+    return (size_t)length + 2 * STATE_GUARD;
+}
+
 static bool allocate_arrays(struct state *state, const struct topology *topology,
                             struct state_needs needs)
 {
 #define ALLOCATE(type, name, length, condition)                                                    \
     if (condition) {                                                                               \
-        state->name = memory_allocate(state->allocator, (size_t)state->length, sizeof(type));      \
-        if (!state->name)                                                                          \
+        type *block = memory_allocate(state->allocator, guarded(state->length), sizeof(type));     \
+        if (!block)                                                                                \
             return false;                                                                          \
+        state->name = block + STATE_GUARD;                                                         \
     }
     STATE_ARRAYS(ALLOCATE)
 #undef ALLOCATE
@@ -90,7 +96,9 @@ void state_free(struct state *state)
     if (!state)
         return;
 #define RELEASE(type, name, length, condition)                                                     \
-    memory_release(state->allocator, state->name, (size_t)state->length, sizeof(type));
+    if (state->name)                                                                               \
+        memory_release(state->allocator, state->name - STATE_GUARD, guarded(state->length),        \
+                       sizeof(type));
     STATE_ARRAYS(RELEASE)
 #undef RELEASE
     memory_release(state->allocator, state, 1, sizeof *state);
@@ -101,7 +109,7 @@ uint64_t REAL_NAME(state_bytes)(const struct state *state)
     uint64_t bytes = sizeof *state;
 #define ADD_BYTES(type, name, length, condition)                                                   \
     if (state->name)                                                                               \
-        bytes += state->length * sizeof(type);
+        bytes += guarded(state->length) * sizeof(type);
     STATE_ARRAYS(ADD_BYTES)
 #undef ADD_BYTES
     return bytes;

@@ -54,6 +54,9 @@
     X(vec3, collider_velocity, colliders, true)                                                    \
     X(double, collider_since, colliders, true)
 
+// Elements before and after every array, so that vectors at the edge of a grid may load beyond it.
+enum { STATE_GUARD = 64 };
+
 struct state_needs {
     bool base_positions, base_velocities, slopes, normals;
 };

@@ -1,0 +1,3 @@
+#define TAUT_WIDE_ISA 0
+#define GRID_KERNEL   REAL_NAME(grid_base)
+#include "kernels/grid_body.h"

@@ -1,0 +1,124 @@
+// Finds the regular structure of bodies on a grid. Nothing is taken on trust from the builder:
+// every spring is looked at.
+#include "plan/plan.h"
+
+#include <stdlib.h>
+
+// Rows shorter than this are left to blocks: a vector would be mostly empty.
+enum { ROW_MIN = 8 };
+
+// How far rest lengths of one direction may differ: the rounding of built distances far from the
+// origin.
+static const double REST_TOLERANCE = 1e-6;
+
+static bool has_grid(const struct topology_body *body, struct plan_grid *grid)
+{
+    bool rope = body->type == BODY_ROPE;
+    grid->nx = rope ? body->node_count : body->grid[0];
+    grid->ny = rope ? 1 : body->grid[1];
+    grid->nz = rope ? 1 : body->grid[2];
+    grid->first_node = body->first_node;
+    return grid->nx >= ROW_MIN && grid->ny > 0 && grid->nz > 0 && body->spring_count > 0 &&
+           grid->nx * grid->ny * grid->nz == body->node_count;
+}
+
+static bool is_plain(const struct material *material)
+{
+    return material->law == LAW_LINEAR && !isfinite(material->break_at) &&
+           !isfinite(material->yield_at);
+}
+
+// What is known of each direction while springs are read.
+struct census {
+    uint64_t count[DIRECTIONS_MAX];
+    uint64_t last[DIRECTIONS_MAX]; // lower node of the last spring: they must ascend, so none comes
+                                   // twice
+    int recent;
+};
+
+static struct plan_direction direction_between(const struct plan_grid *grid, uint64_t a, uint64_t b)
+{
+    uint64_t row_a = a / grid->nx, row_b = b / grid->nx;
+    return (struct plan_direction){
+        .dx = (int)((int64_t)(b % grid->nx) - (int64_t)(a % grid->nx)),
+        .dy = (int)((int64_t)(row_b % grid->ny) - (int64_t)(row_a % grid->ny)),
+        .dz = (int)((int64_t)(row_b / grid->ny) - (int64_t)(row_a / grid->ny)),
+        .offset = (int64_t)b - (int64_t)a,
+    };
+}
+
+static bool same_step(const struct plan_direction *a, const struct plan_direction *b)
+{
+    return a->dx == b->dx && a->dy == b->dy && a->dz == b->dz;
+}
+
+// The number of the direction, added if it is new; -1 when there are too many or it reaches too
+// far.
+static int place_direction(struct plan_grid *grid, struct census *census,
+                           const struct plan_direction *step)
+{
+    if (grid->direction_count > 0 && same_step(&grid->directions[census->recent], step))
+        return census->recent;
+    for (int d = 0; d < grid->direction_count; d++)
+        if (same_step(&grid->directions[d], step))
+            return census->recent = d;
+    if (grid->direction_count == DIRECTIONS_MAX || abs(step->dx) > GRID_REACH)
+        return -1;
+    grid->directions[grid->direction_count] = *step;
+    return census->recent = grid->direction_count++;
+}
+
+static bool add_spring(const struct topology *topology, uint64_t spring, struct plan_grid *grid,
+                       struct census *census)
+{
+    uint64_t a = topology->springs[spring][0] - grid->first_node;
+    uint64_t b = topology->springs[spring][1] - grid->first_node;
+    uint64_t low = a < b ? a : b, high = a < b ? b : a;
+    struct plan_direction step = direction_between(grid, low, high);
+    step.rest_length = topology->rest_length[spring];
+    step.material = topology->spring_material[spring];
+    int d = place_direction(grid, census, &step);
+    if (d < 0)
+        return false;
+    const struct plan_direction *known = &grid->directions[d];
+    bool ascends = census->count[d] == 0 || low > census->last[d];
+    census->count[d]++;
+    census->last[d] = low;
+    return ascends && known->material == step.material &&
+           is_plain(&topology->materials[step.material]) &&
+           fabs(known->rest_length - step.rest_length) <= REST_TOLERANCE * known->rest_length;
+}
+
+// A direction is whole if every node with a partner there has its spring.
+static bool is_whole(const struct plan_grid *grid, const struct plan_direction *direction,
+                     uint64_t count)
+{
+    uint64_t x = grid->nx - (uint64_t)abs(direction->dx);
+    uint64_t y = grid->ny - (uint64_t)abs(direction->dy);
+    uint64_t z = grid->nz - (uint64_t)abs(direction->dz);
+    return x * y * z == count;
+}
+
+bool grid_find(const struct topology *topology, size_t index, struct plan_grid *grid)
+{
+    const struct topology_body *body = &topology->bodies[index];
+    *grid = (struct plan_grid){.body = index};
+    if (!has_grid(body, grid))
+        return false;
+    struct census census = {.recent = 0};
+    for (uint64_t i = 0; i < body->spring_count; i++)
+        if (!add_spring(topology, body->first_spring + i, grid, &census))
+            return false;
+    for (int d = 0; d < grid->direction_count; d++)
+        if (!is_whole(grid, &grid->directions[d], census.count[d]))
+            return false;
+    return true;
+}
+
+const struct plan_grid *plan_grid_of_body(const struct plan *plan, size_t body)
+{
+    for (size_t g = 0; g < plan->grid_count; g++)
+        if (plan->grids[g].body == body)
+            return &plan->grids[g];
+    return NULL;
+}

@@ -1,0 +1,29 @@
+// The vocabulary of the vector kernels: some twenty operations on a register of reals. Which
+// registers, says TAUT_WIDE_ISA (0 base, 3, 4), set by the thin file that includes a kernel's body.
+// Every operation is exact to IEEE 754, and none is fused, so a kernel gives the same bits at every
+// width.
+//
+//   wide_load(p)            WIDE_LANES reals from anywhere
+//   wide_store_first(p, a, n)  the first n lanes, n <= WIDE_LANES; nothing beyond is touched
+//   wide_set(r)             r in every lane
+//   wide_add, _subtract, _multiply, _divide, _sqrt
+//   wide_lanes(first, end)  mask of lanes first .. end - 1; both may lie outside the register
+//   wide_positive(a)        mask of lanes that are > 0
+//   wide_both(m, n)         lanes in both masks
+//   wide_keep(m, a)         a where the mask is set, 0 elsewhere
+#ifndef TAUT_SIMD_WIDE_H
+#define TAUT_SIMD_WIDE_H
+
+#include "base/real.h"
+
+#if TAUT_WIDE_ISA == 4
+#    include "simd/wide_v4.h"
+#elif TAUT_WIDE_ISA == 3
+#    include "simd/wide_v3.h"
+#elif defined(__x86_64__)
+#    include "simd/wide_sse2.h"
+#else
+#    include "simd/wide_plain.h"
+#endif
+
+#endif

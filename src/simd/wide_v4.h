@@ -1,0 +1,85 @@
+// AVX-512: 16 floats or 8 doubles.
+#ifndef TAUT_SIMD_WIDE_V4_H
+#define TAUT_SIMD_WIDE_V4_H
+
+#include <immintrin.h>
+
+#if TAUT_REAL_BITS == 32
+enum { WIDE_LANES = 16 };
+typedef __m512 wide;
+typedef __mmask16 wide_mask;
+#    define WIDE_OP(name)     _mm512_##name##_ps
+#    define WIDE_MASKED_STORE _mm512_mask_storeu_ps
+#    define WIDE_COMPARE      _mm512_cmp_ps_mask
+#else
+enum { WIDE_LANES = 8 };
+typedef __m512d wide;
+typedef __mmask8 wide_mask;
+#    define WIDE_OP(name)     _mm512_##name##_pd
+#    define WIDE_MASKED_STORE _mm512_mask_storeu_pd
+#    define WIDE_COMPARE      _mm512_cmp_pd_mask
+#endif
+
+static inline wide wide_load(const real *p)
+{
+    return WIDE_OP(loadu)(p);
+}
+
+static inline wide wide_set(real r)
+{
+    return WIDE_OP(set1)(r);
+}
+
+static inline wide wide_add(wide a, wide b)
+{
+    return WIDE_OP(add)(a, b);
+}
+
+static inline wide wide_subtract(wide a, wide b)
+{
+    return WIDE_OP(sub)(a, b);
+}
+
+static inline wide wide_multiply(wide a, wide b)
+{
+    return WIDE_OP(mul)(a, b);
+}
+
+static inline wide wide_divide(wide a, wide b)
+{
+    return WIDE_OP(div)(a, b);
+}
+
+static inline wide wide_sqrt(wide a)
+{
+    return WIDE_OP(sqrt)(a);
+}
+
+static inline wide_mask wide_lanes(long first, long end)
+{
+    long low = first < 0 ? 0 : first > WIDE_LANES ? WIDE_LANES : first;
+    long high = end < low ? low : end > WIDE_LANES ? WIDE_LANES : end;
+    return (wide_mask)(((1UL << high) - 1) & ~((1UL << low) - 1));
+}
+
+static inline wide_mask wide_positive(wide a)
+{
+    return WIDE_COMPARE(a, wide_set(0), _CMP_GT_OQ);
+}
+
+static inline wide_mask wide_both(wide_mask m, wide_mask n)
+{
+    return m & n;
+}
+
+static inline wide wide_keep(wide_mask m, wide a)
+{
+    return WIDE_OP(maskz_mov)(m, a);
+}
+
+static inline void wide_store_first(real *p, wide a, long count)
+{
+    WIDE_MASKED_STORE(p, wide_lanes(0, count), a);
+}
+
+#endif

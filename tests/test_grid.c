@@ -1,0 +1,183 @@
+// Grids: found where springs are regular and nowhere else, for rows of every length, and proved by
+// the plan's checker; their kernels give what the plain springs give.
+#include "samples.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct plan_grid *grid_of(const taut_solver *solver)
+{
+    taut_error error = {0};
+    if (plan_check(solver->topology, solver->plan, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    return plan_grid_of_body(solver->plan, 0);
+}
+
+static void expect_directions(const char *body, int directions)
+{
+    taut_solver *solver = solver_of(HEADER("symplectic_euler", "0.001") "bodies:\n  - %s\n", body);
+    const struct plan_grid *grid = grid_of(solver);
+    if (!grid)
+        fail_msg("no grid: %s", body);
+    assert_int_equal(grid->direction_count, directions);
+    assert_int_equal(solver->plan->springs.block_count, 0);
+    assert_string_equal(solver_body_kernel(solver, 0), "grid");
+    taut_solver_destroy(solver);
+}
+
+static void test_regular_bodies_are_grids(void **state)
+{
+    (void)state;
+#define ROPE  "{name: b, type: rope, from: [0,0,0], to: [4,0,0], nodes: 20, node_mass: 1, "
+#define CLOTH "{name: b, type: cloth, u: [1,0,0], v: [0.2,1,0], nodes: [9,8], mass: 1, "
+#define JELLY "{name: b, type: lattice, nodes: [8,5,4], spacing: 0.1, mass: 1, stiffness: 9, "
+    expect_directions(ROPE "stiffness: 5}", 1);
+    expect_directions(ROPE "stiffness: 5, links: skip}", 2);
+    expect_directions(CLOTH "springs: {structural: {stiffness: 4}}}", 2);
+    expect_directions(CLOTH "stiffness: 4, rotate: [10, 20, 30], translate: [1e3, 0, 0]}", 6);
+    expect_directions(JELLY "shells: 1}", 13);
+    expect_directions(JELLY "shells: 2}", 26);
+}
+
+static void expect_none(const char *body)
+{
+    taut_solver *solver = solver_of(HEADER("symplectic_euler", "0.001") "bodies:\n  - %s\n", body);
+    if (grid_of(solver))
+        fail_msg("a grid: %s", body);
+    assert_true(solver->plan->springs.blocked_count == taut_solver_spring_count(solver));
+    assert_string_equal(solver_body_kernel(solver, 0), "blocks");
+    taut_solver_destroy(solver);
+}
+
+static void test_others_are_not(void **state)
+{
+    (void)state;
+    expect_none(ROPE "stiffness: 5, links: all}");
+    expect_none(ROPE "stiffness: 5, law: tension_only}");
+    expect_none(ROPE "stiffness: 5, break_at: 2}");
+    expect_none(ROPE "stiffness: 5, yield_at: 0.5}");
+    expect_none("{name: b, type: rope, from: [0,0,0], to: [4,0,0], nodes: 7, node_mass: 1, "
+                "stiffness: 5}");
+    expect_none("{name: b, type: sphere, center: [0,0,0], radius: 1, subdivisions: 2, mass: 1, "
+                "stiffness: 5}");
+}
+
+// A chain of the same look, but with one spring of its own kind, is none: every spring is looked
+// at.
+static void test_one_odd_spring_is_seen(void **state)
+{
+    (void)state;
+    taut_solver *solver =
+        solver_of(HEADER("symplectic_euler", "0.001") "bodies:\n  - %s\n", CLOTH "stiffness: 4}");
+    struct topology *topology = solver->topology;
+    struct plan_grid grid;
+    assert_true(grid_find(topology, 0, &grid));
+    topology->rest_length[100] *= 1.001;
+    assert_false(grid_find(topology, 0, &grid));
+    assert_int_not_equal(plan_check(topology, solver->plan, NULL), TAUT_OK);
+    topology->rest_length[100] /= 1.001;
+    uint32_t end = topology->springs[40][1];
+    topology->springs[40][1] = end + 1; // of another row's end, or doubled
+    assert_false(grid_find(topology, 0, &grid));
+    topology->springs[40][1] = end;
+    topology->spring_material[7] = topology->spring_material[150];
+    assert_false(grid_find(topology, 0, &grid));
+    taut_solver_destroy(solver);
+}
+
+static void disturb(taut_solver *solver, uint64_t seed)
+{
+    for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
+        vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
+        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
+        put_velocity(solver, i, by);
+    }
+}
+
+static void compare_with_plain_springs(const char *body, int isa)
+{
+    struct solver_options plain = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
+    struct solver_options grid = {.config = {.threads = 2, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
+    const char *text = HEADER("symplectic_euler", "0.001") "bodies:\n  - %s\n";
+    taut_solver *a = solver_from(scene_of(text, body), &plain);
+    taut_solver *b = solver_from(scene_of(text, body), &grid);
+    assert_non_null(grid_of(b));
+    disturb(a, 3);
+    disturb(b, 3);
+    put(a, 1, place_of(a, 0)); // a spring without length
+    put(b, 1, place_of(b, 0));
+    double *expected = all_forces(a), *forces = all_forces(b), greatest = 0;
+    uint64_t count = 3 * taut_solver_node_count(a);
+    for (uint64_t i = 0; i < count; i++)
+        greatest = fmax(greatest, fabs(expected[i]));
+    for (uint64_t i = 0; i < count; i++)
+        assert_near(forces[i], expected[i], 1e-13 * greatest);
+    free(expected);
+    free(forces);
+    taut_solver_destroy(a);
+    taut_solver_destroy(b);
+}
+
+// Rows that end in every lane of a register, and more nodes on a row than it has; each damping.
+static void test_rows_of_every_length(void **state)
+{
+    (void)state;
+    static const char *const damping[] = {"damping: 0", "damping: 0.7",
+                                          "damping: 0.7, damping_law: full"};
+    for (int isa = 0; isa < ISA_COUNT; isa++)
+        for (int nodes = 8; isa_available((enum isa)isa) && nodes < 36; nodes++) {
+            char body[300];
+            snprintf(body, sizeof body,
+                     "{name: b, type: cloth, u: [%g, 0, 0], v: [0, 0.4, 0], nodes: [%d, 5], "
+                     "mass: 1, stiffness: 30, %s}",
+                     0.1 * (nodes - 1), nodes, damping[nodes % 3]);
+            compare_with_plain_springs(body, isa);
+        }
+}
+
+static void test_lattices(void **state)
+{
+    (void)state;
+    for (int isa = 0; isa < ISA_COUNT; isa++)
+        for (int shells = 1; isa_available((enum isa)isa) && shells <= 2; shells++) {
+            char body[300];
+            snprintf(body, sizeof body,
+                     "{name: b, type: lattice, nodes: [%d, 4, 5], spacing: 0.1, mass: 1, "
+                     "shells: %d, stiffness: 30, damping: %d}",
+                     9 + isa, shells, shells - 1);
+            compare_with_plain_springs(body, isa);
+        }
+}
+
+// Forces between two nodes are exactly opposite, though each end computes them for itself.
+static void test_momentum_is_kept(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(HEADER("symplectic_euler", "0.001") "bodies:\n  - %s\n",
+                                    JELLY "shells: 2, damping: 1}");
+    disturb(solver, 9);
+    double *forces = all_forces(solver), sum[3] = {0}, greatest = 0;
+    for (uint64_t i = 0; i < 3 * taut_solver_node_count(solver); i++) {
+        sum[i % 3] += forces[i];
+        greatest = fmax(greatest, fabs(forces[i]));
+    }
+    for (int axis = 0; axis < 3; axis++)
+        assert_near(sum[axis], 0, 1e-12 * greatest);
+    free(forces);
+    taut_solver_destroy(solver);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_regular_bodies_are_grids),
+        cmocka_unit_test(test_others_are_not),
+        cmocka_unit_test(test_one_odd_spring_is_seen),
+        cmocka_unit_test(test_rows_of_every_length),
+        cmocka_unit_test(test_lattices),
+        cmocka_unit_test(test_momentum_is_kept),
+    };
+    return cmocka_run_group_tests_name("grid", tests, NULL, NULL);
+}
