@@ -32,7 +32,7 @@ struct solver_options {
 };
 
 taut_status solver_create(const taut_scene *scene, const struct solver_options *options,
-                          taut_solver **solver, taut_error *error);
+                          taut_solver **result, taut_error *error);
 
 // taut_solver_step, with or without its look for divergence after the last step (the look every
 // DIVERGENCE_STEPS steps is always made). A caller that cuts a run by wall time leaves it out, so

@@ -1,5 +1,6 @@
-// The number type of the hot arrays. Numeric sources are compiled twice, for float and for double, into
-// one library; REAL_NAME gives each copy its own symbols, so that a file reads as if there were one type.
+// The number type of the hot arrays. Numeric sources are compiled twice, for float and for double,
+// into one library; REAL_NAME gives each copy its own symbols, so that a file reads as if there
+// were one type.
 #ifndef TAUT_BASE_REAL_H
 #define TAUT_BASE_REAL_H
 
@@ -8,13 +9,13 @@
 #if TAUT_REAL_BITS == 32
 typedef float real;
 #    define REAL_NAME(name) name##_f32
-#    define real_sqrt sqrtf
-#    define real_abs fabsf
+#    define real_sqrt       sqrtf
+#    define real_abs        fabsf
 #elif TAUT_REAL_BITS == 64
 typedef double real;
 #    define REAL_NAME(name) name##_f64
-#    define real_sqrt sqrt
-#    define real_abs fabs
+#    define real_sqrt       sqrt
+#    define real_abs        fabs
 #else
 #    error "numeric sources are compiled with TAUT_REAL_BITS=32 and with TAUT_REAL_BITS=64"
 #endif

@@ -68,7 +68,7 @@ struct plan_options {
 };
 
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
-                      const taut_allocator *allocator, struct plan **plan, taut_error *error);
+                      const taut_allocator *allocator, struct plan **result, taut_error *error);
 
 void plan_free(struct plan *plan);
 

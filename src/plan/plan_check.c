@@ -1,8 +1,6 @@
 // The plan proves itself: complete, conflict-free, in range.
 #include "plan/plan.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 
 static taut_status check_complete(const struct plan_set *set, const char *what, taut_error *error)
@@ -33,6 +31,17 @@ static taut_status check_complete(const struct plan_set *set, const char *what, 
     return status;
 }
 
+static bool same_directions(const struct plan_grid *a, const struct plan_grid *b)
+{
+    bool same = a->direction_count == b->direction_count;
+    for (int d = 0; same && d < a->direction_count; d++) {
+        const struct plan_direction *p = &a->directions[d], *q = &b->directions[d];
+        same = p->dx == q->dx && p->dy == q->dy && p->dz == q->dz && p->offset == q->offset &&
+               p->material == q->material && p->rest_length == q->rest_length;
+    }
+    return same;
+}
+
 // What is in no block belongs to grids, and every grid is found again from its springs.
 static taut_status check_grids(const struct topology *topology, const struct plan *plan,
                                taut_error *error)
@@ -41,9 +50,7 @@ static taut_status check_grids(const struct topology *topology, const struct pla
     for (size_t g = 0; g < plan->grid_count; g++) {
         const struct plan_grid *grid = &plan->grids[g];
         struct plan_grid found;
-        if (!grid_find(topology, grid->body, &found) ||
-            found.direction_count != grid->direction_count ||
-            memcmp(found.directions, grid->directions, sizeof found.directions) != 0)
+        if (!grid_find(topology, grid->body, &found) || !same_directions(&found, grid))
             return fail(error, TAUT_ERROR_ARGUMENT,
                         "plan: body %zu is not the grid it is taken for", grid->body);
         const struct topology_body *body = &topology->bodies[grid->body];

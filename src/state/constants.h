@@ -41,7 +41,7 @@ struct constants {
 };
 
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
-                                      const taut_allocator *allocator, struct constants **constants,
+                                      const taut_allocator *allocator, struct constants **result,
                                       taut_error *error);
 
 void REAL_NAME(constants_free)(struct constants *constants);

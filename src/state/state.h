@@ -73,7 +73,7 @@ struct state {
 
 taut_status REAL_NAME(state_make)(const struct topology *topology, const struct plan *plan,
                                   const struct bodies *bodies, struct state_needs needs,
-                                  const taut_allocator *allocator, struct state **state,
+                                  const taut_allocator *allocator, struct state **result,
                                   taut_error *error);
 
 void REAL_NAME(state_free)(struct state *state);

@@ -58,7 +58,7 @@ struct topology {
 
 // Cooks the bodies. Everything needed is copied: `scene` and `bodies` may go afterwards.
 taut_status topology_cook(const taut_scene *scene, const struct bodies *bodies,
-                          const taut_allocator *allocator, struct topology **topology,
+                          const taut_allocator *allocator, struct topology **result,
                           taut_error *error);
 
 void topology_free(struct topology *topology);
