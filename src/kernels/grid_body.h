@@ -75,7 +75,8 @@ static inline void add_neighbour(const struct state *s, const struct neighbour *
     n->fz = wide_add(n->fz, wide_multiply(scale, dz));
 }
 
-static inline struct nodes start_nodes(const struct state *s, int64_t at, bool damped)
+// Forces beyond the `left` nodes of the row may be another worker's.
+static inline struct nodes start_nodes(const struct state *s, int64_t at, long left, bool damped)
 {
     wide zero = wide_set(0);
     return (struct nodes){
@@ -85,9 +86,9 @@ static inline struct nodes start_nodes(const struct state *s, int64_t at, bool d
         .vx = damped ? wide_load(s->vx + at) : zero,
         .vy = damped ? wide_load(s->vy + at) : zero,
         .vz = damped ? wide_load(s->vz + at) : zero,
-        .fx = wide_load(s->fx + at),
-        .fy = wide_load(s->fy + at),
-        .fz = wide_load(s->fz + at),
+        .fx = wide_load_first(s->fx + at, left),
+        .fy = wide_load_first(s->fy + at, left),
+        .fz = wide_load_first(s->fz + at, left),
     };
 }
 
@@ -97,7 +98,7 @@ static inline void add_row(struct state *s, const struct neighbour *to, int coun
 {
     for (long i = 0; i < nx; i += WIDE_LANES) {
         int64_t at = first + i;
-        struct nodes n = start_nodes(s, at, damped);
+        struct nodes n = start_nodes(s, at, nx - i, damped);
         // Which lanes have a partner at dx = -GRID_REACH .. GRID_REACH in their row.
         wide_mask exists[2 * GRID_REACH + 1];
         for (int dx = -GRID_REACH; dx <= GRID_REACH; dx++)

@@ -4,6 +4,9 @@
 // width.
 //
 //   wide_load(p)            WIDE_LANES reals from anywhere
+//   wide_load_first(p, n)   the first n of them, n >= 0, and 0 in the other lanes; nothing beyond
+//   is
+//                           read, which another thread may be writing
 //   wide_store_first(p, a, n)  the first n lanes, n <= WIDE_LANES; nothing beyond is touched
 //   wide_set(r)             r in every lane
 //   wide_add, _subtract, _multiply, _divide, _sqrt

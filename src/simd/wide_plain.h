@@ -25,6 +25,11 @@ static inline wide wide_load(const real *p)
     WIDE_EACH(wide, p[l])
 }
 
+static inline wide wide_load_first(const real *p, long count)
+{
+    WIDE_EACH(wide, l < count ? p[l] : 0)
+}
+
 static inline wide wide_set(real r)
 {
     WIDE_EACH(wide, r)

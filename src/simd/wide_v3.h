@@ -32,6 +32,16 @@ static inline wide wide_load(const real *p)
     return WIDE_OP(loadu)(p);
 }
 
+static inline wide wide_load_first(const real *p, long count)
+{
+    if (count >= WIDE_LANES)
+        return wide_load(p);
+    real lanes[WIDE_LANES] = {0};
+    for (long lane = 0; lane < count; lane++)
+        lanes[lane] = p[lane];
+    return WIDE_OP(loadu)(lanes);
+}
+
 static inline wide wide_set(real r)
 {
     return WIDE_OP(set1)(r);

@@ -10,6 +10,7 @@ typedef __m512 wide;
 typedef __mmask16 wide_mask;
 #    define WIDE_OP(name)     _mm512_##name##_ps
 #    define WIDE_MASKED_STORE _mm512_mask_storeu_ps
+#    define WIDE_MASKED_LOAD  _mm512_maskz_loadu_ps
 #    define WIDE_COMPARE      _mm512_cmp_ps_mask
 #else
 enum { WIDE_LANES = 8 };
@@ -17,6 +18,7 @@ typedef __m512d wide;
 typedef __mmask8 wide_mask;
 #    define WIDE_OP(name)     _mm512_##name##_pd
 #    define WIDE_MASKED_STORE _mm512_mask_storeu_pd
+#    define WIDE_MASKED_LOAD  _mm512_maskz_loadu_pd
 #    define WIDE_COMPARE      _mm512_cmp_pd_mask
 #endif
 
@@ -75,6 +77,11 @@ static inline wide_mask wide_both(wide_mask m, wide_mask n)
 static inline wide wide_keep(wide_mask m, wide a)
 {
     return WIDE_OP(maskz_mov)(m, a);
+}
+
+static inline wide wide_load_first(const real *p, long count)
+{
+    return WIDE_MASKED_LOAD(wide_lanes(0, count), p);
 }
 
 static inline void wide_store_first(real *p, wide a, long count)
