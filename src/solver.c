@@ -99,8 +99,10 @@ static void start(void *context, const struct worker *worker)
     solver->functions->start(solver->system, worker);
 }
 
-// Small systems are done sooner by fewer threads: below this many springs each, barriers cost more.
-enum { SPRINGS_PER_THREAD = 8192 };
+// Small systems are done sooner by fewer threads: with fewer springs each than this, a step is over
+// in less than a millisecond, and its dozens of barriers cost more than they gain, several times
+// more where another process keeps a worker waiting.
+enum { SPRINGS_PER_THREAD = 65536 };
 
 static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *error)
 {
@@ -116,8 +118,10 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
         taut_status status = machine_detect(&machine, error);
         if (status != TAUT_OK)
             return status;
-        uint64_t useful = solver->topology->spring_count / SPRINGS_PER_THREAD + 1;
+        uint64_t useful = solver->topology->spring_count / SPRINGS_PER_THREAD;
         solver->threads = useful < (uint64_t)machine.cores ? (int)useful : machine.cores;
+        if (solver->threads < 1)
+            solver->threads = 1;
     }
     return TAUT_OK;
 }
