@@ -1,5 +1,5 @@
-// All scenes of scenes/, whatever they show: the same bits for every number of threads, run after
-// run, with output and without; the plain reference near to them.
+// All scenes of scenes/, whatever they show: the same bits for every number of threads and every
+// instruction set, run after run, with output and without; the plain reference near to them.
 #include "scene_runs.h"
 
 #include <dirent.h>
@@ -29,9 +29,10 @@ static taut_solver *open_with(const char *scene, int threads, enum taut_kernel k
     return scene_open(scene, NULL, &options);
 }
 
-static uint64_t hash_of_run(const char *scene, int threads)
+static uint64_t hash_of_run(const char *scene, int threads, taut_isa isa)
 {
-    taut_solver *solver = open_with(scene, threads, TAUT_KERNEL_AUTO);
+    struct solver_options options = {.config = {.threads = threads, .isa = isa}};
+    taut_solver *solver = scene_open(scene, NULL, &options);
     assert_int_equal(taut_solver_threads(solver), threads);
     advance(solver, steps_for(solver));
     uint64_t hash = taut_solver_hash(solver);
@@ -43,9 +44,19 @@ static void test_same_bits_for_every_number_of_threads(void **context)
 {
     const char *scene = *context;
     static const int threads[] = {2, 3, 4, 8};
-    uint64_t one = hash_of_run(scene, 1);
+    uint64_t one = hash_of_run(scene, 1, TAUT_ISA_AUTO);
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++)
-        assert_int_equal(hash_of_run(scene, threads[i]), one);
+        assert_int_equal(hash_of_run(scene, threads[i], TAUT_ISA_AUTO), one);
+}
+
+static void test_same_bits_on_every_instruction_set(void **context)
+{
+    const char *scene = *context;
+    uint64_t base = hash_of_run(scene, 1, TAUT_ISA_BASE);
+    for (int isa = ISA_BASE + 1; isa < ISA_COUNT; isa++)
+        if (isa_available((enum isa)isa))
+            assert_int_equal(hash_of_run(scene, 1, (taut_isa)(TAUT_ISA_BASE + isa)), base);
+    assert_int_equal(hash_of_run(scene, 1, TAUT_ISA_AUTO), base);
 }
 
 // A second run, in steps of uneven number and with every look at it that output can take, account
@@ -159,6 +170,7 @@ int main(void)
     } checks[] = {
         {"is sound", test_scene_is_sound},
         {"same bits for every number of threads", test_same_bits_for_every_number_of_threads},
+        {"same bits on every instruction set", test_same_bits_on_every_instruction_set},
         {"same bits with output", test_same_bits_with_output},
         {"reference is near", test_reference_is_near}};
     enum { CHECKS = sizeof checks / sizeof checks[0] };
