@@ -89,6 +89,8 @@ int main(int argc, char **argv)
 {
     terminal_hold_streams();
     signals_ignore_writes();
+    // Where /sys is not mounted hwloc would complain on its own; machine.c makes do without.
+    (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_CODE_WRONG;
