@@ -3,9 +3,9 @@
 
     docs/draw.py PICTURE.png RUN_FOLDER [options]
 
-RUN_FOLDER is a run's output with `pc2: true`: every body's BODY.obj and BODY.pc2, and energy.csv for
-the times. Bodies with triangles are shaded, others are drawn as springs and nodes. Parallel
-projection, y up.
+RUN_FOLDER is a run's output with `pc2: true`: every body's BODY.obj and BODY.pc2, and
+energy.csv for the times. Bodies with triangles are shaded, others are drawn as springs and nodes.
+Parallel projection, y up.
 
   --times 0,1,2.5      the frames nearest to these times, in seconds (default: first, middle, last)
   --view AZIMUTH,TILT  where the eye is, in degrees: 0,0 looks along -z; (default 25,15)
@@ -29,7 +29,8 @@ import zlib
 import numpy as np
 
 SMOOTH = 3  # the picture is drawn so many times larger, then averaged
-COLOURS = [(214, 90, 70), (70, 130, 200), (90, 170, 90), (225, 165, 60), (150, 100, 190), (60, 170, 175)]
+COLOURS = [(214, 90, 70), (70, 130, 200), (90, 170, 90), (225, 165, 60), (150, 100, 190),
+           (60, 170, 175)]
 LIGHT = np.array([-0.35, 0.75, 0.56])
 FONT = {  # 3 x 5 pixels, a row a digit, in octal
     "0": "75557", "1": "26227", "2": "71747", "3": "71717", "4": "55711", "5": "74717",
@@ -58,7 +59,8 @@ class Body:
         magic, _, points, _, _, samples = struct.unpack_from("<12siiffi", data)
         if magic != b"POINTCACHE2\0":
             sys.exit(f"{path[:-4]}.pc2: not a point cache")
-        self.frames = np.frombuffer(data, "<f4", samples * points * 3, 32).reshape(samples, points, 3)
+        values = np.frombuffer(data, "<f4", samples * points * 3, 32)
+        self.frames = values.reshape(samples, points, 3)
 
     def edges(self):
         if len(self.lines):
@@ -75,7 +77,8 @@ class Canvas:
         self.width, self.height = width * SMOOTH, height * SMOOTH
         ramp = np.linspace(0, 1, self.height)[:, None, None]
         top, bottom = np.array([236, 241, 248.0]), np.array([252, 252, 252.0])
-        self.colour = np.broadcast_to(top + ramp * (bottom - top), (self.height, self.width, 3)).copy()
+        sky = top + ramp * (bottom - top)
+        self.colour = np.broadcast_to(sky, (self.height, self.width, 3)).copy()
         self.depth = np.full((self.height, self.width), -np.inf)
 
     def points(self, x, y, depth, colour, radius):
@@ -110,7 +113,8 @@ class Canvas:
 
     def triangle(self, p, shade, colour):
         x0, y0 = np.maximum(np.floor(p[:, :2].min(axis=0)).astype(int), 0)
-        x1, y1 = np.minimum(np.ceil(p[:, :2].max(axis=0)).astype(int) + 1, (self.width, self.height))
+        x1, y1 = np.minimum(np.ceil(p[:, :2].max(axis=0)).astype(int) + 1,
+                            (self.width, self.height))
         if x0 >= x1 or y0 >= y1:
             return
         (ax, ay, _), (bx, by, _), (cx, cy, _) = p
@@ -181,7 +185,8 @@ def draw_surface(canvas, camera, body, points, colour, wire):
     screen = camera.see(points)
     flat = shade(normals, camera.eye)  # a body of few faces is meant to have edges
     for index, face in enumerate(body.faces):
-        canvas.triangle(screen[face], light[face] if len(body.faces) > 50 else flat[[index] * 3], colour)
+        canvas.triangle(screen[face], light[face] if len(body.faces) > 50 else flat[[index] * 3],
+                        colour)
     if wire:
         edges = body.edges()
         lifted = screen + np.array([0, 0, 1.5])
@@ -191,9 +196,11 @@ def draw_surface(canvas, camera, body, points, colour, wire):
 def draw_springs(canvas, camera, body, points, colour, cut):
     screen = camera.see(points)
     edges = body.edges()
-    first, now = (np.linalg.norm(p[edges[:, 0]] - p[edges[:, 1]], axis=1) for p in (body.frames[0], points))
+    first, now = (np.linalg.norm(p[edges[:, 0]] - p[edges[:, 1]], axis=1)
+                  for p in (body.frames[0], points))
     edges = edges[now <= cut * first] if np.isfinite(cut) else edges
-    canvas.segments(screen[edges[:, 0]], screen[edges[:, 1]], colour * 0.8, 2.2 if len(edges) < 400 else 1)
+    canvas.segments(screen[edges[:, 0]], screen[edges[:, 1]], colour * 0.8,
+                    2.2 if len(edges) < 400 else 1)
     dot = 9 if len(points) <= 8 else 4 if len(points) < 200 else 0
     if dot:
         canvas.points(screen[:, 0], screen[:, 1], screen[:, 2] + 3, colour * 0.6, dot)
@@ -201,10 +208,12 @@ def draw_springs(canvas, camera, body, points, colour, cut):
 
 def draw_floor(canvas, camera, height, box):
     reach = max(box[3] - box[0], box[5] - box[2], 1e-3)
-    x0, x1, z0, z1 = box[0] - 0.1 * reach, box[3] + 0.1 * reach, box[2] - 0.1 * reach, box[5] + 0.1 * reach
+    x0, x1 = box[0] - 0.1 * reach, box[3] + 0.1 * reach
+    z0, z1 = box[2] - 0.1 * reach, box[5] + 0.1 * reach
     if z1 - z0 < 0.5 * reach:
         z0, z1 = (z0 + z1) / 2 - 0.25 * reach, (z0 + z1) / 2 + 0.25 * reach
-    corners = camera.see(np.array([[x0, height, z0], [x1, height, z0], [x1, height, z1], [x0, height, z1]]))
+    corners = camera.see(np.array([[x0, height, z0], [x1, height, z0], [x1, height, z1],
+                                   [x0, height, z1]]))
     colour = np.array([205, 208, 204.0])
     canvas.triangle(corners[[0, 1, 2]], np.ones(3), colour)
     canvas.triangle(corners[[0, 2, 3]], np.ones(3), colour)
@@ -218,21 +227,26 @@ def draw_sphere(canvas, camera, values, time):
     gx, gy = np.meshgrid(np.arange(canvas.width) - x, np.arange(canvas.height) - y)
     height = np.sqrt(np.maximum(radius * radius - gx * gx - gy * gy, 0))
     seen = (gx * gx + gy * gy < radius * radius) & (depth + height > canvas.depth)
-    normals = (gx[seen, None] * camera.right - gy[seen, None] * camera.up + height[seen, None] * camera.eye)
+    normals = (gx[seen, None] * camera.right - gy[seen, None] * camera.up
+               + height[seen, None] * camera.eye)
     canvas.depth[seen] = (depth + height)[seen]
-    canvas.colour[seen] = np.clip(shade(normals, camera.eye)[:, None] * np.array([170, 172, 178.0]), 0, 255)
+    grey = np.array([170, 172, 178.0])
+    canvas.colour[seen] = np.clip(shade(normals, camera.eye)[:, None] * grey, 0, 255)
 
 
 def write_png(path, image):
     height, width, _ = image.shape
-    rows = b"".join(b"\2" + (row - above).astype(np.uint8).tobytes()  # filter 2: difference to the row above
+    # Filter 2: the difference to the row above.
+    rows = b"".join(b"\2" + (row - above).astype(np.uint8).tobytes()
                     for row, above in zip(image, np.concatenate([image[:1] * 0, image[:-1]])))
 
     def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
 
     with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+        header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header)
                    + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
 
 
@@ -278,7 +292,8 @@ def main():
         for values in options.sphere:
             draw_sphere(canvas, camera, values, times[frame])
         for index, body in enumerate(bodies):
-            points, colour = body.frames[frame].astype(float), np.array(COLOURS[index % len(COLOURS)], float)
+            points = body.frames[frame].astype(float)
+            colour = np.array(COLOURS[index % len(COLOURS)], float)
             if len(body.faces):
                 draw_surface(canvas, camera, body, points, colour, options.wire)
             else:
