@@ -31,17 +31,19 @@ static double damping_power(const struct system *system, size_t i)
     vec3 d = vec3_make((double)s->x[a] - (double)s->x[b], (double)s->y[a] - (double)s->y[b],
                        (double)s->z[a] - (double)s->z[b]);
     vec3 w = vec3_subtract(velocity_of(s, a), velocity_of(s, b));
-    double length = vec3_length(d);
-    double rest = (double)(s->rest_length ? s->rest_length[i] : constants->rest_length[i]);
-    if ((material->law == LAW_TENSION_ONLY && length <= rest) ||
-        (material->law == LAW_COMPRESSION_ONLY && length >= rest))
-        return 0;
+    double square = vec3_dot(d, d);
+    if (material->law != LAW_LINEAR) { // only these need the length itself
+        double length = sqrt(square);
+        double rest = (double)(s->rest_length ? s->rest_length[i] : constants->rest_length[i]);
+        if (material->law == LAW_TENSION_ONLY ? length <= rest : length >= rest)
+            return 0;
+    }
     if (material->damping_law == DAMPING_FULL)
         return (double)material->damping * vec3_dot(w, w);
-    if (length == 0)
+    if (square == 0)
         return 0;
-    double along = vec3_dot(w, d) / length;
-    return (double)material->damping * along * along;
+    double along = vec3_dot(w, d); // times L
+    return (double)material->damping * (along * along / square);
 }
 
 // Friction and absorption of penalty colliders take power; a moving sphere puts it in, as a drive
