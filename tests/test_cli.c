@@ -29,7 +29,7 @@ static void help_and_version_are_results(void **state)
 {
     (void)state;
     struct outcome help = cli_expect(0, "taut --help");
-    assert_says(help.out, "Usage: taut COMMAND [OPTIONS] SCENE");
+    assert_says(help.out, "Usage: taut COMMAND [OPTIONS] [SCENE]");
     assert_string_equal(help.err, "");
     outcome_free(&help);
     struct outcome version = cli_expect(0, "taut --version");
@@ -55,8 +55,9 @@ static void every_option_in_help_is_documented(void **state)
     (void)state;
     size_t length, options = 0;
     char *manual = fixture_read(TAUT_TEST_SOURCE "/docs/cli.md", &length);
-    const char *commands[] = {"taut check --help", "taut info --help", "taut run --help"};
-    for (size_t i = 0; i < 3; i++) {
+    const char *commands[] = {"taut check --help", "taut info --help", "taut run --help",
+                              "taut bench --help"};
+    for (size_t i = 0; i < 4; i++) {
         struct outcome help = cli_expect(0, commands[i]);
         for (const char *at = help.out; (at = strstr(at, "\n  --")) != NULL;) {
             at += 3;
@@ -68,7 +69,7 @@ static void every_option_in_help_is_documented(void **state)
         }
         outcome_free(&help);
     }
-    assert_int_equal(options, 8 + 8 + 15);
+    assert_int_equal(options, 8 + 8 + 15 + 9);
     free(manual);
 }
 
@@ -78,7 +79,7 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
     static const struct {
         const char *command, *says;
     } cases[] = {
-        {"taut stability hanging.yaml", "the commands are check, info and run"},
+        {"taut stability hanging.yaml", "the commands are check, info, run and bench"},
         {"taut chek hanging.yaml", "did you mean 'check'?"},
         {"taut --frobnicate", "there is no option '--frobnicate'"},
         {"taut help fly", "there is no command 'fly'"},

@@ -57,5 +57,6 @@ static int check(const struct options *options)
 const struct command check_command = {
     .name = "check",
     .does = "Reads and validates a scene",
+    .kind = COMMAND_READS,
     .run = check,
 };

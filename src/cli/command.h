@@ -7,6 +7,9 @@
 
 #include "taut.h"
 
+// The most numbers of threads that one `bench` compares.
+enum { BENCH_THREADS_MAX = 16 };
+
 struct options {
     const char *scene; // path of the scene file
     char **overrides;  // PATH=VALUE, in the order they were given
@@ -14,20 +17,33 @@ struct options {
     int threads; // 0: chosen
     taut_kernel kernel;
     taut_isa isa;
+    bool double_precision; // asked for by name; among the overrides too
     bool json, quiet;
     // Of `run` alone.
     const char *output; // NULL: out/SCENE-NAME
     bool force, no_output, hash;
     const char *state; // NULL: none
+    // Of `bench` alone.
+    const char *scenes; // names parted by commas; NULL: all
+    double seconds;     // 0: chosen
+    int thread_counts[BENCH_THREADS_MAX];
+    int thread_counts_given; // 0: 1 and all cores
+};
+
+// Which options a command takes: a bit each.
+enum command_kind {
+    COMMAND_READS = 1,     // of a scene
+    COMMAND_SIMULATES = 2, // a scene
+    COMMAND_MEASURES = 4   // scenes of its own
 };
 
 struct command {
     const char *name;
-    const char *does;                          // one sentence, no full stop
-    bool simulates;                            // takes the options of `run`
+    const char *does; // one sentence, no full stop
+    enum command_kind kind;
     int (*run)(const struct options *options); // returns the exit code
 };
 
-extern const struct command check_command, info_command, run_command;
+extern const struct command check_command, info_command, run_command, bench_command;
 
 #endif

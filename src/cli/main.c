@@ -11,13 +11,14 @@
 #include "simd/isa.h"
 #include "version_info.h"
 
-static const struct command *const commands[] = {&check_command, &info_command, &run_command};
+static const struct command *const commands[] = {&check_command, &info_command, &run_command,
+                                                 &bench_command};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static void print_usage(FILE *out)
 {
-    fputs("Usage: taut COMMAND [OPTIONS] SCENE\n"
+    fputs("Usage: taut COMMAND [OPTIONS] [SCENE]\n"
           "Simulates systems of masses and springs that a scene file describes.\n\n"
           "Commands:\n",
           out);
@@ -58,7 +59,7 @@ static int refuse(const char *word)
     if (word[0] == '-') {
         complain("there is no option '%s' before the command", word);
     } else {
-        complain("there is no command '%s'; the commands are check, info and run", word);
+        complain("there is no command '%s'; the commands are check, info, run and bench", word);
         const char *nearest = nearest_name(word, names, COMMAND_COUNT);
         if (nearest)
             fprintf(stderr, "    did you mean '%s'?\n", nearest);

@@ -26,46 +26,61 @@ enum option_key {
     KEY_DURATION,
     KEY_STATE,
     KEY_HASH,
+    KEY_SCENES,
+    KEY_THREAD_COUNTS,
+    KEY_SECONDS,
     KEY_HELP
 };
 
 struct option_entry {
     const char *name, *argument; // argument NULL: it takes none
     enum option_key key;
-    bool simulating;  // of commands that simulate only
+    int kinds;        // the kinds of command that take it: bits of enum command_kind
     const char *help; // lines parted by \n
 };
 
+enum {
+    RUN = COMMAND_SIMULATES,
+    BENCH = COMMAND_MEASURES,
+    SCENE = COMMAND_READS | COMMAND_SIMULATES, // every command that is given a scene
+    ALL = SCENE | BENCH
+};
+
 static const struct option_entry entries[] = {
-    {"output", "DIR", KEY_OUTPUT, true, "the folder of the results (default: out/SCENE-NAME)"},
-    {"force", NULL, KEY_FORCE, true, "replace an earlier run in that folder"},
-    {"no-output", NULL, KEY_NO_OUTPUT, true, "simulate, and leave no files"},
-    {"steps", "N", KEY_STEPS, true, "do N steps, whatever the scene says"},
-    {"duration", "T", KEY_DURATION, true, "simulate T seconds, whatever the scene says"},
-    {"state", "FILE", KEY_STATE, true, "write the final state to FILE, as CSV"},
-    {"hash", NULL, KEY_HASH, true, "print the hash of the final state"},
-    {"set", "PATH=VALUE", KEY_SET, false,
+    {"scenes", "LIST", KEY_SCENES, BENCH, "only these, e.g. --scenes cloth,jelly26"},
+    {"threads", "LIST", KEY_THREAD_COUNTS, BENCH,
+     "numbers of threads to compare, e.g. --threads\n1,2,4 (default: 1, and the physical cores "
+     "that\nthis process may use)"},
+    {"seconds", "S", KEY_SECONDS, BENCH, "about how long to measure (default: 60)"},
+    {"output", "DIR", KEY_OUTPUT, RUN, "the folder of the results (default: out/SCENE-NAME)"},
+    {"force", NULL, KEY_FORCE, RUN, "replace an earlier run in that folder"},
+    {"no-output", NULL, KEY_NO_OUTPUT, RUN, "simulate, and leave no files"},
+    {"steps", "N", KEY_STEPS, RUN, "do N steps, whatever the scene says"},
+    {"duration", "T", KEY_DURATION, RUN, "simulate T seconds, whatever the scene says"},
+    {"state", "FILE", KEY_STATE, RUN, "write the final state to FILE, as CSV"},
+    {"hash", NULL, KEY_HASH, RUN, "print the hash of the final state"},
+    {"set", "PATH=VALUE", KEY_SET, SCENE,
      "change a key of the scene (repeatable), e.g.\n--set simulation.dt=0.001 or\n"
      "--set bodies.flag.nodes=[500,400]"},
-    {"threads", "N", KEY_THREADS, false,
+    {"threads", "N", KEY_THREADS, SCENE,
      "threads to use (default: the physical cores that\nthis process may use)"},
-    {"isa", "NAME", KEY_ISA, false,
+    {"isa", "NAME", KEY_ISA, ALL,
      "instruction set: auto, base, v3 or v4 (default:\nauto, or the environment variable "
      "TAUT_ISA)"},
-    {"kernel", "NAME", KEY_KERNEL, false,
+    {"kernel", "NAME", KEY_KERNEL, ALL,
      "auto, or reference: plain serial loops, the\nbaseline (default: auto)"},
-    {"precision", "NAME", KEY_PRECISION, false, "single or double, whatever the scene says"},
-    {"json", NULL, KEY_JSON, false, "print the results as one JSON object"},
-    {"quiet", NULL, KEY_QUIET, false,
+    {"precision", "NAME", KEY_PRECISION, ALL, "single or double, whatever the scene says"},
+    {"json", NULL, KEY_JSON, ALL, "print the results as one JSON object"},
+    {"quiet", NULL, KEY_QUIET, ALL,
      "no progress and no table: only errors, and what\n--json or --hash ask for"},
-    {"help", NULL, KEY_HELP, false, "print this and exit"},
+    {"help", NULL, KEY_HELP, ALL, "print this and exit"},
 };
 
 enum { ENTRY_COUNT = sizeof entries / sizeof entries[0] };
 
 static bool takes(const struct command *command, const struct option_entry *entry)
 {
-    return command->simulates || !entry->simulating;
+    return (entry->kinds & (int)command->kind) != 0;
 }
 
 static void print_entry(const struct option_entry *entry)
@@ -85,14 +100,16 @@ static void print_entry(const struct option_entry *entry)
 
 void options_help(const struct command *command)
 {
-    printf("Usage: taut %s [OPTIONS] SCENE\n%s.\n", command->name, command->does);
-    for (int simulating = 1; simulating >= 0; simulating--) {
+    printf("Usage: taut %s [OPTIONS]%s\n%s.\n", command->name,
+           command->kind & SCENE ? " SCENE" : "", command->does);
+    for (int own = 1; own >= 0; own--) {
         bool titled = false;
         for (size_t i = 0; i < ENTRY_COUNT; i++) {
-            if (entries[i].simulating != (simulating == 1) || !takes(command, &entries[i]))
+            bool is_own = entries[i].kinds == (int)command->kind;
+            if (is_own != (own == 1) || !takes(command, &entries[i]))
                 continue;
             if (!titled)
-                puts(simulating ? "\nOptions of the run:" : "\nOptions of every command:");
+                printf(own ? "\nOptions of taut %s:\n" : "\nCommon options:\n", command->name);
             titled = true;
             print_entry(&entries[i]);
         }
@@ -123,15 +140,35 @@ static bool add_override(struct options *options, char *text)
     return true;
 }
 
+enum { THREADS_MAX = 4096 }; // as the solver's
+
 static bool set_threads(const struct command *command, const char *value, struct options *options)
 {
-    enum { THREADS_MAX = 4096 }; // as the solver's
     uint64_t count;
     if (number_parse_count(value, strlen(value), &count) != NUMBER_OK || count < 1 ||
         count > THREADS_MAX)
         return refuse(command, "threads", value, "a whole number from 1 to 4096");
     options->threads = (int)count;
     return true;
+}
+
+// A list of numbers parted by commas.
+static bool set_thread_counts(const struct command *command, const char *value,
+                              struct options *options)
+{
+    const char *wanted = "up to 16 whole numbers from 1 to 4096, parted by commas";
+    options->thread_counts_given = 0;
+    for (const char *at = value;; at++) {
+        size_t length = strcspn(at, ",");
+        uint64_t count;
+        if (number_parse_count(at, length, &count) != NUMBER_OK || count < 1 ||
+            count > THREADS_MAX || options->thread_counts_given == BENCH_THREADS_MAX)
+            return refuse(command, "threads", value, wanted);
+        options->thread_counts[options->thread_counts_given++] = (int)count;
+        at += length;
+        if (*at == '\0')
+            return true;
+    }
 }
 
 static bool set_isa(const char *source, const char *value, struct options *options)
@@ -179,10 +216,19 @@ static bool set_duration(const struct command *command, const char *value, struc
     return add_override(options, text_format("simulation.duration=%s", value));
 }
 
+static bool set_seconds(const struct command *command, const char *value, struct options *options)
+{
+    if (number_parse(value, strlen(value), &options->seconds) != NUMBER_OK ||
+        !(options->seconds > 0))
+        return refuse(command, "seconds", value, "seconds above 0");
+    return true;
+}
+
 static bool set_precision(const struct command *command, const char *value, struct options *options)
 {
     if (strcmp(value, "single") != 0 && strcmp(value, "double") != 0)
         return refuse(command, "precision", value, "single or double");
+    options->double_precision = strcmp(value, "double") == 0;
     return add_override(options, text_format("precision=%s", value));
 }
 
@@ -217,6 +263,13 @@ static bool apply(const struct command *command, int key, const char *value,
         return set_path(command, "output", value, &options->output);
     case KEY_STATE:
         return set_path(command, "state", value, &options->state);
+    case KEY_SCENES:
+        options->scenes = value;
+        return true;
+    case KEY_THREAD_COUNTS:
+        return set_thread_counts(command, value, options);
+    case KEY_SECONDS:
+        return set_seconds(command, value, options);
     case KEY_JSON:
         return options->json = true;
     case KEY_QUIET:
@@ -270,6 +323,11 @@ static bool agree(const struct command *command, const bool *given, int argc, ch
         complain("%s: --no-output leaves no files, so --output and --force have no place",
                  command->name);
         return false;
+    }
+    if (command->kind == COMMAND_MEASURES) {
+        if (optind < argc)
+            complain("%s: it takes no scene; '%s' is one too many", command->name, argv[optind]);
+        return optind == argc;
     }
     if (optind == argc)
         complain("%s: which scene? Give the path of a scene file", command->name);

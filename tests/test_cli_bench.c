@@ -1,0 +1,186 @@
+// taut bench, on the smallest of its scenes and for moments only: that what it says is whole and
+// adds up, not how fast anything is.
+#include "test.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/bench_scenes.h"
+#include "cli_fixture.h"
+#include "scene/reader.h"
+#include "solver.h"
+
+static void the_json_holds_every_variant_and_adds_up(void **state)
+{
+    (void)state;
+    cli_enter("cli_bench_json");
+    struct outcome outcome = cli_expect(
+        0, "taut bench --scenes rope --threads 1,2 --isa base --seconds 0.3 --json --quiet");
+    assert_string_equal(outcome.err, "");
+    if (!cli_has_python()) {
+        outcome_free(&outcome);
+        skip();
+    }
+    cli_assert_json(
+        outcome.out,
+        "rows = d['results']\n"
+        "names = [(r['scene'], r['kernel'], r['isa'], r['threads']) for r in rows]\n"
+        "assert names == [('rope', 'reference', None, 1), ('rope', 'grid', 'base', 1),\n"
+        "                 ('rope', 'grid', 'base', 2)], names\n"
+        "assert [l['threads'] for l in d['limits']] == [1, 2]\n"
+        "for l in d['limits']:\n"
+        "    assert 1e8 < l['triad_bytes_per_second']['best'] < 1e13\n"
+        "    peak = l['single_multiply_add_operations_per_second']\n"
+        "    assert list(peak) == ['base'] and peak['base']['best'] > 1e7\n"
+        "for r in rows:\n"
+        "    assert r['nodes'] == 20000 and r['springs'] == 39997\n"
+        "    rates = r['spring_updates_per_second']\n"
+        "    assert len(rates['repetitions']) == 7 and min(rates['repetitions']) > 0\n"
+        "    assert rates['best'] == max(rates['repetitions'])\n"
+        "    assert rates['median'] == sorted(rates['repetitions'])[3]\n"
+        "    nodes = r['node_updates_per_second']['best']\n"
+        "    assert abs(nodes / rates['best'] * 39997 / 20000 - 1) < 1e-9\n"
+        "    assert abs(r['bytes_per_spring'] * 39997 / r['bytes'] - 1) < 1e-9\n"
+        "    paired = [a / b for a, b in zip(rates['repetitions'],\n"
+        "              rows[0]['spring_updates_per_second']['repetitions'])]\n"
+        "    assert all(abs(p / q - 1) < 1e-9 for p, q in\n"
+        "               zip(paired, r['ratio_to_reference']['repetitions']))\n"
+        "assert d['precision'] == 'single' and d['interrupted'] is None\n");
+    outcome_free(&outcome);
+}
+
+static void the_table_names_scene_kernel_and_limit(void **state)
+{
+    (void)state;
+    cli_enter("cli_bench_table");
+    struct outcome outcome = cli_expect(
+        0, "taut bench --scenes rope --kernel reference --precision double --seconds 0.2");
+    assert_non_null(strstr(outcome.out, "double precision"));
+    assert_non_null(strstr(outcome.out, "triad"));
+    assert_non_null(strstr(outcome.out, "rope: 20,000 nodes, 39,997 springs"));
+    assert_non_null(strstr(outcome.out, "reference              1"));
+    assert_null(strstr(outcome.out, "grid  "));
+    outcome_free(&outcome);
+}
+
+static void wrong_usage_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command, *said;
+    } cases[] = {
+        {"taut bench --scenes rope,cloht", "cloth"},
+        {"taut bench --scenes rope,rope", "each once"},
+        {"taut bench --scenes ''", "parted by commas"},
+        {"taut bench --threads 1,,2", "parted by commas, not '1,,2'"},
+        {"taut bench --threads 0", "from 1 to 4096"},
+        {"taut bench --seconds 0", "seconds above 0"},
+        {"taut bench scene.yaml", "'scene.yaml' is one too many"},
+        {"taut bench --set a=b", "--set"},
+        {"taut bench --isa v9", "there is no instruction set 'v9'"},
+        {"taut run --seconds 3 scene.yaml", "--seconds"},
+    };
+    cli_enter("cli_bench_usage");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct outcome outcome = cli_expect(2, cases[i].command);
+        if (!strstr(outcome.err, cases[i].said))
+            print_message("%s\nsaid %s\n", cases[i].command, outcome.err);
+        assert_non_null(strstr(outcome.err, cases[i].said));
+        assert_string_equal(outcome.out, "");
+        outcome_free(&outcome);
+    }
+}
+
+static void an_interruption_ends_it_with_what_was_measured(void **state)
+{
+    (void)state;
+    cli_enter("cli_bench_interrupted");
+    pid_t process = cli_start((const char *const[]){"bench", "--scenes", "rope", "--seconds", "200",
+                                                    "--json", "--threads", "1", NULL});
+    assert_true(cli_wait_for_file(process, "out.txt"));
+    sleep(1); // past the start of the program; whenever it comes, it is obeyed
+    assert_int_equal(kill(process, SIGINT), 0);
+    assert_int_equal(cli_wait(process), 1);
+    size_t length;
+    char *said = fixture_read("err.txt", &length), *out = fixture_read("out.txt", &length);
+    assert_non_null(strstr(said, "interrupted by SIGINT"));
+    assert_non_null(strstr(out, "\"interrupted\": \"SIGINT\""));
+    free(said);
+    free(out);
+}
+
+// Every scene of the benchmark runs: small, in both precisions, and far enough for the look for
+// divergence.
+static void every_scene_runs_at_a_small_size(void **state)
+{
+    (void)state;
+    enum { STEPS = 48 };
+    for (int s = 0; s < BENCH_SCENES; s++) {
+        for (int precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++) {
+            taut_error error = {0};
+            taut_scene *scene =
+                bench_scene_make(&bench_scenes[s], 4000, (enum precision)precision, &error);
+            assert_non_null(scene);
+            taut_solver *solver;
+            assert_int_equal(taut_solver_create(scene, NULL, &solver, &error), TAUT_OK);
+            scene_free(scene);
+            double springs = (double)taut_solver_spring_count(solver);
+            assert_true(springs > 1000 && springs < 8000);
+            struct critical_step critical;
+            assert_int_equal(solver_critical_step(solver, &critical, &error), TAUT_OK);
+            assert_true(taut_solver_dt(solver) <
+                        integrator_damped_dt(solver->integrator, &critical, 1));
+            if (taut_solver_step(solver, STEPS, &error) != TAUT_OK)
+                fail_msg("%s: %s", bench_scenes[s].name, error.text);
+            taut_solver_destroy(solver);
+        }
+    }
+}
+
+// The shuffled network is the network: the same energies after as many steps, from other orders.
+static void shuffling_changes_the_order_alone(void **state)
+{
+    (void)state;
+    enum { STEPS = 32 };
+    double elastic[2];
+    uint32_t first[2];
+    for (int shuffled = 0; shuffled < 2; shuffled++) {
+        struct bench_scene kind = {"network", shuffled ? BENCH_SHUFFLED : BENCH_NETWORK, true, 0};
+        taut_error error = {0};
+        taut_scene *scene = bench_scene_make(&kind, 4000, PRECISION_DOUBLE, &error);
+        assert_non_null(scene);
+        scene->bodies[0].pin_count = 0; // node 0 is another one after shuffling
+        scene->environment.gravity = vec3_make(0, 0, 0);
+        struct scene_network *network = &scene->bodies[0].shape.network;
+        first[shuffled] = network->springs[0][0];
+        network->materials[0].has_rest_length = true;
+        network->materials[0].rest_length = 0.06; // stretched and pressed: it moves
+        taut_solver *solver;
+        assert_int_equal(taut_solver_create(scene, NULL, &solver, &error), TAUT_OK);
+        scene_free(scene);
+        assert_int_equal(taut_solver_step(solver, STEPS, &error), TAUT_OK);
+        taut_energy energy;
+        assert_int_equal(taut_solver_energy(solver, &energy, &error), TAUT_OK);
+        assert_true(energy.kinetic > 1e-6);
+        elastic[shuffled] = energy.elastic;
+        taut_solver_destroy(solver);
+    }
+    assert_int_not_equal(first[0], first[1]);
+    assert_true(fabs(elastic[1] / elastic[0] - 1) < 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_json_holds_every_variant_and_adds_up),
+        cmocka_unit_test(the_table_names_scene_kernel_and_limit),
+        cmocka_unit_test(wrong_usage_is_refused),
+        cmocka_unit_test(an_interruption_ends_it_with_what_was_measured),
+        cmocka_unit_test(every_scene_runs_at_a_small_size),
+        cmocka_unit_test(shuffling_changes_the_order_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
