@@ -106,6 +106,34 @@ static void test_barriers_order_rounds(void **state)
     }
 }
 
+// Three loops that are handed out, one after the other: each item of each once.
+static void take_all(void *context, const struct worker *worker)
+{
+    struct marks *marks = context;
+    for (int loop = 0; loop < 3; loop++) {
+        struct range range;
+        while (worker_take(worker, ELEMENTS, marks->grain, &range))
+            for (size_t i = range.first; i < range.end; i++)
+                marks->touched[i]++;
+        worker_barrier(worker);
+    }
+}
+
+static void test_taken_items_are_each_taken_once(void **state)
+{
+    (void)state;
+    static const size_t batches[] = {1, 7, 64, ELEMENTS, 2 * ELEMENTS};
+    for (int threads = 1; threads <= MOST; threads++)
+        for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
+            struct marks marks = {.grain = batches[b], .touched = calloc(ELEMENTS, 1)};
+            assert_non_null(marks.touched);
+            team_run(threads, take_all, &marks);
+            for (size_t i = 0; i < ELEMENTS; i++)
+                assert_int_equal(marks.touched[i], 3);
+            free(marks.touched);
+        }
+}
+
 struct sum {
     double *values;
     double *partial; // one for each chunk
@@ -158,6 +186,7 @@ int main(void)
         cmocka_unit_test(test_shares_are_cut_at_grains_and_even),
         cmocka_unit_test(test_share_of_nothing),
         cmocka_unit_test(test_barriers_order_rounds),
+        cmocka_unit_test(test_taken_items_are_each_taken_once),
         cmocka_unit_test(test_chunked_sums_have_the_same_bits),
     };
     return cmocka_run_group_tests_name("team", tests, NULL, NULL);

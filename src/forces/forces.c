@@ -1,13 +1,17 @@
 #include "forces/forces.h"
 
-// Bodies on grids: rows are shared among the workers. Blocks follow without a barrier in between,
-// since no spring joins two bodies.
+// Bodies on grids: rows are handed out to the workers, some at a time.
 static void add_grids(const struct system *system, const struct worker *worker)
 {
+    enum { NODES_AT_ONCE = 4096 };
     for (size_t g = 0; g < (size_t)system->constants->grid_count; g++) {
         const struct grid_constants *grid = &system->constants->grids[g];
         size_t rows = (size_t)(grid->grid->ny * grid->grid->nz);
-        system->kernels->grid(system, grid, worker_share(worker, rows, 1));
+        size_t batch = NODES_AT_ONCE / (size_t)grid->grid->nx + 1;
+        struct range range;
+        while (worker_take(worker, rows, batch, &range))
+            system->kernels->grid(system, grid, range);
+        worker_barrier(worker);
     }
 }
 

@@ -5,9 +5,9 @@ void REAL_NAME(run_coloured)(const struct system *system, const struct plan_set 
 {
     for (int colour = 0; colour < set->colour_count; colour++) {
         uint32_t first = set->colour_start[colour];
-        struct range share = worker_share(worker, set->colour_start[colour + 1] - first, 1);
-        for (size_t b = share.first; b < share.end; b++)
-            kernel(system, argument, set->blocks[first + b]);
+        struct range range;
+        while (worker_take(worker, set->colour_start[colour + 1] - first, 1, &range))
+            kernel(system, argument, set->blocks[first + range.first]);
         worker_barrier(worker);
     }
     uint32_t tail = set->colour_start[set->colour_count];

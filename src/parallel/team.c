@@ -10,7 +10,8 @@
 // throughput falls to a twentieth.
 struct team {
     atomic_uint arrived;
-    atomic_uint phase; // counts the barriers passed
+    atomic_uint phase;   // counts the barriers passed
+    atomic_size_t taken; // items handed out since the last barrier
     int spins;
     pthread_mutex_t mutex;
     pthread_cond_t turned;
@@ -33,6 +34,7 @@ static bool phase_left(struct team *team, unsigned phase)
 static void open_barrier(struct team *team, unsigned phase)
 {
     atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+    atomic_store_explicit(&team->taken, 0, memory_order_relaxed);
     pthread_mutex_lock(&team->mutex);
     atomic_store_explicit(&team->phase, phase + 1, memory_order_release);
     pthread_mutex_unlock(&team->mutex);
@@ -41,9 +43,11 @@ static void open_barrier(struct team *team, unsigned phase)
 
 void worker_barrier(const struct worker *worker)
 {
-    if (worker->count == 1)
-        return;
     struct team *team = worker->team;
+    if (worker->count == 1) {
+        atomic_store_explicit(&team->taken, 0, memory_order_relaxed);
+        return;
+    }
     unsigned phase = atomic_load_explicit(&team->phase, memory_order_relaxed);
     unsigned before = atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel);
     if (before + 1 == (unsigned)worker->count) {
@@ -75,6 +79,15 @@ void team_run(int threads, team_function function, void *context)
     }
     pthread_cond_destroy(&team.turned);
     pthread_mutex_destroy(&team.mutex);
+}
+
+bool worker_take(const struct worker *worker, size_t count, size_t batch, struct range *range)
+{
+    size_t first = atomic_fetch_add_explicit(&worker->team->taken, batch, memory_order_relaxed);
+    if (first >= count)
+        return false;
+    *range = (struct range){first, count - first > batch ? first + batch : count};
+    return true;
 }
 
 struct range worker_share(const struct worker *worker, size_t count, size_t grain)

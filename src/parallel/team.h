@@ -34,6 +34,11 @@ void team_run(int threads, team_function function, void *context);
 // Waits for all workers of the region. Every worker must come to the same barriers.
 void worker_barrier(const struct worker *worker);
 
+// Hands out `count` items, `batch` at a time, to whoever asks next; false when none is left. So a
+// worker whose core is taken away for a while holds up no more than one batch. One loop of this
+// kind may stand between two barriers.
+bool worker_take(const struct worker *worker, size_t count, size_t batch, struct range *range);
+
 // This worker's contiguous share of `count` elements, cut at multiples of `grain` (so that two
 // workers do not write to one cache line).
 struct range worker_share(const struct worker *worker, size_t count, size_t grain);
