@@ -23,62 +23,7 @@ static inline wide wide_numbered(void)
 }
 #endif
 
-typedef wide wide_mask;
-
-static inline wide wide_load(const real *p)
-{
-    return WIDE_OP(loadu)(p);
-}
-
-static inline wide wide_load_first(const real *p, long count)
-{
-    if (count >= WIDE_LANES)
-        return wide_load(p);
-    real lanes[WIDE_LANES] = {0};
-    for (long lane = 0; lane < count; lane++)
-        lanes[lane] = p[lane];
-    return WIDE_OP(loadu)(lanes);
-}
-
-static inline wide wide_set(real r)
-{
-    return WIDE_OP(set1)(r);
-}
-
-static inline wide wide_add(wide a, wide b)
-{
-    return WIDE_OP(add)(a, b);
-}
-
-static inline wide wide_subtract(wide a, wide b)
-{
-    return WIDE_OP(sub)(a, b);
-}
-
-static inline wide wide_multiply(wide a, wide b)
-{
-    return WIDE_OP(mul)(a, b);
-}
-
-static inline wide wide_divide(wide a, wide b)
-{
-    return WIDE_OP(div)(a, b);
-}
-
-static inline wide wide_sqrt(wide a)
-{
-    return WIDE_OP(sqrt)(a);
-}
-
-static inline wide_mask wide_both(wide_mask m, wide_mask n)
-{
-    return WIDE_OP(and)(m, n);
-}
-
-static inline wide wide_keep(wide_mask m, wide a)
-{
-    return WIDE_OP(and)(m, a);
-}
+#include "simd/wide_lane_mask.h"
 
 // Lane numbers are exact as reals; bounds far outside are cut to just outside.
 static inline wide_mask wide_lanes(long first, long end)
@@ -93,18 +38,6 @@ static inline wide_mask wide_lanes(long first, long end)
 static inline wide_mask wide_positive(wide a)
 {
     return WIDE_OP(cmpgt)(a, wide_set(0));
-}
-
-static inline void wide_store_first(real *p, wide a, long count)
-{
-    if (count >= WIDE_LANES) {
-        WIDE_OP(storeu)(p, a);
-        return;
-    }
-    real lanes[WIDE_LANES];
-    WIDE_OP(storeu)(lanes, a);
-    for (long lane = 0; lane < count; lane++)
-        p[lane] = lanes[lane];
 }
 
 #endif

@@ -22,40 +22,7 @@ typedef __mmask8 wide_mask;
 #    define WIDE_COMPARE      _mm512_cmp_pd_mask
 #endif
 
-static inline wide wide_load(const real *p)
-{
-    return WIDE_OP(loadu)(p);
-}
-
-static inline wide wide_set(real r)
-{
-    return WIDE_OP(set1)(r);
-}
-
-static inline wide wide_add(wide a, wide b)
-{
-    return WIDE_OP(add)(a, b);
-}
-
-static inline wide wide_subtract(wide a, wide b)
-{
-    return WIDE_OP(sub)(a, b);
-}
-
-static inline wide wide_multiply(wide a, wide b)
-{
-    return WIDE_OP(mul)(a, b);
-}
-
-static inline wide wide_divide(wide a, wide b)
-{
-    return WIDE_OP(div)(a, b);
-}
-
-static inline wide wide_sqrt(wide a)
-{
-    return WIDE_OP(sqrt)(a);
-}
+#include "simd/wide_x86.h"
 
 static inline wide_mask wide_lanes(long first, long end)
 {
