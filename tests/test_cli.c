@@ -252,7 +252,8 @@ static void info_counts_bodies_springs_and_bytes(void **state)
                     "assert rope['springs_by_kind'] == {'chain': 19}\n"
                     "assert cloth['springs_by_kind'] == {'structural': 195, 'shear': 176}\n"
                     "assert abs(rope['mass'] - 1) < 1e-12 and abs(cloth['mass'] - 0.2) < 1e-12\n"
-                    "assert rope['kernel'] == cloth['kernel'] == 'grid'");
+                    "assert rope['kernel'] == cloth['kernel'] == 'grid'\n"
+                    "assert rope['lattice'] == [20, 1, 1] and len(cloth['lattice']) == 3");
     outcome_free(&outcome);
     // Springs that can break have no grid.
     outcome = cli_expect(0, "taut info --json --set bodies.rope.spring.break_at=2 hanging.yaml");

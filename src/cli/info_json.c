@@ -18,6 +18,20 @@ static void print_kinds(struct json *json, const struct topology_body *body)
     json_close_object(json);
 }
 
+// The nodes of a grid along x, y and z; null where there is none.
+static void print_lattice(struct json *json, const struct plan_grid *grid)
+{
+    if (!grid) {
+        json_null(json, "lattice");
+        return;
+    }
+    json_open_array(json, "lattice");
+    json_count(json, NULL, grid->nx);
+    json_count(json, NULL, grid->ny);
+    json_count(json, NULL, grid->nz);
+    json_close_array(json);
+}
+
 static void print_body(struct json *json, const struct info *info, size_t index)
 {
     const struct topology_body *body = &info->solver->topology->bodies[index];
@@ -31,6 +45,7 @@ static void print_body(struct json *json, const struct info *info, size_t index)
     json_count(json, "faces", body->face_count);
     json_number(json, "mass", body->mass);
     json_string(json, "kernel", solver_body_kernel(info->solver, index));
+    print_lattice(json, plan_grid_of_body(info->solver->plan, index));
     json_count(json, "colours", (uint64_t)plan->colours);
     json_count(json, "tiles", plan->tiles);
     json_count(json, "serial_tiles", plan->serial);
