@@ -57,19 +57,6 @@ double bench_median(const struct bench_rates *rates)
     return n % 2 ? sorted.values[n / 2] : (sorted.values[n / 2 - 1] + sorted.values[n / 2]) / 2;
 }
 
-// The bytes that a step must move at the least, were every array read once by the forces and once
-// by the integrator: per node positions, velocities and forces read and written (18 reals) and the
-// inverse mass; per listed spring two node numbers, a material and a rest length; per face three
-// node numbers and a body.
-static double model_bytes(const taut_solver *solver)
-{
-    double real = (double)solver->functions->real_bytes;
-    double node = 19 * real, spring = 12 + real, face = 16;
-    return node * (double)solver->topology->node_count +
-           spring * (double)solver->plan->springs.blocked_count +
-           face * (double)solver->topology->face_count;
-}
-
 static void add_variant(struct bench_report *report, struct bench_run *run,
                         const struct bench_result *result)
 {
@@ -101,7 +88,7 @@ static taut_status add_solver(struct bench_report *report, struct bench_run *run
         .springs = taut_solver_spring_count(*solver),
         .bytes = (double)solver_bytes(*solver),
         .setup_seconds = (*solver)->setup_seconds,
-        .model_bytes = model_bytes(*solver),
+        .model_bytes = bench_model_bytes(*solver),
     };
     if (kernel == TAUT_KERNEL_REFERENCE)
         add_variant(report, run, &result);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/bench_network.h"
 #include "scene/reader.h"
+#include "solver.h"
 
 // The sizes of docs/performance.md: 500 x 520 nodes of cloth, 66 x 66 x 66 of jelly. The ball is an
 // icosphere of 7 subdivisions.
@@ -147,4 +148,13 @@ taut_scene *bench_scene_make(const struct bench_scene *scene, uint64_t springs,
         return NULL;
     }
     return made;
+}
+
+double bench_model_bytes(const taut_solver *solver)
+{
+    double real = (double)solver->functions->real_bytes;
+    double node = 19 * real, spring = 12 + real, face = 16;
+    return node * (double)solver->topology->node_count +
+           spring * (double)solver->plan->springs.blocked_count +
+           face * (double)solver->topology->face_count;
 }
