@@ -83,6 +83,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->settings = settings_of(options->scene);
     set_dt(system, options->dt);
     struct state_needs needs = REAL_NAME(integrator_needs)(system->settings.integrator, topology);
+    needs.power = system->settings.account_work && plan->grid_count > 0;
     taut_status status =
         REAL_NAME(constants_make)(topology, plan, allocator, &system->constants, error);
     if (status == TAUT_OK)

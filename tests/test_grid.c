@@ -151,6 +151,38 @@ static void test_lattices(void **state)
         }
 }
 
+// What damping takes: the account of a grid against that of plain springs, on every instruction
+// set.
+static void test_work_of_damping(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {CLOTH "stiffness: 30, damping: 0.7}",
+                                         CLOTH "stiffness: 30, damping: 0.7, damping_law: full}",
+                                         JELLY "shells: 2, damping: 1}",
+                                         ROPE "stiffness: 5, damping: 2}"};
+    for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++)
+        for (int isa = -1; isa < ISA_COUNT; isa++) {
+            struct solver_options plain = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
+            struct solver_options grid = {
+                .config = {.threads = 2, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
+            if (isa >= 0 && !isa_available((enum isa)isa))
+                continue;
+            taut_solver *solvers[2];
+            struct snapshot_work work[2];
+            for (int s = 0; s < 2; s++) {
+                solvers[s] = solver_from(
+                    scene_of(HEADER("symplectic_euler", "1e-5") "bodies:\n  - %s\n", bodies[b]),
+                    s ? &grid : &plain);
+                disturb(solvers[s], 4);
+                advance(solvers[s], 20);
+                work[s] = work_of(solvers[s]);
+                taut_solver_destroy(solvers[s]);
+            }
+            assert_true(work[0].damping > 0);
+            assert_near(work[1].damping, work[0].damping, 1e-12 * work[0].damping);
+        }
+}
+
 // Forces between two nodes are exactly opposite, though each end computes them for itself.
 static void test_momentum_is_kept(void **state)
 {
@@ -177,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_one_odd_spring_is_seen),
         cmocka_unit_test(test_rows_of_every_length),
         cmocka_unit_test(test_lattices),
+        cmocka_unit_test(test_work_of_damping),
         cmocka_unit_test(test_momentum_is_kept),
     };
     return cmocka_run_group_tests_name("grid", tests, NULL, NULL);

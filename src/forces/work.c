@@ -154,6 +154,27 @@ static void sum_elements(struct system *system, size_t count, enum work_cause ca
     add_chunks(system, chunks, power, worker);
 }
 
+// The damping of a grid: its kernel leaves the power of each node, which is summed in chunks.
+static void sum_grid(struct system *system, const struct grid_constants *constants,
+                     double power[SUM_WIDTH], const struct worker *worker)
+{
+    const struct plan_grid *grid = constants->grid;
+    struct range rows = worker_share(worker, (size_t)(grid->ny * grid->nz), 1);
+    system->kernels->grid_power(system, constants, rows);
+    worker_barrier(worker);
+    const real *of_node = system->state->power + grid->first_node;
+    size_t nodes = (size_t)(grid->nx * grid->ny * grid->nz), chunks = chunk_count(nodes);
+    struct range share = worker_share(worker, chunks, 1);
+    for (size_t chunk = share.first; chunk < share.end; chunk++) {
+        struct range range = chunk_range(chunk, nodes);
+        double *sums = system->chunk_sums[chunk];
+        memset(sums, 0, sizeof system->chunk_sums[chunk]);
+        for (size_t i = range.first; i < range.end; i++)
+            sums[WORK_DAMPING] += (double)of_node[i];
+    }
+    add_chunks(system, chunks, power, worker);
+}
+
 static void measure_powers(struct system *system, double time, double power[SUM_WIDTH],
                            const struct worker *worker)
 {
@@ -163,7 +184,11 @@ static void measure_powers(struct system *system, double time, double power[SUM_
     for (size_t chunk = share.first; chunk < share.end; chunk++)
         sum_nodes(system, time, &wind, chunk);
     add_chunks(system, chunks, power, worker);
-    sum_elements(system, (size_t)system->constants->springs, WORK_DAMPING, &wind, power, worker);
+    sum_elements(system, (size_t)system->plan->springs.blocked_count, WORK_DAMPING, &wind, power,
+                 worker);
+    for (size_t g = 0; g < (size_t)system->constants->grid_count; g++)
+        if (system->constants->grids[g].damped)
+            sum_grid(system, &system->constants->grids[g], power, worker);
     if (wind.factor != 0 && wind.law != WIND_NODE)
         sum_elements(system, (size_t)system->constants->faces, WORK_WIND, &wind, power, worker);
 }

@@ -28,6 +28,9 @@ struct kernels {
     // Springs of rows [rows.first, rows.end) of a grid; writes to the nodes of these rows alone. A
     // row is the nx nodes of one (y, z).
     void (*grid)(const struct system *system, const struct grid_constants *grid, struct range rows);
+    // state->power of these rows: what the damping takes of the springs to later nodes.
+    void (*grid_power)(const struct system *system, const struct grid_constants *grid,
+                       struct range rows);
 };
 
 typedef void (*block_kernel)(const struct system *system, const void *argument,
@@ -39,10 +42,14 @@ extern const struct kernels REAL_NAME(kernels_reference);
 // The table for an instruction set that this machine has. Their results are the same bits.
 const struct kernels *REAL_NAME(kernels_for)(enum isa isa);
 
-// The grid kernel of each instruction set.
-void REAL_NAME(grid_base)(const struct system *, const struct grid_constants *, struct range);
-void REAL_NAME(grid_v3)(const struct system *, const struct grid_constants *, struct range);
-void REAL_NAME(grid_v4)(const struct system *, const struct grid_constants *, struct range);
+// The grid kernels of each instruction set.
+#define GRID_ARGUMENTS const struct system *, const struct grid_constants *, struct range
+void REAL_NAME(grid_base)(GRID_ARGUMENTS);
+void REAL_NAME(grid_v3)(GRID_ARGUMENTS);
+void REAL_NAME(grid_v4)(GRID_ARGUMENTS);
+void REAL_NAME(grid_power_base)(GRID_ARGUMENTS);
+void REAL_NAME(grid_power_v3)(GRID_ARGUMENTS);
+void REAL_NAME(grid_power_v4)(GRID_ARGUMENTS);
 
 // Runs a kernel over all blocks of a set: colour after colour, the blocks of a colour shared among
 // the workers, then the tail by worker 0. Ends with a barrier.

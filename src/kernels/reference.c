@@ -148,15 +148,16 @@ const struct kernels REAL_NAME(kernels_reference) = {
 // kernels.
 const struct kernels *REAL_NAME(kernels_for)(enum isa isa)
 {
-#define TABLE(isa_table)                                                                           \
+#define TABLE(isa)                                                                                 \
     {                                                                                              \
-        "blocks", springs, normals, wind, pressure, REAL_NAME(isa_table)                           \
+        "blocks", springs, normals, wind, pressure, REAL_NAME(grid_##isa),                         \
+            REAL_NAME(grid_power_##isa)                                                            \
     }
     static const struct kernels tables[ISA_COUNT] = {
-        [ISA_BASE] = TABLE(grid_base),
+        [ISA_BASE] = TABLE(base),
 #if defined(__x86_64__)
-        [ISA_V3] = TABLE(grid_v3),
-        [ISA_V4] = TABLE(grid_v4),
+        [ISA_V3] = TABLE(v3),
+        [ISA_V4] = TABLE(v4),
 #endif
     };
     return &tables[isa];

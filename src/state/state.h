@@ -37,6 +37,8 @@
     X(real, nx, nodes, needs.normals)                                                              \
     X(real, ny, nodes, needs.normals)                                                              \
     X(real, nz, nodes, needs.normals)                                                              \
+    /* power that the damping of a node's forward springs takes, W (work of damped grids) */       \
+    X(real, power, nodes, needs.power)                                                             \
     /* rest lengths that yielding moves (m); springs that broke */                                 \
     X(real, rest_length, springs, topology->any_yields)                                            \
     X(uint8_t, broken, springs, topology->any_breaks)                                              \
@@ -58,7 +60,7 @@
 enum { STATE_GUARD = 64 };
 
 struct state_needs {
-    bool base_positions, base_velocities, slopes, normals;
+    bool base_positions, base_velocities, slopes, normals, power;
 };
 
 struct state {
