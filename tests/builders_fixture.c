@@ -34,6 +34,40 @@ void fixture_kind(struct scene_body *given, size_t kind, double stiffness)
     given->kinds[kind] = (struct scene_spring_kind){true, fixture_material(stiffness)};
 }
 
+struct scene_body *fixture_rope(struct fixture *fixture, uint64_t nodes)
+{
+    struct scene_body *rope = fixture_add(fixture, BODY_ROPE, "rope");
+    rope->shape.rope.from = vec3_make(0, 2, 0);
+    rope->shape.rope.to = vec3_make(4, 2, 0);
+    rope->shape.rope.nodes = nodes;
+    return rope;
+}
+
+struct scene_body *fixture_cloth(struct fixture *fixture, uint64_t nu, uint64_t nv)
+{
+    struct scene_body *cloth = fixture_add(fixture, BODY_CLOTH, "flag");
+    cloth->shape.cloth.origin = vec3_make(0, 2, 0);
+    cloth->shape.cloth.u = vec3_make(1.5, 0, 0);
+    cloth->shape.cloth.v = vec3_make(0, -1, 0);
+    cloth->shape.cloth.nodes_u = nu;
+    cloth->shape.cloth.nodes_v = nv;
+    return cloth;
+}
+
+struct scene_body *fixture_lattice(struct fixture *fixture, uint64_t nx, uint64_t ny, uint64_t nz)
+{
+    struct scene_body *lattice = fixture_add(fixture, BODY_LATTICE, "jelly");
+    lattice->shape.lattice = (struct scene_lattice){.origin = {1, 2, 3},
+                                                    .nodes_x = nx,
+                                                    .nodes_y = ny,
+                                                    .nodes_z = nz,
+                                                    .spacing = 0.25,
+                                                    .shells = 2};
+    for (size_t kind = 0; kind < 6; kind++)
+        fixture_kind(lattice, kind, 1);
+    return lattice;
+}
+
 struct scene_pressure fixture_pressure(void)
 {
     return (struct scene_pressure){
@@ -65,10 +99,14 @@ static void print_findings(const struct fixture *fixture)
     }
 }
 
+taut_status fixture_try(struct fixture *fixture)
+{
+    return bodies_build(&fixture->scene, &fixture->built, &fixture->diagnostics, &fixture->error);
+}
+
 const struct body *fixture_build(struct fixture *fixture)
 {
-    taut_status status =
-        bodies_build(&fixture->scene, &fixture->built, &fixture->diagnostics, &fixture->error);
+    taut_status status = fixture_try(fixture);
     if (status != TAUT_OK) {
         print_message("%s\n", fixture->error.text);
         print_findings(fixture);
@@ -91,8 +129,7 @@ static void assert_finding(const struct diagnostic *item, const char *file, mark
 
 void fixture_refuse(struct fixture *fixture, const char *file, mark at, const char *text)
 {
-    taut_status status =
-        bodies_build(&fixture->scene, &fixture->built, &fixture->diagnostics, &fixture->error);
+    taut_status status = fixture_try(fixture);
     if (fixture->diagnostics.error_count != 1)
         print_findings(fixture);
     assert_int_equal(status, TAUT_ERROR_SCENE);

@@ -31,6 +31,13 @@ void fixture_begin(struct fixture *fixture);
 // Adds a body of 1 kg, without springs, pins or anything else, and returns it to be filled.
 struct scene_body *fixture_add(struct fixture *fixture, enum body_type type, const char *name);
 
+// A rope "rope" from (0, 2, 0) to (4, 2, 0), a cloth "flag" 1.5 wide and 1 high that hangs from
+// there, and a lattice "jelly" of cells of 0.25 at (1, 2, 3). Only the lattice has springs: of all
+// kinds.
+struct scene_body *fixture_rope(struct fixture *fixture, uint64_t nodes);
+struct scene_body *fixture_cloth(struct fixture *fixture, uint64_t nu, uint64_t nv);
+struct scene_body *fixture_lattice(struct fixture *fixture, uint64_t nx, uint64_t ny, uint64_t nz);
+
 // A linear material of that stiffness; and a kind of springs with it.
 struct material fixture_material(double stiffness);
 void fixture_kind(struct scene_body *given, size_t kind, double stiffness);
@@ -38,6 +45,9 @@ void fixture_kind(struct scene_body *given, size_t kind, double stiffness);
 struct scene_pressure fixture_pressure(void);
 struct selector fixture_node(uint64_t node);
 struct selector fixture_group(enum selector_type type);
+
+// Builds the scene, whatever comes of it.
+taut_status fixture_try(struct fixture *fixture);
 
 // Builds the scene and returns its first body; the test fails if there is any error.
 const struct body *fixture_build(struct fixture *fixture);

@@ -145,6 +145,13 @@ void cli_assert_json(const char *json, const char *program)
     assert_int_equal(code, 0);
 }
 
+void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        print_message("'%s' is not in\n%s\n", part, text);
+    assert_non_null(strstr(text, part));
+}
+
 size_t cli_count_lines(const char *path)
 {
     size_t length, lines = 0;

@@ -1,31 +1,6 @@
 // Pins, drives and the names of groups of nodes.
 #include "builders_fixture.h"
 
-#include <stdlib.h>
-
-static struct scene_body *add_cloth(struct fixture *fixture)
-{
-    struct scene_body *cloth = fixture_add(fixture, BODY_CLOTH, "flag");
-    cloth->shape.cloth = (struct scene_cloth){
-        .origin = {0, 2, 0}, .u = {4, 0, 0}, .v = {0, -3, 0}, .nodes_u = 5, .nodes_v = 4};
-    return cloth;
-}
-
-static struct scene_body *add_lattice(struct fixture *fixture)
-{
-    struct scene_body *lattice = fixture_add(fixture, BODY_LATTICE, "jelly");
-    lattice->shape.lattice =
-        (struct scene_lattice){.nodes_x = 4, .nodes_y = 3, .nodes_z = 5, .spacing = 1, .shells = 1};
-    return lattice;
-}
-
-static struct scene_body *add_rope(struct fixture *fixture)
-{
-    struct scene_body *rope = fixture_add(fixture, BODY_ROPE, "rope");
-    rope->shape.rope = (struct scene_rope){.to = {4, 0, 0}, .nodes = 5};
-    return rope;
-}
-
 // Builds the body with one pin and compares its fixed nodes with "0 1 0 ..." as one string.
 static void assert_pinned(struct fixture *fixture, struct selector pin, const char *expected)
 {
@@ -48,7 +23,7 @@ static void test_cloth_groups(void **state)
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
-    add_cloth(&fixture);
+    fixture_cloth(&fixture, 5, 4);
     // Rows of five along u, the first row at the origin.
     assert_pinned(&fixture, fixture_group(SELECT_LEFT),
                   "#...."
@@ -125,7 +100,7 @@ static void test_lattice_groups(void **state)
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
-    add_lattice(&fixture);
+    fixture_lattice(&fixture, 4, 3, 5);
     for (enum selector_type type = SELECT_LEFT; type <= SELECT_EDGES; type++) {
         char expected[61] = "";
         for (int node = 0; node < 60; node++)
@@ -139,13 +114,13 @@ static void test_box_takes_nodes_where_they_stand_after_placing(void **state)
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
-    struct scene_body *rope = add_rope(&fixture);
+    struct scene_body *rope = fixture_rope(&fixture, 5);
     struct selector box = fixture_group(SELECT_BOX);
-    box.min = vec3_make(-0.1, -0.1, -0.1);
-    box.max = vec3_make(2, 0.1, 0.1);
+    box.min = vec3_make(-0.1, 1.9, -0.1);
+    box.max = vec3_make(2, 2.1, 0.1);
     assert_pinned(&fixture, box, "###.."); // the bounds belong to it
     rope->rotate = vec3_make(0, 0, 180);
-    rope->translate = vec3_make(4, 0, 0);
+    rope->translate = vec3_make(4, 4, 0);
     assert_pinned(&fixture, box, "..###");
 }
 
@@ -154,7 +129,7 @@ static void test_box_without_nodes_is_a_warning(void **state)
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
-    struct scene_body *rope = add_rope(&fixture);
+    struct scene_body *rope = fixture_rope(&fixture, 5);
     struct selector box = fixture_group(SELECT_BOX);
     box.min = vec3_make(5, 5, 5);
     box.max = vec3_make(6, 6, 6);
@@ -171,7 +146,7 @@ static void test_several_pins_may_overlap(void **state)
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
-    struct scene_body *cloth = add_cloth(&fixture);
+    struct scene_body *cloth = fixture_cloth(&fixture, 5, 4);
     struct selector pins[] = {fixture_group(SELECT_LEFT), fixture_group(SELECT_TOP),
                               fixture_node(0)};
     cloth->pins = pins;
@@ -189,7 +164,7 @@ static void test_pin_refusals(void **state)
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
-    struct scene_body *rope = add_rope(&fixture);
+    struct scene_body *rope = fixture_rope(&fixture, 5);
     struct selector pin = fixture_node(5);
     rope->pins = &pin;
     rope->pin_count = 1;
@@ -198,7 +173,7 @@ static void test_pin_refusals(void **state)
     pin = fixture_group(SELECT_LEFT);
     fixture_refuse(&fixture, NULL, selector_mark, "a rope has no nodes called 'left'");
     fixture_begin(&fixture);
-    struct scene_body *cloth = add_cloth(&fixture);
+    struct scene_body *cloth = fixture_cloth(&fixture, 5, 4);
     cloth->pins = &pin;
     cloth->pin_count = 1;
     pin = fixture_group(SELECT_FRONT);
@@ -210,13 +185,11 @@ static void test_every_wrong_pin_is_named(void **state)
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
-    struct scene_body *rope = add_rope(&fixture);
+    struct scene_body *rope = fixture_rope(&fixture, 5);
     struct selector pins[] = {fixture_node(5), fixture_node(1), fixture_node(99)};
     rope->pins = pins;
     rope->pin_count = 3;
-    assert_int_equal(
-        bodies_build(&fixture.scene, &fixture.built, &fixture.diagnostics, &fixture.error),
-        TAUT_ERROR_SCENE);
+    assert_int_equal(fixture_try(&fixture), TAUT_ERROR_SCENE);
     assert_int_equal(fixture.diagnostics.error_count, 2);
     fixture_reset(&fixture);
 }
@@ -228,7 +201,7 @@ static void test_drive_becomes_a_motion(void **state)
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
-    struct scene_body *rope = add_rope(&fixture);
+    struct scene_body *rope = fixture_rope(&fixture, 5);
     struct drive_piece pieces[] = {{0, {0, 1, 0}}, {1, {1, 0, 0}}};
     struct drive_piece late[] = {{0.5, {0, 0, 7}}};
     struct scene_drive drives[] = {{fixture_group(SELECT_FIRST), pieces, 2},
@@ -258,7 +231,7 @@ static void test_drive_refusals(void **state)
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
-    struct scene_body *rope = add_rope(&fixture);
+    struct scene_body *rope = fixture_rope(&fixture, 5);
     struct drive_piece piece = {0, {0, 1, 0}};
     struct scene_drive drives[] = {{fixture_node(3), &piece, 1}, {fixture_node(3), &piece, 1}};
     struct selector pin = fixture_node(3);

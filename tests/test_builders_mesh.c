@@ -308,9 +308,7 @@ static void test_file_that_is_not_there(void **state)
     struct fixture fixture;
     fixture_begin(&fixture);
     add_mesh(&fixture, TAUT_TEST_OUT "/no-such-file.obj");
-    assert_int_equal(
-        bodies_build(&fixture.scene, &fixture.built, &fixture.diagnostics, &fixture.error),
-        TAUT_ERROR_SCENE);
+    assert_int_equal(fixture_try(&fixture), TAUT_ERROR_SCENE);
     assert_int_equal(fixture.diagnostics.error_count, 1);
     assert_non_null(strstr(fixture.diagnostics.items[0].file, "no-such-file.obj"));
     fixture_reset(&fixture);

@@ -16,13 +16,6 @@ static int enter(void **state)
     return 0;
 }
 
-static void assert_says(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        print_message("'%s' is not in\n%s\n", part, text);
-    assert_non_null(strstr(text, part));
-}
-
 static void an_earlier_run_is_kept_unless_forced(void **state)
 {
     (void)state;

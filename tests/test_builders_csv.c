@@ -1,0 +1,274 @@
+// Networks in two CSV files.
+#include "builders_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static char nodes_path[4096], springs_path[4096];
+
+static struct scene_body *add_files(struct fixture *fixture, const char *nodes, const char *springs)
+{
+    snprintf(nodes_path, sizeof nodes_path, "%s", fixture_file("big.nodes.csv", nodes));
+    snprintf(springs_path, sizeof springs_path, "%s", fixture_file("big.springs.csv", springs));
+    fixture_begin(fixture);
+    struct scene_body *given = fixture_add(fixture, BODY_NETWORK, "big");
+    given->shape.network.nodes_path = nodes_path;
+    given->shape.network.springs_path = springs_path;
+    given->shape.network.nodes_at = (mark){30, 7};
+    given->shape.network.springs_at = (mark){31, 7};
+    return given;
+}
+
+#define NODES   "x,y,z,mass\n0,0,0,1\n1,0,0,2\n1,2,0,0.5\n"
+#define SPRINGS "a,b,stiffness\n0,1,10\n1,2,20\n"
+
+static void test_files(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct scene_body *given = add_files(&fixture, NODES, SPRINGS);
+    given->common.damping = 0.25;
+    given->common.law = LAW_TENSION_ONLY;
+    given->velocity = vec3_make(0, 0, 4);
+    const struct body *body = fixture_build(&fixture);
+    assert_int_equal(body->node_count, 3);
+    assert_int_equal(body->spring_count, 2);
+    assert_place(body, 2, 1, 2, 0);
+    assert_velocity(body, 2, 0, 0, 4);
+    assert_true(body->masses[2] == 0.5);
+    assert_int_equal(body->material_count, 2);
+    const struct material *material = &body->materials[body->spring_materials[1]];
+    assert_true(material->stiffness == 20.0);
+    assert_true(material->damping == 0.25);
+    assert_int_equal(material->law, LAW_TENSION_ONLY);
+    assert_null(body->rest_lengths);
+    fixture_reset(&fixture);
+}
+
+static void test_files_with_all_columns_in_another_order(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct scene_body *given =
+        add_files(&fixture,
+                  "\xEF\xBB\xBFpinned,mass, z ,y,x,vz,vy,vx\r\n"
+                  "0,1,0,0,0,3,2,1\r\n1,2,0,0,1,6,5,4\r\n0 , 0.5,0,2,1,0,0,-1e-3\r\n\r\n\n",
+                  "rest_length,damping,stiffness,b,a\n0.5,0.1,10,1,0\n,,20,2,1\n0,0.1,10,2,0");
+    given->rotate = vec3_make(0, 0, 90);
+    const struct body *body = fixture_build(&fixture);
+    assert_place(body, 2, -2, 1, 0);
+    assert_velocity(body, 0, 1, 2, 3);
+    assert_velocity(body, 1, 0, 0, 0);
+    assert_velocity(body, 2, -1e-3, 0, 0);
+    assert_int_equal(body->fixed[0], 0);
+    assert_int_equal(body->fixed[1], 1);
+    assert_int_equal(body->springs[0][0], 0);
+    assert_int_equal(body->springs[0][1], 1);
+    assert_true(body->rest_lengths[0] == 0.5);
+    assert_near(body->rest_lengths[1], 2, 1e-15); // left out: as built
+    assert_true(body->rest_lengths[2] == 0.0);
+    assert_int_equal(body->material_count, 2);
+    assert_int_equal(body->spring_materials[0], body->spring_materials[2]);
+    assert_true(body->materials[body->spring_materials[0]].damping == 0.1);
+    assert_true(body->materials[body->spring_materials[1]].damping == 0.0);
+    fixture_reset(&fixture);
+}
+
+static void test_rest_length_left_out_falls_back_to_the_body(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct scene_body *given =
+        add_files(&fixture, NODES, "a,b,stiffness,rest_length\n0,1,10,0.5\n1,2,20,\n");
+    given->common.has_rest_length = true;
+    given->common.rest_length = 0.75;
+    const struct body *body = fixture_build(&fixture);
+    assert_true(body->rest_lengths[0] == 0.5);
+    assert_true(body->rest_lengths[1] == 0.75);
+    fixture_reset(&fixture);
+}
+
+static void test_more_materials_than_16_bits(void **state)
+{
+    (void)state;
+    enum { SIDE = 400, LINKS = 70000 };
+    struct fixture fixture;
+    char *springs = malloc(LINKS * 40), *nodes = malloc(SIDE * 40);
+    assert_non_null(springs);
+    assert_non_null(nodes);
+    int filled = snprintf(nodes, 40, "x,y,z,mass\n");
+    for (int i = 0; i < SIDE; i++)
+        filled += snprintf(nodes + filled, 40, "%d,0,0,1\n", i);
+    filled = snprintf(springs, 40, "a,b,stiffness\n");
+    int count = 0;
+    for (int a = 0; a < SIDE && count < LINKS; a++)
+        for (int b = a + 1; b < SIDE && count < LINKS; b++, count++)
+            filled += snprintf(springs + filled, 40, "%d,%d,%d.5\n", a, b, count);
+    assert_int_equal(count, LINKS);
+    add_files(&fixture, nodes, springs);
+    const struct body *body = fixture_build(&fixture);
+    assert_int_equal(body->spring_count, LINKS);
+    assert_int_equal(body->material_count, LINKS);
+    for (uint64_t s = 0; s < LINKS; s++)
+        assert_true(body->materials[body->spring_materials[s]].stiffness == (double)s + 0.5);
+    fixture_reset(&fixture);
+    free(springs);
+    free(nodes);
+}
+
+// ---- What is wrong with files
+
+struct wrong {
+    const char *nodes, *springs; // NULL: sound
+    int line, column;
+    const char *text;
+};
+
+static const struct wrong wrong_files[] = {
+    {"", NULL, 0, 0, "the file is empty; its first line must name the columns"},
+    {" \n\n", NULL, 0, 0, "the file is empty; its first line must name the columns"},
+    {"x,y,z\n0,0,0\n", NULL, 1, 1, "the header has no column 'mass'"},
+    {"x,y,z,mass,colour\n0,0,0,1,2\n", NULL, 1, 12, "unknown column 'colour'"},
+    {"x,y,z,mass,\n0,0,0,1,2\n", NULL, 1, 12, "unknown column ''"},
+    {"x,y,z,mass, y\n0,0,0,1,2\n", NULL, 1, 13, "a second column 'y'"},
+    {"x,y,z,mass,vx,vy,vz,pinned,x,y\n0,0,0,1\n", NULL, 1, 28, "a second column 'x'"},
+    {"x,y,z,mass,vy\n0,0,0,1,2\n1,0,0,1,2\n1,1,0,1,2\n", NULL, 1, 12,
+     "a velocity is the three columns vx, vy, vz"},
+    {"x,y,z,mass\n0,0,0,1\n1,0,0\n1,1,0,1\n", NULL, 3, 1, "this row has 3 cells, the header has 4"},
+    {"x,y,z,mass\n0,0,0,1\n1,0,0,1,7\n1,1,0,1\n", NULL, 3, 1,
+     "this row has 5 cells, the header has 4"},
+    {"x,y,z,mass\n0,0,0,1\n\n1,0,0,1\n1,1,0,1\n", NULL, 3, 1, "an empty line among the rows"},
+    {"x,y,z,mass\n0,0,0,1\n1,abc,0,1\n1,1,0,1\n", NULL, 3, 3, "'abc' is not a number"},
+    {"x,y,z,mass\n0,0,0,1\n1,0,nan,1\n1,1,0,1\n", NULL, 3, 5, "'nan' is not a finite number"},
+    {"x,y,z,mass\n0,0,0,1\n1,\"0\",0,1\n1,1,0,1\n", NULL, 3, 3, "'\"0\"' is not a number"},
+    {"x,y,z,mass\n0,0,0,1\n1,, 0,1\n1,1,0,1\n", NULL, 3, 3, "'y' is missing"},
+    {"x,y,z,mass\n0,0,0,1\n1,0,0,0\n1,1,0,1\n", NULL, 3, 7, "a mass must be above 0"},
+    {"x,y,z,mass\n0,0,0,1\n1,0,0,-1\n1,1,0,1\n", NULL, 3, 7, "a mass must be above 0"},
+    {"x,y,z,mass,pinned\n0,0,0,1,0\n1,0,0,1,2\n1,1,0,1,1\n", NULL, 3, 9, "'pinned' is 0 or 1"},
+    {"x,y,z,mass,pinned\n0,0,0,1,0\n1,0,0,1,yes\n1,1,0,1,1\n", NULL, 3, 9, "'yes' is not a number"},
+    {"x,y,z,mass,pinned\n0,0,0,1,0\n1,0,0,1,\n1,1,0,1,1\n", NULL, 3, 9, "'pinned' is missing"},
+    {NULL, "a,b\n0,1\n", 1, 1, "the header has no column 'stiffness'"},
+    {NULL, "a,b,stifness\n0,1,10\n", 1, 5, "unknown column 'stifness'"},
+    {NULL, "a,b,stiffness\n0,1,10\n0,3,10\n", 3, 3, "there is no node 3: the 3 nodes are 0 to 2"},
+    {NULL, "a,b,stiffness\n0,1,10\n18446744073709551615,1,10\n", 3, 1,
+     "there is no node 18446744073709551615: the 3 nodes are 0 to 2"},
+    {NULL, "a,b,stiffness\n0,1,10\n-1,1,10\n", 3, 1, "'-1' is negative"},
+    {NULL, "a,b,stiffness\n0,1,10\n1.5,1,10\n", 3, 1, "'1.5' is not a whole number"},
+    {NULL, "a,b,stiffness\n0,1,10\n,1,10\n", 3, 1, "'a' is missing"},
+    {NULL, "a,b,stiffness\n0,1,10\n2,2,10\n", 3, 3,
+     "a spring joins two different nodes, not 2 with itself"},
+    {NULL, "a,b,stiffness\n0,1,10\n1,2,10\n1,0,10\n", 4, 1,
+     "nodes 1 and 0 have a spring already, in line 2"},
+    {NULL, "a,b,stiffness\n0,1,10\n1,2,-10\n", 3, 5, "'stiffness' must not be negative"},
+    {NULL, "a,b,stiffness\n0,1,10\n1,2,\n", 3, 5, "'stiffness' is missing"},
+    {NULL, "a,b,stiffness,damping\n0,1,10,\n1,2,3,-1\n", 3, 7, "'damping' must not be negative"},
+    {NULL, "a,b,stiffness,rest_length\n0,1,10,\n1,2,3,-1\n", 3, 7,
+     "'rest_length' must not be negative"},
+};
+
+static void test_wrong_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong_files / sizeof wrong_files[0]; i++) {
+        const struct wrong *wrong = &wrong_files[i];
+        struct fixture fixture;
+        add_files(&fixture, wrong->nodes ? wrong->nodes : NODES,
+                  wrong->springs ? wrong->springs : SPRINGS);
+        fixture_refuse(&fixture, wrong->nodes ? nodes_path : springs_path,
+                       (mark){wrong->line, wrong->column}, wrong->text);
+    }
+}
+
+static void test_nodes_file_with_a_header_only(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    char expected[4200];
+    add_files(&fixture, "x,y,z,mass\n", "a,b,stiffness\n");
+    snprintf(expected, sizeof expected, "'%s' has a header but no nodes", nodes_path);
+    fixture_refuse(&fixture, NULL, (mark){30, 7}, expected);
+}
+
+static void test_springs_file_with_a_header_only(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    add_files(&fixture, NODES, "a,b,stiffness,rest_length\n");
+    const struct body *body = fixture_build(&fixture);
+    assert_int_equal(body->node_count, 3);
+    assert_int_equal(body->spring_count, 0);
+    fixture_reset(&fixture);
+}
+
+static void test_misspelt_column_is_offered(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    add_files(&fixture, NODES, "a,b,stifness\n0,1,10\n");
+    assert_int_equal(fixture_try(&fixture), TAUT_ERROR_SCENE);
+    assert_int_equal(fixture.diagnostics.count, 1);
+    assert_string_equal(fixture.diagnostics.items[0].hint, "stiffness");
+    assert_string_equal(fixture.diagnostics.items[0].source_line, "a,b,stifness");
+    fixture_reset(&fixture);
+}
+
+static void test_faults_of_both_files_are_found_in_one_go(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    add_files(&fixture, "x,y,z,mass\n0,zero,0,0\n1,0,0,1\n", "a,b,stiffness\n0,7,soft\n1,0,1\n");
+    assert_int_equal(fixture_try(&fixture), TAUT_ERROR_SCENE);
+    assert_int_equal(fixture.diagnostics.error_count, 4);
+    fixture_reset(&fixture);
+}
+
+static void test_many_faults_are_cut_off(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    char nodes[4096];
+    int filled = snprintf(nodes, sizeof nodes, "x,y,z,mass\n");
+    for (int i = 0; i < 100; i++)
+        filled += snprintf(nodes + filled, sizeof nodes - (size_t)filled, "%d,?,0,1\n", i);
+    add_files(&fixture, nodes, SPRINGS);
+    assert_int_equal(fixture_try(&fixture), TAUT_ERROR_SCENE);
+    assert_int_equal(fixture.diagnostics.error_count, 20);
+    fixture_reset(&fixture);
+}
+
+static void test_files_that_cannot_be_read(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct scene_body *given = add_files(&fixture, NODES, SPRINGS);
+    given->shape.network.nodes_path = TAUT_TEST_OUT "/no-such-file.csv";
+    fixture_refuse(&fixture, TAUT_TEST_OUT "/no-such-file.csv", (mark){0, 0},
+                   "cannot read the file: No such file or directory");
+    given->shape.network.nodes_path = TAUT_TEST_OUT;
+    fixture_refuse(&fixture, TAUT_TEST_OUT, (mark){0, 0}, "cannot read the file: Is a directory");
+    FILE *file = fopen(nodes_path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite("x,y,z,mass\n0,\0,0,1\n", 1, 19, file), 19);
+    assert_int_equal(fclose(file), 0);
+    given->shape.network.nodes_path = nodes_path;
+    fixture_refuse(&fixture, nodes_path, (mark){0, 0},
+                   "this is not a text file: it has a NUL byte");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_files_with_all_columns_in_another_order),
+        cmocka_unit_test(test_rest_length_left_out_falls_back_to_the_body),
+        cmocka_unit_test(test_more_materials_than_16_bits),
+        cmocka_unit_test(test_wrong_files),
+        cmocka_unit_test(test_nodes_file_with_a_header_only),
+        cmocka_unit_test(test_springs_file_with_a_header_only),
+        cmocka_unit_test(test_misspelt_column_is_offered),
+        cmocka_unit_test(test_faults_of_both_files_are_found_in_one_go),
+        cmocka_unit_test(test_many_faults_are_cut_off),
+        cmocka_unit_test(test_files_that_cannot_be_read),
+    };
+    return cmocka_run_group_tests_name("builders_csv", tests, NULL, NULL);
+}
