@@ -7,10 +7,11 @@
 #include "parallel/machine.h"
 #include "simd/isa.h"
 
+// Many short turns rather than few long ones: some of them then fall between two disturbances.
 // Limits are measured once a scene.
 enum {
-    BENCH_ROUNDS = 7,
-    BENCH_REPETITIONS = 11,
+    BENCH_ROUNDS = 21,
+    BENCH_REPETITIONS = 21,
     BENCH_VARIANTS = 1 + ISA_COUNT * BENCH_THREADS_MAX
 };
 

@@ -5,6 +5,15 @@
 #include "cli/signals.h"
 #include "version_info.h"
 
+static void put_summary(struct json *json, const char *key, const struct bench_rates *rates,
+                        double scale)
+{
+    json_open_object(json, key);
+    json_number(json, "best", scale * bench_best(rates));
+    json_number(json, "median", scale * bench_median(rates));
+    json_close_object(json);
+}
+
 static void put_rates(struct json *json, const char *key, const struct bench_rates *rates,
                       double scale)
 {
@@ -65,8 +74,8 @@ static void put_result(struct json *json, const struct bench_report *report,
     json_number(json, "bytes_per_spring", result->bytes / springs);
     json_number(json, "setup_seconds", result->setup_seconds);
     put_rates(json, "spring_updates_per_second", &result->steps, springs);
-    put_rates(json, "node_updates_per_second", &result->steps, (double)result->nodes);
-    put_rates(json, "model_bytes_per_second", &result->steps, result->model_bytes);
+    put_summary(json, "node_updates_per_second", &result->steps, (double)result->nodes);
+    put_summary(json, "model_bytes_per_second", &result->steps, result->model_bytes);
     json_number(json, "share_of_triad",
                 limit ? result->model_bytes * bench_best(&result->steps) / bench_best(&limit->triad)
                       : NAN);
