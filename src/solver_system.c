@@ -5,6 +5,7 @@
 #include "integrate/integrate.h"
 #include "stability/critical_step.h"
 #include "stability/divergence.h"
+#include "state/reading.h"
 
 static bool any_projection(const taut_scene *scene)
 {
@@ -165,12 +166,10 @@ static void read_springs(const struct system *system, double *strains, uint8_t *
     const struct state *s = system->state;
     const struct constants *constants = system->constants;
     for (uint64_t i = 0; i < constants->springs; i++) {
-        uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
-        vec3 d = vec3_make((double)s->x[a] - (double)s->x[b], (double)s->y[a] - (double)s->y[b],
-                           (double)s->z[a] - (double)s->z[b]);
-        double rest = (double)(s->rest_length ? s->rest_length[i] : constants->rest_length[i]);
+        double length = vec3_length(spring_vector(system, i));
+        double rest = (double)spring_rest_length(system, i);
         uint32_t spring = system->plan->springs.order[i];
-        strains[spring] = rest > 0 ? (vec3_length(d) - rest) / rest : 0;
+        strains[spring] = rest > 0 ? (length - rest) / rest : 0;
         if (broken && s->broken)
             broken[spring] = s->broken[i];
     }

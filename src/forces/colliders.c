@@ -1,6 +1,7 @@
 // Planes, spheres and rooms (physics.md, 6): where a node is inside, the penalty force, the
 // projection.
 #include "forces/forces.h"
+#include "state/reading.h"
 
 static int plane_contact(const struct scene_collider *plane, vec3 position,
                          struct contact contacts[6])
@@ -58,31 +59,16 @@ int REAL_NAME(collider_contacts)(const struct system *system, size_t collider, d
     return 0;
 }
 
-// k p n - c_t v_t, and - c_n (v.n) n only on the way in (NeHe lesson 40).
-static vec3 penalty_force(const struct scene_collider *collider, const struct contact *contact,
-                          vec3 velocity)
-{
-    vec3 relative = vec3_subtract(velocity, contact->surface_velocity);
-    double approach = vec3_dot(relative, contact->normal);
-    vec3 sliding = vec3_subtract(relative, vec3_scale(approach, contact->normal));
-    double push = collider->stiffness * contact->depth;
-    if (approach < 0)
-        push -= collider->absorption * approach;
-    return vec3_subtract(vec3_scale(push, contact->normal),
-                         vec3_scale(collider->friction, sliding));
-}
-
 static void add_to_nodes(struct system *system, size_t collider, double time, struct range share)
 {
     struct state *s = system->state;
     const struct scene_collider *it = &system->topology->colliders[collider];
     struct contact contacts[6];
     for (size_t i = share.first; i < share.end; i++) {
-        vec3 position = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
+        vec3 position = node_position(s, i);
         int count = REAL_NAME(collider_contacts)(system, collider, time, position, contacts);
         for (int c = 0; c < count; c++) {
-            vec3 velocity = vec3_make((double)s->vx[i], (double)s->vy[i], (double)s->vz[i]);
-            vec3 force = penalty_force(it, &contacts[c], velocity);
+            vec3 force = contact_action(it, &contacts[c], node_velocity(s, i)).force;
             s->fx[i] += (real)force.x;
             s->fy[i] += (real)force.y;
             s->fz[i] += (real)force.z;
@@ -103,7 +89,7 @@ static void project_node(struct system *system, size_t collider, double time, si
 {
     struct state *s = system->state;
     struct contact contacts[6];
-    vec3 position = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
+    vec3 position = node_position(s, i);
     int count = REAL_NAME(collider_contacts)(system, collider, time, position, contacts);
     if (count == 0)
         return;

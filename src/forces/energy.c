@@ -1,5 +1,6 @@
 // The energy table, in double, over fixed chunks added in order.
 #include "forces/forces.h"
+#include "state/reading.h"
 
 enum node_energy { NODE_KINETIC, NODE_GRAVITY, NODE_CONTACT };
 
@@ -20,9 +21,8 @@ static double contact_energy(const struct system *system, double time, vec3 posi
 
 static double kinetic_of(const struct system *system, size_t i)
 {
-    const struct state *s = system->state;
-    double vx = (double)s->vx[i], vy = (double)s->vy[i], vz = (double)s->vz[i];
-    return 0.5 * system->topology->mass[i] * (vx * vx + vy * vy + vz * vz);
+    vec3 v = node_velocity(system->state, i);
+    return 0.5 * system->topology->mass[i] * vec3_dot(v, v);
 }
 
 static void sum_nodes(struct system *system, double time, size_t chunk)
@@ -33,7 +33,7 @@ static void sum_nodes(struct system *system, double time, size_t chunk)
     sums[NODE_KINETIC] = sums[NODE_GRAVITY] = sums[NODE_CONTACT] = 0;
     struct range range = chunk_range(chunk, (size_t)s->nodes);
     for (size_t i = range.first; i < range.end; i++) {
-        vec3 position = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
+        vec3 position = node_position(s, i);
         sums[NODE_KINETIC] += kinetic_of(system, i);
         sums[NODE_GRAVITY] -= system->topology->mass[i] * vec3_dot(gravity, position);
         sums[NODE_CONTACT] += contact_energy(system, time, position);
@@ -42,20 +42,10 @@ static void sum_nodes(struct system *system, double time, size_t chunk)
 
 static double elastic_of(const struct system *system, size_t i)
 {
-    const struct state *s = system->state;
-    const struct constants *constants = system->constants;
-    if (s->broken && s->broken[i])
+    if (spring_is_broken(system, i))
         return 0;
-    const struct spring_constants *material = &constants->material[constants->spring_material[i]];
-    uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
-    vec3 d = vec3_make((double)s->x[a] - (double)s->x[b], (double)s->y[a] - (double)s->y[b],
-                       (double)s->z[a] - (double)s->z[b]);
-    double rest = (double)(s->rest_length ? s->rest_length[i] : constants->rest_length[i]);
-    double stretch = vec3_length(d) - rest;
-    if ((material->law == LAW_TENSION_ONLY && stretch <= 0) ||
-        (material->law == LAW_COMPRESSION_ONLY && stretch >= 0))
-        return 0;
-    return 0.5 * (double)material->stiffness * stretch * stretch;
+    return spring_energy(spring_material(system, i), vec3_length(spring_vector(system, i)),
+                         (double)spring_rest_length(system, i));
 }
 
 static void sum_springs(struct system *system, size_t chunk)

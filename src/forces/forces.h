@@ -55,6 +55,28 @@ struct contact {
 int REAL_NAME(collider_contacts)(const struct system *system, size_t collider, double time,
                                  vec3 position, struct contact contacts[6]);
 
+// What a penalty collider does to a node: k p n - c_t v_t, and - c_n (v.n) n only on the way in
+// (NeHe lesson 40); and the power that friction and absorption take.
+struct contact_action {
+    vec3 force;         // N
+    double power_taken; // W
+};
+
+static inline struct contact_action contact_action(const struct scene_collider *collider,
+                                                   const struct contact *contact, vec3 velocity)
+{
+    vec3 relative = vec3_subtract(velocity, contact->surface_velocity);
+    double approach = vec3_dot(relative, contact->normal);
+    vec3 sliding = vec3_subtract(relative, vec3_scale(approach, contact->normal));
+    double absorbed = approach < 0 ? collider->absorption * approach : 0;
+    double push = collider->stiffness * contact->depth - absorbed;
+    return (struct contact_action){
+        .force = vec3_subtract(vec3_scale(push, contact->normal),
+                               vec3_scale(collider->friction, sliding)),
+        .power_taken = collider->friction * vec3_dot(sliding, sliding) + absorbed * approach,
+    };
+}
+
 void REAL_NAME(colliders_add)(struct system *system, double time, const struct worker *worker);
 
 // response: project, after a step: nodes found inside are put on the surface, their velocity times

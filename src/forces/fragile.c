@@ -1,6 +1,7 @@
 // Springs that break or yield. Each decision reads the two ends of one spring and writes to that
 // spring alone, so the result cannot depend on threads or order.
 #include "forces/forces.h"
+#include "state/reading.h"
 
 static real current_length(const struct system *system, uint32_t spring)
 {
@@ -12,35 +13,20 @@ static real current_length(const struct system *system, uint32_t spring)
     return real_sqrt(dx * dx + dy * dy + dz * dz);
 }
 
-static const struct spring_constants *material_of(const struct system *system, uint32_t spring)
-{
-    return &system->constants->material[system->constants->spring_material[spring]];
-}
-
-// Elastic energy in double, 0 where the law is slack.
-static double elastic_energy(const struct spring_constants *material, double length, double rest)
-{
-    double stretch = length - rest;
-    if ((material->law == LAW_TENSION_ONLY && stretch <= 0) ||
-        (material->law == LAW_COMPRESSION_ONLY && stretch >= 0))
-        return 0;
-    return 0.5 * (double)material->stiffness * stretch * stretch;
-}
-
 // Breaks the spring if it is stretched beyond break_at times the length it was built with; returns
 // the energy that goes with it.
 static double break_one(struct system *system, uint32_t spring)
 {
     struct state *s = system->state;
-    const struct spring_constants *material = material_of(system, spring);
+    const struct spring_constants *material = spring_material(system, spring);
     if (!isfinite(material->break_at) || s->broken[spring])
         return 0;
     real length = current_length(system, spring);
     if (!(length > material->break_at * system->constants->rest_length[spring]))
         return 0;
     s->broken[spring] = 1;
-    real rest = s->rest_length ? s->rest_length[spring] : system->constants->rest_length[spring];
-    return elastic_energy(material, (double)length, (double)rest);
+    real rest = spring_rest_length(system, spring);
+    return spring_energy(material, (double)length, (double)rest);
 }
 
 // Moves the rest length so that the elastic strain (L - L0) / L0 is yield_at again; a spring whose
@@ -49,8 +35,8 @@ static double break_one(struct system *system, uint32_t spring)
 static double yield_one(struct system *system, uint32_t spring)
 {
     struct state *s = system->state;
-    const struct spring_constants *material = material_of(system, spring);
-    if (!isfinite(material->yield_at) || (s->broken && s->broken[spring]))
+    const struct spring_constants *material = spring_material(system, spring);
+    if (!isfinite(material->yield_at) || spring_is_broken(system, spring))
         return 0;
     real length = current_length(system, spring);
     real rest = s->rest_length[spring];
@@ -63,8 +49,8 @@ static double yield_one(struct system *system, uint32_t spring)
     if (moved == rest)
         return 0;
     s->rest_length[spring] = moved;
-    return elastic_energy(material, (double)length, (double)rest) -
-           elastic_energy(material, (double)length, (double)moved);
+    return spring_energy(material, (double)length, (double)rest) -
+           spring_energy(material, (double)length, (double)moved);
 }
 
 static void for_all_fragile(struct system *system, double (*change)(struct system *, uint32_t),

@@ -6,6 +6,7 @@
 // order of the trapezoid (h^2) and of the integrator.
 #include "forces/forces.h"
 #include "kernels/face.h"
+#include "state/reading.h"
 
 #include <string.h>
 
@@ -14,30 +15,20 @@
 enum { MOVED_KINETIC = WORK_POWERS, WORK_COLUMNS };
 _Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the account fit a sum");
 
-static vec3 velocity_of(const struct state *s, size_t i)
-{
-    return vec3_make((double)s->vx[i], (double)s->vy[i], (double)s->vz[i]);
-}
-
 // Power that a spring's damping takes: c (w.u)^2, or c w^2.
 static double damping_power(const struct system *system, size_t i)
 {
     const struct state *s = system->state;
-    const struct constants *constants = system->constants;
-    const struct spring_constants *material = &constants->material[constants->spring_material[i]];
-    if (material->damping == 0 || (s->broken && s->broken[i]))
+    const struct spring_constants *material = spring_material(system, i);
+    if (material->damping == 0 || spring_is_broken(system, i))
         return 0;
-    uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
-    vec3 d = vec3_make((double)s->x[a] - (double)s->x[b], (double)s->y[a] - (double)s->y[b],
-                       (double)s->z[a] - (double)s->z[b]);
-    vec3 w = vec3_subtract(velocity_of(s, a), velocity_of(s, b));
+    const uint32_t *ends = system->constants->spring_nodes[i];
+    vec3 d = spring_vector(system, i);
+    vec3 w = vec3_subtract(node_velocity(s, ends[0]), node_velocity(s, ends[1]));
     double square = vec3_dot(d, d);
-    if (material->law != LAW_LINEAR) { // only these need the length itself
-        double length = sqrt(square);
-        double rest = (double)(s->rest_length ? s->rest_length[i] : constants->rest_length[i]);
-        if (material->law == LAW_TENSION_ONLY ? length <= rest : length >= rest)
-            return 0;
-    }
+    if (material->law != LAW_LINEAR && // only the others need the length itself
+        spring_is_slack(material, sqrt(square), (double)spring_rest_length(system, i)))
+        return 0;
     if (material->damping_law == DAMPING_FULL)
         return (double)material->damping * vec3_dot(w, w);
     if (square == 0)
@@ -51,7 +42,7 @@ static double damping_power(const struct system *system, size_t i)
 static void contact_power(const struct system *system, double time, size_t i, double *sums)
 {
     const struct state *s = system->state;
-    vec3 position = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
+    vec3 position = node_position(s, i);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         const struct scene_collider *collider = &system->topology->colliders[c];
         if (collider->response != RESPONSE_PENALTY)
@@ -59,16 +50,10 @@ static void contact_power(const struct system *system, double time, size_t i, do
         struct contact contacts[6];
         int count = REAL_NAME(collider_contacts)(system, c, time, position, contacts);
         for (int k = 0; k < count; k++) {
-            vec3 relative = vec3_subtract(velocity_of(s, i), contacts[k].surface_velocity);
-            double approach = vec3_dot(relative, contacts[k].normal);
-            vec3 sliding = vec3_subtract(relative, vec3_scale(approach, contacts[k].normal));
-            double absorbed = approach < 0 ? collider->absorption * approach : 0;
-            double push = collider->stiffness * contacts[k].depth - absorbed;
-            vec3 force = vec3_subtract(vec3_scale(push, contacts[k].normal),
-                                       vec3_scale(collider->friction, sliding));
-            sums[WORK_FRICTION] +=
-                collider->friction * vec3_dot(sliding, sliding) + absorbed * approach;
-            sums[WORK_DRIVES] += vec3_dot(force, contacts[k].surface_velocity);
+            struct contact_action action =
+                contact_action(collider, &contacts[k], node_velocity(s, i));
+            sums[WORK_FRICTION] += action.power_taken;
+            sums[WORK_DRIVES] += vec3_dot(action.force, contacts[k].surface_velocity);
         }
     }
 }
@@ -82,11 +67,11 @@ static void sum_nodes(struct system *system, double time, const struct wind_now 
     bool by_node = wind->factor != 0 && wind->law == WIND_NODE && s->nx;
     struct range range = chunk_range(chunk, (size_t)s->nodes);
     for (size_t i = range.first; i < range.end; i++) {
-        vec3 v = velocity_of(s, i);
+        vec3 v = node_velocity(s, i);
         sums[WORK_DRAG] += drag * vec3_dot(v, v);
         contact_power(system, time, i, sums);
         if (system->topology->fixed[i]) {
-            vec3 force = vec3_make((double)s->fx[i], (double)s->fy[i], (double)s->fz[i]);
+            vec3 force = node_force(s, i);
             sums[WORK_DRIVES] -= vec3_dot(force, v);
             sums[MOVED_KINETIC] += 0.5 * system->topology->mass[i] * vec3_dot(v, v);
         } else if (by_node) {
@@ -109,9 +94,9 @@ static double face_wind_power(const struct system *system, const struct wind_now
     vec3 sum = {0, 0, 0}, free_sum = {0, 0, 0};
     for (int corner = 0; corner < face.corners; corner++) {
         uint32_t node = face.nodes[corner];
-        sum = vec3_add(sum, velocity_of(s, node));
+        sum = vec3_add(sum, node_velocity(s, node));
         if (!system->topology->fixed[node])
-            free_sum = vec3_add(free_sum, velocity_of(s, node));
+            free_sum = vec3_add(free_sum, node_velocity(s, node));
     }
     vec3 r = vec3_make((double)wind->wx, (double)wind->wy, (double)wind->wz);
     if (wind->relative)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "state/reading.h"
 
 // The upper triangle of a symmetric 3 x 3 matrix.
 struct symmetric {
@@ -58,21 +59,18 @@ static void spring_parts(const struct spring_constants *material, enum tangent t
 static void add_spring(const struct system *system, enum tangent tangent, size_t i,
                        struct symmetric *nodes)
 {
-    const struct state *s = system->state;
     const struct constants *constants = system->constants;
-    if (s->broken && s->broken[i])
+    if (spring_is_broken(system, i))
         return;
     uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
-    vec3 d = vec3_make((double)s->x[a] - (double)s->x[b], (double)s->y[a] - (double)s->y[b],
-                       (double)s->z[a] - (double)s->z[b]);
+    vec3 d = spring_vector(system, i);
     double length = vec3_length(d);
     if (!isfinite(length)) // of a run that diverged: its spring counts in every direction
         length = 0;
-    double rest = (double)(s->rest_length ? s->rest_length[i] : constants->rest_length[i]);
+    double rest = (double)spring_rest_length(system, i);
     vec3 n = length > 0 ? vec3_scale(1 / length, d) : vec3_make(0, 0, 0);
     double along, across;
-    spring_parts(&constants->material[constants->spring_material[i]], tangent, length, rest, &along,
-                 &across);
+    spring_parts(spring_material(system, i), tangent, length, rest, &along, &across);
     bool free_a = constants->inverse_mass[a] != 0, free_b = constants->inverse_mass[b] != 0;
     double weight = free_a && free_b ? 2 : 1;
     if (free_a)
