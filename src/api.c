@@ -99,22 +99,10 @@ taut_status taut_solver_create(const taut_scene *scene, const taut_config *confi
     return solver_create(scene, &options, solver, error);
 }
 
-struct energy_look {
-    taut_solver *solver;
-    taut_energy *energy;
-};
-
-static void look_at_energy(void *context, const struct worker *worker)
-{
-    struct energy_look *look = context;
-    look->solver->functions->look(look->solver->system, false, look->energy, worker);
-}
-
 taut_status taut_solver_energy(taut_solver *solver, taut_energy *energy, taut_error *error)
 {
     (void)error;
-    struct energy_look look = {solver, energy};
-    team_run(solver->threads, look_at_energy, &look);
+    solver_look(solver, false, energy);
     return TAUT_OK;
 }
 

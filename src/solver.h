@@ -40,6 +40,10 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
 taut_status solver_advance(taut_solver *solver, uint64_t steps, bool look_at_end,
                            taut_error *error);
 
+// A look at the present state that changes nothing of it: its energies and volumes, the account of
+// work brought up to now, and its forces where they are wanted.
+void solver_look(taut_solver *solver, bool want_forces, taut_energy *energy);
+
 // All that output can want of one moment; the arrays belong to it.
 struct moment_view {
     struct snapshot snapshot;

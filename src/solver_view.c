@@ -87,25 +87,31 @@ taut_status moment_view_make(const taut_solver *solver, struct moment_view *view
 struct look {
     taut_solver *solver;
     bool want_forces;
-    taut_energy energy;
+    taut_energy *energy;
 };
 
 static void take_look(void *context, const struct worker *worker)
 {
     struct look *look = context;
-    look->solver->functions->look(look->solver->system, look->want_forces, &look->energy, worker);
+    look->solver->functions->look(look->solver->system, look->want_forces, look->energy, worker);
 }
 
-static void take_energy(const struct look *look, struct snapshot *snapshot)
+void solver_look(taut_solver *solver, bool want_forces, taut_energy *energy)
 {
-    const taut_energy *energy = &look->energy;
+    struct look look = {solver, want_forces, energy};
+    team_run(solver->threads, take_look, &look);
+}
+
+static void take_energy(const taut_solver *solver, const taut_energy *energy,
+                        struct snapshot *snapshot)
+{
     snapshot->kinetic = energy->kinetic;
     snapshot->elastic = energy->elastic;
     snapshot->gravity = energy->gravity;
     snapshot->gas = energy->gas;
     snapshot->contact = energy->contact;
     snapshot->total = energy->total;
-    const struct work_account *work = look->solver->functions->work(look->solver->system);
+    const struct work_account *work = solver->functions->work(solver->system);
     snapshot->has_work = work != NULL;
     if (work)
         snapshot->work = (struct snapshot_work){
@@ -124,9 +130,9 @@ void moment_view_take(taut_solver *solver, unsigned wanted, struct moment_view *
 {
     const struct system_functions *call = solver->functions;
     if (wanted & (WANT_ENERGY | WANT_FORCES)) {
-        struct look look = {.solver = solver, .want_forces = wanted & WANT_FORCES};
-        team_run(solver->threads, take_look, &look);
-        take_energy(&look, &view->snapshot);
+        taut_energy energy;
+        solver_look(solver, wanted & WANT_FORCES, &energy);
+        take_energy(solver, &energy, &view->snapshot);
         for (size_t b = 0; b < view->body_count; b++)
             view->bodies[b].volume = call->volume(solver->system, b);
     }
