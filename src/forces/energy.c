@@ -1,6 +1,7 @@
 // The energy table, in double, over fixed chunks added in order.
 #include "forces/forces.h"
 #include "state/reading.h"
+#include "state/sums.h"
 
 enum node_energy { NODE_KINETIC, NODE_GRAVITY, NODE_CONTACT };
 
@@ -25,18 +26,16 @@ static double kinetic_of(const struct system *system, size_t i)
     return 0.5 * system->topology->mass[i] * vec3_dot(v, v);
 }
 
-static void sum_nodes(struct system *system, double time, size_t chunk)
+static void sum_nodes(const struct system *system, const void *time, struct range range,
+                      double sums[SUM_WIDTH])
 {
     const struct state *s = system->state;
     vec3 gravity = system->topology->environment.gravity;
-    double *sums = system->chunk_sums[chunk];
-    sums[NODE_KINETIC] = sums[NODE_GRAVITY] = sums[NODE_CONTACT] = 0;
-    struct range range = chunk_range(chunk, (size_t)s->nodes);
     for (size_t i = range.first; i < range.end; i++) {
         vec3 position = node_position(s, i);
         sums[NODE_KINETIC] += kinetic_of(system, i);
         sums[NODE_GRAVITY] -= system->topology->mass[i] * vec3_dot(gravity, position);
-        sums[NODE_CONTACT] += contact_energy(system, time, position);
+        sums[NODE_CONTACT] += contact_energy(system, *(const double *)time, position);
     }
 }
 
@@ -48,13 +47,14 @@ static double elastic_of(const struct system *system, size_t i)
                          (double)spring_rest_length(system, i));
 }
 
-static void sum_springs(struct system *system, size_t chunk)
+static void sum_springs(const struct system *system, const void *unused, struct range range,
+                        double sums[SUM_WIDTH])
 {
-    struct range range = chunk_range(chunk, (size_t)system->constants->springs);
+    (void)unused;
     double sum = 0;
     for (size_t i = range.first; i < range.end; i++)
         sum += elastic_of(system, i);
-    system->chunk_sums[chunk][0] = sum;
+    sums[0] = sum;
 }
 
 static double sum_gas(const struct system *system, struct moment moment)
@@ -73,31 +73,17 @@ static double sum_gas(const struct system *system, struct moment moment)
 void REAL_NAME(energy_measure)(struct system *system, struct moment moment, taut_energy *energy,
                                const struct worker *worker)
 {
-    double sums[SUM_WIDTH];
-    size_t chunks = chunk_count((size_t)system->state->nodes);
-    struct range share = worker_share(worker, chunks, 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++)
-        sum_nodes(system, moment.time, chunk);
-    worker_barrier(worker);
-    if (worker->index == 0) {
-        sum_chunks(system, chunks, sums);
-        energy->kinetic = sums[NODE_KINETIC];
-        energy->gravity = sums[NODE_GRAVITY];
-        energy->contact = sums[NODE_CONTACT];
-    }
-    worker_barrier(worker);
-    chunks = chunk_count((size_t)system->constants->springs);
-    share = worker_share(worker, chunks, 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++)
-        sum_springs(system, chunk);
-    worker_barrier(worker);
-    if (worker->index == 0) {
-        sum_chunks(system, chunks, sums);
-        energy->elastic = sums[0];
-    }
-    worker_barrier(worker); // the sums have been read before the volumes write theirs
+    double nodes[SUM_WIDTH], springs[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->state->nodes, sum_nodes, &moment.time, nodes, worker);
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->constants->springs, sum_springs, NULL, springs, worker);
     REAL_NAME(volumes_measure)(system, moment.time, false, worker);
     if (worker->index == 0) {
+        energy->kinetic = nodes[NODE_KINETIC];
+        energy->gravity = nodes[NODE_GRAVITY];
+        energy->contact = nodes[NODE_CONTACT];
+        energy->elastic = springs[0];
         energy->gas = sum_gas(system, moment);
         energy->total =
             energy->kinetic + energy->elastic + energy->gravity + energy->gas + energy->contact;
@@ -105,21 +91,18 @@ void REAL_NAME(energy_measure)(struct system *system, struct moment moment, taut
     worker_barrier(worker);
 }
 
+static void sum_kinetic(const struct system *system, const void *unused, struct range range,
+                        double sums[SUM_WIDTH])
+{
+    (void)unused;
+    for (size_t i = range.first; i < range.end; i++)
+        sums[0] += kinetic_of(system, i);
+}
+
 double REAL_NAME(kinetic_energy)(struct system *system, const struct worker *worker)
 {
-    size_t chunks = chunk_count((size_t)system->state->nodes);
-    struct range share = worker_share(worker, chunks, 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++) {
-        struct range range = chunk_range(chunk, (size_t)system->state->nodes);
-        double sum = 0;
-        for (size_t i = range.first; i < range.end; i++)
-            sum += kinetic_of(system, i);
-        system->chunk_sums[chunk][0] = sum;
-    }
-    worker_barrier(worker);
-    double kinetic = 0;
-    for (size_t chunk = 0; chunk < chunks; chunk++)
-        kinetic += system->chunk_sums[chunk][0];
-    worker_barrier(worker);
-    return kinetic;
+    double total[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->state->nodes, sum_kinetic, NULL, total, worker);
+    return total[0];
 }

@@ -2,6 +2,7 @@
 // estimates from the bounding box. In double, over fixed chunks added in order, about a local
 // origin.
 #include "forces/forces.h"
+#include "state/sums.h"
 
 #include <float.h>
 
@@ -9,9 +10,11 @@ static const double pi = 3.14159265358979323846;
 
 // V = sum n_x x_c A (Matyka 2.24), with A n = (b - a) x (c - a) / 2; in a plane S = sum n_x x_mid l
 // (2.25), with l n_x = y_b - y_a. x counts from `origin`, a point near the body.
-static double divergence_of_faces(const struct system *system, const struct topology_body *body,
-                                  struct range range, double origin)
+static void divergence_of_faces(const struct system *system, const void *argument,
+                                struct range range, double sums[SUM_WIDTH])
 {
+    const struct topology_body *body = argument;
+    double origin = (double)system->state->x[body->first_node];
     const struct state *s = system->state;
     double sum = 0;
     for (size_t i = range.first; i < range.end; i++) {
@@ -28,25 +31,16 @@ static double divergence_of_faces(const struct system *system, const struct topo
         double ey = (double)s->y[c] - (double)s->y[a], ez = (double)s->z[c] - (double)s->z[a];
         sum += (dy * ez - dz * ey) / 2 * (xa + xb + xc) / 3;
     }
-    return sum;
+    sums[0] = sum;
 }
 
 static double divergence_volume(struct system *system, const struct topology_body *body,
                                 const struct worker *worker)
 {
-    size_t chunks = chunk_count((size_t)body->face_count);
-    double origin = (double)system->state->x[body->first_node];
-    struct range share = worker_share(worker, chunks, 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++)
-        system->chunk_sums[chunk][0] =
-            divergence_of_faces(system, body, chunk_range(chunk, (size_t)body->face_count), origin);
-    worker_barrier(worker);
-    double volume = 0;
-    if (worker->index == 0)
-        for (size_t chunk = 0; chunk < chunks; chunk++)
-            volume += system->chunk_sums[chunk][0];
-    worker_barrier(worker);
-    return volume;
+    double total[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)body->face_count, divergence_of_faces, body, total, worker);
+    return total[0];
 }
 
 static void extend(double low[3], double high[3], const double point[3])

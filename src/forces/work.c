@@ -7,8 +7,7 @@
 #include "forces/forces.h"
 #include "kernels/face.h"
 #include "state/reading.h"
-
-#include <string.h>
+#include "state/sums.h"
 
 // The column of a sum that holds the kinetic energy of nodes that move as told: what moves them
 // does the work of accelerating them too.
@@ -58,18 +57,24 @@ static void contact_power(const struct system *system, double time, size_t i, do
     }
 }
 
-static void sum_nodes(struct system *system, double time, const struct wind_now *wind, size_t chunk)
+// What a sum needs to know of the moment.
+struct surroundings {
+    double time;
+    struct wind_now wind;
+};
+
+static void sum_nodes(const struct system *system, const void *argument, struct range range,
+                      double sums[SUM_WIDTH])
 {
+    const struct surroundings *now = argument;
+    const struct wind_now *wind = &now->wind;
     const struct state *s = system->state;
-    double *sums = system->chunk_sums[chunk];
-    memset(sums, 0, sizeof system->chunk_sums[chunk]);
     double drag = system->topology->environment.air_drag;
     bool by_node = wind->factor != 0 && wind->law == WIND_NODE && s->nx;
-    struct range range = chunk_range(chunk, (size_t)s->nodes);
     for (size_t i = range.first; i < range.end; i++) {
         vec3 v = node_velocity(s, i);
         sums[WORK_DRAG] += drag * vec3_dot(v, v);
-        contact_power(system, time, i, sums);
+        contact_power(system, now->time, i, sums);
         if (system->topology->fixed[i]) {
             vec3 force = node_force(s, i);
             sums[WORK_DRIVES] -= vec3_dot(force, v);
@@ -108,74 +113,71 @@ static double face_wind_power(const struct system *system, const struct wind_now
     return scale * vec3_dot(area, free_sum);
 }
 
-static void add_chunks(struct system *system, size_t chunks, double power[SUM_WIDTH],
-                       const struct worker *worker)
+static void sum_damping(const struct system *system, const void *unused, struct range range,
+                        double sums[SUM_WIDTH])
 {
-    worker_barrier(worker);
-    if (worker->index == 0) {
-        double sums[SUM_WIDTH];
-        sum_chunks(system, chunks, sums);
-        for (int column = 0; column < WORK_COLUMNS; column++)
-            power[column] += sums[column];
-    }
-    worker_barrier(worker);
+    (void)unused;
+    double sum = 0;
+    for (size_t i = range.first; i < range.end; i++)
+        sum += damping_power(system, i);
+    sums[WORK_DAMPING] = sum;
 }
 
-// The sum of one power over springs or faces, into its column.
-static void sum_elements(struct system *system, size_t count, enum work_cause cause,
-                         const struct wind_now *wind, double power[SUM_WIDTH],
-                         const struct worker *worker)
+// Of a grid, whose kernel has left the power of each node.
+static void sum_grid_damping(const struct system *system, const void *argument, struct range range,
+                             double sums[SUM_WIDTH])
 {
-    size_t chunks = chunk_count(count);
-    struct range share = worker_share(worker, chunks, 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++) {
-        struct range range = chunk_range(chunk, count);
-        double *sums = system->chunk_sums[chunk];
-        memset(sums, 0, sizeof system->chunk_sums[chunk]);
-        for (size_t i = range.first; i < range.end; i++)
-            sums[cause] +=
-                cause == WORK_DAMPING ? damping_power(system, i) : face_wind_power(system, wind, i);
-    }
-    add_chunks(system, chunks, power, worker);
+    const struct plan_grid *grid = argument;
+    const real *of_node = system->state->power + grid->first_node;
+    double sum = 0;
+    for (size_t i = range.first; i < range.end; i++)
+        sum += (double)of_node[i];
+    sums[WORK_DAMPING] = sum;
 }
 
-// The damping of a grid: its kernel leaves the power of each node, which is summed in chunks.
-static void sum_grid(struct system *system, const struct grid_constants *constants,
+static void sum_wind(const struct system *system, const void *argument, struct range range,
+                     double sums[SUM_WIDTH])
+{
+    const struct surroundings *now = argument;
+    double sum = 0;
+    for (size_t i = range.first; i < range.end; i++)
+        sum += face_wind_power(system, &now->wind, i);
+    sums[WORK_WIND] = sum;
+}
+
+// Adds a sum over elements to the powers.
+static void add_sum(struct system *system, size_t count, chunk_sum sum, const void *argument,
+                    double power[SUM_WIDTH], const struct worker *worker)
+{
+    double total[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)(system, count, sum, argument, total, worker);
+    for (int column = 0; column < WORK_COLUMNS; column++)
+        power[column] += total[column];
+}
+
+static void add_grid(struct system *system, const struct grid_constants *constants,
                      double power[SUM_WIDTH], const struct worker *worker)
 {
     const struct plan_grid *grid = constants->grid;
     struct range rows = worker_share(worker, (size_t)(grid->ny * grid->nz), 1);
     system->kernels->grid_power(system, constants, rows);
     worker_barrier(worker);
-    const real *of_node = system->state->power + grid->first_node;
-    size_t nodes = (size_t)(grid->nx * grid->ny * grid->nz), chunks = chunk_count(nodes);
-    struct range share = worker_share(worker, chunks, 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++) {
-        struct range range = chunk_range(chunk, nodes);
-        double *sums = system->chunk_sums[chunk];
-        memset(sums, 0, sizeof system->chunk_sums[chunk]);
-        for (size_t i = range.first; i < range.end; i++)
-            sums[WORK_DAMPING] += (double)of_node[i];
-    }
-    add_chunks(system, chunks, power, worker);
+    add_sum(system, (size_t)(grid->nx * grid->ny * grid->nz), sum_grid_damping, grid, power,
+            worker);
 }
 
 static void measure_powers(struct system *system, double time, double power[SUM_WIDTH],
                            const struct worker *worker)
 {
-    struct wind_now wind = REAL_NAME(wind_at)(system->topology, time);
-    size_t chunks = chunk_count((size_t)system->state->nodes);
-    struct range share = worker_share(worker, chunks, 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++)
-        sum_nodes(system, time, &wind, chunk);
-    add_chunks(system, chunks, power, worker);
-    sum_elements(system, (size_t)system->plan->springs.blocked_count, WORK_DAMPING, &wind, power,
-                 worker);
-    for (size_t g = 0; g < (size_t)system->constants->grid_count; g++)
-        if (system->constants->grids[g].damped)
-            sum_grid(system, &system->constants->grids[g], power, worker);
-    if (wind.factor != 0 && wind.law != WIND_NODE)
-        sum_elements(system, (size_t)system->constants->faces, WORK_WIND, &wind, power, worker);
+    const struct constants *constants = system->constants;
+    struct surroundings now = {time, REAL_NAME(wind_at)(system->topology, time)};
+    add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
+    add_sum(system, (size_t)system->plan->springs.blocked_count, sum_damping, NULL, power, worker);
+    for (size_t g = 0; g < (size_t)constants->grid_count; g++)
+        if (constants->grids[g].damped)
+            add_grid(system, &constants->grids[g], power, worker);
+    if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
+        add_sum(system, (size_t)constants->faces, sum_wind, &now, power, worker);
 }
 
 // The gas energy that pumping from one count of increments to another puts in at the present

@@ -4,18 +4,19 @@
 // every step.
 #include "stability/divergence.h"
 
+#include "state/sums.h"
+
 static const double MARGIN = 100;
 
 enum { CHECK_KINETIC, CHECK_GRAVITY, CHECK_POSITIONS };
 
-static void sum_chunk(struct system *system, size_t chunk)
+static void sum_nodes(const struct system *system, const void *unused, struct range range,
+                      double sums[SUM_WIDTH])
 {
+    (void)unused;
     const struct state *s = system->state;
     const double *mass = system->topology->mass;
     vec3 g = system->topology->environment.gravity;
-    double *sums = system->chunk_sums[chunk];
-    sums[CHECK_KINETIC] = sums[CHECK_GRAVITY] = sums[CHECK_POSITIONS] = 0;
-    struct range range = chunk_range(chunk, (size_t)s->nodes);
     for (size_t i = range.first; i < range.end; i++) {
         double x = (double)s->x[i], y = (double)s->y[i], z = (double)s->z[i];
         double vx = (double)s->vx[i], vy = (double)s->vy[i], vz = (double)s->vz[i];
@@ -190,15 +191,9 @@ static void judge(struct system *system, const double sums[SUM_WIDTH])
 
 void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker)
 {
-    size_t chunks = chunk_count((size_t)system->state->nodes);
-    struct range share = worker_share(worker, chunks, 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++)
-        sum_chunk(system, chunk);
-    worker_barrier(worker);
-    if (worker->index == 0 && system->fault.code == TAUT_OK) {
-        double sums[SUM_WIDTH];
-        sum_chunks(system, chunks, sums);
+    double sums[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)(system, (size_t)system->state->nodes, sum_nodes, NULL, sums, worker);
+    if (worker->index == 0 && system->fault.code == TAUT_OK)
         judge(system, sums);
-    }
     stage_end(&system->clock, STAGE_CHECK, worker);
 }

@@ -45,16 +45,6 @@ struct system {
     double fastest_sphere; // m/s, of the velocities that spheres had before they were set anew
 };
 
-// Sums chunks [0, chunks) of chunk_sums column by column into total, in chunk order.
-static inline void sum_chunks(const struct system *system, size_t chunks, double total[SUM_WIDTH])
-{
-    for (int column = 0; column < SUM_WIDTH; column++)
-        total[column] = 0;
-    for (size_t chunk = 0; chunk < chunks; chunk++)
-        for (int column = 0; column < SUM_WIDTH; column++)
-            total[column] += system->chunk_sums[chunk][column];
-}
-
 // A worker's share of an element-wise loop over nodes: a cache line of floats is never split.
 static inline struct range node_share(const struct system *system, const struct worker *worker)
 {
