@@ -28,10 +28,6 @@ void REAL_NAME(wind_add)(struct system *system, struct moment moment, const stru
 // The wind at a time, gusts included; .factor 0 if there is none.
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time);
 
-// Fills nx, ny, nz with the unit mean of the unit normals of each node's faces (0 where there is
-// none).
-void REAL_NAME(node_normals)(struct system *system, const struct worker *worker);
-
 // state->volume of closed bodies (of all, or of those with gas), by the body's rule.
 // TAUT_ERROR_COLLAPSED in system->fault where gas has no room left.
 void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,

@@ -21,14 +21,27 @@ struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time)
                              wind->law, (real)factor, wind->relative};
 }
 
-void REAL_NAME(node_normals)(struct system *system, const struct worker *worker)
+// A worker's share of the nodes of a body whose faces are in blocks; nothing of others.
+static struct range blocked_share(const struct system *system, size_t body,
+                                  const struct worker *worker)
 {
-    struct state *s = system->state;
-    struct range share = node_share(system, worker);
+    const struct topology_body *it = &system->topology->bodies[body];
+    if (it->face_count == 0 || plan_face_grid_of_body(system->plan, body))
+        return (struct range){0, 0};
+    struct range share = worker_share(worker, (size_t)it->node_count, 16);
+    size_t first = (size_t)it->first_node;
+    return (struct range){first + share.first, first + share.end};
+}
+
+static void clear_normals(struct state *s, struct range share)
+{
     for (size_t i = share.first; i < share.end; i++)
         s->nx[i] = s->ny[i] = s->nz[i] = 0;
-    worker_barrier(worker);
-    REAL_NAME(run_coloured)(system, &system->plan->faces, system->kernels->normals, NULL, worker);
+}
+
+// From sums of unit normals to their unit mean; 0 where there is none.
+static void normalise(struct state *s, struct range share)
+{
     for (size_t i = share.first; i < share.end; i++) {
         real length = real_sqrt(s->nx[i] * s->nx[i] + s->ny[i] * s->ny[i] + s->nz[i] * s->nz[i]);
         if (!(length > 0))
@@ -37,16 +50,13 @@ void REAL_NAME(node_normals)(struct system *system, const struct worker *worker)
         s->ny[i] /= length;
         s->nz[i] /= length;
     }
-    worker_barrier(worker);
 }
 
 // F = c ((w - v).n) n
-static void add_by_node(struct system *system, const struct wind_now *now,
-                        const struct worker *worker)
+static void push_nodes(const struct system *system, const struct wind_now *now, struct range share)
 {
     struct state *s = system->state;
     const real *free_node = system->constants->inverse_mass;
-    struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         if (free_node[i] == 0)
             continue;
@@ -63,15 +73,45 @@ static void add_by_node(struct system *system, const struct wind_now *now,
     }
 }
 
+static void add_by_node(struct system *system, const struct wind_now *now,
+                        const struct worker *worker)
+{
+    size_t bodies = system->topology->body_count;
+    for (size_t body = 0; body < bodies; body++)
+        clear_normals(system->state, blocked_share(system, body, worker));
+    worker_barrier(worker);
+    REAL_NAME(run_coloured)(system, &system->plan->faces, system->kernels->normals, NULL, worker);
+    for (size_t body = 0; body < bodies; body++) {
+        struct range share = blocked_share(system, body, worker);
+        normalise(system->state, share);
+        push_nodes(system, now, share);
+    }
+}
+
+// Cloths on grids: rows are handed out to the workers, some at a time.
+static void add_to_grids(const struct system *system, const struct wind_now *now,
+                         const struct worker *worker)
+{
+    enum { NODES_AT_ONCE = 8192 };
+    for (size_t g = 0; g < system->plan->face_grid_count; g++) {
+        const struct plan_face_grid *grid = &system->plan->face_grids[g];
+        struct range rows;
+        while (worker_take(worker, (size_t)grid->ny, NODES_AT_ONCE / (size_t)grid->nx + 1, &rows))
+            system->kernels->face_grid(system, now, grid, rows);
+        worker_barrier(worker);
+    }
+}
+
 void REAL_NAME(wind_add)(struct system *system, struct moment moment, const struct worker *worker)
 {
     struct wind_now now = REAL_NAME(wind_at)(system->topology, moment.time);
     if (now.factor == 0 || system->topology->face_count == 0)
         return;
-    if (now.law == WIND_NODE) {
-        REAL_NAME(node_normals)(system, worker);
-        add_by_node(system, &now, worker);
+    add_to_grids(system, &now, worker);
+    if (system->plan->faces.blocked_count == 0)
         return;
-    }
-    REAL_NAME(run_coloured)(system, &system->plan->faces, system->kernels->wind, &now, worker);
+    if (now.law == WIND_NODE)
+        add_by_node(system, &now, worker);
+    else
+        REAL_NAME(run_coloured)(system, &system->plan->faces, system->kernels->wind, &now, worker);
 }

@@ -31,6 +31,10 @@ struct kernels {
     // state->power of these rows: what the damping takes of the springs to later nodes.
     void (*grid_power)(const struct system *system, const struct grid_constants *grid,
                        struct range rows);
+    // Wind of every law on the faces of rows of a cloth; writes to the nodes of these rows alone:
+    // their forces and, of law node, their normals nx, ny, nz.
+    void (*face_grid)(const struct system *system, const struct wind_now *wind,
+                      const struct plan_face_grid *grid, struct range rows);
 };
 
 typedef void (*block_kernel)(const struct system *system, const void *argument,
@@ -50,6 +54,12 @@ void REAL_NAME(grid_v4)(GRID_ARGUMENTS);
 void REAL_NAME(grid_power_base)(GRID_ARGUMENTS);
 void REAL_NAME(grid_power_v3)(GRID_ARGUMENTS);
 void REAL_NAME(grid_power_v4)(GRID_ARGUMENTS);
+
+#define FACE_GRID_ARGUMENTS                                                                        \
+    const struct system *, const struct wind_now *, const struct plan_face_grid *, struct range
+void REAL_NAME(face_grid_base)(FACE_GRID_ARGUMENTS);
+void REAL_NAME(face_grid_v3)(FACE_GRID_ARGUMENTS);
+void REAL_NAME(face_grid_v4)(FACE_GRID_ARGUMENTS);
 
 // Runs a kernel over all blocks of a set: colour after colour, the blocks of a colour shared among
 // the workers, then the tail by worker 0. Ends with a barrier.

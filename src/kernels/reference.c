@@ -151,7 +151,7 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa)
 #define TABLE(isa)                                                                                 \
     {                                                                                              \
         "blocks", springs, normals, wind, pressure, REAL_NAME(grid_##isa),                         \
-            REAL_NAME(grid_power_##isa)                                                            \
+            REAL_NAME(grid_power_##isa), REAL_NAME(face_grid_##isa)                                \
     }
     static const struct kernels tables[ISA_COUNT] = {
         [ISA_BASE] = TABLE(base),

@@ -22,25 +22,26 @@ struct elements {
     uint64_t count;
     uint64_t node_count;
     const struct topology *topology;
-    const struct plan *plan; // whose grids' springs are left out; NULL: none are
+    const struct plan *plan; // whose grids' elements are left out
+    bool faces;              // not springs
 };
+
+static bool is_on_grid(const struct elements *elements, size_t body)
+{
+    return elements->faces ? plan_face_grid_of_body(elements->plan, body) != NULL
+                           : plan_grid_of_body(elements->plan, body) != NULL;
+}
 
 // The next run of elements that go into blocks, from *body on; false after the last.
 static bool next_run(const struct elements *elements, size_t *body, uint64_t *first, uint64_t *end)
 {
-    if (!elements->plan) {
-        *first = 0;
-        *end = elements->count;
-        return (*body)++ == 0;
-    }
-    while (*body < elements->topology->body_count &&
-           plan_grid_of_body(elements->plan, *body) != NULL)
+    while (*body < elements->topology->body_count && is_on_grid(elements, *body))
         (*body)++;
     if (*body == elements->topology->body_count)
         return false;
     const struct topology_body *it = &elements->topology->bodies[(*body)++];
-    *first = it->first_spring;
-    *end = it->first_spring + it->spring_count;
+    *first = elements->faces ? it->first_face : it->first_spring;
+    *end = *first + (elements->faces ? it->face_count : it->spring_count);
     return true;
 }
 
@@ -97,15 +98,20 @@ static void gather_colours(const uint32_t *sorted, const uint64_t *starts, const
     set->blocked_count = placed;
 }
 
-// Springs of grids stand behind all blocks, body after body.
-static void append_grids(const struct topology *topology, const struct plan *plan,
-                         struct plan_set *set)
+// Springs and faces of grids stand behind all blocks, body after body.
+static void append_grids(const struct topology *topology, struct plan *plan)
 {
-    uint64_t placed = set->blocked_count;
+    uint64_t placed = plan->springs.blocked_count;
     for (size_t g = 0; g < plan->grid_count; g++) {
         const struct topology_body *body = &topology->bodies[plan->grids[g].body];
         for (uint64_t i = 0; i < body->spring_count; i++)
-            set->order[placed++] = (uint32_t)(body->first_spring + i);
+            plan->springs.order[placed++] = (uint32_t)(body->first_spring + i);
+    }
+    placed = plan->faces.blocked_count;
+    for (size_t g = 0; g < plan->face_grid_count; g++) {
+        const struct topology_body *body = &topology->bodies[plan->face_grids[g].body];
+        for (uint64_t i = 0; i < body->face_count; i++)
+            plan->faces.order[placed++] = (uint32_t)(body->first_face + i);
     }
 }
 
@@ -197,11 +203,16 @@ static taut_status find_grids(const struct topology *topology, struct plan *plan
 {
     plan->grid_capacity = topology->body_count;
     plan->grids = memory_allocate(plan->allocator, plan->grid_capacity, sizeof *plan->grids);
-    if (!plan->grids)
+    plan->face_grids =
+        memory_allocate(plan->allocator, plan->grid_capacity, sizeof *plan->face_grids);
+    if (!plan->grids || !plan->face_grids)
         return fail_memory(error, "the plan");
-    for (size_t body = 0; body < topology->body_count; body++)
+    for (size_t body = 0; body < topology->body_count; body++) {
         if (grid_find(topology, body, &plan->grids[plan->grid_count]))
             plan->grid_count++;
+        if (face_grid_find(topology, body, &plan->face_grids[plan->face_grid_count]))
+            plan->face_grid_count++;
+    }
     return TAUT_OK;
 }
 
@@ -216,19 +227,29 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     plan->reference = options->reference;
     plan->tile_nodes =
         options->tile_nodes ? options->tile_nodes : choose_tile_nodes(topology->node_count);
-    struct elements springs = {&topology->springs[0][0], 2,        topology->spring_count,
-                               topology->node_count,     topology, plan};
-    struct elements faces = {&topology->faces[0][0], 3,        topology->face_count,
-                             topology->node_count,   topology, NULL};
+    struct elements springs = {&topology->springs[0][0],
+                               2,
+                               topology->spring_count,
+                               topology->node_count,
+                               topology,
+                               plan,
+                               false};
+    struct elements faces = {&topology->faces[0][0],
+                             3,
+                             topology->face_count,
+                             topology->node_count,
+                             topology,
+                             plan,
+                             true};
     taut_status status = TAUT_OK;
     if (!options->reference && !options->no_grids)
         status = find_grids(topology, plan, error);
     if (status == TAUT_OK)
         status = plan_set_make(&springs, options, plan, &plan->springs, error);
     if (status == TAUT_OK)
-        append_grids(topology, plan, &plan->springs);
-    if (status == TAUT_OK)
         status = plan_set_make(&faces, options, plan, &plan->faces, error);
+    if (status == TAUT_OK)
+        append_grids(topology, plan);
     if (status == TAUT_OK)
         status = list_fragile(topology, plan, error);
     if (status != TAUT_OK) {
@@ -254,6 +275,8 @@ void plan_free(struct plan *plan)
     memory_release(plan->allocator, plan->fragile, (size_t)plan->fragile_count,
                    sizeof *plan->fragile);
     memory_release(plan->allocator, plan->grids, plan->grid_capacity, sizeof *plan->grids);
+    memory_release(plan->allocator, plan->face_grids, plan->grid_capacity,
+                   sizeof *plan->face_grids);
     memory_release(plan->allocator, plan, 1, sizeof *plan);
 }
 
@@ -261,7 +284,7 @@ uint64_t plan_bytes(const struct plan *plan)
 {
     const struct plan_set *sets[2] = {&plan->springs, &plan->faces};
     uint64_t bytes = sizeof *plan + plan->fragile_count * sizeof *plan->fragile +
-                     plan->grid_capacity * sizeof *plan->grids;
+                     plan->grid_capacity * (sizeof *plan->grids + sizeof *plan->face_grids);
     for (int i = 0; i < 2; i++)
         bytes += sets[i]->element_count * sizeof *sets[i]->order +
                  sets[i]->block_capacity * sizeof *sets[i]->blocks;

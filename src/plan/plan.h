@@ -35,6 +35,13 @@ struct plan_grid {
     int direction_count;
 };
 
+// A cloth's faces: cell by cell along its rows of nx nodes, (a, b, d) and (a, d, c) with b after a
+// in the row and c, d above them.
+struct plan_face_grid {
+    size_t body;
+    uint64_t first_node, nx, ny;
+};
+
 // The order of one sort of elements: springs or faces.
 struct plan_set {
     uint64_t element_count;
@@ -56,6 +63,8 @@ struct plan {
     struct plan_set springs, faces;
     struct plan_grid *grids; // capacity: the number of bodies
     size_t grid_count, grid_capacity;
+    struct plan_face_grid *face_grids; // capacity: grid_capacity
+    size_t face_grid_count;
     uint32_t *fragile; // places in springs.order of springs that can break or yield, ascending
     uint64_t fragile_count;
 };
@@ -64,7 +73,7 @@ struct plan_options {
     bool reference;
     uint32_t tile_nodes; // 0: chosen from the number of nodes
     int colours_allowed; // 0: all of them; tests use fewer to force a tail
-    bool no_grids;       // all springs in blocks
+    bool no_grids;       // all springs and faces in blocks
 };
 
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
@@ -76,8 +85,14 @@ void plan_free(struct plan *plan);
 // can break, yield or go slack do not.
 bool grid_find(const struct topology *topology, size_t body, struct plan_grid *grid);
 
+// Finds out whether the faces of a body are those of a cloth on a grid, from the faces themselves.
+bool face_grid_find(const struct topology *topology, size_t body, struct plan_face_grid *grid);
+
 // The grid that plans the springs of a body, or NULL.
 const struct plan_grid *plan_grid_of_body(const struct plan *plan, size_t body);
+
+// The same of its faces.
+const struct plan_face_grid *plan_face_grid_of_body(const struct plan *plan, size_t body);
 
 uint64_t plan_bytes(const struct plan *plan);
 

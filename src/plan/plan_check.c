@@ -43,8 +43,8 @@ static bool same_directions(const struct plan_grid *a, const struct plan_grid *b
 }
 
 // What is in no block belongs to grids, and every grid is found again from its springs.
-static taut_status check_grids(const struct topology *topology, const struct plan *plan,
-                               taut_error *error)
+static taut_status check_spring_grids(const struct topology *topology, const struct plan *plan,
+                                      taut_error *error)
 {
     uint64_t springs = plan->springs.blocked_count;
     for (size_t g = 0; g < plan->grid_count; g++) {
@@ -61,6 +61,30 @@ static taut_status check_grids(const struct topology *topology, const struct pla
     if (springs != plan->springs.element_count)
         return fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks and grids have %llu of %llu springs",
                     (unsigned long long)springs, (unsigned long long)plan->springs.element_count);
+    return TAUT_OK;
+}
+
+// The same of faces.
+static taut_status check_face_grids(const struct topology *topology, const struct plan *plan,
+                                    taut_error *error)
+{
+    uint64_t faces = plan->faces.blocked_count;
+    for (size_t g = 0; g < plan->face_grid_count; g++) {
+        const struct plan_face_grid *grid = &plan->face_grids[g];
+        struct plan_face_grid found;
+        if (!face_grid_find(topology, grid->body, &found) || found.first_node != grid->first_node ||
+            found.nx != grid->nx || found.ny != grid->ny)
+            return fail(error, TAUT_ERROR_ARGUMENT,
+                        "plan: the faces of body %zu are not the grid they are taken for",
+                        grid->body);
+        const struct topology_body *body = &topology->bodies[grid->body];
+        for (uint64_t i = 0; i < body->face_count; i++)
+            if (plan->faces.order[faces++] != body->first_face + i)
+                return fail(error, TAUT_ERROR_ARGUMENT, "plan: faces of grids out of order");
+    }
+    if (faces != plan->faces.element_count)
+        return fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks and grids have %llu of %llu faces",
+                    (unsigned long long)faces, (unsigned long long)plan->faces.element_count);
     return TAUT_OK;
 }
 
@@ -116,7 +140,9 @@ taut_status plan_check(const struct topology *topology, const struct plan *plan,
     if (status == TAUT_OK)
         status = check_set(topology, &plan->faces, &topology->faces[0][0], 3, "face", error);
     if (status == TAUT_OK)
-        status = check_grids(topology, plan, error);
+        status = check_spring_grids(topology, plan, error);
+    if (status == TAUT_OK)
+        status = check_face_grids(topology, plan, error);
     for (uint64_t i = 0; i < plan->fragile_count && status == TAUT_OK; i++)
         if (plan->fragile[i] >= topology->spring_count ||
             (i > 0 && plan->fragile[i] <= plan->fragile[i - 1]))

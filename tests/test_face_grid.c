@@ -1,0 +1,182 @@
+// Faces of cloths on grids: found where they are regular and nowhere else, proved by the plan's
+// checker; the wind on them is that of the plain loops over faces, and the same bits on every
+// instruction set and number of threads.
+#include "physics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const laws[] = {"law: node, coefficient: 1.7", "law: face, coefficient: 1.7",
+                                   "law: quadratic, density: 1.3, drag: 0.9"};
+
+#define CLOTH                                                                                      \
+    "{name: c, type: cloth, u: [%g,0.1,0], v: [0,0.8,0.2], nodes: [%d,%d], node_mass: 1, pins: "   \
+    "[left],\n  springs: {structural: {stiffness: 30}}}"
+
+#define OTHER                                                                                      \
+    "{name: d, type: cloth, u: [%g,0,0], v: [0,0,0.5], nodes: [%d,%d], node_mass: 1, stiffness: "  \
+    "3}"
+
+static taut_solver *cloth_of(int nu, int nv, const char *law, bool relative,
+                             const struct solver_options *options)
+{
+    return solver_from(scene_of(HEADER("symplectic_euler", "0.001") "environment: {wind: "
+                                                                    "{velocity: [3,1,-2], %s, "
+                                                                    "relative: %s}}\n"
+                                                                    "bodies: [" CLOTH "]\n",
+                                law, relative ? "true" : "false", 0.1 * nu, nu, nv),
+                       options);
+}
+
+static void expect_grid(const char *body, bool expected)
+{
+    taut_solver *solver =
+        solver_of(HEADER("symplectic_euler", "0.001") "bodies:\n  - {name: b, %s}\n", body);
+    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    assert_int_equal(plan_face_grid_of_body(solver->plan, 0) != NULL, expected);
+    assert_true(solver->plan->faces.blocked_count ==
+                (expected ? 0 : taut_solver_face_count(solver)));
+    taut_solver_destroy(solver);
+}
+
+static void test_cloths_are_grids_of_faces(void **state)
+{
+    (void)state;
+    expect_grid("type: cloth, u: [1,0,0], v: [0,1,0], nodes: [4,2], mass: 1, stiffness: 5", true);
+    expect_grid("type: cloth, u: [1,0,0], v: [0,1,0], nodes: [3,9], mass: 1, stiffness: 5", false);
+    // Springs that are on no grid change nothing of the faces.
+    expect_grid("type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,7], mass: 1, stiffness: 5,\n"
+                "     break_at: 2",
+                true);
+    expect_grid("type: lattice, nodes: [5,4,1], spacing: 0.1, mass: 1, stiffness: 9", false);
+    expect_grid("type: lattice, nodes: [5,4,3], spacing: 0.1, mass: 1, stiffness: 9", false);
+    expect_grid("type: sphere, center: [0,0,0], radius: 1, subdivisions: 1, mass: 1, stiffness: 9",
+                false);
+    expect_grid("type: ring, center: [0,0,0], radius: 1, nodes: 9, mass: 1, stiffness: 9", false);
+}
+
+// Every face is looked at, and the checker looks again.
+static void test_one_odd_face_is_seen(void **state)
+{
+    (void)state;
+    taut_solver *solver = cloth_of(7, 5, laws[1], true, NULL);
+    struct topology *topology = solver->topology;
+    struct plan_face_grid grid;
+    assert_true(face_grid_find(topology, 0, &grid));
+    uint32_t *face = topology->faces[20];
+    uint32_t turned[3] = {face[1], face[2], face[0]};
+    for (int corner = 0; corner < 3; corner++) {
+        uint32_t old = face[corner];
+        face[corner] = turned[corner];
+        assert_false(face_grid_find(topology, 0, &grid));
+        assert_int_not_equal(plan_check(topology, solver->plan, NULL), TAUT_OK);
+        face[corner] = old;
+    }
+    assert_int_equal(plan_check(topology, solver->plan, NULL), TAUT_OK);
+    solver->plan->faces.order[3] = 4;
+    assert_int_not_equal(plan_check(topology, solver->plan, NULL), TAUT_OK);
+    taut_solver_destroy(solver);
+}
+
+static void crumple(taut_solver *solver)
+{
+    uint64_t seed = 17, nodes = taut_solver_node_count(solver);
+    for (uint64_t i = 0; i < nodes; i++) {
+        vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
+        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
+        by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
+        if (!solver->topology->fixed[i])
+            put_velocity(solver, i, by);
+    }
+    put(solver, nodes - 1, place_of(solver, nodes - 2)); // faces without area
+    put(solver, 1, place_of(solver, 0));
+}
+
+// The forces of springs are in both, from the same kernel.
+static void compare_with_plain_faces(int nu, int nv, int law, bool relative, int isa)
+{
+    struct solver_options plain = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
+    struct solver_options grid = {.config = {.threads = 2, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
+    taut_solver *a = cloth_of(nu, nv, laws[law], relative, &plain);
+    taut_solver *b = cloth_of(nu, nv, laws[law], relative, &grid);
+    assert_non_null(plan_face_grid_of_body(b->plan, 0));
+    assert_null(plan_face_grid_of_body(a->plan, 0));
+    crumple(a);
+    crumple(b);
+    double *expected = all_forces(a), *forces = all_forces(b), greatest = 0;
+    uint64_t count = 3 * taut_solver_node_count(a);
+    for (uint64_t i = 0; i < count; i++)
+        greatest = fmax(greatest, fabs(expected[i]));
+    for (uint64_t i = 0; i < count; i++)
+        assert_near(forces[i], expected[i], 1e-12 * greatest);
+    free(expected);
+    free(forces);
+    taut_solver_destroy(a);
+    taut_solver_destroy(b);
+}
+
+// Rows that end in every lane of a register, each law and both kinds of wind among them.
+static void test_rows_of_every_length(void **state)
+{
+    (void)state;
+    for (int isa = 0; isa < ISA_COUNT; isa++)
+        for (int nodes = 4; isa_available((enum isa)isa) && nodes < 36; nodes++)
+            for (int law = 0; law < 3; law++)
+                compare_with_plain_faces(nodes, 3 + nodes % 3, law, nodes % 2 != 0, isa);
+}
+
+// More than one column of a row, more than one turn of rows.
+static void test_wide_and_long_cloths(void **state)
+{
+    (void)state;
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        if (!isa_available((enum isa)isa))
+            continue;
+        compare_with_plain_faces(1031, 3, isa % 3, true, isa);
+        compare_with_plain_faces(512, 4, (isa + 1) % 3, true, isa);
+        compare_with_plain_faces(6, 3001, (isa + 2) % 3, true, isa);
+    }
+}
+
+static uint64_t hash_of(const char *precision, const char *law, int threads, int isa)
+{
+    struct solver_options options = {
+        .config = {.threads = threads, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
+    taut_solver *solver = solver_from(scene_of("precision: %s\nsimulation: {dt: 0.0001, steps: 1}\n"
+                                               "environment: {wind: {velocity: [3,1,-2], %s}}\n"
+                                               "bodies: [" CLOTH ", " OTHER "]\n",
+                                               precision, law, 104., 1040, 21, 0.5, 5, 4),
+                                      &options);
+    advance(solver, 4);
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_same_bits_everywhere(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double"};
+    for (int law = 0; law < 3; law++)
+        for (int p = 0; p < 2; p++) {
+            uint64_t hash = hash_of(precisions[p], laws[law], 1, ISA_BASE);
+            for (int isa = 0; isa < ISA_COUNT; isa++)
+                for (int threads = 1; isa_available((enum isa)isa) && threads <= 4; threads++)
+                    if (hash_of(precisions[p], laws[law], threads, isa) != hash)
+                        fail_msg("%s, %s: %s and %d threads give another hash", precisions[p],
+                                 laws[law], isa_name((enum isa)isa), threads);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cloths_are_grids_of_faces),
+        cmocka_unit_test(test_one_odd_face_is_seen),
+        cmocka_unit_test(test_rows_of_every_length),
+        cmocka_unit_test(test_wide_and_long_cloths),
+        cmocka_unit_test(test_same_bits_everywhere),
+    };
+    return cmocka_run_group_tests_name("face_grid", tests, NULL, NULL);
+}
