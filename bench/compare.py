@@ -44,6 +44,8 @@ def taut_lines(result):
     lines = {}
     for row in result["results"]:
         kind = row["isa"] or "reference"
+        if row.get("precision", result.get("precision")) != result.get("precision"):
+            kind += " " + row["precision"]
         name = f"{row['scene']} {kind} x{row['threads']}"
         speeds = row["spring_updates_per_second"]["repetitions"]
         if speeds:

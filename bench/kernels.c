@@ -235,7 +235,8 @@ int main(int argc, char **argv)
     }
     registry.cores = machine.cores;
     for (int s = 0; s < BENCH_SCENES; s++)
-        add_scene(&registry, &bench_scenes[s]);
+        if (!(bench_scenes[s].traits & BENCH_EXTRA)) // variations, and sizes that are made here
+            add_scene(&registry, &bench_scenes[s]);
     int code = 1;
     if (registry.failed)
         fprintf(stderr, "taut_benchmarks: the benchmarks could not be registered\n");

@@ -52,6 +52,40 @@ static void the_json_holds_every_variant_and_adds_up(void **state)
     outcome_free(&outcome);
 }
 
+// Its extra scenes are on one instruction set, the widest; those of a group took turns in the same
+// rounds; and grids are there in double precision.
+static void a_full_run_adds_what_its_scenes_are_compared_with(void **state)
+{
+    (void)state;
+    cli_enter("cli_bench_full");
+    struct outcome outcome =
+        cli_expect(0, "taut bench --full --scenes rope,ball,ball-airless --threads 1,2 --isa base "
+                      "--seconds 0.3 --json --quiet");
+    if (!cli_has_python()) {
+        outcome_free(&outcome);
+        skip();
+    }
+    cli_assert_json(
+        outcome.out,
+        "rows = d['results']\n"
+        "names = [(r['scene'], r['isa'], r['threads'], r['precision']) for r in rows]\n"
+        "assert names == [('rope', None, 1, 'single'), ('rope', 'base', 1, 'single'),\n"
+        "                 ('rope', 'base', 2, 'single'), ('rope', 'base', 1, 'double'),\n"
+        "                 ('ball', None, 1, 'single'), ('ball', 'base', 1, 'single'),\n"
+        "                 ('ball', 'base', 2, 'single'), ('ball-airless', None, 1, 'single'),\n"
+        "                 ('ball-airless', 'base', 1, 'single'),\n"
+        "                 ('ball-airless', 'base', 2, 'single')], names\n"
+        "assert all(len(r['spring_updates_per_second']['repetitions']) == 21 for r in rows)\n"
+        "assert rows[3]['bytes'] > rows[1]['bytes']\n"
+        "assert rows[3]['ratio_to_reference']['best'] is None\n"
+        "assert rows[7]['ratio_to_reference']['best'] == 1\n"
+        "for l in d['limits']:\n"
+        "    for kind in ('triad', 'update', 'read'):\n"
+        "        rates = l[kind + '_bytes_per_second']['repetitions']\n"
+        "        assert len(rates) == 3 and 1e8 < min(rates) and max(rates) < 1e13\n");
+    outcome_free(&outcome);
+}
+
 static void the_table_names_scene_kernel_and_limit(void **state)
 {
     (void)state;
@@ -146,7 +180,8 @@ static void shuffling_changes_the_order_alone(void **state)
     double elastic[2];
     uint32_t first[2];
     for (int shuffled = 0; shuffled < 2; shuffled++) {
-        struct bench_scene kind = {"network", shuffled ? BENCH_SHUFFLED : BENCH_NETWORK, true, 0};
+        struct bench_scene kind = {
+            .name = "network", .shape = shuffled ? BENCH_SHUFFLED : BENCH_NETWORK, .damped = true};
         taut_error error = {0};
         taut_scene *scene = bench_scene_make(&kind, 4000, PRECISION_DOUBLE, &error);
         assert_non_null(scene);
@@ -174,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_json_holds_every_variant_and_adds_up),
+        cmocka_unit_test(a_full_run_adds_what_its_scenes_are_compared_with),
         cmocka_unit_test(the_table_names_scene_kernel_and_limit),
         cmocka_unit_test(wrong_usage_is_refused),
         cmocka_unit_test(an_interruption_ends_it_with_what_was_measured),

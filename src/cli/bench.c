@@ -10,7 +10,7 @@
 #include "cli/signals.h"
 #include "cli/terminal.h"
 
-static const double SECONDS_DEFAULT = 60;
+static const double SECONDS_DEFAULT = 60, SECONDS_FULL = 150;
 
 static void choose_threads(const struct options *options, struct bench_report *report)
 {
@@ -23,15 +23,19 @@ static void choose_threads(const struct options *options, struct bench_report *r
         report->thread_counts[report->thread_count++] = report->machine.cores;
 }
 
-static bool is_wanted(const struct options *options, const char *name)
+static bool is_named(const char *list, const char *name)
 {
-    if (!options->scenes)
-        return true;
-    for (const char *at = options->scenes; *at;
-         at += strcspn(at, ",") + (at[strcspn(at, ",")] != 0))
+    for (const char *at = list; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] != 0))
         if (strcspn(at, ",") == strlen(name) && strncmp(at, name, strlen(name)) == 0)
             return true;
     return false;
+}
+
+static bool is_wanted(const struct options *options, const struct bench_scene *scene)
+{
+    if (options->scenes)
+        return is_named(options->scenes, scene->name);
+    return options->full || !(scene->traits & BENCH_EXTRA);
 }
 
 // How many of the scenes are wanted; 0 after a complaint about a name that is none.
@@ -39,7 +43,7 @@ static int count_wanted(const struct options *options)
 {
     int wanted = 0, named = 0;
     for (int s = 0; s < BENCH_SCENES; s++)
-        wanted += is_wanted(options, bench_scenes[s].name);
+        wanted += is_wanted(options, &bench_scenes[s]);
     for (const char *at = options->scenes; at; at = strchr(at, ',')) {
         at += named > 0; // the comma before it
         named++;
@@ -50,6 +54,29 @@ static int count_wanted(const struct options *options)
     for (int s = 0; s < BENCH_SCENES; s++)
         fprintf(stderr, "    %s\n", bench_scenes[s].name);
     return 0;
+}
+
+static int count_rows(const struct bench_report *report)
+{
+    int rows = 0;
+    for (int s = 0; s < BENCH_SCENES; s++)
+        if (is_wanted(report->options, &bench_scenes[s]))
+            rows += bench_rows(report, &bench_scenes[s]);
+    return rows;
+}
+
+// The wanted scenes of the group that the scene at *place is in; *place goes past all of it.
+static struct bench_group next_group(const struct options *options, int *place)
+{
+    struct bench_group group = {.count = 0};
+    const char *name = bench_scenes[*place].group;
+    do {
+        const struct bench_scene *scene = &bench_scenes[(*place)++];
+        if (is_wanted(options, scene) && group.count < BENCH_GROUP_MAX)
+            group.scenes[group.count++] = scene;
+    } while (name && *place < BENCH_SCENES && bench_scenes[*place].group &&
+             strcmp(bench_scenes[*place].group, name) == 0);
+    return group;
 }
 
 static void show_progress(const struct options *options, const char *name, int done, int wanted)
@@ -65,15 +92,19 @@ static taut_status measure(struct bench_report *report, int wanted, taut_error *
 {
     taut_status status = TAUT_OK;
     int done = 0;
-    for (int s = 0; s < BENCH_SCENES && status == TAUT_OK && !report->signal_number; s++) {
-        if (!is_wanted(report->options, bench_scenes[s].name))
+    for (int place = 0; place < BENCH_SCENES && status == TAUT_OK && !report->signal_number;) {
+        struct bench_group group = next_group(report->options, &place);
+        if (group.count == 0)
             continue;
-        show_progress(report->options, bench_scenes[s].name, done++, wanted);
+        show_progress(report->options, group.scenes[0]->name, done, wanted);
+        done += group.count;
         // Between the scenes, so that the limits see the same weather.
         status = bench_limits_measure(report, error);
         if (status == TAUT_OK)
-            status = bench_scene_measure(report, &bench_scenes[s], error);
+            status = bench_group_measure(report, &group, error);
     }
+    if (status == TAUT_OK && !report->signal_number)
+        status = bench_limits_measure(report, error);
     live_line_clear();
     return status;
 }
@@ -119,10 +150,13 @@ static int run_bench(const struct options *options)
     signals_watch();
     taut_error error = {0};
     taut_status status = prepare(options, report, &error);
-    double seconds = options->seconds > 0 ? options->seconds : SECONDS_DEFAULT;
-    report->scene_seconds = seconds / wanted;
-    if (status == TAUT_OK)
+    double seconds = options->full ? SECONDS_FULL : SECONDS_DEFAULT;
+    if (options->seconds > 0)
+        seconds = options->seconds;
+    if (status == TAUT_OK) {
+        report->row_seconds = seconds / count_rows(report);
         status = measure(report, wanted, &error);
+    }
     int code = EXIT_CODE_FAILED;
     if (status == TAUT_OK)
         code = finish(report);

@@ -27,6 +27,11 @@ static void put_rates(struct json *json, const char *key, const struct bench_rat
     json_close_object(json);
 }
 
+static const char *precision_name(enum precision precision)
+{
+    return precision == PRECISION_DOUBLE ? "double" : "single";
+}
+
 static void put_machine(struct json *json, const struct machine *machine)
 {
     json_open_object(json, "machine");
@@ -47,6 +52,8 @@ static void put_limits(struct json *json, const struct bench_report *report)
         json_open_object(json, NULL);
         json_count(json, "threads", (uint64_t)limit->threads);
         put_rates(json, "triad_bytes_per_second", &limit->triad, 1);
+        put_rates(json, "update_bytes_per_second", &limit->update, 1);
+        put_rates(json, "read_bytes_per_second", &limit->read, 1);
         json_open_object(json, "single_multiply_add_operations_per_second");
         for (int isa = 0; isa < ISA_COUNT; isa++)
             if (report->isas[isa])
@@ -67,6 +74,7 @@ static void put_result(struct json *json, const struct bench_report *report,
     json_string(json, "scene", result->scene->name);
     json_string(json, "kernel", result->body_kernel);
     json_string(json, "isa", reference ? NULL : isa_name(result->isa));
+    json_string(json, "precision", precision_name(result->precision));
     json_count(json, "threads", (uint64_t)result->threads);
     json_count(json, "nodes", result->nodes);
     json_count(json, "springs", result->springs);
@@ -94,8 +102,8 @@ void bench_print_json(const struct bench_report *report)
     json_string(&json, "build", TAUT_BUILD_BUILD);
     json_string(&json, "flags", TAUT_BUILD_FLAGS);
     put_machine(&json, &report->machine);
-    json_string(&json, "precision", report->precision == PRECISION_DOUBLE ? "double" : "single");
-    json_number(&json, "seconds_per_scene", report->scene_seconds);
+    json_string(&json, "precision", precision_name(report->precision));
+    json_number(&json, "seconds_per_row", report->row_seconds);
     put_limits(&json, report);
     json_open_array(&json, "results");
     for (int i = 0; i < report->result_count; i++)

@@ -13,17 +13,23 @@
 // The sizes of docs/performance.md: 500 x 520 nodes of cloth, 66 x 66 x 66 of jelly. The ball is an
 // icosphere of 7 subdivisions.
 const struct bench_scene bench_scenes[BENCH_SCENES] = {
-    {"rope", BENCH_ROPE, true, 40000},
-    {"cloth", BENCH_CLOTH, true, 1560000},
-    {"cloth-undamped", BENCH_CLOTH, false, 1560000},
-    {"jelly26", BENCH_JELLY_26, true, 3737448},
-    {"jelly26-undamped", BENCH_JELLY_26, false, 3737448},
-    {"jelly52", BENCH_JELLY_52, true, 7474896},
-    {"jelly52-undamped", BENCH_JELLY_52, false, 7474896},
-    {"ball", BENCH_BALL, true, 491520},
-    {"network", BENCH_NETWORK, true, 1437696},
-    {"shuffled", BENCH_SHUFFLED, true, 1437696},
-    {"shuffled-undamped", BENCH_SHUFFLED, false, 1437696},
+    {"rope", BENCH_ROPE, true, 40000, 0, NULL},
+    {"cloth", BENCH_CLOTH, true, 1560000, 0, "cloth"},
+    {"cloth-wind", BENCH_CLOTH, true, 1560000, BENCH_WIND | BENCH_EXTRA | BENCH_NO_PLAIN, "cloth"},
+    {"cloth-undamped", BENCH_CLOTH, false, 1560000, 0, NULL},
+    {"cloth-large", BENCH_CLOTH, true, 12600000, BENCH_EXTRA | BENCH_NO_PLAIN, NULL},
+    {"jelly26", BENCH_JELLY_26, true, 3737448, 0, NULL},
+    {"jelly26-undamped", BENCH_JELLY_26, false, 3737448, 0, NULL},
+    {"jelly52", BENCH_JELLY_52, true, 7474896, 0, NULL},
+    {"jelly52-undamped", BENCH_JELLY_52, false, 7474896, 0, NULL},
+    {"jelly-large", BENCH_JELLY_26, true, 53248000, BENCH_EXTRA | BENCH_NO_PLAIN, NULL},
+    {"ball", BENCH_BALL, true, 491520, 0, "ball"},
+    {"ball-airless", BENCH_BALL, true, 491520, BENCH_AIRLESS | BENCH_EXTRA, "ball"},
+    {"ball-undamped", BENCH_BALL, false, 491520, BENCH_AIRLESS | BENCH_EXTRA, "ball"},
+    {"network", BENCH_NETWORK, true, 1437696, 0, "network"},
+    {"shuffled", BENCH_SHUFFLED, true, 1437696, 0, "network"},
+    {"network-undamped", BENCH_NETWORK, false, 1437696, BENCH_EXTRA, "network-undamped"},
+    {"shuffled-undamped", BENCH_SHUFFLED, false, 1437696, 0, "network-undamped"},
 };
 
 // Node masses, stiffnesses and dt do not change with the size, and stay well below the critical
@@ -139,6 +145,16 @@ taut_scene *bench_scene_make(const struct bench_scene *scene, uint64_t springs,
         fail(error, TAUT_ERROR_SCENE, "scene '%s': %s", scene->name,
              findings.count > 0 ? findings.items[0].text : "it is not sound");
     diagnostics_free(&findings);
+    if (made && scene->traits & BENCH_WIND)
+        made->environment.wind = (struct scene_wind){
+            .present = true,
+            .velocity = {0.5, 0.3, 0.2},
+            .law = WIND_FACE,
+            .coefficient = 1e-4,
+            .relative = true,
+        };
+    if (made && scene->traits & BENCH_AIRLESS)
+        made->bodies[0].pressure.present = false;
     bool network = scene->shape == BENCH_NETWORK || scene->shape == BENCH_SHUFFLED;
     if (made && network &&
         !bench_network_fill(&made->bodies[0].shape.network, lattice_side(springs, 13),

@@ -15,14 +15,25 @@ enum bench_shape {
     BENCH_SHUFFLED, // the same, nodes renumbered and springs reordered at random
 };
 
+enum bench_trait {
+    BENCH_WIND = 1,     // of law face
+    BENCH_AIRLESS = 2,  // a ball without its gas
+    BENCH_EXTRA = 4,    // measured where --full or its name asks for it, on one instruction set
+    BENCH_NO_PLAIN = 8, // not measured on the plain loops: it is compared with others
+};
+
 struct bench_scene {
     const char *name;
     enum bench_shape shape;
     bool damped;
     uint64_t springs; // about as many; the headline size
+    unsigned traits;
+    // Neighbours in the table with the same group take turns in the same rounds, so that ratios
+    // between them can be paired. NULL: a group of its own.
+    const char *group;
 };
 
-enum { BENCH_SCENES = 11 };
+enum { BENCH_SCENES = 17 };
 extern const struct bench_scene bench_scenes[BENCH_SCENES];
 
 // A scene of about `springs` springs (the nearest that the shape can have). NULL with the reason in

@@ -18,9 +18,12 @@ static void print_limits(const struct bench_report *report)
 {
     for (int t = 0; t < report->thread_count; t++) {
         const struct bench_limit *limit = &report->limits[t];
-        printf("%s: triad %sB/s; multiply and add, single precision:",
+        printf("%s: triad %sB/s, update %sB/s, read %sB/s;\n    multiply and add, single "
+               "precision:",
                human_counted((uint64_t)limit->threads, "thread").text,
-               human_scaled(bench_best(&limit->triad)).text);
+               human_scaled(bench_best(&limit->triad)).text,
+               human_scaled(bench_best(&limit->update)).text,
+               human_scaled(bench_best(&limit->read)).text);
         const char *comma = "";
         for (int isa = 0; isa < ISA_COUNT; isa++) {
             if (!report->isas[isa])
@@ -47,6 +50,7 @@ static void print_result(const struct bench_report *report, const struct bench_r
     bool reference = result->kernel == TAUT_KERNEL_REFERENCE;
     double best = bench_best(&result->steps), springs = (double)result->springs;
     const struct bench_limit *limit = bench_limit_of(report, result->threads);
+    bool other = result->precision != report->precision;
     printf("  %-10s %-5s %7d %11s %11s %11s %8.2f", result->body_kernel,
            reference ? "" : isa_name(result->isa), result->threads,
            human_scaled(springs * best).text,
@@ -56,7 +60,11 @@ static void print_result(const struct bench_report *report, const struct bench_r
         printf(" %7.0f%%", 100 * result->model_bytes * best / bench_best(&limit->triad));
     else
         printf(" %8s", "-");
-    printf(" %9.2fx\n", bench_median(&result->per_reference));
+    double ratio = bench_median(&result->per_reference);
+    if (isfinite(ratio))
+        printf(" %9.2fx\n", ratio);
+    else
+        printf(" %10s\n", other ? "in double" : "-");
 }
 
 void bench_print_table(const struct bench_report *report)

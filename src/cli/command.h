@@ -25,6 +25,7 @@ struct options {
     const char *state; // NULL: none
     // Of `bench` alone.
     const char *scenes; // names parted by commas; NULL: all
+    bool full;          // the extra scenes too, and double precision
     double seconds;     // 0: chosen
     int thread_counts[BENCH_THREADS_MAX];
     int thread_counts_given; // 0: 1 and all cores

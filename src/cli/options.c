@@ -27,6 +27,7 @@ enum option_key {
     KEY_STATE,
     KEY_HASH,
     KEY_SCENES,
+    KEY_FULL,
     KEY_THREAD_COUNTS,
     KEY_SECONDS,
     KEY_HELP
@@ -48,10 +49,14 @@ enum {
 
 static const struct option_entry entries[] = {
     {"scenes", "LIST", KEY_SCENES, BENCH, "only these, e.g. --scenes cloth,jelly26"},
+    {"full", NULL, KEY_FULL, BENCH,
+     "every scene: also with wind, without gas, larger\nthan the caches; and grids in double "
+     "precision"},
     {"threads", "LIST", KEY_THREAD_COUNTS, BENCH,
      "numbers of threads to compare, e.g. --threads\n1,2,4 (default: 1, and the physical cores "
      "that\nthis process may use)"},
-    {"seconds", "S", KEY_SECONDS, BENCH, "about how long to measure (default: 60)"},
+    {"seconds", "S", KEY_SECONDS, BENCH,
+     "about how long to measure (default: 60, or 150\nwith --full)"},
     {"output", "DIR", KEY_OUTPUT, RUN, "the folder of the results (default: out/SCENE-NAME)"},
     {"force", NULL, KEY_FORCE, RUN, "replace an earlier run in that folder"},
     {"no-output", NULL, KEY_NO_OUTPUT, RUN, "simulate, and leave no files"},
@@ -274,6 +279,8 @@ static bool apply(const struct command *command, int key, const char *value,
         return options->json = true;
     case KEY_QUIET:
         return options->quiet = true;
+    case KEY_FULL:
+        return options->full = true;
     case KEY_FORCE:
         return options->force = true;
     case KEY_NO_OUTPUT:
