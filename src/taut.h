@@ -109,7 +109,7 @@ typedef enum taut_kernel {
 
 typedef enum taut_isa {
     TAUT_ISA_AUTO, // the environment variable TAUT_ISA (base, v3, v4), else the widest there is
-    TAUT_ISA_BASE, // what every machine of the architecture has
+    TAUT_ISA_BASE, // what every machine of the architecture has: SSE2 or NEON
     TAUT_ISA_V3,   // x86-64-v3: AVX2
     TAUT_ISA_V4,   // x86-64-v4: AVX-512
 } taut_isa;

@@ -43,7 +43,7 @@ static uint64_t hash_of_run(const char *scene, int threads, taut_isa isa)
 static void test_same_bits_for_every_number_of_threads(void **context)
 {
     const char *scene = *context;
-    static const int threads[] = {2, 3, 4, 8};
+    static const int threads[] = {2, 3, 4, 5, 6, 7, 8};
     uint64_t one = hash_of_run(scene, 1, TAUT_ISA_AUTO);
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++)
         assert_int_equal(hash_of_run(scene, threads[i], TAUT_ISA_AUTO), one);

@@ -38,7 +38,8 @@ static int print_version(void)
     printf("instruction sets:");
     for (int isa = 0; isa < ISA_COUNT; isa++)
         if (isa_available((enum isa)isa))
-            printf(" %s", isa_name((enum isa)isa));
+            printf("%s %s (%s)", isa == ISA_BASE ? "" : ",", isa_name((enum isa)isa),
+                   isa_registers((enum isa)isa));
     printf("\n");
     return output_finish(EXIT_CODE_DONE);
 }

@@ -7,9 +7,24 @@
 
 static const char *const names[ISA_COUNT] = {"base", "v3", "v4"};
 
+// What wide.h includes for each.
+#if defined(__x86_64__)
+#    define BASE_REGISTERS "SSE2"
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#    define BASE_REGISTERS "NEON"
+#else
+#    define BASE_REGISTERS "plain C"
+#endif
+static const char *const registers[ISA_COUNT] = {BASE_REGISTERS, "AVX2", "AVX-512"};
+
 const char *isa_name(enum isa isa)
 {
     return names[isa];
+}
+
+const char *isa_registers(enum isa isa)
+{
+    return registers[isa];
 }
 
 bool isa_available(enum isa isa)

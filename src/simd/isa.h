@@ -7,7 +7,8 @@
 #include "taut.h"
 
 enum isa {
-    ISA_BASE, // what every machine of the architecture has: SSE2 on x86-64, plain C elsewhere
+    ISA_BASE, // what every machine of the architecture has: SSE2 on x86-64, NEON on 64-bit ARM,
+              // plain C elsewhere
     ISA_V3,   // x86-64-v3: AVX2
     ISA_V4,   // x86-64-v4: AVX-512
     ISA_COUNT
@@ -15,6 +16,9 @@ enum isa {
 
 // "base", "v3", "v4".
 const char *isa_name(enum isa isa);
+
+// The registers that it uses here: "SSE2", "NEON", "plain C", "AVX2", "AVX-512".
+const char *isa_registers(enum isa isa);
 
 // Whether this build has kernels for it and this machine can run them.
 bool isa_available(enum isa isa);

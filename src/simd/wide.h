@@ -25,6 +25,8 @@
 #    include "simd/wide_v3.h"
 #elif defined(__x86_64__)
 #    include "simd/wide_sse2.h"
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#    include "simd/wide_neon.h"
 #else
 #    include "simd/wide_plain.h"
 #endif

@@ -1,0 +1,123 @@
+// NEON, which every 64-bit ARM has: 4 floats or 2 doubles. A mask is a register of all-ones or
+// all-zeros lanes of unsigned integers. Square roots and divisions are instructions, correctly
+// rounded; vmla and vfma are not used, since they may round once where the others round twice.
+#ifndef TAUT_SIMD_WIDE_NEON_H
+#define TAUT_SIMD_WIDE_NEON_H
+
+#include <arm_neon.h>
+
+#if TAUT_REAL_BITS == 32
+enum { WIDE_LANES = 4 };
+typedef float32x4_t wide;
+typedef uint32x4_t wide_mask;
+#    define WIDE_OP(name)    v##name##q_f32
+#    define WIDE_BITS(name)  v##name##q_u32
+#    define WIDE_SET         vdupq_n_f32
+#    define WIDE_BITS_SET(a) vdupq_n_u32((uint32_t)(a))
+#    define WIDE_TO_BITS     vreinterpretq_u32_f32
+#    define WIDE_OF_BITS     vreinterpretq_f32_u32
+static inline wide_mask wide_numbered(void)
+{
+    static const uint32_t numbers[WIDE_LANES] = {0, 1, 2, 3};
+    return vld1q_u32(numbers);
+}
+#else
+enum { WIDE_LANES = 2 };
+typedef float64x2_t wide;
+typedef uint64x2_t wide_mask;
+#    define WIDE_OP(name)    v##name##q_f64
+#    define WIDE_BITS(name)  v##name##q_u64
+#    define WIDE_SET         vdupq_n_f64
+#    define WIDE_BITS_SET(a) vdupq_n_u64((uint64_t)(a))
+#    define WIDE_TO_BITS     vreinterpretq_u64_f64
+#    define WIDE_OF_BITS     vreinterpretq_f64_u64
+static inline wide_mask wide_numbered(void)
+{
+    static const uint64_t numbers[WIDE_LANES] = {0, 1};
+    return vld1q_u64(numbers);
+}
+#endif
+
+static inline wide wide_load(const real *p)
+{
+    return WIDE_OP(ld1)(p);
+}
+
+static inline wide wide_load_first(const real *p, long count)
+{
+    if (count >= WIDE_LANES)
+        return wide_load(p);
+    real lanes[WIDE_LANES] = {0};
+    for (long lane = 0; lane < count; lane++)
+        lanes[lane] = p[lane];
+    return WIDE_OP(ld1)(lanes);
+}
+
+static inline void wide_store_first(real *p, wide a, long count)
+{
+    if (count >= WIDE_LANES) {
+        WIDE_OP(st1)(p, a);
+        return;
+    }
+    real lanes[WIDE_LANES];
+    WIDE_OP(st1)(lanes, a);
+    for (long lane = 0; lane < count; lane++)
+        p[lane] = lanes[lane];
+}
+
+static inline wide wide_set(real r)
+{
+    return WIDE_SET(r);
+}
+
+static inline wide wide_add(wide a, wide b)
+{
+    return WIDE_OP(add)(a, b);
+}
+
+static inline wide wide_subtract(wide a, wide b)
+{
+    return WIDE_OP(sub)(a, b);
+}
+
+static inline wide wide_multiply(wide a, wide b)
+{
+    return WIDE_OP(mul)(a, b);
+}
+
+static inline wide wide_divide(wide a, wide b)
+{
+    return WIDE_OP(div)(a, b);
+}
+
+static inline wide wide_sqrt(wide a)
+{
+    return WIDE_OP(sqrt)(a);
+}
+
+static inline wide_mask wide_both(wide_mask m, wide_mask n)
+{
+    return WIDE_BITS(and)(m, n);
+}
+
+static inline wide wide_keep(wide_mask m, wide a)
+{
+    return WIDE_OF_BITS(WIDE_BITS(and)(m, WIDE_TO_BITS(a)));
+}
+
+// Lane l is set where first <= l < end; bounds far outside are cut to just outside.
+static inline wide_mask wide_lanes(long first, long end)
+{
+    long low = first < 0 ? 0 : first > WIDE_LANES ? WIDE_LANES : first;
+    long high = end < 0 ? 0 : end > WIDE_LANES ? WIDE_LANES : end;
+    wide_mask lanes = wide_numbered();
+    return wide_both(WIDE_BITS(cge)(lanes, WIDE_BITS_SET(low)),
+                     WIDE_BITS(clt)(lanes, WIDE_BITS_SET(high)));
+}
+
+static inline wide_mask wide_positive(wide a)
+{
+    return WIDE_OP(cgt)(a, wide_set(0));
+}
+
+#endif
