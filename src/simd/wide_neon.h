@@ -16,11 +16,8 @@ typedef uint32x4_t wide_mask;
 #    define WIDE_BITS_SET(a) vdupq_n_u32((uint32_t)(a))
 #    define WIDE_TO_BITS     vreinterpretq_u32_f32
 #    define WIDE_OF_BITS     vreinterpretq_f32_u32
-static inline wide_mask wide_numbered(void)
-{
-    static const uint32_t numbers[WIDE_LANES] = {0, 1, 2, 3};
-    return vld1q_u32(numbers);
-}
+static const uint32_t wide_lane_number[WIDE_LANES] = {0, 1, 2, 3};
+static const uint32_t wide_lane_bit[WIDE_LANES] = {1, 2, 4, 8};
 #else
 enum { WIDE_LANES = 2 };
 typedef float64x2_t wide;
@@ -31,11 +28,8 @@ typedef uint64x2_t wide_mask;
 #    define WIDE_BITS_SET(a) vdupq_n_u64((uint64_t)(a))
 #    define WIDE_TO_BITS     vreinterpretq_u64_f64
 #    define WIDE_OF_BITS     vreinterpretq_f64_u64
-static inline wide_mask wide_numbered(void)
-{
-    static const uint64_t numbers[WIDE_LANES] = {0, 1};
-    return vld1q_u64(numbers);
-}
+static const uint64_t wide_lane_number[WIDE_LANES] = {0, 1};
+static const uint64_t wide_lane_bit[WIDE_LANES] = {1, 2};
 #endif
 
 static inline wide wide_load(const real *p)
@@ -63,6 +57,11 @@ static inline void wide_store_first(real *p, wide a, long count)
     WIDE_OP(st1)(lanes, a);
     for (long lane = 0; lane < count; lane++)
         p[lane] = lanes[lane];
+}
+
+static inline void wide_store(real *p, wide a)
+{
+    WIDE_OP(st1)(p, a);
 }
 
 static inline wide wide_set(real r)
@@ -95,6 +94,46 @@ static inline wide wide_sqrt(wide a)
     return WIDE_OP(sqrt)(a);
 }
 
+// Not vmax, which gives NaN where one is NaN.
+static inline wide wide_max(wide a, wide b)
+{
+    return WIDE_OP(bsl)(WIDE_OP(cgt)(a, b), a, b);
+}
+
+static inline wide wide_behind_1(wide before, wide a)
+{
+    return WIDE_OP(ext)(before, a, WIDE_LANES - 1);
+}
+
+static inline wide wide_ahead_1(wide a, wide after)
+{
+    return WIDE_OP(ext)(a, after, 1);
+}
+
+#if TAUT_REAL_BITS == 32
+static inline wide wide_behind_2(wide before, wide a)
+{
+    return WIDE_OP(ext)(before, a, WIDE_LANES - 2);
+}
+
+static inline wide wide_ahead_2(wide a, wide after)
+{
+    return WIDE_OP(ext)(a, after, 2);
+}
+#else
+static inline wide wide_behind_2(wide before, wide a)
+{
+    (void)a;
+    return before;
+}
+
+static inline wide wide_ahead_2(wide a, wide after)
+{
+    (void)a;
+    return after;
+}
+#endif
+
 static inline wide_mask wide_both(wide_mask m, wide_mask n)
 {
     return WIDE_BITS(and)(m, n);
@@ -105,12 +144,22 @@ static inline wide wide_keep(wide_mask m, wide a)
     return WIDE_OF_BITS(WIDE_BITS(and)(m, WIDE_TO_BITS(a)));
 }
 
+static inline wide wide_multiply_where(wide_mask m, wide a, wide b)
+{
+    return wide_keep(m, wide_multiply(a, b));
+}
+
+static inline wide_mask wide_bits(const uint32_t *bits, long at)
+{
+    return WIDE_BITS(tst)(WIDE_BITS_SET(bits[at / 32] >> (at % 32)), WIDE_BITS(ld1)(wide_lane_bit));
+}
+
 // Lane l is set where first <= l < end; bounds far outside are cut to just outside.
 static inline wide_mask wide_lanes(long first, long end)
 {
     long low = first < 0 ? 0 : first > WIDE_LANES ? WIDE_LANES : first;
     long high = end < 0 ? 0 : end > WIDE_LANES ? WIDE_LANES : end;
-    wide_mask lanes = wide_numbered();
+    wide_mask lanes = WIDE_BITS(ld1)(wide_lane_number);
     return wide_both(WIDE_BITS(cge)(lanes, WIDE_BITS_SET(low)),
                      WIDE_BITS(clt)(lanes, WIDE_BITS_SET(high)));
 }
