@@ -57,7 +57,7 @@ static taut_status explain_divergence(const taut_solver *solver, const struct fa
     if (solver->functions->stiffest_spring(solver->system, fault->node, &spring))
         snprintf(near, sizeof near, "the stiffest spring there is number %llu with %g N/m",
                  (unsigned long long)(spring - body->first_spring),
-                 topology->materials[topology->spring_material[spring]].stiffness);
+                 topology->materials[topology_spring(topology, spring).material].stiffness);
     struct critical_step critical;
     if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
         double dt = integrator_damped_dt(solver->integrator, &critical, solver->position_ratio);

@@ -161,18 +161,40 @@ static void read_nodes(const struct system *system, uint64_t first, uint64_t cou
     }
 }
 
+static double strain(double length, double rest)
+{
+    return rest > 0 ? (length - rest) / rest : 0;
+}
+
+static void read_grid(const struct system *system, const struct topology_body *body,
+                      double *strains)
+{
+    uint64_t end = body->first_spring + body->spring_count;
+    for (uint64_t spring = body->first_spring; spring < end;) {
+        struct spring_run run = topology_run(system->topology, spring, end);
+        double rest = (double)(real)run.rest_length;
+        for (size_t i = 0; i < (size_t)run.count; i++) {
+            vec3 d = vec3_subtract(node_position(system->state, run.a + i),
+                                   node_position(system->state, run.b + i));
+            strains[spring + i] = strain(vec3_length(d), rest);
+        }
+        spring += run.count;
+    }
+}
+
 static void read_springs(const struct system *system, double *strains, uint8_t *broken)
 {
     const struct state *s = system->state;
-    const struct constants *constants = system->constants;
-    for (uint64_t i = 0; i < constants->springs; i++) {
-        double length = vec3_length(spring_vector(system, i));
-        double rest = (double)spring_rest_length(system, i);
-        uint32_t spring = system->plan->springs.order[i];
-        strains[spring] = rest > 0 ? (length - rest) / rest : 0;
+    const struct plan *plan = system->plan;
+    for (uint64_t i = 0; i < plan->springs.element_count; i++) {
+        uint32_t spring = plan->springs.order[i];
+        strains[spring] =
+            strain(vec3_length(spring_vector(system, i)), (double)spring_rest_length(system, i));
         if (broken && s->broken)
             broken[spring] = s->broken[i];
     }
+    for (size_t g = 0; g < plan->grid_count; g++)
+        read_grid(system, &system->topology->bodies[plan->grids[g].body], strains);
 }
 
 static uint64_t broken_count(const struct system *system)

@@ -38,9 +38,14 @@ static void fill_body(const struct topology *topology, size_t index, struct mome
 {
     const struct topology_body *body = &topology->bodies[index];
     uint32_t first_node = (uint32_t)body->first_node;
-    for (uint64_t i = body->first_spring; i < body->first_spring + body->spring_count; i++) {
-        view->springs[i][0] = topology->springs[i][0] - first_node;
-        view->springs[i][1] = topology->springs[i][1] - first_node;
+    uint64_t end = body->first_spring + body->spring_count;
+    for (uint64_t spring = body->first_spring; spring < end;) {
+        struct spring_run run = topology_run(topology, spring, end);
+        for (uint32_t i = 0; i < run.count; i++) {
+            view->springs[spring + i][0] = run.a + i - first_node;
+            view->springs[spring + i][1] = run.b + i - first_node;
+        }
+        spring += run.count;
     }
     uint32_t *faces = view->faces + 3 * body->first_face;
     for (uint64_t i = 0; i < body->face_count; i++)

@@ -183,7 +183,8 @@ void assert_springs_sound(const struct body *body)
     uint64_t *keys = malloc(body->spring_count * sizeof *keys);
     assert_non_null(keys);
     for (uint64_t s = 0; s < body->spring_count; s++) {
-        uint64_t a = body->springs[s][0], b = body->springs[s][1];
+        struct spring_ends ends = body_spring(body, s);
+        uint64_t a = ends.a, b = ends.b;
         assert_true(a != b);
         assert_true(a < body->node_count && b < body->node_count);
         keys[s] = a < b ? a << 32 | b : b << 32 | a;
@@ -225,9 +226,8 @@ uint64_t kind_count(const struct body *body, size_t kind)
 
 double spring_length(const struct body *body, uint64_t spring)
 {
-    vec3 a = body_position(body, body->springs[spring][0]);
-    vec3 b = body_position(body, body->springs[spring][1]);
-    return vec3_length(vec3_subtract(a, b));
+    struct spring_ends ends = body_spring(body, spring);
+    return vec3_length(vec3_subtract(body_position(body, ends.a), body_position(body, ends.b)));
 }
 
 void assert_near(double a, double b, double tolerance)

@@ -38,7 +38,7 @@ static void test_cloth_springs_have_the_lengths_of_their_kind(void **state)
     double cell = 0.25;
     uint64_t structural_u = 6 * 5, bend_u = 5 * 5;
     for (uint64_t s = 0; s < body->spring_count; s++) {
-        uint32_t a = body->springs[s][0], b = body->springs[s][1];
+        uint32_t a = body_spring(body, s).a, b = body_spring(body, s).b;
         assert_true(a < b);
         if (s < body->kind_start[1]) {
             assert_near(spring_length(body, s), cell, 1e-14);

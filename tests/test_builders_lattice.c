@@ -60,9 +60,9 @@ static void test_lattice_springs(void **state)
         for (size_t kind = 0; kind < 6; kind++) {
             assert_int_equal(kind_count(body, kind), expected[kind]);
             for (uint64_t s = body->kind_start[kind]; s < body->kind_start[kind + 1]; s++) {
-                const uint32_t *ends = body->springs[s];
-                assert_true(ends[0] < ends[1]);
-                assert_int_equal(kind_of_pair(body, ends[0], ends[1]), kind);
+                struct spring_ends ends = body_spring(body, s);
+                assert_true(ends.a < ends.b);
+                assert_int_equal(kind_of_pair(body, ends.a, ends.b), kind);
                 assert_near(spring_length(body, s), 0.25 * lengths[kind], 1e-14);
             }
         }
@@ -80,7 +80,7 @@ static void test_lattice_node_inside_has_52_neighbours(void **state)
         const struct body *body = fixture_build(&fixture);
         uint64_t middle = (2 * 5 + 2) * 5 + 2, neighbours = 0;
         for (uint64_t s = 0; s < body->spring_count; s++)
-            neighbours += body->springs[s][0] == middle || body->springs[s][1] == middle;
+            neighbours += body_spring(body, s).a == middle || body_spring(body, s).b == middle;
         assert_int_equal(neighbours, 26 * shells);
         fixture_reset(&fixture);
     }

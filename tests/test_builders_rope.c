@@ -39,14 +39,16 @@ static void test_rope_nodes_run_from_end_to_end(void **state)
     for (uint64_t i = 0; i < 9; i++)
         assert_place(body, i, 0.5 * (double)i, 2, 0);
     for (uint64_t i = 0; i < 8; i++) {
-        assert_int_equal(body->springs[i][0], i);
-        assert_int_equal(body->springs[i][1], i + 1);
+        assert_int_equal(body_spring(body, i).a, i);
+        assert_int_equal(body_spring(body, i).b, i + 1);
         assert_near(spring_length(body, i), 0.5, 1e-15);
     }
     for (uint64_t i = 0; i < 7; i++) {
-        assert_int_equal(body->springs[8 + i][0], i);
-        assert_int_equal(body->springs[8 + i][1], i + 2);
+        assert_int_equal(body_spring(body, 8 + i).a, i);
+        assert_int_equal(body_spring(body, 8 + i).b, i + 2);
     }
+    assert_null(body->springs);
+    assert_int_equal(body->direction_count, 2);
     assert_null(body->rest_lengths);
     assert_null(body->spring_materials);
     fixture_reset(&fixture);

@@ -91,16 +91,57 @@ static void test_lattice_needs_no_tail(void **state)
 static void test_same_plan_from_the_same_scene(void **state)
 {
     (void)state;
-    taut_solver *a = sample_solver(&samples[2], "single", "symplectic_euler", NULL);
-    struct solver_options options = {.config = {.threads = 7}};
+    struct solver_options options = {.config = {.threads = 7}, .plan = {.no_grids = true}};
+    taut_solver *a = sample_solver(&samples[2], "single", "symplectic_euler", &options);
     taut_solver *b = sample_solver(&samples[2], "double", "rk4", &options);
     const struct plan_set *p = &a->plan->springs, *q = &b->plan->springs;
+    assert_int_equal(p->element_count, taut_solver_spring_count(a));
     assert_int_equal(p->block_count, q->block_count);
     assert_memory_equal(p->order, q->order, (size_t)p->element_count * sizeof *p->order);
     assert_memory_equal(p->blocks, q->blocks, p->block_count * sizeof *p->blocks);
     assert_memory_equal(p->colour_start, q->colour_start, sizeof p->colour_start);
     taut_solver_destroy(a);
     taut_solver_destroy(b);
+}
+
+// Springs of a grid stand in no list, and faces in one only where something acts on them.
+static void test_what_needs_no_list(void **state)
+{
+    (void)state;
+    taut_solver *solver = sample_solver(&samples[7], "single", "symplectic_euler", NULL);
+    assert_int_equal(solver->plan->springs.element_count, 0);
+    assert_int_equal(solver->plan->faces.element_count, taut_solver_face_count(solver)); // wind
+    taut_solver_destroy(solver);
+    solver = solver_of(
+        HEADER("symplectic_euler",
+               "0.001") "bodies:\n  - {name: b, type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,8],"
+                        " mass: 1, stiffness: 4}\n");
+    assert_int_equal(solver->plan->faces.element_count, 0);
+    assert_sound(solver, "no wind");
+    taut_solver_destroy(solver);
+}
+
+// A body in blocks behind one on a grid: the order has the builder's numbers.
+static void test_blocks_behind_a_grid(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(HEADER(
+        "symplectic_euler",
+        "0.001") "bodies:\n  - {name: a, type: rope, from: [0,0,0], to: [1,0,0], nodes: 50, mass: "
+                 "1,"
+                 " stiffness: 9}\n  - {name: b, type: cloth, u: [1,0,0], v: [0,1,0], nodes: "
+                 "[30,20],"
+                 " mass: 1, stiffness: 4, law: tension_only}\n  - {name: c, type: ring, center:"
+                 " [0,0,0], radius: 2, nodes: 60, mass: 3, stiffness: 10}\n");
+    const struct plan_set *springs = &solver->plan->springs;
+    assert_int_equal(springs->element_count, taut_solver_spring_count(solver) - 49);
+    for (uint64_t i = 0; i < springs->element_count; i++)
+        assert_true(springs->order[i] >= 49);
+    assert_sound(solver, "mixed");
+    solver->plan->springs.order[0] = 48;
+    taut_error error = {0};
+    assert_int_equal(plan_check(solver->topology, solver->plan, &error), TAUT_ERROR_ARGUMENT);
+    taut_solver_destroy(solver);
 }
 
 // Fragile springs are those that may break or yield, by their places in the plan, ascending.
@@ -122,7 +163,8 @@ static taut_solver *tampered;
 static void fresh(void)
 {
     taut_solver_destroy(tampered);
-    struct solver_options options = {.config = {.threads = 1}, .plan = {.tile_nodes = 64}};
+    struct solver_options options = {.config = {.threads = 1},
+                                     .plan = {.tile_nodes = 64, .no_grids = true}};
     tampered = sample_solver(&samples[3], "single", "symplectic_euler", &options);
     assert_sound(tampered, "fresh");
 }
@@ -142,7 +184,7 @@ static void test_checker_finds_wrong_orders(void **state)
     fresh();
     tampered->plan->springs.order[5] = tampered->plan->springs.order[6];
     assert_found("stands twice");
-    tampered->plan->springs.order[5] = (uint32_t)tampered->plan->springs.element_count;
+    tampered->plan->springs.order[5] = (uint32_t)tampered->topology->spring_count;
     assert_found("out of range");
     tampered->plan->faces.order[0] = tampered->plan->faces.order[1];
     assert_found("face");
@@ -214,6 +256,8 @@ int main(void)
         cmocka_unit_test(test_few_colours_leave_a_tail),
         cmocka_unit_test(test_lattice_needs_no_tail),
         cmocka_unit_test(test_same_plan_from_the_same_scene),
+        cmocka_unit_test(test_what_needs_no_list),
+        cmocka_unit_test(test_blocks_behind_a_grid),
         cmocka_unit_test(test_fragile_springs),
         cmocka_unit_test(test_checker_finds_wrong_orders),
         cmocka_unit_test(test_checker_finds_wrong_blocks),

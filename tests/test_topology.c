@@ -29,9 +29,13 @@ static void test_bodies_follow_each_other(void **state)
     assert_int_equal(t->face_count, 6 + 4);
     for (uint64_t node = 0; node < 12; node++)
         assert_int_equal(topology_body_of_node(t, node), node / 6);
-    for (uint64_t s = 0; s < t->spring_count; s++)
-        for (int end = 0; end < 2; end++)
-            assert_int_equal(t->springs[s][end] / 6, s < 6 ? 0 : 1);
+    for (uint64_t s = 0; s < t->spring_count; s++) {
+        assert_int_equal(topology_spring(t, s).a / 6, s < 6 ? 0 : 1);
+        assert_int_equal(topology_spring(t, s).b / 6, s < 6 ? 0 : 1);
+        assert_int_equal(topology_body_of_spring(t, s), s < 6 ? 0 : 1);
+    }
+    assert_int_equal(t->listed_count, 6); // of the ring; the cloth has directions
+    assert_int_equal(t->direction_count, 4);
     assert_near(t->bodies[0].mass, 3, 1e-15);
     assert_near(t->bodies[1].mass, 6 * 0.25, 1e-15);
     taut_solver_destroy(solver);
@@ -63,16 +67,46 @@ static void test_rest_lengths_and_materials(void **state)
     taut_solver *solver = solver_of("%s", two_bodies);
     const struct topology *t = solver->topology;
     for (uint64_t s = 0; s < t->spring_count; s++) {
-        vec3 d =
-            vec3_subtract(place_of(solver, t->springs[s][0]), place_of(solver, t->springs[s][1]));
-        const struct material *material = &t->materials[t->spring_material[s]];
+        struct spring_run spring = topology_spring(t, s);
+        vec3 d = vec3_subtract(place_of(solver, spring.a), place_of(solver, spring.b));
+        const struct material *material = &t->materials[spring.material];
         bool shear = s >= 6 + 7;
         assert_near(material->stiffness, s < 6 ? 10 : shear ? 30 : 20, 0);
-        assert_near(t->rest_length[s], shear ? 0.7 : vec3_length(d), 1e-15);
+        assert_near(spring.rest_length, shear ? 0.7 : vec3_length(d), 1e-15);
     }
     assert_true(t->any_breaks);
     assert_false(t->any_yields);
     taut_solver_destroy(solver);
+}
+
+// Runs of every length say what their springs say one by one, and end where a row, a direction or a
+// body does.
+static void test_runs(void **state)
+{
+    (void)state;
+    for (size_t sample = 0; sample < sample_count; sample++) {
+        taut_solver *solver = sample_solver(&samples[sample], "single", "verlet", NULL);
+        const struct topology *t = solver->topology;
+        struct spring_run near = {0};
+        for (uint64_t s = 0; s < t->spring_count;) {
+            uint64_t end = s + 1 + s % 7 < t->spring_count ? s + 1 + s % 7 : t->spring_count;
+            struct spring_run run = topology_run(t, s, end);
+            assert_true(run.first == s && run.count > 0 && s + run.count <= end);
+            for (uint64_t i = 0; i < run.count; i++) {
+                struct spring_run one = topology_spring(t, s + i);
+                struct spring_run same = topology_spring_near(t, s + i, &near);
+                assert_true(one.first == same.first && one.count == 1 && same.count == 1);
+                assert_true(one.a == same.a && one.b == same.b && one.material == same.material);
+                assert_near(one.rest_length, same.rest_length, 0);
+                assert_int_equal(one.a, run.a + i);
+                assert_int_equal(one.b, run.b + i);
+                assert_int_equal(one.material, run.material);
+                assert_near(one.rest_length, run.rest_length, 0);
+            }
+            s += run.count;
+        }
+        taut_solver_destroy(solver);
+    }
 }
 
 static void test_fixed_nodes_and_motions(void **state)
@@ -135,6 +169,7 @@ int main(void)
         cmocka_unit_test(test_bodies_follow_each_other),
         cmocka_unit_test(test_edges_and_triangles),
         cmocka_unit_test(test_rest_lengths_and_materials),
+        cmocka_unit_test(test_runs),
         cmocka_unit_test(test_fixed_nodes_and_motions),
         cmocka_unit_test(test_scene_may_go),
         cmocka_unit_test(test_bodies_through_the_api),

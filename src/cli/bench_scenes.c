@@ -171,6 +171,6 @@ double bench_model_bytes(const taut_solver *solver)
     double real = (double)solver->functions->real_bytes;
     double node = 19 * real, spring = 12 + real, face = 16;
     return node * (double)solver->topology->node_count +
-           spring * (double)solver->plan->springs.blocked_count +
+           spring * (double)solver->plan->springs.element_count +
            face * (double)solver->topology->face_count;
 }

@@ -25,7 +25,7 @@ static void count_block(const struct topology *topology, const struct plan_set *
     const struct plan_block *range = &set->blocks[block];
     int colour = colour_of(set, block);
     for (uint64_t i = range->first; i < range->first + range->count; i++) {
-        size_t body = topology_body_of_node(topology, topology->springs[set->order[i]][0]);
+        size_t body = topology_body_of_spring(topology, set->order[i]);
         if (tallies[body].block == block + 1)
             continue;
         tallies[body].block = block + 1;

@@ -47,14 +47,62 @@ static double elastic_of(const struct system *system, size_t i)
                          (double)spring_rest_length(system, i));
 }
 
+// Springs first .. first + count - 1 of a grid, which are linear and whole. Lengths come before the
+// sum, since one addition must wait for the other, but square roots need not.
+static void add_elastic_of_run(const struct system *system, const struct spring_run *run,
+                               double *sum)
+{
+    enum { PART = 256 };
+    const struct state *s = system->state;
+    const struct spring_constants *material = &system->constants->material[run->material];
+    double rest = (double)(real)run->rest_length, half = 0.5 * (double)material->stiffness;
+    double energy[PART];
+    for (uint64_t first = 0; first < run->count; first += PART) {
+        size_t a = (size_t)(run->a + first), b = (size_t)(run->b + first);
+        size_t count = run->count - first < PART ? (size_t)(run->count - first) : PART;
+        for (size_t i = 0; i < count; i++) {
+            double dx = (double)s->x[a + i] - (double)s->x[b + i];
+            double dy = (double)s->y[a + i] - (double)s->y[b + i];
+            double dz = (double)s->z[a + i] - (double)s->z[b + i];
+            double stretch = sqrt(dx * dx + dy * dy + dz * dz) - rest;
+            energy[i] = half * stretch * stretch;
+        }
+        for (size_t i = 0; i < count; i++)
+            *sum += energy[i];
+    }
+}
+
+// Springs first .. end - 1 of a body.
+static void add_elastic_of_grid(const struct system *system, uint64_t first, uint64_t end,
+                                double *sum)
+{
+    while (first < end) {
+        struct spring_run run = topology_run(system->topology, first, end);
+        add_elastic_of_run(system, &run, sum);
+        first += run.count;
+    }
+}
+
+// The springs of the blocks come first, in the plan's order, and then those of one grid after the
+// other, in the builder's.
 static void sum_springs(const struct system *system, const void *unused, struct range range,
                         double sums[SUM_WIDTH])
 {
     (void)unused;
-    double sum = 0;
-    for (size_t i = range.first; i < range.end; i++)
-        sum += elastic_of(system, i);
-    sums[0] = sum;
+    const struct plan *plan = system->plan;
+    uint64_t begin = plan->springs.element_count;
+    for (size_t i = range.first; i < range.end && i < begin; i++)
+        sums[0] += elastic_of(system, i);
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        const struct topology_body *body = &system->topology->bodies[plan->grids[g].body];
+        uint64_t end = begin + body->spring_count;
+        uint64_t first = range.first > begin ? range.first : begin;
+        uint64_t last = range.end < end ? range.end : end;
+        if (first < last)
+            add_elastic_of_grid(system, body->first_spring + (first - begin),
+                                body->first_spring + (last - begin), &sums[0]);
+        begin = end;
+    }
 }
 
 static double sum_gas(const struct system *system, struct moment moment)
@@ -77,7 +125,7 @@ void REAL_NAME(energy_measure)(struct system *system, struct moment moment, taut
     REAL_NAME(sum_over_chunks)
     (system, (size_t)system->state->nodes, sum_nodes, &moment.time, nodes, worker);
     REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->constants->springs, sum_springs, NULL, springs, worker);
+    (system, (size_t)system->topology->spring_count, sum_springs, NULL, springs, worker);
     REAL_NAME(volumes_measure)(system, moment.time, false, worker);
     if (worker->index == 0) {
         energy->kinetic = nodes[NODE_KINETIC];

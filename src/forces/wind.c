@@ -108,7 +108,7 @@ void REAL_NAME(wind_add)(struct system *system, struct moment moment, const stru
     if (now.factor == 0 || system->topology->face_count == 0)
         return;
     add_to_grids(system, &now, worker);
-    if (system->plan->faces.blocked_count == 0)
+    if (system->plan->faces.element_count == 0)
         return;
     if (now.law == WIND_NODE)
         add_by_node(system, &now, worker);

@@ -89,10 +89,11 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
     }
 }
 
-static double face_wind_power(const struct system *system, const struct wind_now *wind, size_t i)
+static double face_wind_power(const struct system *system, const struct wind_now *wind,
+                              const uint32_t *nodes)
 {
     const struct state *s = system->state;
-    struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
+    struct face_shape face = face_shape(s, nodes);
     if (!(face.area > 0))
         return 0;
     vec3 area = vec3_make((double)face.sx, (double)face.sy, (double)face.sz);
@@ -135,14 +136,25 @@ static void sum_grid_damping(const struct system *system, const void *argument, 
     sums[WORK_DAMPING] = sum;
 }
 
+// The faces in blocks come first, in the plan's order, and then those of one grid after the other.
 static void sum_wind(const struct system *system, const void *argument, struct range range,
                      double sums[SUM_WIDTH])
 {
     const struct surroundings *now = argument;
-    double sum = 0;
-    for (size_t i = range.first; i < range.end; i++)
-        sum += face_wind_power(system, &now->wind, i);
-    sums[WORK_WIND] = sum;
+    const struct plan *plan = system->plan;
+    size_t begin = (size_t)plan->faces.element_count;
+    for (size_t i = range.first; i < range.end && i < begin; i++)
+        sums[WORK_WIND] += face_wind_power(system, &now->wind, system->constants->face_nodes[i]);
+    for (size_t g = 0; g < plan->face_grid_count; g++) {
+        const struct topology_body *body = &system->topology->bodies[plan->face_grids[g].body];
+        size_t end = begin + (size_t)body->face_count;
+        const uint32_t(*faces)[3] =
+            (const uint32_t(*)[3])system->topology->faces + body->first_face;
+        size_t first = range.first > begin ? range.first : begin;
+        for (size_t i = first; i < range.end && i < end; i++)
+            sums[WORK_WIND] += face_wind_power(system, &now->wind, faces[i - begin]);
+        begin = end;
+    }
 }
 
 // Adds a sum over elements to the powers.
@@ -172,12 +184,12 @@ static void measure_powers(struct system *system, double time, double power[SUM_
     const struct constants *constants = system->constants;
     struct surroundings now = {time, REAL_NAME(wind_at)(system->topology, time)};
     add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
-    add_sum(system, (size_t)system->plan->springs.blocked_count, sum_damping, NULL, power, worker);
+    add_sum(system, (size_t)constants->springs, sum_damping, NULL, power, worker);
     for (size_t g = 0; g < (size_t)constants->grid_count; g++)
         if (constants->grids[g].damped)
             add_grid(system, &constants->grids[g], power, worker);
     if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
-        add_sum(system, (size_t)constants->faces, sum_wind, &now, power, worker);
+        add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
 }
 
 // The gas energy that pumping from one count of increments to another puts in at the present

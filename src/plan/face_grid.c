@@ -34,8 +34,15 @@ bool face_grid_find(const struct topology *topology, size_t index, struct plan_f
 
 const struct plan_face_grid *plan_face_grid_of_body(const struct plan *plan, size_t body)
 {
-    for (size_t g = 0; g < plan->face_grid_count; g++)
-        if (plan->face_grids[g].body == body)
-            return &plan->face_grids[g];
-    return NULL;
+    size_t low = 0, high = plan->face_grid_count; // they stand in the order of their bodies
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (plan->face_grids[middle].body < body)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < plan->face_grid_count && plan->face_grids[low].body == body
+               ? &plan->face_grids[low]
+               : NULL;
 }

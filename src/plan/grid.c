@@ -1,5 +1,6 @@
-// Finds the regular structure of bodies on a grid. Nothing is taken on trust from the builder:
-// every spring is looked at.
+// Finds the regular structure of bodies on a grid. Of those whose springs go by directions already,
+// it only asks whether kernels can compute them; of listed ones nothing is taken on trust: every
+// spring is looked at.
 #include "plan/plan.h"
 
 #include <stdlib.h>
@@ -13,10 +14,9 @@ static const double REST_TOLERANCE = 1e-6;
 
 static bool has_grid(const struct topology_body *body, struct plan_grid *grid)
 {
-    bool rope = body->type == BODY_ROPE;
-    grid->nx = rope ? body->node_count : body->grid[0];
-    grid->ny = rope ? 1 : body->grid[1];
-    grid->nz = rope ? 1 : body->grid[2];
+    grid->nx = body->grid[0];
+    grid->ny = body->grid[1];
+    grid->nz = body->grid[2];
     grid->first_node = body->first_node;
     return grid->nx >= ROW_MIN && grid->ny > 0 && grid->nz > 0 && body->spring_count > 0 &&
            grid->nx * grid->ny * grid->nz == body->node_count;
@@ -71,7 +71,7 @@ static int place_direction(struct plan_grid *grid, struct census *census,
 static bool add_spring(const struct topology *topology, uint64_t spring, struct plan_grid *grid,
                        struct census *census)
 {
-    uint64_t a = topology->springs[spring][0] - grid->first_node;
+    uint64_t a = topology->springs[spring][0] - grid->first_node; // `spring` counts listed ones
     uint64_t b = topology->springs[spring][1] - grid->first_node;
     uint64_t low = a < b ? a : b, high = a < b ? b : a;
     struct plan_direction step = direction_between(grid, low, high);
@@ -99,15 +99,12 @@ static bool is_whole(const struct plan_grid *grid, const struct plan_direction *
     return x * y * z == count;
 }
 
-bool grid_find(const struct topology *topology, size_t index, struct plan_grid *grid)
+static bool take_listed(const struct topology *topology, const struct topology_body *body,
+                        struct plan_grid *grid)
 {
-    const struct topology_body *body = &topology->bodies[index];
-    *grid = (struct plan_grid){.body = index};
-    if (!has_grid(body, grid))
-        return false;
     struct census census = {.recent = 0};
     for (uint64_t i = 0; i < body->spring_count; i++)
-        if (!add_spring(topology, body->first_spring + i, grid, &census))
+        if (!add_spring(topology, body->first_listed + i, grid, &census))
             return false;
     for (int d = 0; d < grid->direction_count; d++)
         if (!is_whole(grid, &grid->directions[d], census.count[d]))
@@ -115,10 +112,45 @@ bool grid_find(const struct topology *topology, size_t index, struct plan_grid *
     return true;
 }
 
+static bool take_directions(const struct topology *topology, const struct topology_body *body,
+                            struct plan_grid *grid)
+{
+    if (body->direction_count > DIRECTIONS_MAX)
+        return false;
+    for (size_t d = 0; d < body->direction_count; d++) {
+        const struct topology_direction *from = &topology->directions[body->first_direction + d];
+        if (!is_plain(&topology->materials[from->material]) || abs(from->to.steps[0]) > GRID_REACH)
+            return false;
+        grid->directions[grid->direction_count++] =
+            (struct plan_direction){.dx = from->to.steps[0],
+                                    .dy = from->to.steps[1],
+                                    .dz = from->to.steps[2],
+                                    .offset = (int64_t)from->to.apart,
+                                    .rest_length = from->rest_length,
+                                    .material = from->material};
+    }
+    return true;
+}
+
+bool grid_find(const struct topology *topology, size_t index, struct plan_grid *grid)
+{
+    const struct topology_body *body = &topology->bodies[index];
+    *grid = (struct plan_grid){.body = index};
+    if (!has_grid(body, grid))
+        return false;
+    return body->direction_count ? take_directions(topology, body, grid)
+                                 : take_listed(topology, body, grid);
+}
+
 const struct plan_grid *plan_grid_of_body(const struct plan *plan, size_t body)
 {
-    for (size_t g = 0; g < plan->grid_count; g++)
-        if (plan->grids[g].body == body)
-            return &plan->grids[g];
-    return NULL;
+    size_t low = 0, high = plan->grid_count; // grids stand in the order of their bodies
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (plan->grids[middle].body < body)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < plan->grid_count && plan->grids[low].body == body ? &plan->grids[low] : NULL;
 }

@@ -1,10 +1,7 @@
 #include "plan/plan.h"
 
 #include "base/memory.h"
-#include "plan/colouring.h"
-
-_Static_assert(sizeof((struct plan_set *)0)->colour_start / sizeof(uint32_t) == COLOURS_MAX + 2,
-               "one start a colour, one for the tail, one for the end");
+#include "plan/blocks.h"
 
 // Small scenes get small tiles, so that there are blocks enough for many threads; large ones get
 // tiles whose nodes (9 floats each) stay in a first-level cache or just beyond. Never a function of
@@ -15,169 +12,127 @@ static uint32_t choose_tile_nodes(uint64_t node_count)
     return nodes < 128 ? 128 : nodes > 2048 ? 2048 : (uint32_t)nodes;
 }
 
-// What plan_set_make works on: the elements of one sort.
-struct elements {
-    const uint32_t *nodes;
+// Whether anything acts on the faces of the scene.
+static bool faces_act(const struct topology *topology)
+{
+    bool act = topology->environment.wind.present;
+    for (size_t b = 0; b < topology->body_count; b++)
+        act |= topology->bodies[b].pressure.present;
+    return act;
+}
+
+static bool in_blocks(const struct topology *topology, const struct plan *plan, size_t body,
+                      bool faces)
+{
+    if (faces)
+        return topology->bodies[body].face_count > 0 && !plan_face_grid_of_body(plan, body);
+    return topology->bodies[body].spring_count > 0 && !plan_grid_of_body(plan, body);
+}
+
+// The springs, or faces, that go into blocks, as lists for the time of planning.
+struct blocked {
     int arity;
-    uint64_t count;
-    uint64_t node_count;
-    const struct topology *topology;
-    const struct plan *plan; // whose grids' elements are left out
-    bool faces;              // not springs
+    uint64_t count, placed;
+    uint32_t *nodes;
+    uint32_t *numbers; // the builder's
 };
 
-static bool is_on_grid(const struct elements *elements, size_t body)
+static void list_springs(const struct topology *topology, const struct topology_body *body,
+                         struct blocked *blocked)
 {
-    return elements->faces ? plan_face_grid_of_body(elements->plan, body) != NULL
-                           : plan_grid_of_body(elements->plan, body) != NULL;
-}
-
-// The next run of elements that go into blocks, from *body on; false after the last.
-static bool next_run(const struct elements *elements, size_t *body, uint64_t *first, uint64_t *end)
-{
-    while (*body < elements->topology->body_count && is_on_grid(elements, *body))
-        (*body)++;
-    if (*body == elements->topology->body_count)
-        return false;
-    const struct topology_body *it = &elements->topology->bodies[(*body)++];
-    *first = elements->faces ? it->first_face : it->first_spring;
-    *end = *first + (elements->faces ? it->face_count : it->spring_count);
-    return true;
-}
-
-static uint32_t tile_of(const struct elements *elements, uint64_t element, uint32_t tile_nodes)
-{
-    const uint32_t *nodes = elements->nodes + element * (size_t)elements->arity;
-    uint32_t lowest = nodes[0];
-    for (int corner = 1; corner < elements->arity; corner++)
-        if (nodes[corner] < lowest)
-            lowest = nodes[corner];
-    return lowest / tile_nodes;
-}
-
-// Counting sort by tile; inside a tile the builder's order stays. starts has tile_count + 1
-// entries.
-static void sort_by_tile(const struct elements *elements, uint32_t tile_nodes, uint32_t tile_count,
-                         uint32_t *order, uint64_t *starts)
-{
-    uint64_t first, end;
-    for (size_t body = 0; next_run(elements, &body, &first, &end);)
-        for (uint64_t i = first; i < end; i++)
-            starts[tile_of(elements, i, tile_nodes) + 1]++;
-    for (uint32_t tile = 0; tile < tile_count; tile++)
-        starts[tile + 1] += starts[tile];
-    for (size_t body = 0; next_run(elements, &body, &first, &end);)
-        for (uint64_t i = first; i < end; i++)
-            order[starts[tile_of(elements, i, tile_nodes)]++] = (uint32_t)i;
-    for (uint32_t tile = tile_count; tile > 0; tile--)
-        starts[tile] = starts[tile - 1];
-    starts[0] = 0;
-}
-
-// Writes the order anew, colour by colour, and makes the blocks; empty tiles give none.
-static void gather_colours(const uint32_t *sorted, const uint64_t *starts, const uint8_t *colours,
-                           uint32_t tile_count, struct plan_set *set)
-{
-    uint64_t placed = 0;
-    uint32_t blocks = 0;
-    for (int colour = 0; colour <= set->colour_count; colour++) {
-        set->colour_start[colour] = blocks;
-        int wanted = colour < set->colour_count ? colour : COLOUR_NONE;
-        for (uint32_t tile = 0; tile < tile_count; tile++) {
-            uint64_t count = starts[tile + 1] - starts[tile];
-            if (colours[tile] != wanted || count == 0)
-                continue;
-            set->blocks[blocks++] = (struct plan_block){placed, count};
-            for (uint64_t i = 0; i < count; i++)
-                set->order[placed + i] = sorted[starts[tile] + i];
-            placed += count;
+    uint64_t end = body->first_spring + body->spring_count;
+    for (uint64_t spring = body->first_spring; spring < end;) {
+        struct spring_run run = topology_run(topology, spring, end);
+        for (uint32_t i = 0; i < run.count; i++) {
+            blocked->nodes[2 * blocked->placed] = run.a + i;
+            blocked->nodes[2 * blocked->placed + 1] = run.b + i;
+            blocked->numbers[blocked->placed++] = (uint32_t)(run.first + i);
         }
-    }
-    set->colour_start[set->colour_count + 1] = blocks;
-    set->block_count = blocks;
-    set->blocked_count = placed;
-}
-
-// Springs and faces of grids stand behind all blocks, body after body.
-static void append_grids(const struct topology *topology, struct plan *plan)
-{
-    uint64_t placed = plan->springs.blocked_count;
-    for (size_t g = 0; g < plan->grid_count; g++) {
-        const struct topology_body *body = &topology->bodies[plan->grids[g].body];
-        for (uint64_t i = 0; i < body->spring_count; i++)
-            plan->springs.order[placed++] = (uint32_t)(body->first_spring + i);
-    }
-    placed = plan->faces.blocked_count;
-    for (size_t g = 0; g < plan->face_grid_count; g++) {
-        const struct topology_body *body = &topology->bodies[plan->face_grids[g].body];
-        for (uint64_t i = 0; i < body->face_count; i++)
-            plan->faces.order[placed++] = (uint32_t)(body->first_face + i);
+        spring += run.count;
     }
 }
 
-static void reference_set(struct plan_set *set)
+static void list_faces(const struct topology *topology, const struct topology_body *body,
+                       struct blocked *blocked)
 {
-    for (uint64_t i = 0; i < set->element_count; i++)
-        set->order[i] = (uint32_t)i;
-    set->blocked_count = set->element_count;
-    set->block_count = set->element_count ? 1 : 0;
-    set->blocks[0] = (struct plan_block){0, set->element_count};
-    set->colour_count = (int)set->block_count;
-    set->colour_start[1] = set->colour_start[2] = set->block_count;
+    for (uint64_t i = body->first_face; i < body->first_face + body->face_count; i++) {
+        for (uint64_t corner = 0; corner < 3; corner++)
+            blocked->nodes[3 * blocked->placed + corner] = topology->faces[i][corner];
+        blocked->numbers[blocked->placed++] = (uint32_t)i;
+    }
 }
 
-static taut_status coloured_set(const struct elements *elements, const struct plan_options *options,
-                                uint32_t tile_nodes, uint32_t tile_count, struct plan_set *set,
-                                taut_error *error)
+static void blocked_free(struct blocked *blocked)
 {
-    size_t count = (size_t)elements->count;
-    uint32_t *sorted = memory_allocate(NULL, count, sizeof *sorted);
-    uint64_t *starts = memory_allocate(NULL, (size_t)tile_count + 1, sizeof *starts);
-    uint8_t *colours = memory_allocate(NULL, tile_count, sizeof *colours);
-    taut_status status = TAUT_OK;
-    if (!sorted || !starts || !colours) {
-        status = fail_memory(error, "the plan");
-    } else {
-        sort_by_tile(elements, tile_nodes, tile_count, sorted, starts);
-        struct colouring_problem problem = {
-            elements->nodes, elements->arity, elements->node_count,    sorted,
-            starts,          tile_count,      options->colours_allowed};
-        if (problem.colours_allowed <= 0 || problem.colours_allowed > COLOURS_MAX)
-            problem.colours_allowed = COLOURS_MAX;
-        status = colour_blocks(&problem, colours, &set->colour_count, error);
-        if (status == TAUT_OK)
-            gather_colours(sorted, starts, colours, tile_count, set);
+    memory_release(NULL, blocked->nodes, (size_t)blocked->count * (size_t)blocked->arity,
+                   sizeof *blocked->nodes);
+    memory_release(NULL, blocked->numbers, (size_t)blocked->count, sizeof *blocked->numbers);
+}
+
+static taut_status list_blocked(const struct topology *topology, const struct plan *plan,
+                                bool faces, struct blocked *blocked, taut_error *error)
+{
+    uint64_t end = 0;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (!in_blocks(topology, plan, b, faces))
+            continue;
+        uint64_t count = faces ? body->face_count : body->spring_count;
+        blocked->count += count;
+        end = (faces ? body->first_face : body->first_spring) + count;
     }
-    memory_release(NULL, sorted, count, sizeof *sorted);
-    memory_release(NULL, starts, (size_t)tile_count + 1, sizeof *starts);
-    memory_release(NULL, colours, tile_count, sizeof *colours);
+    if (end > UINT32_MAX)
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "%llu springs or faces in one scene, some of them on no regular grid; at most "
+                    "%lu yet",
+                    (unsigned long long)end, (unsigned long)UINT32_MAX);
+    blocked->nodes = memory_allocate(NULL, (size_t)blocked->count * (size_t)blocked->arity,
+                                     sizeof *blocked->nodes);
+    blocked->numbers = memory_allocate(NULL, (size_t)blocked->count, sizeof *blocked->numbers);
+    if (!blocked->nodes || !blocked->numbers)
+        return fail_memory(error, "the plan");
+    for (size_t b = 0; b < topology->body_count; b++) {
+        if (!in_blocks(topology, plan, b, faces))
+            continue;
+        if (faces)
+            list_faces(topology, &topology->bodies[b], blocked);
+        else
+            list_springs(topology, &topology->bodies[b], blocked);
+    }
+    return TAUT_OK;
+}
+
+// Plans what is on no grid.
+static taut_status plan_blocks(const struct topology *topology, const struct plan_options *options,
+                               struct plan *plan, bool faces, taut_error *error)
+{
+    struct plan_set *set = faces ? &plan->faces : &plan->springs;
+    // Where everything goes into blocks and is listed, the lists are there already.
+    if (faces && plan->face_grid_count == 0) {
+        struct elements all = {&topology->faces[0][0], 3,
+                               faces_act(topology) ? topology->face_count : 0, topology->node_count,
+                               NULL};
+        return plan_set_make(&all, options, plan, set, error);
+    }
+    if (!faces && plan->grid_count == 0 && topology->listed_count == topology->spring_count) {
+        struct elements all = {&topology->springs[0][0], 2, topology->spring_count,
+                               topology->node_count, NULL};
+        return plan_set_make(&all, options, plan, set, error);
+    }
+    struct blocked blocked = {.arity = faces ? 3 : 2};
+    taut_status status = list_blocked(topology, plan, faces, &blocked, error);
+    struct elements some = {blocked.nodes, blocked.arity, blocked.count, topology->node_count,
+                            blocked.numbers};
+    if (status == TAUT_OK)
+        status = plan_set_make(&some, options, plan, set, error);
+    blocked_free(&blocked);
     return status;
 }
 
-static taut_status plan_set_make(const struct elements *elements,
-                                 const struct plan_options *options, const struct plan *plan,
-                                 struct plan_set *set, taut_error *error)
+static bool is_fragile(const struct topology *topology, uint64_t spring, struct spring_run *near)
 {
-    uint32_t tile_count = (uint32_t)(elements->node_count / plan->tile_nodes) + 1;
-    set->element_count = elements->count;
-    set->block_capacity = options->reference ? 1 : tile_count;
-    set->order = memory_allocate(plan->allocator, (size_t)elements->count, sizeof *set->order);
-    set->blocks = memory_allocate(plan->allocator, set->block_capacity, sizeof *set->blocks);
-    if (!set->order || !set->blocks)
-        return fail_memory(error, "the plan");
-    if (elements->count > UINT32_MAX)
-        return fail(error, TAUT_ERROR_UNSUPPORTED, "%llu springs in one scene; at most %lu yet",
-                    (unsigned long long)elements->count, (unsigned long)UINT32_MAX);
-    if (options->reference) {
-        reference_set(set);
-        return TAUT_OK;
-    }
-    return coloured_set(elements, options, plan->tile_nodes, tile_count, set, error);
-}
-
-static bool is_fragile(const struct topology *topology, uint32_t spring)
-{
-    const struct material *material = &topology->materials[topology->spring_material[spring]];
+    struct spring_run it = topology_spring_near(topology, spring, near);
+    const struct material *material = &topology->materials[it.material];
     return isfinite(material->break_at) || isfinite(material->yield_at);
 }
 
@@ -186,15 +141,17 @@ static taut_status list_fragile(const struct topology *topology, struct plan *pl
 {
     if (!topology->any_breaks && !topology->any_yields)
         return TAUT_OK;
-    for (uint64_t i = 0; i < topology->spring_count; i++)
-        plan->fragile_count += is_fragile(topology, (uint32_t)i);
+    const struct plan_set *set = &plan->springs;
+    struct spring_run near = {0};
+    for (uint64_t i = 0; i < set->element_count; i++)
+        plan->fragile_count += is_fragile(topology, set->order[i], &near);
     plan->fragile =
         memory_allocate(plan->allocator, (size_t)plan->fragile_count, sizeof *plan->fragile);
     if (!plan->fragile)
         return fail_memory(error, "the plan");
     uint64_t found = 0;
-    for (uint64_t i = 0; i < topology->spring_count; i++)
-        if (is_fragile(topology, plan->springs.order[i]))
+    for (uint64_t i = 0; i < set->element_count; i++)
+        if (is_fragile(topology, set->order[i], &near))
             plan->fragile[found++] = (uint32_t)i;
     return TAUT_OK;
 }
@@ -210,7 +167,8 @@ static taut_status find_grids(const struct topology *topology, struct plan *plan
     for (size_t body = 0; body < topology->body_count; body++) {
         if (grid_find(topology, body, &plan->grids[plan->grid_count]))
             plan->grid_count++;
-        if (face_grid_find(topology, body, &plan->face_grids[plan->face_grid_count]))
+        if (faces_act(topology) &&
+            face_grid_find(topology, body, &plan->face_grids[plan->face_grid_count]))
             plan->face_grid_count++;
     }
     return TAUT_OK;
@@ -227,29 +185,13 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     plan->reference = options->reference;
     plan->tile_nodes =
         options->tile_nodes ? options->tile_nodes : choose_tile_nodes(topology->node_count);
-    struct elements springs = {&topology->springs[0][0],
-                               2,
-                               topology->spring_count,
-                               topology->node_count,
-                               topology,
-                               plan,
-                               false};
-    struct elements faces = {&topology->faces[0][0],
-                             3,
-                             topology->face_count,
-                             topology->node_count,
-                             topology,
-                             plan,
-                             true};
     taut_status status = TAUT_OK;
     if (!options->reference && !options->no_grids)
         status = find_grids(topology, plan, error);
     if (status == TAUT_OK)
-        status = plan_set_make(&springs, options, plan, &plan->springs, error);
+        status = plan_blocks(topology, options, plan, false, error);
     if (status == TAUT_OK)
-        status = plan_set_make(&faces, options, plan, &plan->faces, error);
-    if (status == TAUT_OK)
-        append_grids(topology, plan);
+        status = plan_blocks(topology, options, plan, true, error);
     if (status == TAUT_OK)
         status = list_fragile(topology, plan, error);
     if (status != TAUT_OK) {
@@ -258,12 +200,6 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     }
     *result = plan;
     return TAUT_OK;
-}
-
-static void plan_set_free(const taut_allocator *allocator, struct plan_set *set)
-{
-    memory_release(allocator, set->order, (size_t)set->element_count, sizeof *set->order);
-    memory_release(allocator, set->blocks, set->block_capacity, sizeof *set->blocks);
 }
 
 void plan_free(struct plan *plan)

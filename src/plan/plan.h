@@ -1,7 +1,8 @@
-// How the work is cut and ordered, made once and then const. Springs (and likewise faces) are
-// sorted by the tile of nodes that their lowest node lies in; each tile's springs are a block;
-// blocks are coloured; blocks of one colour stand together. A kernel is handed a block and never
-// sees a colour.
+// How the work is cut and ordered, made once and then const. Springs of grids, and faces of cloths,
+// are worked through by rows of nodes and stand in no list. All other springs, and all other faces
+// of a scene where something acts on faces, are sorted by the tile of nodes that their lowest node
+// lies in; each tile's springs are a block; blocks are coloured; blocks of one colour stand
+// together. A kernel is handed a block and never sees a colour.
 #ifndef TAUT_PLAN_PLAN_H
 #define TAUT_PLAN_PLAN_H
 
@@ -42,11 +43,10 @@ struct plan_face_grid {
     uint64_t first_node, nx, ny;
 };
 
-// The order of one sort of elements: springs or faces.
+// The order of one sort of elements, springs or faces: of those that stand in blocks.
 struct plan_set {
     uint64_t element_count;
-    uint64_t blocked_count; // elements in blocks; those of grids stand behind them
-    uint32_t *order;        // order[i]: builder number of the i-th element of the plan
+    uint32_t *order; // order[i]: builder number of the i-th element of the plan
     struct plan_block *blocks;
     uint32_t block_count, block_capacity;
     // Blocks [colour_start[c], colour_start[c + 1]) have colour c and may run at once. The tail,
@@ -81,8 +81,8 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
 
 void plan_free(struct plan *plan);
 
-// Finds out whether the springs of a body make a grid, from the springs themselves. Springs that
-// can break, yield or go slack do not.
+// Finds out whether the springs of a body make a grid: from their directions, or, where they are
+// listed, from the springs themselves. Springs that can break, yield or go slack do not.
 bool grid_find(const struct topology *topology, size_t body, struct plan_grid *grid);
 
 // Finds out whether the faces of a body are those of a cloth on a grid, from the faces themselves.

@@ -3,21 +3,23 @@
 
 #include "base/memory.h"
 
-static taut_status check_complete(const struct plan_set *set, const char *what, taut_error *error)
+// Every element of the plan is one of `count`, none stands twice, and blocks cover them.
+static taut_status check_complete(const struct plan_set *set, uint64_t count, const char *what,
+                                  taut_error *error)
 {
-    size_t count = (size_t)set->element_count;
-    uint8_t *seen = memory_allocate(NULL, count, 1);
+    size_t room = set->element_count ? (size_t)count : 0;
+    uint8_t *seen = memory_allocate(NULL, room, 1);
     if (!seen)
         return fail_memory(error, "checking the plan");
     taut_status status = TAUT_OK;
-    for (size_t i = 0; i < count && status == TAUT_OK; i++) {
+    for (uint64_t i = 0; i < set->element_count && status == TAUT_OK; i++) {
         if (set->order[i] >= count || seen[set->order[i]])
             status = fail(error, TAUT_ERROR_ARGUMENT, "plan: %s %lu stands twice or out of range",
                           what, (unsigned long)set->order[i]);
         else
             seen[set->order[i]] = 1;
     }
-    memory_release(NULL, seen, count, 1);
+    memory_release(NULL, seen, room, 1);
     uint64_t covered = 0;
     for (uint32_t b = 0; b < set->block_count && status == TAUT_OK; b++) {
         if (set->blocks[b].first != covered)
@@ -25,9 +27,9 @@ static taut_status check_complete(const struct plan_set *set, const char *what, 
                           (unsigned long)b);
         covered += set->blocks[b].count;
     }
-    if (status == TAUT_OK && covered != set->blocked_count)
+    if (status == TAUT_OK && covered != set->element_count)
         status = fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks cover %llu of %llu %ss",
-                      (unsigned long long)covered, (unsigned long long)set->blocked_count, what);
+                      (unsigned long long)covered, (unsigned long long)set->element_count, what);
     return status;
 }
 
@@ -46,21 +48,24 @@ static bool same_directions(const struct plan_grid *a, const struct plan_grid *b
 static taut_status check_spring_grids(const struct topology *topology, const struct plan *plan,
                                       taut_error *error)
 {
-    uint64_t springs = plan->springs.blocked_count;
+    uint64_t springs = plan->springs.element_count;
     for (size_t g = 0; g < plan->grid_count; g++) {
         const struct plan_grid *grid = &plan->grids[g];
         struct plan_grid found;
         if (!grid_find(topology, grid->body, &found) || !same_directions(&found, grid))
             return fail(error, TAUT_ERROR_ARGUMENT,
                         "plan: body %zu is not the grid it is taken for", grid->body);
-        const struct topology_body *body = &topology->bodies[grid->body];
-        for (uint64_t i = 0; i < body->spring_count; i++)
-            if (plan->springs.order[springs++] != body->first_spring + i)
-                return fail(error, TAUT_ERROR_ARGUMENT, "plan: springs of grids out of order");
+        if (g > 0 && plan->grids[g - 1].body >= grid->body)
+            return fail(error, TAUT_ERROR_ARGUMENT, "plan: grids out of order");
+        springs += topology->bodies[grid->body].spring_count;
     }
-    if (springs != plan->springs.element_count)
+    for (uint64_t i = 0; plan->grid_count > 0 && i < plan->springs.element_count; i++)
+        if (plan_grid_of_body(plan, topology_body_of_spring(topology, plan->springs.order[i])))
+            return fail(error, TAUT_ERROR_ARGUMENT, "plan: spring %lu is in a block and in a grid",
+                        (unsigned long)plan->springs.order[i]);
+    if (springs != topology->spring_count)
         return fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks and grids have %llu of %llu springs",
-                    (unsigned long long)springs, (unsigned long long)plan->springs.element_count);
+                    (unsigned long long)springs, (unsigned long long)topology->spring_count);
     return TAUT_OK;
 }
 
@@ -68,7 +73,7 @@ static taut_status check_spring_grids(const struct topology *topology, const str
 static taut_status check_face_grids(const struct topology *topology, const struct plan *plan,
                                     taut_error *error)
 {
-    uint64_t faces = plan->faces.blocked_count;
+    uint64_t faces = plan->faces.element_count;
     for (size_t g = 0; g < plan->face_grid_count; g++) {
         const struct plan_face_grid *grid = &plan->face_grids[g];
         struct plan_face_grid found;
@@ -77,44 +82,71 @@ static taut_status check_face_grids(const struct topology *topology, const struc
             return fail(error, TAUT_ERROR_ARGUMENT,
                         "plan: the faces of body %zu are not the grid they are taken for",
                         grid->body);
-        const struct topology_body *body = &topology->bodies[grid->body];
-        for (uint64_t i = 0; i < body->face_count; i++)
-            if (plan->faces.order[faces++] != body->first_face + i)
-                return fail(error, TAUT_ERROR_ARGUMENT, "plan: faces of grids out of order");
+        if (g > 0 && plan->face_grids[g - 1].body >= grid->body)
+            return fail(error, TAUT_ERROR_ARGUMENT, "plan: grids of faces out of order");
+        faces += topology->bodies[grid->body].face_count;
     }
-    if (faces != plan->faces.element_count)
+    for (uint64_t i = 0; plan->face_grid_count > 0 && i < plan->faces.element_count; i++) {
+        uint32_t node = topology->faces[plan->faces.order[i]][0];
+        if (plan_face_grid_of_body(plan, topology_body_of_node(topology, node)))
+            return fail(error, TAUT_ERROR_ARGUMENT, "plan: face %lu is in a block and in a grid",
+                        (unsigned long)plan->faces.order[i]);
+    }
+    bool none_act = faces == 0;
+    if (!none_act && faces != topology->face_count)
         return fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks and grids have %llu of %llu faces",
-                    (unsigned long long)faces, (unsigned long long)plan->faces.element_count);
+                    (unsigned long long)faces, (unsigned long long)topology->face_count);
     return TAUT_OK;
 }
 
+// The nodes of an element of the plan, up to three; FACE_EDGE where there is none.
+static void nodes_of(const struct topology *topology, bool faces, uint32_t element,
+                     struct spring_run *near, uint32_t nodes[3])
+{
+    if (faces) {
+        for (int corner = 0; corner < 3; corner++)
+            nodes[corner] = topology->faces[element][corner];
+        return;
+    }
+    struct spring_run spring = topology_spring_near(topology, element, near);
+    nodes[0] = spring.a;
+    nodes[1] = spring.b;
+    nodes[2] = FACE_EDGE;
+}
+
 // owner[node] is the last block (+ 1) that touched the node; within one colour it must not change.
-static taut_status check_colour(const struct plan_set *set, int colour, const uint32_t *nodes,
-                                int arity, uint32_t *owner, const char *what, taut_error *error)
+static taut_status check_colour(const struct topology *topology, const struct plan_set *set,
+                                bool faces, int colour, uint32_t *owner, taut_error *error)
 {
     uint32_t first = set->colour_start[colour], end = set->colour_start[colour + 1];
+    struct spring_run near = {0};
     for (uint32_t b = first; b < end; b++) {
         const struct plan_block *block = &set->blocks[b];
-        for (uint64_t i = block->first; i < block->first + block->count; i++)
-            for (int corner = 0; corner < arity; corner++) {
-                uint32_t node = nodes[(size_t)set->order[i] * (size_t)arity + (size_t)corner];
+        for (uint64_t i = block->first; i < block->first + block->count; i++) {
+            uint32_t nodes[3];
+            nodes_of(topology, faces, set->order[i], &near, nodes);
+            for (int corner = 0; corner < 3; corner++) {
+                uint32_t node = nodes[corner];
                 if (node == FACE_EDGE)
                     continue;
                 if (owner[node] > first && owner[node] != b + 1)
                     return fail(error, TAUT_ERROR_ARGUMENT,
-                                "plan: %s blocks %lu and %lu of colour %d share node %lu", what,
-                                (unsigned long)owner[node] - 1, (unsigned long)b, colour,
-                                (unsigned long)node);
+                                "plan: %s blocks %lu and %lu of colour %d share node %lu",
+                                faces ? "face" : "spring", (unsigned long)owner[node] - 1,
+                                (unsigned long)b, colour, (unsigned long)node);
                 owner[node] = b + 1;
             }
+        }
     }
     return TAUT_OK;
 }
 
 static taut_status check_set(const struct topology *topology, const struct plan_set *set,
-                             const uint32_t *nodes, int arity, const char *what, taut_error *error)
+                             bool faces, taut_error *error)
 {
-    taut_status status = check_complete(set, what, error);
+    const char *what = faces ? "face" : "spring";
+    uint64_t count = faces ? topology->face_count : topology->spring_count;
+    taut_status status = check_complete(set, count, what, error);
     if (status != TAUT_OK)
         return status;
     if (set->colour_start[0] != 0 || set->colour_start[set->colour_count + 1] != set->block_count)
@@ -128,23 +160,22 @@ static taut_status check_set(const struct topology *topology, const struct plan_
     if (!owner)
         return fail_memory(error, "checking the plan");
     for (int colour = 0; colour < set->colour_count && status == TAUT_OK; colour++)
-        status = check_colour(set, colour, nodes, arity, owner, what, error);
+        status = check_colour(topology, set, faces, colour, owner, error);
     memory_release(NULL, owner, node_count, sizeof *owner);
     return status;
 }
 
 taut_status plan_check(const struct topology *topology, const struct plan *plan, taut_error *error)
 {
-    taut_status status =
-        check_set(topology, &plan->springs, &topology->springs[0][0], 2, "spring", error);
+    taut_status status = check_set(topology, &plan->springs, false, error);
     if (status == TAUT_OK)
-        status = check_set(topology, &plan->faces, &topology->faces[0][0], 3, "face", error);
+        status = check_set(topology, &plan->faces, true, error);
     if (status == TAUT_OK)
         status = check_spring_grids(topology, plan, error);
     if (status == TAUT_OK)
         status = check_face_grids(topology, plan, error);
     for (uint64_t i = 0; i < plan->fragile_count && status == TAUT_OK; i++)
-        if (plan->fragile[i] >= topology->spring_count ||
+        if (plan->fragile[i] >= plan->springs.element_count ||
             (i > 0 && plan->fragile[i] <= plan->fragile[i - 1]))
             status = fail(error, TAUT_ERROR_ARGUMENT, "plan: fragile springs out of order");
     return status;

@@ -3,6 +3,7 @@
 #ifndef TAUT_SCENE_BODIES_H
 #define TAUT_SCENE_BODIES_H
 
+#include "scene/direction.h"
 #include "scene/scene.h"
 
 // How a node that is not free moves.
@@ -26,6 +27,13 @@ struct motion {
     double length;           // m
 };
 
+// All springs of a body in one direction of its grid.
+struct body_direction {
+    struct grid_direction to;
+    uint64_t first_spring;
+    size_t kind;
+};
+
 struct body {
     char *name;
     enum body_type type;
@@ -37,9 +45,12 @@ struct body {
     uint8_t *fixed;     // 1 for pinned, driven and prescribed nodes
     struct motion *motions;
     size_t motion_count;
-    // Springs, kind by kind; kind k holds springs [kind_start[k], kind_start[k + 1]).
+    // Springs, kind by kind; kind k holds springs [kind_start[k], kind_start[k + 1]). Those of a
+    // grid go by directions, one after the other; all others are listed.
     uint64_t spring_count;
-    uint32_t (*springs)[2];
+    uint32_t (*springs)[2]; // NULL where there are directions
+    struct body_direction *directions;
+    size_t direction_count;
     uint64_t kind_start[SPRING_KINDS_MAX + 1];
     uint32_t *spring_materials; // index into materials; NULL: kind k has material k
     double *rest_lengths;       // NULL: the built distance, or the material's rest_length
@@ -52,7 +63,7 @@ struct body {
     uint32_t *faces;
     bool closed; // every edge has two faces, consistently oriented, enclosing a positive volume
     struct scene_pressure pressure;
-    // cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros. For plans and info.
+    // rope: {nodes, 1, 1}; cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros.
     uint64_t grid[3];
     uint64_t unused_vertices; // of a mesh file, left out
 };
@@ -67,6 +78,13 @@ struct bodies {
 // file), TAUT_ERROR_MEMORY with its sentence in `error`.
 taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
                          struct diagnostics *diagnostics, taut_error *error);
+
+struct spring_ends {
+    uint32_t a, b;
+};
+
+// The nodes that a spring joins.
+struct spring_ends body_spring(const struct body *body, uint64_t spring);
 
 // The builder number of a node that a selector names alone (node, first, last); false if out of
 // range.

@@ -56,27 +56,54 @@ static void spring_parts(const struct spring_constants *material, enum tangent t
         *across = length > rest ? *along * (1 - rest / length) : 0;
 }
 
-static void add_spring(const struct system *system, enum tangent tangent, size_t i,
+struct joint {
+    uint32_t a, b;
+    double rest;
+    const struct spring_constants *material;
+};
+
+static void add_spring(const struct system *system, enum tangent tangent, struct joint it,
                        struct symmetric *nodes)
 {
     const struct constants *constants = system->constants;
-    if (spring_is_broken(system, i))
-        return;
-    uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
-    vec3 d = spring_vector(system, i);
+    vec3 d = vec3_subtract(node_position(system->state, it.a), node_position(system->state, it.b));
     double length = vec3_length(d);
     if (!isfinite(length)) // of a run that diverged: its spring counts in every direction
         length = 0;
-    double rest = (double)spring_rest_length(system, i);
     vec3 n = length > 0 ? vec3_scale(1 / length, d) : vec3_make(0, 0, 0);
     double along, across;
-    spring_parts(spring_material(system, i), tangent, length, rest, &along, &across);
-    bool free_a = constants->inverse_mass[a] != 0, free_b = constants->inverse_mass[b] != 0;
+    spring_parts(it.material, tangent, length, it.rest, &along, &across);
+    bool free_a = constants->inverse_mass[it.a] != 0, free_b = constants->inverse_mass[it.b] != 0;
     double weight = free_a && free_b ? 2 : 1;
     if (free_a)
-        add_block(&nodes[a], n, weight * along, weight * across);
+        add_block(&nodes[it.a], n, weight * along, weight * across);
     if (free_b)
-        add_block(&nodes[b], n, weight * along, weight * across);
+        add_block(&nodes[it.b], n, weight * along, weight * across);
+}
+
+// The springs of blocks in the plan's order, then those of grids.
+static void add_springs(const struct system *system, enum tangent tangent, struct symmetric *nodes)
+{
+    const struct constants *constants = system->constants;
+    for (size_t i = 0; i < (size_t)constants->springs; i++) {
+        const uint32_t *ends = constants->spring_nodes[i];
+        struct joint joint = {ends[0], ends[1], (double)spring_rest_length(system, i),
+                              spring_material(system, i)};
+        if (!spring_is_broken(system, i))
+            add_spring(system, tangent, joint, nodes);
+    }
+    for (size_t g = 0; g < system->plan->grid_count; g++) {
+        const struct topology_body *body = &system->topology->bodies[system->plan->grids[g].body];
+        uint64_t end = body->first_spring + body->spring_count;
+        for (uint64_t spring = body->first_spring; spring < end;) {
+            struct spring_run run = topology_run(system->topology, spring, end);
+            struct joint joint = {run.a, run.b, (double)(real)run.rest_length,
+                                  &constants->material[run.material]};
+            spring += run.count;
+            for (; run.count > 0; run.count--, joint.a++, joint.b++)
+                add_spring(system, tangent, joint, nodes);
+        }
+    }
 }
 
 static void add_surroundings(const struct topology *topology, enum tangent tangent,
@@ -106,8 +133,7 @@ static double largest_rate(const struct system *system, enum tangent tangent,
 {
     size_t count = (size_t)system->state->nodes;
     memset(nodes, 0, count * sizeof *nodes);
-    for (size_t i = 0; i < (size_t)system->constants->springs; i++)
-        add_spring(system, tangent, i, nodes);
+    add_springs(system, tangent, nodes);
     double largest = 0;
     for (size_t i = 0; i < count; i++) {
         if (system->constants->inverse_mass[i] == 0)
@@ -122,21 +148,63 @@ static double largest_rate(const struct system *system, enum tangent tangent,
     return largest;
 }
 
+// Takes the spring if it is the stiffest so far.
+static void offer(const struct system *system, uint64_t spring, uint32_t material, double *stiffest,
+                  uint64_t *result)
+{
+    double k = (double)system->constants->material[material].stiffness;
+    if (k > *stiffest) {
+        *stiffest = k;
+        *result = spring;
+    }
+}
+
+// The springs at a node of a grid: of each direction the one that ends there and the one that
+// starts there.
+static void offer_grid(const struct system *system, const struct topology_body *body, uint64_t node,
+                       double *stiffest, uint64_t *spring)
+{
+    for (size_t d = 0; d < body->direction_count; d++) {
+        const struct topology_direction *direction =
+            &system->topology->directions[body->first_direction + d];
+        uint64_t own = node - body->first_node, index;
+        if (own >= direction->to.apart &&
+            direction_find(&direction->to, own - direction->to.apart, &index))
+            offer(system, direction->first_spring + index, direction->material, stiffest, spring);
+        if (direction_find(&direction->to, own, &index))
+            offer(system, direction->first_spring + index, direction->material, stiffest, spring);
+    }
+}
+
+// The same where the springs of a grid are listed.
+static void offer_listed(const struct system *system, const struct topology_body *body,
+                         uint64_t node, double *stiffest, uint64_t *spring)
+{
+    const struct topology *topology = system->topology;
+    for (uint64_t i = 0; i < body->spring_count; i++) {
+        const uint32_t *ends = topology->springs[body->first_listed + i];
+        if (ends[0] == node || ends[1] == node)
+            offer(system, body->first_spring + i, topology->spring_material[body->first_listed + i],
+                  stiffest, spring);
+    }
+}
+
 bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring)
 {
     const struct constants *constants = system->constants;
     double stiffest = -1;
     for (uint64_t i = 0; i < constants->springs; i++) {
         const uint32_t *ends = constants->spring_nodes[i];
-        if ((ends[0] != node && ends[1] != node) ||
-            (system->state->broken && system->state->broken[i]))
-            continue;
-        double k = (double)constants->material[constants->spring_material[i]].stiffness;
-        if (k > stiffest) {
-            stiffest = k;
-            *spring = system->plan->springs.order[i];
-        }
+        if ((ends[0] == node || ends[1] == node) && !spring_is_broken(system, (size_t)i))
+            offer(system, system->plan->springs.order[i], constants->spring_material[i], &stiffest,
+                  spring);
     }
+    size_t index = topology_body_of_node(system->topology, node);
+    const struct topology_body *body = &system->topology->bodies[index];
+    if (plan_grid_of_body(system->plan, index) && body->direction_count)
+        offer_grid(system, body, node, &stiffest, spring);
+    else if (plan_grid_of_body(system->plan, index))
+        offer_listed(system, body, node, &stiffest, spring);
     return stiffest >= 0;
 }
 

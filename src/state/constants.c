@@ -36,12 +36,13 @@ static void fill(struct constants *constants, const struct topology *topology,
         constants->mass[i] = (real)topology->mass[i];
         constants->inverse_mass[i] = topology->fixed[i] ? 0 : (real)(1.0 / topology->mass[i]);
     }
+    struct spring_run near = {0};
     for (uint64_t i = 0; i < constants->springs; i++) {
-        uint32_t spring = plan->springs.order[i];
-        constants->spring_nodes[i][0] = topology->springs[spring][0];
-        constants->spring_nodes[i][1] = topology->springs[spring][1];
-        constants->spring_material[i] = topology->spring_material[spring];
-        constants->rest_length[i] = (real)topology->rest_length[spring];
+        struct spring_run spring = topology_spring_near(topology, plan->springs.order[i], &near);
+        constants->spring_nodes[i][0] = spring.a;
+        constants->spring_nodes[i][1] = spring.b;
+        constants->spring_material[i] = spring.material;
+        constants->rest_length[i] = (real)spring.rest_length;
     }
     for (uint64_t i = 0; i < constants->faces; i++) {
         const uint32_t *face = topology->faces[plan->faces.order[i]];
@@ -93,8 +94,8 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
         return fail_memory(error, "the constants");
     constants->allocator = allocator;
     constants->nodes = topology->node_count;
-    constants->springs = topology->spring_count;
-    constants->faces = topology->face_count;
+    constants->springs = plan->springs.element_count;
+    constants->faces = plan->faces.element_count;
     constants->materials = topology->material_count;
     constants->grid_count = plan->grid_count;
     if (!allocate_arrays(constants)) {

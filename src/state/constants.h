@@ -27,6 +27,7 @@ struct grid_constants {
     } to[2 * DIRECTIONS_MAX];
 };
 
+// Springs and faces: those that stand in the plan's blocks.
 struct constants {
     const taut_allocator *allocator;
     uint64_t nodes, springs, faces, materials, grid_count;

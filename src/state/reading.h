@@ -1,5 +1,6 @@
 // One node or one spring of the state, read in double: for energies, work, limits and output. Hot
-// loops read the arrays themselves. Springs are counted in the plan's order. Numeric.
+// loops read the arrays themselves. Springs are those of the plan's blocks, in its order; those of
+// grids are read run by run (topology_run) instead. Numeric.
 #ifndef TAUT_STATE_READING_H
 #define TAUT_STATE_READING_H
 

@@ -73,7 +73,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
         return fail_memory(error, "the state");
     state->allocator = allocator;
     state->nodes = topology->node_count;
-    state->springs = topology->spring_count;
+    state->springs = plan->springs.element_count;
     state->bodies = topology->body_count;
     state->motions = topology->motion_count;
     state->colliders = topology->collider_count;
@@ -84,9 +84,10 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
     start_nodes(state, topology, bodies);
     start_motions(state, topology);
     start_colliders(state, topology);
-    if (state->rest_length)
-        for (uint64_t i = 0; i < state->springs; i++)
-            state->rest_length[i] = (real)topology->rest_length[plan->springs.order[i]];
+    struct spring_run near = {0};
+    for (uint64_t i = 0; state->rest_length && i < state->springs; i++)
+        state->rest_length[i] =
+            (real)topology_spring_near(topology, plan->springs.order[i], &near).rest_length;
     *result = state;
     return TAUT_OK;
 }

@@ -9,9 +9,10 @@
     X(bodies, body_count)                                                                          \
     X(mass, node_count)                                                                            \
     X(fixed, node_count)                                                                           \
-    X(springs, spring_count)                                                                       \
-    X(spring_material, spring_count)                                                               \
-    X(rest_length, spring_count)                                                                   \
+    X(directions, direction_count)                                                                 \
+    X(springs, listed_count)                                                                       \
+    X(spring_material, listed_count)                                                               \
+    X(rest_length, listed_count)                                                                   \
     X(faces, face_count)                                                                           \
     X(materials, material_count)                                                                   \
     X(motions, motion_count)                                                                       \
@@ -29,6 +30,8 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         const struct body *body = &bodies->items[i];
         topology->node_count += body->node_count;
         topology->spring_count += body->spring_count;
+        topology->direction_count += body->direction_count;
+        topology->listed_count += body->direction_count ? 0 : body->spring_count;
         topology->face_count += body->face_count;
         topology->material_count += body->material_count;
         topology->motion_count += body->motion_count;
@@ -60,17 +63,18 @@ static char *copy_name(const taut_allocator *allocator, const char *name)
 
 static double built_length(const struct body *body, uint64_t spring)
 {
-    const double *a = body->positions + 3 * (size_t)body->springs[spring][0];
-    const double *b = body->positions + 3 * (size_t)body->springs[spring][1];
+    struct spring_ends ends = body_spring(body, spring);
+    const double *a = body->positions + 3 * (size_t)ends.a;
+    const double *b = body->positions + 3 * (size_t)ends.b;
     return vec3_length(vec3_make(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
 }
 
-static void cook_springs(struct topology *topology, const struct topology_body *cooked,
-                         const struct body *body, size_t first_material)
+static void cook_listed(struct topology *topology, const struct topology_body *cooked,
+                        const struct body *body, size_t first_material)
 {
     for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++) {
         for (uint64_t i = body->kind_start[kind]; i < body->kind_start[kind + 1]; i++) {
-            uint64_t s = cooked->first_spring + i;
+            uint64_t s = cooked->first_listed + i;
             size_t own = body->spring_materials ? body->spring_materials[i] : kind;
             const struct material *material = &body->materials[own];
             topology->springs[s][0] = (uint32_t)(cooked->first_node + body->springs[i][0]);
@@ -80,6 +84,24 @@ static void cook_springs(struct topology *topology, const struct topology_body *
                                        : material->has_rest_length ? material->rest_length
                                                                    : built_length(body, i);
         }
+    }
+}
+
+// Builders place the nodes of a grid evenly, so that all springs of a direction have the length of
+// its first one but for round-off; that one's is the rest length of all.
+static void cook_directions(struct topology *topology, const struct topology_body *cooked,
+                            const struct body *body, size_t first_material)
+{
+    for (size_t d = 0; d < body->direction_count; d++) {
+        const struct body_direction *from = &body->directions[d];
+        const struct material *material = &body->materials[from->kind];
+        topology->directions[cooked->first_direction + d] = (struct topology_direction){
+            .to = from->to,
+            .first_spring = cooked->first_spring + from->first_spring,
+            .material = (uint32_t)(first_material + from->kind),
+            .rest_length = material->has_rest_length ? material->rest_length
+                                                     : built_length(body, from->first_spring),
+        };
     }
 }
 
@@ -98,8 +120,8 @@ static void cook_faces(struct topology *topology, const struct topology_body *co
 
 // Where the next body's part of each array begins.
 struct cursor {
-    uint64_t node, spring, face;
-    size_t material, motion, piece;
+    uint64_t node, spring, listed, face;
+    size_t direction, material, motion, piece;
 };
 
 static void cook_motions(struct topology *topology, const struct body *body, struct cursor *at)
@@ -128,6 +150,9 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         .node_count = body->node_count,
         .first_spring = at->spring,
         .spring_count = body->spring_count,
+        .first_direction = at->direction,
+        .direction_count = body->direction_count,
+        .first_listed = at->listed,
         .first_face = at->face,
         .face_count = body->face_count,
         .face_arity = body->face_arity,
@@ -149,11 +174,16 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         topology->any_breaks |= isfinite(material->break_at);
         topology->any_yields |= isfinite(material->yield_at);
     }
-    cook_springs(topology, cooked, body, at->material);
+    if (body->direction_count)
+        cook_directions(topology, cooked, body, at->material);
+    else
+        cook_listed(topology, cooked, body, at->material);
     cook_faces(topology, cooked, body);
     cook_motions(topology, body, at);
     at->node += body->node_count;
     at->spring += body->spring_count;
+    at->listed += body->direction_count ? 0 : body->spring_count;
+    at->direction += body->direction_count;
     at->face += body->face_count;
     at->material += body->material_count;
     return true;
@@ -226,17 +256,4 @@ uint64_t topology_bytes(const struct topology *topology)
     TOPOLOGY_ARRAYS(ADD_BYTES)
 #undef ADD_BYTES
     return bytes;
-}
-
-size_t topology_body_of_node(const struct topology *topology, uint64_t node)
-{
-    size_t low = 0, high = topology->body_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (topology->bodies[middle].first_node <= node)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }

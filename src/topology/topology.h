@@ -1,5 +1,7 @@
 // What a run computes with and never changes: the bodies of the scene cooked into flat arrays over
-// all bodies, nodes, springs and faces one body after the other, each in its builder's order.
+// all bodies, nodes, springs and faces one body after the other, each in its builder's order. The
+// springs of a grid are no array: its directions tell them by arithmetic, and whoever wants springs
+// asks topology_run.
 // Precision, threads and order of work are the business of plan/ and state/.
 #ifndef TAUT_TOPOLOGY_TOPOLOGY_H
 #define TAUT_TOPOLOGY_TOPOLOGY_H
@@ -9,6 +11,14 @@
 // In the third place of an edge of a plane body, which has only two nodes.
 #define FACE_EDGE UINT32_MAX
 
+// All springs of a body in one direction of its grid: one material, one rest length.
+struct topology_direction {
+    struct grid_direction to; // in node numbers of the body
+    uint64_t first_spring;    // over all bodies
+    uint32_t material;        // index into materials
+    double rest_length;       // m, as built
+};
+
 struct topology_body {
     char *name;
     enum body_type type;
@@ -16,12 +26,14 @@ struct topology_body {
     uint64_t first_node, node_count;
     uint64_t first_spring, spring_count;
     uint64_t kind_start[SPRING_KINDS_MAX + 1]; // within the body
+    size_t first_direction, direction_count;   // 0 directions: the springs are listed,
+    uint64_t first_listed;                     // from here on
     uint64_t first_face, face_count;
     int face_arity;
     bool closed;
     struct scene_pressure pressure;
-    uint64_t grid[3];
-    double mass; // kg, all nodes
+    uint64_t grid[3]; // nodes along x, y, z; zeros: no grid
+    double mass;      // kg, all nodes
 };
 
 struct topology {
@@ -33,7 +45,10 @@ struct topology {
     double *mass;   // kg
     uint8_t *fixed; // pinned, driven or prescribed: takes no part in integration
 
-    uint64_t spring_count;
+    uint64_t spring_count; // of all bodies
+    struct topology_direction *directions;
+    size_t direction_count;
+    uint64_t listed_count;     // springs that are listed:
     uint32_t (*springs)[2];    // node numbers over all bodies
     uint32_t *spring_material; // index into materials
     double *rest_length;       // m, as built
@@ -66,7 +81,30 @@ void topology_free(struct topology *topology);
 // Bytes held.
 uint64_t topology_bytes(const struct topology *topology);
 
-// The body that a node belongs to.
+// The body that a node belongs to, and that a spring belongs to.
 size_t topology_body_of_node(const struct topology *topology, uint64_t node);
+size_t topology_body_of_spring(const struct topology *topology, uint64_t spring);
+
+// Springs first .. first + count - 1, of which spring first + i joins nodes a + i and b + i (over
+// all bodies). Material and rest length are the same for all of them.
+struct spring_run {
+    uint64_t first, count;
+    uint32_t a, b;
+    uint32_t material;
+    double rest_length;
+};
+
+// The longest run that starts with this spring, of springs below `end` (at most its body's end).
+struct spring_run topology_run(const struct topology *topology, uint64_t spring, uint64_t end);
+
+// The run of this one spring. `near` (zeroed at first) remembers the run that the last one was
+// found in, so that its neighbours are found at once.
+struct spring_run topology_spring_near(const struct topology *topology, uint64_t spring,
+                                       struct spring_run *near);
+
+static inline struct spring_run topology_spring(const struct topology *topology, uint64_t spring)
+{
+    return topology_run(topology, spring, spring + 1);
+}
 
 #endif

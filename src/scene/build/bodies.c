@@ -81,12 +81,25 @@ static taut_status set_velocities(struct build *build)
     return TAUT_OK;
 }
 
+struct spring_ends body_spring(const struct body *body, uint64_t spring)
+{
+    if (body->springs)
+        return (struct spring_ends){body->springs[spring][0], body->springs[spring][1]};
+    const struct body_direction *direction = body->directions;
+    while (direction + 1 < body->directions + body->direction_count &&
+           direction[1].first_spring <= spring)
+        direction++;
+    uint64_t left;
+    uint64_t lower = direction_lower(&direction->to, spring - direction->first_spring, &left);
+    return (struct spring_ends){(uint32_t)lower, (uint32_t)(lower + direction->to.apart)};
+}
+
 // Rest lengths that a table left out are the built distances.
 static void set_rest_lengths(struct body *body)
 {
     for (uint64_t s = 0; body->rest_lengths && s < body->spring_count; s++) {
-        vec3 a = body_position(body, body->springs[s][0]);
-        vec3 b = body_position(body, body->springs[s][1]);
+        struct spring_ends ends = body_spring(body, s);
+        vec3 a = body_position(body, ends.a), b = body_position(body, ends.b);
         if (isnan(body->rest_lengths[s]))
             body->rest_lengths[s] = vec3_length(vec3_subtract(a, b));
     }
@@ -179,6 +192,7 @@ static void body_free(struct body *body)
     memory_release(NULL, body->fixed, nodes, sizeof *body->fixed);
     memory_release(NULL, body->motions, body->motion_count, sizeof *body->motions);
     memory_release(NULL, body->springs, springs, sizeof *body->springs);
+    memory_release(NULL, body->directions, body->direction_count, sizeof *body->directions);
     memory_release(NULL, body->spring_materials, springs, sizeof *body->spring_materials);
     memory_release(NULL, body->rest_lengths, springs, sizeof *body->rest_lengths);
     memory_release(NULL, body->materials, body->material_count, sizeof *body->materials);

@@ -67,11 +67,14 @@ static bool allocate_arrays(struct body *body)
     body->velocities = memory_allocate(NULL, 3 * n, sizeof *body->velocities);
     body->masses = memory_allocate(NULL, n, sizeof *body->masses);
     body->fixed = memory_allocate(NULL, n, sizeof *body->fixed);
-    body->springs = memory_allocate(NULL, body->spring_count, sizeof *body->springs);
+    if (body->direction_count == 0)
+        body->springs = memory_allocate(NULL, body->spring_count, sizeof *body->springs);
+    else
+        body->directions = memory_allocate(NULL, body->direction_count, sizeof *body->directions);
     body->faces =
         memory_allocate(NULL, body->face_count * (uint64_t)body->face_arity, sizeof *body->faces);
-    return body->positions && body->velocities && body->masses && body->fixed && body->springs &&
-           body->faces;
+    return body->positions && body->velocities && body->masses && body->fixed &&
+           (body->springs || body->directions) && body->faces;
 }
 
 taut_status build_allocate(struct build *build, const struct build_counts *counts)
@@ -86,9 +89,11 @@ taut_status build_allocate(struct build *build, const struct build_counts *count
     for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
         body->kind_start[kind + 1] = body->kind_start[kind] + counts->springs[kind];
     body->spring_count = body->kind_start[SPRING_KINDS_MAX];
+    body->direction_count = counts->directions;
+    uint64_t listed = body->direction_count == 0 ? body->spring_count : 0;
 
     double bytes = (double)body->node_count * (7 * sizeof(double) + 1) +
-                   (double)body->spring_count * sizeof *body->springs +
+                   (double)listed * sizeof *body->springs +
                    (double)body->face_count * (double)body->face_arity * sizeof *body->faces;
     if (bytes > machine_bytes())
         return fail(build->error, TAUT_ERROR_MEMORY,

@@ -13,6 +13,9 @@
 // Links `all` grow with the square of the nodes: 200 million springs at this many.
 enum { LINK_ALL_NODES_MAX = 20000 };
 
+// Directions of a lattice of two shells.
+enum { GRID_LINKS_MAX = 26 };
+
 // What holds a node while its body is built (body.fixed becomes 0 or 1 at the end).
 enum hold { HOLD_FREE, HOLD_PINNED, HOLD_MOVED };
 
@@ -37,6 +40,7 @@ struct build {
 struct build_counts {
     uint64_t nodes;
     uint64_t springs[SPRING_KINDS_MAX];
+    size_t directions; // of a grid; 0: springs are listed
     uint64_t faces;
     int face_arity;
 };
@@ -102,22 +106,28 @@ static inline void vec3_store(double *values, uint64_t node, vec3 v)
     values[3 * node + 2] = v.z;
 }
 
-// Springs of a regular grid whose node (i, j, k) is (k ny + j) nx + i: every pair of nodes that are
-// `offset` apart, in the order of the lower node. The offset's last component that is not 0 is
-// positive, so that the lower node is the one it starts from.
+// A grid and the directions in which it has springs.
 struct grid {
     uint64_t nodes[3];
+    struct {
+        size_t kind;
+        struct grid_direction to;
+    } links[GRID_LINKS_MAX];
+    size_t link_count;
 };
 
-struct grid_offset {
-    int steps[3];
-};
+// Adds a direction; nothing where no node has a partner there. Kinds must come in their order.
+void grid_link(struct grid *grid, size_t kind, const int steps[3]);
 
-uint64_t grid_spring_count(const struct grid *grid, struct grid_offset offset);
-void grid_springs(const struct grid *grid, struct grid_offset offset, struct spring_writer *writer);
+// Adds the springs of all directions to the counts.
+void grid_count(const struct grid *grid, struct build_counts *counts);
 
-// Each with each: n (n - 1) / 2 springs, in the order of the lower node.
-void springs_all(uint64_t nodes, struct spring_writer *writer);
+// Gives the body, which has been allocated by these counts, its grid and its directions.
+void grid_springs(const struct grid *grid, struct body *body);
+
+// Each with each where the body has springs of this kind (and then no others): n (n - 1) / 2, in
+// the order of the lower node.
+void springs_all(struct body *body, size_t all_kind);
 
 // Refuses `all` beside other kinds and for too many nodes.
 taut_status check_link_all(struct build *build, uint64_t nodes, size_t all_kind);

@@ -7,31 +7,17 @@ enum { STRUCTURAL, SHEAR, BEND, ALL };
 
 static const struct {
     size_t kind;
-    struct grid_offset offset;
-} links[] = {{STRUCTURAL, {{1, 0, 0}}}, {STRUCTURAL, {{0, 1, 0}}}, {SHEAR, {{1, 1, 0}}},
-             {SHEAR, {{-1, 1, 0}}},     {BEND, {{2, 0, 0}}},       {BEND, {{0, 2, 0}}}};
+    int steps[3];
+} links[] = {{STRUCTURAL, {1, 0, 0}}, {STRUCTURAL, {0, 1, 0}}, {SHEAR, {1, 1, 0}},
+             {SHEAR, {-1, 1, 0}},     {BEND, {2, 0, 0}},       {BEND, {0, 2, 0}}};
 
 enum { LINK_COUNT = sizeof links / sizeof links[0] };
 
-static void count_springs(const struct scene_body *given, const struct grid *grid,
-                          struct build_counts *counts)
+static void link(const struct scene_body *given, struct grid *grid)
 {
     for (size_t i = 0; i < LINK_COUNT; i++)
         if (given->kinds[links[i].kind].present)
-            counts->springs[links[i].kind] += grid_spring_count(grid, links[i].offset);
-    if (given->kinds[ALL].present)
-        counts->springs[ALL] = counts->nodes * (counts->nodes - 1) / 2;
-}
-
-static void link(const struct scene_body *given, const struct grid *grid, struct body *body)
-{
-    struct spring_writer writer = {body->springs, 0};
-    for (size_t i = 0; i < LINK_COUNT; i++)
-        if (given->kinds[links[i].kind].present)
-            grid_springs(grid, links[i].offset, &writer);
-    if (given->kinds[ALL].present)
-        springs_all(body->node_count, &writer);
-    assert(writer.count == body->spring_count);
+            grid_link(grid, links[i].kind, links[i].steps);
 }
 
 static void place_nodes(const struct scene_cloth *cloth, struct body *body)
@@ -80,16 +66,18 @@ taut_status build_cloth(struct build *build)
     if (status != TAUT_OK)
         return status;
 
-    struct grid grid = {{nu, nv, 1}};
+    struct grid grid = {.nodes = {nu, nv, 1}};
+    link(given, &grid);
+    grid_count(&grid, &counts);
+    if (given->kinds[ALL].present)
+        counts.springs[ALL] = counts.nodes * (counts.nodes - 1) / 2;
     counts.faces = 2 * (nu - 1) * (nv - 1);
-    count_springs(given, &grid, &counts);
     status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
-    for (int axis = 0; axis < 3; axis++)
-        build->body->grid[axis] = grid.nodes[axis];
     place_nodes(cloth, build->body);
-    link(given, &grid, build->body);
+    grid_springs(&grid, build->body);
+    springs_all(build->body, ALL);
     cover(cloth, build->body);
     return TAUT_OK;
 }

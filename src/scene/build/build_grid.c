@@ -1,49 +1,49 @@
-// Springs of rows, grids and lattices: runs of nodes that are a constant offset apart.
+// Springs of rows, grids and lattices: directions, and not a spring of them listed. And each with
+// each.
 #include <assert.h>
-#include <stdlib.h>
 
 #include "scene/build/build.h"
 
-// The nodes along one axis from which a step of `step` stays inside: [*first, *first + count).
-static uint64_t run_of_starts(uint64_t nodes, int step, uint64_t *first)
+void grid_link(struct grid *grid, size_t kind, const int steps[3])
 {
-    uint64_t reach = (uint64_t)abs(step);
-    *first = step < 0 ? reach : 0;
-    return nodes > reach ? nodes - reach : 0;
-}
-
-uint64_t grid_spring_count(const struct grid *grid, struct grid_offset offset)
-{
-    uint64_t count = 1, first;
-    for (int axis = 0; axis < 3; axis++)
-        count *= run_of_starts(grid->nodes[axis], offset.steps[axis], &first);
-    return count;
-}
-
-void grid_springs(const struct grid *grid, struct grid_offset offset, struct spring_writer *writer)
-{
-    uint64_t nx = grid->nodes[0], ny = grid->nodes[1];
-    uint64_t first[3], count[3];
-    for (int axis = 0; axis < 3; axis++)
-        count[axis] = run_of_starts(grid->nodes[axis], offset.steps[axis], &first[axis]);
-    if (count[0] == 0 || count[1] == 0 || count[2] == 0)
+    struct grid_direction to = direction_make(grid->nodes, steps);
+    if (direction_springs(&to) == 0)
         return;
-    int64_t apart =
-        offset.steps[0] + (int64_t)nx * (offset.steps[1] + (int64_t)ny * offset.steps[2]);
-    assert(apart > 0);
-    for (uint64_t k = first[2]; k < first[2] + count[2]; k++)
-        for (uint64_t j = first[1]; j < first[1] + count[1]; j++) {
-            uint64_t row = (k * ny + j) * nx;
-            for (uint64_t i = first[0]; i < first[0] + count[0]; i++)
-                spring_write(writer, row + i, row + i + (uint64_t)apart);
-        }
+    assert(grid->link_count < GRID_LINKS_MAX);
+    assert(grid->link_count == 0 || grid->links[grid->link_count - 1].kind <= kind);
+    grid->links[grid->link_count].kind = kind;
+    grid->links[grid->link_count++].to = to;
 }
 
-void springs_all(uint64_t nodes, struct spring_writer *writer)
+void grid_count(const struct grid *grid, struct build_counts *counts)
 {
-    for (uint64_t a = 0; a < nodes; a++)
-        for (uint64_t b = a + 1; b < nodes; b++)
-            spring_write(writer, a, b);
+    for (size_t i = 0; i < grid->link_count; i++)
+        counts->springs[grid->links[i].kind] += direction_springs(&grid->links[i].to);
+    counts->directions = grid->link_count;
+}
+
+void grid_springs(const struct grid *grid, struct body *body)
+{
+    uint64_t first = 0;
+    for (int axis = 0; axis < 3; axis++)
+        body->grid[axis] = grid->nodes[axis];
+    for (size_t i = 0; i < body->direction_count; i++) {
+        body->directions[i] = (struct body_direction){
+            .to = grid->links[i].to, .first_spring = first, .kind = grid->links[i].kind};
+        first += direction_springs(&grid->links[i].to);
+    }
+    assert(body->direction_count == 0 || first == body->spring_count);
+}
+
+void springs_all(struct body *body, size_t all_kind)
+{
+    if (body->kind_start[all_kind] == body->kind_start[all_kind + 1])
+        return;
+    struct spring_writer writer = {body->springs, 0};
+    for (uint64_t a = 0; a < body->node_count; a++)
+        for (uint64_t b = a + 1; b < body->node_count; b++)
+            spring_write(&writer, a, b);
+    assert(writer.count == body->spring_count);
 }
 
 taut_status check_link_all(struct build *build, uint64_t nodes, size_t all_kind)

@@ -16,12 +16,6 @@ static const struct {
                                  {1, 0, -1, 1}, {2, 1, 1, 1}, {2, -1, 1, 1}, {2, 1, -1, 1},
                                  {2, -1, -1, 1}};
 
-static struct grid_offset offset_of(size_t direction, int shell)
-{
-    return (struct grid_offset){{directions[direction].x * shell, directions[direction].y * shell,
-                                 directions[direction].z * shell}};
-}
-
 // The kind of the springs along a direction, or SPRING_KINDS_MAX if the scene wants none there.
 static size_t kind_of(const struct scene_body *given, size_t direction, int shell)
 {
@@ -29,25 +23,16 @@ static size_t kind_of(const struct scene_body *given, size_t direction, int shel
     return kind < SPRING_KINDS_MAX && given->kinds[kind].present ? kind : SPRING_KINDS_MAX;
 }
 
-static void count_springs(const struct scene_body *given, const struct grid *grid,
-                          struct build_counts *counts)
+static void link(const struct scene_body *given, struct grid *grid)
 {
     for (int shell = 1; shell <= given->shape.lattice.shells; shell++)
         for (size_t d = 0; d < DIRECTION_COUNT; d++) {
+            const int steps[3] = {directions[d].x * shell, directions[d].y * shell,
+                                  directions[d].z * shell};
             size_t kind = kind_of(given, d, shell);
             if (kind < SPRING_KINDS_MAX)
-                counts->springs[kind] += grid_spring_count(grid, offset_of(d, shell));
+                grid_link(grid, kind, steps);
         }
-}
-
-static void link(const struct scene_body *given, const struct grid *grid, struct body *body)
-{
-    struct spring_writer writer = {body->springs, 0};
-    for (int shell = 1; shell <= given->shape.lattice.shells; shell++)
-        for (size_t d = 0; d < DIRECTION_COUNT; d++)
-            if (kind_of(given, d, shell) < SPRING_KINDS_MAX)
-                grid_springs(grid, offset_of(d, shell), &writer);
-    assert(writer.count == body->spring_count);
 }
 
 static void place_nodes(const struct scene_lattice *lattice, struct body *body)
@@ -111,18 +96,17 @@ taut_status build_lattice(struct build *build)
 
     // A box of one node's thickness has no inside, so no surface either.
     bool solid = nx >= 2 && ny >= 2 && nz >= 2;
-    struct grid grid = {{nx, ny, nz}};
+    struct grid grid = {.nodes = {nx, ny, nz}};
     if (solid)
         counts.faces = 4 * ((nx - 1) * (ny - 1) + (ny - 1) * (nz - 1) + (nz - 1) * (nx - 1));
-    count_springs(given, &grid, &counts);
+    link(given, &grid);
+    grid_count(&grid, &counts);
     taut_status status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
     struct body *body = build->body;
-    for (int axis = 0; axis < 3; axis++)
-        body->grid[axis] = grid.nodes[axis];
     place_nodes(lattice, body);
-    link(given, &grid, body);
+    grid_springs(&grid, body);
     if (solid)
         cover(&grid, body);
     body->closed = solid;

@@ -1,32 +1,15 @@
 // Nodes on a line, 0 at `from` and the last at `to`.
-#include <assert.h>
-
 #include "scene/build/build.h"
 
 enum { CHAIN, SKIP, ALL };
 
 // Which springs there are: those that have a material and that `links` asks for.
-static void count_springs(const struct scene_body *given, uint64_t nodes,
-                          struct build_counts *counts)
+static void link(const struct scene_body *given, struct grid *grid)
 {
     if (given->kinds[CHAIN].present)
-        counts->springs[CHAIN] = nodes - 1;
-    if (given->kinds[SKIP].present && nodes > 2)
-        counts->springs[SKIP] = nodes - 2;
-    if (given->kinds[ALL].present)
-        counts->springs[ALL] = nodes * (nodes - 1) / 2;
-}
-
-static void link(const struct scene_body *given, const struct grid *grid, struct body *body)
-{
-    struct spring_writer writer = {body->springs, 0};
-    if (given->kinds[CHAIN].present)
-        grid_springs(grid, (struct grid_offset){{1, 0, 0}}, &writer);
+        grid_link(grid, CHAIN, (const int[3]){1, 0, 0});
     if (given->kinds[SKIP].present)
-        grid_springs(grid, (struct grid_offset){{2, 0, 0}}, &writer);
-    if (given->kinds[ALL].present)
-        springs_all(grid->nodes[0], &writer);
-    assert(writer.count == body->spring_count);
+        grid_link(grid, SKIP, (const int[3]){2, 0, 0});
 }
 
 taut_status build_rope(struct build *build)
@@ -46,7 +29,11 @@ taut_status build_rope(struct build *build)
         return status;
 
     struct build_counts counts = {.nodes = rope->nodes};
-    count_springs(given, rope->nodes, &counts);
+    struct grid grid = {.nodes = {rope->nodes, 1, 1}};
+    link(given, &grid);
+    grid_count(&grid, &counts);
+    if (given->kinds[ALL].present)
+        counts.springs[ALL] = counts.nodes * (counts.nodes - 1) / 2;
     status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
@@ -54,7 +41,7 @@ taut_status build_rope(struct build *build)
         double part = (double)i / (double)(rope->nodes - 1);
         vec3_store(body->positions, i, vec3_add(rope->from, vec3_scale(part, along)));
     }
-    struct grid grid = {{rope->nodes, 1, 1}};
-    link(given, &grid, body);
+    grid_springs(&grid, body);
+    springs_all(body, ALL);
     return TAUT_OK;
 }

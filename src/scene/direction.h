@@ -1,0 +1,32 @@
+// Springs of a regular grid told by arithmetic instead of a list. Node (i, j, k) of a grid of nx by
+// ny by nz nodes is (k ny + j) nx + i. A direction has a spring from every node with a partner
+// `steps` away to that partner; these lower nodes fill a box, and the springs are counted in their
+// order. So number, place and ends of a spring follow from each other, and a hundred bytes stand
+// for any number of springs.
+#ifndef TAUT_SCENE_DIRECTION_H
+#define TAUT_SCENE_DIRECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct grid_direction {
+    int steps[3];   // along x, y, z; the last that is not 0 is positive
+    uint64_t apart; // what the partner's number is greater by
+    uint64_t nx, ny;
+    uint64_t first[3], count[3]; // lower nodes: first + 0 .. count - 1 along each axis
+};
+
+struct grid_direction direction_make(const uint64_t nodes[3], const int steps[3]);
+
+// Springs in the direction; may be 0.
+uint64_t direction_springs(const struct grid_direction *direction);
+
+// The lower node of spring `index` of the direction. Until the end of the row, *left springs with
+// this one, spring index + n goes from node + n.
+uint64_t direction_lower(const struct grid_direction *direction, uint64_t index, uint64_t *left);
+
+// The spring whose lower node this is; false if there is none.
+bool direction_find(const struct grid_direction *direction, uint64_t lower, uint64_t *index);
+
+#endif

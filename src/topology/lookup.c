@@ -1,0 +1,82 @@
+// Finding things in the topology: a node's body, a spring's ends.
+#include "topology/topology.h"
+
+size_t topology_body_of_node(const struct topology *topology, uint64_t node)
+{
+    size_t low = 0, high = topology->body_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (topology->bodies[middle].first_node <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t topology_body_of_spring(const struct topology *topology, uint64_t spring)
+{
+    size_t low = 0, high = topology->body_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (topology->bodies[middle].first_spring <= spring)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// The direction of a body that has this spring.
+static const struct topology_direction *
+direction_of(const struct topology *topology, const struct topology_body *body, uint64_t spring)
+{
+    const struct topology_direction *direction = &topology->directions[body->first_direction];
+    const struct topology_direction *last = direction + body->direction_count - 1;
+    while (direction < last && direction[1].first_spring <= spring)
+        direction++;
+    return direction;
+}
+
+static struct spring_run listed_spring(const struct topology *topology,
+                                       const struct topology_body *body, uint64_t spring)
+{
+    uint64_t s = body->first_listed + (spring - body->first_spring);
+    return (struct spring_run){.first = spring,
+                               .count = 1,
+                               .a = topology->springs[s][0],
+                               .b = topology->springs[s][1],
+                               .material = topology->spring_material[s],
+                               .rest_length = topology->rest_length[s]};
+}
+
+struct spring_run topology_run(const struct topology *topology, uint64_t spring, uint64_t end)
+{
+    const struct topology_body *body = &topology->bodies[topology_body_of_spring(topology, spring)];
+    if (body->direction_count == 0)
+        return listed_spring(topology, body, spring);
+    const struct topology_direction *direction = direction_of(topology, body, spring);
+    uint64_t left;
+    uint64_t lower = direction_lower(&direction->to, spring - direction->first_spring, &left);
+    uint64_t a = body->first_node + lower;
+    return (struct spring_run){.first = spring,
+                               .count = left < end - spring ? left : end - spring,
+                               .a = (uint32_t)a,
+                               .b = (uint32_t)(a + direction->to.apart),
+                               .material = direction->material,
+                               .rest_length = direction->rest_length};
+}
+
+struct spring_run topology_spring_near(const struct topology *topology, uint64_t spring,
+                                       struct spring_run *near)
+{
+    if (spring < near->first || spring >= near->first + near->count)
+        *near = topology_run(topology, spring, topology->spring_count);
+    struct spring_run one = *near;
+    uint32_t along = (uint32_t)(spring - near->first);
+    one.first = spring;
+    one.count = 1;
+    one.a += along;
+    one.b += along;
+    return one;
+}
