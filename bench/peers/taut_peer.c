@@ -1,0 +1,120 @@
+// Our side of the comparison with others (bench/peers/run.py).
+//
+//   taut_peer write SCENE SPRINGS PREFIX   the scene as files for others; springs 0: its own size
+//   taut_peer check SCENE SPRINGS STEPS    positions after so many steps of velocity Verlet in
+//                                          double precision, a node a line
+//   taut_peer serve SCENE SPRINGS          obeys lines of standard input: "THREADS STEPS" takes so
+//                                          many steps and answers the seconds that they took
+//
+// SCENE is one of taut bench's. `write` and `serve` begin with a line: nodes, springs, dt, bytes.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "cli/bench_scenes.h"
+#include "peers/network.h"
+#include "scene/reader.h"
+#include "scene/scene.h"
+
+static const struct bench_scene *find_scene(const char *name)
+{
+    for (int s = 0; s < BENCH_SCENES; s++)
+        if (strcmp(bench_scenes[s].name, name) == 0)
+            return &bench_scenes[s];
+    return NULL;
+}
+
+static taut_status make(const char *name, const char *springs, enum precision precision,
+                        bool verlet, taut_solver **solver, taut_error *error)
+{
+    *solver = NULL;
+    const struct bench_scene *kind = find_scene(name);
+    if (!kind)
+        return fail(error, TAUT_ERROR_ARGUMENT, "there is no scene '%s'", name);
+    uint64_t wanted = strtoull(springs, NULL, 10);
+    taut_scene *scene = bench_scene_make(kind, wanted ? wanted : kind->springs, precision, error);
+    if (!scene)
+        return error->code;
+    if (verlet)
+        scene->simulation.integrator = INTEGRATOR_VELOCITY_VERLET;
+    struct solver_options options = {.config = {.threads = 1}};
+    taut_status status = solver_create(scene, &options, solver, error);
+    scene_free(scene);
+    return status;
+}
+
+static void introduce(const taut_solver *solver)
+{
+    printf("%" PRIu64 " %" PRIu64 " %.17g %" PRIu64 "\n", taut_solver_node_count(solver),
+           taut_solver_spring_count(solver), solver->dt, solver_bytes(solver));
+    fflush(stdout);
+}
+
+static taut_status check(taut_solver *solver, const char *steps, taut_error *error)
+{
+    taut_status status = taut_solver_step(solver, strtoull(steps, NULL, 10), error);
+    if (status != TAUT_OK)
+        return status;
+    uint64_t count = taut_solver_node_count(solver);
+    double *positions = malloc(3 * count * sizeof *positions);
+    if (!positions)
+        return fail_memory(error, "the positions");
+    taut_solver_get_positions(solver, 0, positions);
+    for (uint64_t i = 0; i < count; i++)
+        printf("%.17g %.17g %.17g\n", positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]);
+    free(positions);
+    return TAUT_OK;
+}
+
+static taut_status serve(taut_solver *solver, taut_error *error)
+{
+    char line[64];
+    introduce(solver);
+    while (fgets(line, sizeof line, stdin)) {
+        char *end;
+        unsigned long threads = strtoul(line, &end, 10);
+        unsigned long long steps = strtoull(end, NULL, 10);
+        if (threads < 1 || threads > 4096)
+            return fail(error, TAUT_ERROR_ARGUMENT, "not understood: %s", line);
+        solver->threads = (int)threads;
+        double before = solver->step_seconds;
+        taut_status status = solver_advance(solver, steps, false, error);
+        if (status != TAUT_OK)
+            return status;
+        printf("%.9g\n", solver->step_seconds - before);
+        fflush(stdout);
+    }
+    return TAUT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    const char *verb = argc > 1 ? argv[1] : "";
+    bool writes = strcmp(verb, "write") == 0, checks = strcmp(verb, "check") == 0;
+    bool serves = strcmp(verb, "serve") == 0;
+    if (argc != (serves ? 4 : 5) || !(writes || checks || serves)) {
+        fprintf(stderr, "usage: taut_peer write SCENE SPRINGS PREFIX | check SCENE SPRINGS STEPS | "
+                        "serve SCENE SPRINGS\n");
+        return 2;
+    }
+    taut_error error = {0};
+    taut_solver *solver;
+    taut_status status = make(argv[2], argv[3], serves ? PRECISION_SINGLE : PRECISION_DOUBLE,
+                              checks, &solver, &error);
+    if (status == TAUT_OK && checks)
+        status = check(solver, argv[4], &error);
+    else if (status == TAUT_OK && serves)
+        status = serve(solver, &error);
+    if (status == TAUT_OK && writes) {
+        introduce(solver);
+        status = network_write_lammps(solver, argv[4], &error);
+        if (status == TAUT_OK)
+            status = network_write_binary(solver, argv[4], &error);
+    }
+    taut_solver_destroy(solver);
+    if (status != TAUT_OK)
+        fprintf(stderr, "taut_peer: %s\n", error.text);
+    return status == TAUT_OK && fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+"""bench/peers/run.py with programs that only pretend: it says what LAMMPS must be told, reads what
+it answers, stops ranks that wait, and takes ratios of turns of one round."""
+import contextlib
+import importlib.util
+import io
+import os
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+sys.dont_write_bytecode = True
+spec = importlib.util.spec_from_file_location("run", os.path.join(HERE, "../bench/peers/run.py"))
+run = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(run)
+
+NETWORK = {"nodes": 2, "springs": 1, "dt": 1e-4, "bin": 0.4, "cutoff": 0.15, "data": "x.data",
+           "binary": "x.bin"}
+
+# Answers a run of N steps with N milliseconds; writes down what it was told.
+LMP = """#!/bin/sh
+echo "$@" >>'{log}'
+while read -r line; do
+    echo "$line" >>'{log}'
+    case $line in
+    run*) set -- $line; echo "Loop time of 0.00$2 on 1 procs for $2 steps with 2 atoms";;
+    bad*) echo "ERROR: Unknown command: $line"; exit 1;;
+    esac
+done
+"""
+
+
+def program(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+    return path
+
+
+def lammps_is_driven(folder):
+    log = os.path.join(folder, "log")
+    program(folder, "lmp", LMP.format(log=log))
+    program(folder, "stdbuf", "#!/bin/sh\nshift\nexec \"$@\"\n")
+    side = run.Lammps("LAMMPS", 1, 1, NETWORK)
+    assert abs(side.turn(7) - 0.007) < 1e-12
+    side.say("bad\n")
+    try:
+        side.loop_time()
+        assert False, "an error of LAMMPS was not seen"
+    except run.Failure as failure:
+        assert "Unknown command" in str(failure)
+    side.end()
+    with open(log, encoding="ascii") as file:
+        told = file.read()
+    for wanted in ("read_data x.data", "newton off", "timestep 0.0001", "pair_style none",
+                   "run 7 pre no post no"):
+        assert wanted in told, told
+
+
+def state(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+def stopped(pids):
+    """Whether they come to a stop: a signal takes its time."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        if all(state(pid) == "T" for pid in pids):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def waiting_ranks_are_stopped(folder):
+    # As mpirun does, it hands its own input to a process that it starts.
+    program(folder, "mpirun", f"#!/bin/sh\nshift 4\nmkfifo '{folder}/pipe'\n"
+            f"\"$@\" <'{folder}/pipe' &\ncat >'{folder}/pipe'\nwait\n")
+    side = run.Lammps("LAMMPS", 2, 1, NETWORK)
+    pids = run.children(side.process.pid)
+    assert pids and stopped(pids), [state(pid) for pid in pids]
+    assert abs(side.turn(9) - 0.009) < 1e-12
+    assert stopped(pids)
+    side.end()
+    assert side.process.returncode == 0
+
+
+def a_program_that_ends_early_is_a_failure(folder):
+    side = run.Side("early", 1, [program(folder, "early", "#!/bin/sh\nread -r line\n")])
+    try:
+        side.turn(3)
+        assert False, "it was not noticed"
+    except run.Failure as failure:
+        assert "early" in str(failure)
+    side.end()
+
+
+def ratios_are_of_one_round():
+    def row(name, threads, speeds):
+        return {"scene": "cloth", "nodes": 2, "springs": 1, "program": name, "threads": threads,
+                "spring_updates_per_second": {"best": max(speeds), "median": sorted(speeds)[1],
+                                              "repetitions": speeds}}
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        run.tell([row("taut", 1, [8e8, 4e8, 9e8]), row("LAMMPS", 1, [1e8, 1e8, 3e8])])
+    line = next(line for line in said.getvalue().splitlines() if "LAMMPS" in line)
+    assert line.split()[-2:] == ["3.0x", "4.0x"], line
+
+
+def main():
+    if not os.path.isdir("/proc/self"):
+        print("this test looks into /proc")
+        return 77
+    path = os.environ["PATH"]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PATH"] = folder + os.pathsep + path
+        lammps_is_driven(folder)
+        waiting_ranks_are_stopped(folder)
+        a_program_that_ends_early_is_a_failure(folder)
+    ratios_are_of_one_round()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
