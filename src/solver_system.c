@@ -40,12 +40,23 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+// Tiles of the longest list of rings; each gives a sum.
+static size_t ring_tiles(const struct plan *plan, size_t body_count)
+{
+    size_t most = 0;
+    for (size_t body = 0; body < body_count; body++)
+        if (plan_rings_of_body(plan, body))
+            most = larger(most, (size_t)plan->rings[body].tile_count);
+    return most;
+}
+
 static bool allocate_scratch(struct system *system)
 {
     const struct topology *topology = system->topology;
     size_t elements = larger((size_t)topology->node_count,
                              larger((size_t)topology->spring_count, (size_t)topology->face_count));
-    system->chunk_sums_length = chunk_count(elements) + 1;
+    system->chunk_sums_length =
+        larger(chunk_count(elements), ring_tiles(system->plan, topology->body_count)) + 1;
     system->chunk_sums =
         memory_allocate(system->allocator, system->chunk_sums_length, sizeof *system->chunk_sums);
     system->fragile_losses =
@@ -84,6 +95,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->settings = settings_of(options->scene);
     set_dt(system, options->dt);
     struct state_needs needs = REAL_NAME(integrator_needs)(system->settings.integrator, topology);
+    needs.gradients = ring_tiles(plan, topology->body_count) > 0;
     needs.power = system->settings.account_work && plan->grid_count > 0;
     taut_status status =
         REAL_NAME(constants_make)(topology, plan, allocator, &system->constants, error);

@@ -28,7 +28,8 @@ void REAL_NAME(wind_add)(struct system *system, struct moment moment, const stru
 // The wind at a time, gusts included; .factor 0 if there is none.
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time);
 
-// state->volume of closed bodies (of all, or of those with gas), by the body's rule.
+// state->volume of closed bodies (of all, or of those with gas), by the body's rule; of those with
+// gas also the gradient, which pressure_add goes on with.
 // TAUT_ERROR_COLLAPSED in system->fault where gas has no room left.
 void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,
                                 const struct worker *worker);

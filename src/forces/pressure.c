@@ -35,6 +35,15 @@ static bool any_pressure(const struct topology *topology)
     return false;
 }
 
+// F = P dV/dp, which is P A n of each of the node's faces by a third.
+static void push_rings(struct system *system, size_t body, const struct worker *worker)
+{
+    const struct topology_body *it = &system->topology->bodies[body];
+    struct range share = worker_share(worker, (size_t)it->node_count, 16);
+    struct range nodes = {(size_t)it->first_node + share.first, (size_t)it->first_node + share.end};
+    system->kernels->ring_push(system, (real)(system->state->pressure[body] / 6), nodes);
+}
+
 void REAL_NAME(pressure_add)(struct system *system, struct moment moment,
                              const struct worker *worker)
 {
@@ -50,5 +59,13 @@ void REAL_NAME(pressure_add)(struct system *system, struct moment moment,
                                               s->volume[b], s->volume_built[b]);
         }
     worker_barrier(worker);
-    REAL_NAME(run_coloured)(system, &system->plan->faces, system->kernels->pressure, NULL, worker);
+    bool by_faces = false;
+    for (size_t b = 0; b < system->topology->body_count; b++)
+        if (plan_rings_of_body(system->plan, b))
+            push_rings(system, b, worker);
+        else if (system->topology->bodies[b].pressure.present)
+            by_faces = true;
+    if (by_faces)
+        REAL_NAME(run_coloured)
+    (system, &system->plan->faces, system->kernels->pressure, NULL, worker);
 }

@@ -43,6 +43,22 @@ static double divergence_volume(struct system *system, const struct topology_bod
     return total[0];
 }
 
+// sum (x - origin) dV/dx over the nodes (plan/rings.h), tile after tile.
+static double ring_volume(struct system *system, const struct plan_rings *rings, bool keep,
+                          const struct worker *worker)
+{
+    struct range tiles;
+    while (worker_take(worker, (size_t)rings->tile_count, 4, &tiles))
+        for (size_t tile = tiles.first; tile < tiles.end; tile++)
+            system->chunk_sums[tile][0] = system->kernels->ring_tile(system, rings, tile, keep);
+    worker_barrier(worker);
+    double sum = 0;
+    for (size_t tile = 0; tile < (size_t)rings->tile_count; tile++)
+        sum += system->chunk_sums[tile][0];
+    worker_barrier(worker); // all have read before the next sum writes
+    return sum / 6;
+}
+
 static void extend(double low[3], double high[3], const double point[3])
 {
     for (int axis = 0; axis < 3; axis++) {
@@ -91,10 +107,13 @@ void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_ga
         if (!body->closed || (only_gas && !body->pressure.present))
             continue;
         bool exact = !body->pressure.present || body->pressure.volume == VOLUME_DIVERGENCE;
+        const struct plan_rings *rings = plan_rings_of_body(system->plan, b);
         double volume = 0;
-        if (exact)
+        if (rings && (exact || only_gas))
+            volume = ring_volume(system, rings, only_gas, worker);
+        else if (exact)
             volume = divergence_volume(system, body, worker);
-        else if (worker->index == 0)
+        if (!exact && worker->index == 0)
             volume = box_volume(system, body, body->pressure.volume);
         if (worker->index != 0)
             continue;

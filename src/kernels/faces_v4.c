@@ -1,7 +1,10 @@
 #if defined(__x86_64__)
 #    define TAUT_WIDE_ISA    4
 #    define FACE_GRID_KERNEL REAL_NAME(face_grid_v4)
+#    define RING_TILE_KERNEL REAL_NAME(ring_tile_v4)
+#    define RING_PUSH_KERNEL REAL_NAME(ring_push_v4)
 #    include "kernels/face_grid_body.h"
+#    include "kernels/rings_body.h"
 #else
 typedef int no_such_instruction_set; // a file must not be empty
 #endif

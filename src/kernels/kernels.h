@@ -23,7 +23,7 @@ struct kernels {
     void (*normals)(const struct system *system, const void *unused, struct plan_block block);
     // Wind of laws face and quadratic; `wind` is a struct wind_now.
     void (*wind)(const struct system *system, const void *wind, struct plan_block block);
-    // Gas pressure, state->pressure of the face's body.
+    // Gas pressure, state->pressure of the face's body, on bodies without rings.
     void (*pressure)(const struct system *system, const void *unused, struct plan_block block);
     // Springs of rows [rows.first, rows.end) of a grid; writes to the nodes of these rows alone. A
     // row is the nx nodes of one (y, z).
@@ -35,6 +35,12 @@ struct kernels {
     // their forces and, of law node, their normals nx, ny, nz.
     void (*face_grid)(const struct system *system, const struct wind_now *wind,
                       const struct plan_face_grid *grid, struct range rows);
+    // sum (x - x of the body's first node) dV/dx over the nodes of a tile, times 6; where it is to
+    // be kept, six times the gradient of the volume goes to ax, ay, az of these nodes.
+    double (*ring_tile)(const struct system *system, const struct plan_rings *rings, uint64_t tile,
+                        bool keep);
+    // f += factor a
+    void (*ring_push)(const struct system *system, real factor, struct range nodes);
 };
 
 typedef void (*block_kernel)(const struct system *system, const void *argument,
@@ -60,6 +66,15 @@ void REAL_NAME(grid_power_v4)(GRID_ARGUMENTS);
 void REAL_NAME(face_grid_base)(FACE_GRID_ARGUMENTS);
 void REAL_NAME(face_grid_v3)(FACE_GRID_ARGUMENTS);
 void REAL_NAME(face_grid_v4)(FACE_GRID_ARGUMENTS);
+
+#define RING_TILE_ARGUMENTS const struct system *, const struct plan_rings *, uint64_t, bool
+double REAL_NAME(ring_tile_base)(RING_TILE_ARGUMENTS);
+double REAL_NAME(ring_tile_v3)(RING_TILE_ARGUMENTS);
+double REAL_NAME(ring_tile_v4)(RING_TILE_ARGUMENTS);
+#define RING_PUSH_ARGUMENTS const struct system *, real, struct range
+void REAL_NAME(ring_push_base)(RING_PUSH_ARGUMENTS);
+void REAL_NAME(ring_push_v3)(RING_PUSH_ARGUMENTS);
+void REAL_NAME(ring_push_v4)(RING_PUSH_ARGUMENTS);
 
 // Runs a kernel over all blocks of a set: colour after colour, the blocks of a colour shared among
 // the workers, then the tail by worker 0. Ends with a barrier.

@@ -122,8 +122,9 @@ static void pressure(const struct system *system, const void *unused, struct pla
     (void)unused;
     struct state *s = system->state;
     for (uint64_t i = block.first; i < block.first + block.count; i++) {
-        real p = (real)s->pressure[system->constants->face_body[i]];
-        if (p == 0)
+        uint32_t body = system->constants->face_body[i];
+        real p = (real)s->pressure[body];
+        if (p == 0 || plan_rings_of_body(system->plan, body))
             continue;
         struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
         real share = p / (real)face.corners;
@@ -151,7 +152,8 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa)
 #define TABLE(isa)                                                                                 \
     {                                                                                              \
         "blocks", springs, normals, wind, pressure, REAL_NAME(grid_##isa),                         \
-            REAL_NAME(grid_power_##isa), REAL_NAME(face_grid_##isa)                                \
+            REAL_NAME(grid_power_##isa), REAL_NAME(face_grid_##isa), REAL_NAME(ring_tile_##isa),   \
+            REAL_NAME(ring_push_##isa)                                                             \
     }
     static const struct kernels tables[ISA_COUNT] = {
         [ISA_BASE] = TABLE(base),

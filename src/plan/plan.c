@@ -12,20 +12,18 @@ static uint32_t choose_tile_nodes(uint64_t node_count)
     return nodes < 128 ? 128 : nodes > 2048 ? 2048 : (uint32_t)nodes;
 }
 
-// Whether anything acts on the faces of the scene.
-static bool faces_act(const struct topology *topology)
+bool plan_faces_in_blocks(const struct topology *topology, const struct plan *plan, size_t body)
 {
-    bool act = topology->environment.wind.present;
-    for (size_t b = 0; b < topology->body_count; b++)
-        act |= topology->bodies[b].pressure.present;
-    return act;
+    bool gas = topology->bodies[body].pressure.present && !plan_rings_of_body(plan, body);
+    bool wind = topology->environment.wind.present && !plan_face_grid_of_body(plan, body);
+    return topology->bodies[body].face_count > 0 && (gas || wind);
 }
 
 static bool in_blocks(const struct topology *topology, const struct plan *plan, size_t body,
                       bool faces)
 {
     if (faces)
-        return topology->bodies[body].face_count > 0 && !plan_face_grid_of_body(plan, body);
+        return plan_faces_in_blocks(topology, plan, body);
     return topology->bodies[body].spring_count > 0 && !plan_grid_of_body(plan, body);
 }
 
@@ -102,16 +100,23 @@ static taut_status list_blocked(const struct topology *topology, const struct pl
     return TAUT_OK;
 }
 
+static bool all_faces_in_blocks(const struct topology *topology, const struct plan *plan)
+{
+    bool all = true;
+    for (size_t b = 0; b < topology->body_count; b++)
+        all &= topology->bodies[b].face_count == 0 || plan_faces_in_blocks(topology, plan, b);
+    return all;
+}
+
 // Plans what is on no grid.
 static taut_status plan_blocks(const struct topology *topology, const struct plan_options *options,
                                struct plan *plan, bool faces, taut_error *error)
 {
     struct plan_set *set = faces ? &plan->faces : &plan->springs;
     // Where everything goes into blocks and is listed, the lists are there already.
-    if (faces && plan->face_grid_count == 0) {
-        struct elements all = {&topology->faces[0][0], 3,
-                               faces_act(topology) ? topology->face_count : 0, topology->node_count,
-                               NULL};
+    if (faces && all_faces_in_blocks(topology, plan)) {
+        struct elements all = {&topology->faces[0][0], 3, topology->face_count,
+                               topology->node_count, NULL};
         return plan_set_make(&all, options, plan, set, error);
     }
     if (!faces && plan->grid_count == 0 && topology->listed_count == topology->spring_count) {
@@ -167,11 +172,32 @@ static taut_status find_grids(const struct topology *topology, struct plan *plan
     for (size_t body = 0; body < topology->body_count; body++) {
         if (grid_find(topology, body, &plan->grids[plan->grid_count]))
             plan->grid_count++;
-        if (faces_act(topology) &&
+        if (topology->environment.wind.present &&
             face_grid_find(topology, body, &plan->face_grids[plan->face_grid_count]))
             plan->face_grid_count++;
     }
     return TAUT_OK;
+}
+
+const struct plan_rings *plan_rings_of_body(const struct plan *plan, size_t body)
+{
+    return plan->rings && plan->rings[body].tile_count > 0 ? &plan->rings[body] : NULL;
+}
+
+// Bodies with gas have their volume and its gradient evaluated every step.
+static taut_status make_rings(const struct topology *topology, struct plan *plan, taut_error *error)
+{
+    plan->rings = memory_allocate(plan->allocator, topology->body_count, sizeof *plan->rings);
+    if (!plan->rings)
+        return fail_memory(error, "the plan");
+    plan->ring_capacity = topology->body_count;
+    taut_status status = TAUT_OK;
+    for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++) {
+        bool found;
+        if (topology->bodies[body].pressure.present)
+            status = rings_make(topology, body, plan->allocator, &plan->rings[body], &found, error);
+    }
+    return status;
 }
 
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
@@ -188,6 +214,8 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     taut_status status = TAUT_OK;
     if (!options->reference && !options->no_grids)
         status = find_grids(topology, plan, error);
+    if (status == TAUT_OK && !options->reference && !options->no_grids)
+        status = make_rings(topology, plan, error);
     if (status == TAUT_OK)
         status = plan_blocks(topology, options, plan, false, error);
     if (status == TAUT_OK)
@@ -208,6 +236,9 @@ void plan_free(struct plan *plan)
         return;
     plan_set_free(plan->allocator, &plan->springs);
     plan_set_free(plan->allocator, &plan->faces);
+    for (size_t body = 0; body < plan->ring_capacity; body++)
+        rings_free(plan->allocator, &plan->rings[body]);
+    memory_release(plan->allocator, plan->rings, plan->ring_capacity, sizeof *plan->rings);
     memory_release(plan->allocator, plan->fragile, (size_t)plan->fragile_count,
                    sizeof *plan->fragile);
     memory_release(plan->allocator, plan->grids, plan->grid_capacity, sizeof *plan->grids);
@@ -221,6 +252,8 @@ uint64_t plan_bytes(const struct plan *plan)
     const struct plan_set *sets[2] = {&plan->springs, &plan->faces};
     uint64_t bytes = sizeof *plan + plan->fragile_count * sizeof *plan->fragile +
                      plan->grid_capacity * (sizeof *plan->grids + sizeof *plan->face_grids);
+    for (size_t body = 0; body < plan->ring_capacity; body++)
+        bytes += sizeof *plan->rings + rings_bytes(&plan->rings[body]);
     for (int i = 0; i < 2; i++)
         bytes += sets[i]->element_count * sizeof *sets[i]->order +
                  sets[i]->block_capacity * sizeof *sets[i]->blocks;

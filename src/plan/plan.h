@@ -6,6 +6,7 @@
 #ifndef TAUT_PLAN_PLAN_H
 #define TAUT_PLAN_PLAN_H
 
+#include "plan/rings.h"
 #include "topology/topology.h"
 
 // Elements [first, first + count) of the plan's order.
@@ -65,6 +66,8 @@ struct plan {
     size_t grid_count, grid_capacity;
     struct plan_face_grid *face_grids; // capacity: grid_capacity
     size_t face_grid_count;
+    struct plan_rings *rings; // of each body; without tiles where it has none
+    size_t ring_capacity;     // the number of bodies, or 0
     uint32_t *fragile; // places in springs.order of springs that can break or yield, ascending
     uint64_t fragile_count;
 };
@@ -73,7 +76,7 @@ struct plan_options {
     bool reference;
     uint32_t tile_nodes; // 0: chosen from the number of nodes
     int colours_allowed; // 0: all of them; tests use fewer to force a tail
-    bool no_grids;       // all springs and faces in blocks
+    bool no_grids;       // all springs and faces in blocks, no rings
 };
 
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
@@ -93,6 +96,13 @@ const struct plan_grid *plan_grid_of_body(const struct plan *plan, size_t body);
 
 // The same of its faces.
 const struct plan_face_grid *plan_face_grid_of_body(const struct plan *plan, size_t body);
+
+// The rings of a body with gas, or NULL.
+const struct plan_rings *plan_rings_of_body(const struct plan *plan, size_t body);
+
+// Whether the faces of a body are in blocks: those that wind or gas acts on, but for cloths on
+// grids and for gas where there are rings.
+bool plan_faces_in_blocks(const struct topology *topology, const struct plan *plan, size_t body);
 
 uint64_t plan_bytes(const struct plan *plan);
 

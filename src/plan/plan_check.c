@@ -73,7 +73,6 @@ static taut_status check_spring_grids(const struct topology *topology, const str
 static taut_status check_face_grids(const struct topology *topology, const struct plan *plan,
                                     taut_error *error)
 {
-    uint64_t faces = plan->faces.element_count;
     for (size_t g = 0; g < plan->face_grid_count; g++) {
         const struct plan_face_grid *grid = &plan->face_grids[g];
         struct plan_face_grid found;
@@ -84,18 +83,28 @@ static taut_status check_face_grids(const struct topology *topology, const struc
                         grid->body);
         if (g > 0 && plan->face_grids[g - 1].body >= grid->body)
             return fail(error, TAUT_ERROR_ARGUMENT, "plan: grids of faces out of order");
-        faces += topology->bodies[grid->body].face_count;
     }
-    for (uint64_t i = 0; plan->face_grid_count > 0 && i < plan->faces.element_count; i++) {
+    return TAUT_OK;
+}
+
+// Blocks have the faces that something acts on, but for those of grids and those that rings stand
+// for.
+static taut_status check_blocked_faces(const struct topology *topology, const struct plan *plan,
+                                       taut_error *error)
+{
+    uint64_t expected = 0;
+    for (size_t body = 0; body < topology->body_count; body++)
+        if (plan_faces_in_blocks(topology, plan, body))
+            expected += topology->bodies[body].face_count;
+    for (uint64_t i = 0; i < plan->faces.element_count; i++) {
         uint32_t node = topology->faces[plan->faces.order[i]][0];
-        if (plan_face_grid_of_body(plan, topology_body_of_node(topology, node)))
-            return fail(error, TAUT_ERROR_ARGUMENT, "plan: face %lu is in a block and in a grid",
+        if (!plan_faces_in_blocks(topology, plan, topology_body_of_node(topology, node)))
+            return fail(error, TAUT_ERROR_ARGUMENT, "plan: face %lu is not to be in a block",
                         (unsigned long)plan->faces.order[i]);
     }
-    bool none_act = faces == 0;
-    if (!none_act && faces != topology->face_count)
-        return fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks and grids have %llu of %llu faces",
-                    (unsigned long long)faces, (unsigned long long)topology->face_count);
+    if (plan->faces.element_count != expected)
+        return fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks have %llu of %llu faces",
+                    (unsigned long long)plan->faces.element_count, (unsigned long long)expected);
     return TAUT_OK;
 }
 
@@ -174,6 +183,11 @@ taut_status plan_check(const struct topology *topology, const struct plan *plan,
         status = check_spring_grids(topology, plan, error);
     if (status == TAUT_OK)
         status = check_face_grids(topology, plan, error);
+    if (status == TAUT_OK)
+        status = check_blocked_faces(topology, plan, error);
+    for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++)
+        if (plan_rings_of_body(plan, body))
+            status = rings_check(topology, &plan->rings[body], error);
     for (uint64_t i = 0; i < plan->fragile_count && status == TAUT_OK; i++)
         if (plan->fragile[i] >= plan->springs.element_count ||
             (i > 0 && plan->fragile[i] <= plan->fragile[i - 1]))

@@ -38,6 +38,10 @@
     X(real, nx, nodes, needs.normals)                                                              \
     X(real, ny, nodes, needs.normals)                                                              \
     X(real, nz, nodes, needs.normals)                                                              \
+    /* six times the gradient of the volume at a node (gas, of bodies with rings), m2 */           \
+    X(real, ax, nodes, needs.gradients)                                                            \
+    X(real, ay, nodes, needs.gradients)                                                            \
+    X(real, az, nodes, needs.gradients)                                                            \
     /* power that the damping of a node's forward springs takes, W (work of damped grids) */       \
     X(real, power, nodes, needs.power)                                                             \
     /* rest lengths that yielding moves (m); springs that broke */                                 \
@@ -61,7 +65,7 @@
 enum { STATE_GUARD = 64 };
 
 struct state_needs {
-    bool base_positions, base_velocities, slopes, normals, power;
+    bool base_positions, base_velocities, slopes, normals, power, gradients;
 };
 
 struct state {

@@ -1,0 +1,129 @@
+// Volume and gas of closed surfaces from the rings of their nodes (plan/rings.h): the body of the
+// kernels that are compiled for each instruction set. Positions of a tile and its halo are copied
+// into records, four reals each; after that a neighbour costs one load, and four nodes, or two, or
+// one, are lanes of a vector. A node's sum goes round its ring, whatever the lanes.
+#include <stdalign.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "simd/quads.h"
+
+struct ring_buffer {
+    alignas(64) real records[4 * RING_BUFFER];
+    alignas(64) real ax[RING_TILE];
+    alignas(64) real ay[RING_TILE];
+    alignas(64) real az[RING_TILE];
+};
+
+static inline void write_record(real *record, const struct state *s, uint64_t node)
+{
+    record[0] = s->x[node];
+    record[1] = s->y[node];
+    record[2] = s->z[node];
+    record[3] = 0;
+}
+
+static void fill_records(const struct state *s, const struct plan_rings *rings,
+                         const struct plan_ring_tile *tile, real *records)
+{
+    for (uint32_t i = 0; i < tile->node_count; i++)
+        write_record(records + 4 * (size_t)i, s, tile->first_node + i);
+    uint32_t own = ring_tile_groups(tile) * RING_GROUP;
+    for (uint32_t i = tile->node_count; i < own; i++)
+        memset(records + 4 * (size_t)i, 0, 4 * sizeof *records);
+    const uint32_t *halo = rings->halo + tile->first_halo;
+    for (uint32_t i = 0; i < tile->halo_count; i++)
+        write_record(records + 4 * (size_t)(own + i), s, halo[i]);
+}
+
+// sum (p_i - p) x (p_{i+1} - p) of one register's nodes; a x b = turn(a turn(b) - turn(a) b).
+static inline quads go_round(const real *records, const uint16_t *entries, int length, quads centre)
+{
+    quads first = quads_subtract(quads_fetch(records, entries), centre);
+    quads first_turned = quads_turn(first);
+    quads last = first, last_turned = first_turned, sum = quads_zero();
+    for (int place = 1; place < length; place++) {
+        entries += RING_GROUP;
+        quads next = quads_subtract(quads_fetch(records, entries), centre);
+        quads turned = quads_turn(next);
+        sum = quads_add(
+            sum, quads_subtract(quads_multiply(last, turned), quads_multiply(last_turned, next)));
+        last = next;
+        last_turned = turned;
+    }
+    sum = quads_add(sum, quads_subtract(quads_multiply(last, first_turned),
+                                        quads_multiply(last_turned, first)));
+    return quads_turn(sum);
+}
+
+// Six times the gradient of the volume at the nodes of a tile, into columns.
+static void find_gradients(const struct plan_rings *rings, const struct plan_ring_tile *tile,
+                           const real *records, real *ax, real *ay, real *az)
+{
+    const uint8_t *lengths = rings->lengths + tile->first_group;
+    const uint16_t *entries = rings->entries + tile->first_entry;
+    const uint32_t groups = ring_tile_groups(tile);
+    for (uint32_t group = 0; group < groups; group++) {
+        size_t node = (size_t)group * RING_GROUP;
+        int length = lengths[group];
+        quads sums[QUAD_REGISTERS];
+        for (int part = 0; part < QUAD_REGISTERS; part++) {
+            quads centre = quads_load(records + 4 * (node + (size_t)(part * QUADS)));
+            sums[part] = length == 0 ? quads_zero()
+                                     : go_round(records, entries + part * QUADS, length, centre);
+        }
+        quads_store_columns(ax + node, ay + node, az + node, sums);
+        entries += (size_t)length * RING_GROUP;
+    }
+}
+
+// sum (x - origin) a in eight parts, whatever the instruction set, so that vectors may hold them.
+static double moment_of(const real *x, const real *ax, uint32_t count, double origin)
+{
+    enum { PARTS = 8 };
+    double parts[PARTS] = {0};
+    uint32_t whole = count / PARTS * PARTS;
+    for (uint32_t i = 0; i < whole; i += PARTS)
+        for (uint32_t part = 0; part < PARTS; part++)
+            parts[part] += ((double)x[i + part] - origin) * (double)ax[i + part];
+    for (uint32_t i = whole; i < count; i++)
+        parts[i - whole] += ((double)x[i] - origin) * (double)ax[i];
+    double sum = 0;
+    for (int part = 0; part < PARTS; part++)
+        sum += parts[part];
+    return sum;
+}
+
+double RING_TILE_KERNEL(const struct system *system, const struct plan_rings *rings,
+                        uint64_t number, bool keep)
+{
+    const struct plan_ring_tile *tile = &rings->tiles[number];
+    struct state *s = system->state;
+    struct ring_buffer buffer;
+    fill_records(s, rings, tile, buffer.records);
+    // The nodes that fill up the last group are another body's.
+    bool straight = keep && tile->node_count % RING_GROUP == 0;
+    real *ax = straight ? s->ax + tile->first_node : buffer.ax;
+    real *ay = straight ? s->ay + tile->first_node : buffer.ay;
+    real *az = straight ? s->az + tile->first_node : buffer.az;
+    find_gradients(rings, tile, buffer.records, ax, ay, az);
+    if (keep && !straight) {
+        memcpy(s->ax + tile->first_node, ax, tile->node_count * sizeof *ax);
+        memcpy(s->ay + tile->first_node, ay, tile->node_count * sizeof *ay);
+        memcpy(s->az + tile->first_node, az, tile->node_count * sizeof *az);
+    }
+    double origin = (double)s->x[system->topology->bodies[rings->body].first_node];
+    return moment_of(s->x + tile->first_node, ax, tile->node_count, origin);
+}
+
+void RING_PUSH_KERNEL(const struct system *system, real factor, struct range nodes)
+{
+    struct state *s = system->state;
+    real *restrict fx = s->fx, *restrict fy = s->fy, *restrict fz = s->fz;
+    const real *restrict ax = s->ax, *restrict ay = s->ay, *restrict az = s->az;
+    for (size_t i = nodes.first; i < nodes.end; i++) {
+        fx[i] += factor * ax[i];
+        fy[i] += factor * ay[i];
+        fz[i] += factor * az[i];
+    }
+}

@@ -1,0 +1,240 @@
+#include "plan/rings.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "plan/ring_corners.h"
+
+enum { LENGTH_MAX = UINT8_MAX };
+
+// Orders the corners of a node so that each begins with the neighbour that the one before ends
+// with; false if they are not one ring.
+static bool order_ring(struct ring_corner *corners, uint64_t count)
+{
+    for (uint64_t i = 0; i + 1 < count; i++) {
+        uint64_t next = i + 1;
+        while (next < count && corners[next].from != corners[i].to)
+            next++;
+        if (next == count)
+            return false;
+        struct ring_corner swapped = corners[i + 1];
+        corners[i + 1] = corners[next];
+        corners[next] = swapped;
+    }
+    return count == 0 || corners[count - 1].to == corners[0].from;
+}
+
+static bool order_rings(struct ring_corners *corners)
+{
+    for (uint64_t i = 0; i < corners->node_count; i++) {
+        uint64_t count = corners->starts[i + 1] - corners->starts[i];
+        if (count > LENGTH_MAX || !order_ring(&corners->items[corners->starts[i]], count))
+            return false;
+    }
+    return true;
+}
+
+// ---- Tiles
+
+// Where nodes are in the buffer of the tile that is being made.
+struct places {
+    const struct topology_body *body;
+    uint32_t *tile_seen;  // of each node of the body: the number of the last tile (+ 1) whose
+                          // halo has it
+    uint16_t *place_seen; // and its place there
+};
+
+static uint16_t place_of(const struct places *places, const struct plan_ring_tile *tile,
+                         uint32_t node)
+{
+    uint64_t inside = node - tile->first_node;
+    return node >= tile->first_node && inside < tile->node_count
+               ? (uint16_t)inside
+               : places->place_seen[node - places->body->first_node];
+}
+
+// Collects the halo of a tile; false when the buffer is too small.
+static bool find_halo(const struct ring_corners *corners, struct places *places, uint32_t number,
+                      struct plan_ring_tile *tile, uint32_t *halo)
+{
+    const uint64_t first = tile->first_node - places->body->first_node;
+    const uint32_t own = ring_tile_groups(tile) * RING_GROUP;
+    tile->halo_count = 0;
+    for (uint64_t i = first; i < first + tile->node_count; i++) {
+        for (uint64_t c = corners->starts[i]; c < corners->starts[i + 1]; c++) {
+            uint64_t other = corners->items[c].from - places->body->first_node;
+            if ((other >= first && other < first + tile->node_count) ||
+                places->tile_seen[other] == number)
+                continue;
+            if (own + tile->halo_count == RING_BUFFER)
+                return false;
+            places->tile_seen[other] = number;
+            places->place_seen[other] = (uint16_t)(own + tile->halo_count);
+            halo[tile->halo_count++] = corners->items[c].from;
+        }
+    }
+    return true;
+}
+
+static uint8_t group_length(const struct ring_corners *corners, uint64_t first, uint64_t end)
+{
+    uint64_t length = 0;
+    for (uint64_t i = first; i < end; i++)
+        if (corners->starts[i + 1] - corners->starts[i] > length)
+            length = corners->starts[i + 1] - corners->starts[i];
+    return (uint8_t)length;
+}
+
+// A group's entries; nodes beyond the tile's last take the group's first node for their own.
+static void write_group(const struct ring_corners *corners, const struct places *places,
+                        const struct plan_ring_tile *tile, uint32_t group, uint8_t length,
+                        uint16_t *entries)
+{
+    for (uint32_t lane = 0; lane < RING_GROUP; lane++) {
+        uint32_t inside = group * RING_GROUP + lane;
+        uint64_t i = tile->first_node - places->body->first_node + inside;
+        bool real_node = inside < tile->node_count;
+        const struct ring_corner *ring = real_node ? &corners->items[corners->starts[i]] : NULL;
+        uint64_t count = real_node ? corners->starts[i + 1] - corners->starts[i] : 0;
+        uint16_t filler = count > 0 ? place_of(places, tile, ring[0].from) : (uint16_t)inside;
+        for (uint8_t place = 0; place < length; place++) {
+            uint16_t at = place < count ? place_of(places, tile, ring[place].from) : filler;
+            entries[place * RING_GROUP + lane] = (uint16_t)(4 * at);
+        }
+    }
+}
+
+static void write_tile(const struct ring_corners *corners, const struct places *places,
+                       const struct plan_ring_tile *tile, struct plan_rings *rings)
+{
+    uint64_t first = tile->first_node - places->body->first_node, entry = tile->first_entry;
+    for (uint32_t group = 0; group < ring_tile_groups(tile); group++) {
+        uint64_t begin = first + (uint64_t)group * RING_GROUP, end = begin + RING_GROUP;
+        if (end > first + tile->node_count)
+            end = first + tile->node_count;
+        uint8_t length = group_length(corners, begin, end);
+        rings->lengths[tile->first_group + group] = length;
+        write_group(corners, places, tile, group, length, &rings->entries[entry]);
+        entry += (uint64_t)length * RING_GROUP;
+    }
+    rings->entry_count = entry;
+}
+
+// A tile from `node` on, as large as its buffer allows; false if not even one group fits.
+static bool next_tile(const struct ring_corners *corners, struct places *places, uint64_t node,
+                      uint32_t *number, struct plan_ring_tile *tile, uint32_t *halo)
+{
+    uint64_t left = places->body->first_node + places->body->node_count - node;
+    tile->first_node = node;
+    for (uint32_t size = RING_TILE; size >= RING_GROUP; size /= 2) {
+        tile->node_count = left < size ? (uint32_t)left : size;
+        if (find_halo(corners, places, ++*number, tile, halo))
+            return true;
+    }
+    return false;
+}
+
+// Cuts the rings into tiles. Called twice: first to count, with only the array of halos, which is
+// as long as it may need be; then, with all arrays in place, to write.
+static bool cut(const struct ring_corners *corners, struct places *places, bool write,
+                struct plan_rings *rings)
+{
+    const struct topology_body *body = places->body;
+    uint64_t end = body->first_node + body->node_count;
+    uint32_t number = 0;
+    rings->tile_count = rings->halo_count = rings->group_count = rings->entry_count = 0;
+    memset(places->tile_seen, 0, (size_t)body->node_count * sizeof *places->tile_seen);
+    for (uint64_t node = body->first_node; node < end;) {
+        struct plan_ring_tile tile = {.first_halo = rings->halo_count,
+                                      .first_group = rings->group_count,
+                                      .first_entry = rings->entry_count};
+        uint32_t spare[RING_BUFFER];
+        if (!next_tile(corners, places, node, &number, &tile,
+                       write ? &rings->halo[tile.first_halo] : spare))
+            return false;
+        if (write) {
+            rings->tiles[rings->tile_count] = tile;
+            write_tile(corners, places, &tile, rings);
+        } else {
+            uint64_t first = node - body->first_node, last = first + tile.node_count;
+            for (uint64_t i = first; i < last; i += RING_GROUP)
+                rings->entry_count +=
+                    RING_GROUP * (uint64_t)group_length(
+                                     corners, i, i + RING_GROUP < last ? i + RING_GROUP : last);
+        }
+        rings->tile_count++;
+        rings->group_count += ring_tile_groups(&tile);
+        rings->halo_count += tile.halo_count;
+        node += tile.node_count;
+    }
+    return true;
+}
+
+static bool allocate_rings(const taut_allocator *allocator, struct plan_rings *rings)
+{
+    rings->tiles = memory_allocate(allocator, (size_t)rings->tile_count, sizeof *rings->tiles);
+    rings->halo = memory_allocate(allocator, (size_t)rings->halo_count, sizeof *rings->halo);
+    rings->lengths = memory_allocate(allocator, (size_t)rings->group_count, sizeof *rings->lengths);
+    rings->entries = memory_allocate(allocator, (size_t)rings->entry_count, sizeof *rings->entries);
+    return rings->tiles && rings->halo && rings->lengths && rings->entries;
+}
+
+static taut_status make_tiles(const struct ring_corners *corners, const struct topology_body *body,
+                              const taut_allocator *allocator, struct plan_rings *rings,
+                              bool *found, taut_error *error)
+{
+    size_t nodes = (size_t)body->node_count;
+    struct places places = {.body = body};
+    places.tile_seen = memory_allocate(NULL, nodes, sizeof *places.tile_seen);
+    places.place_seen = memory_allocate(NULL, nodes, sizeof *places.place_seen);
+    taut_status status = TAUT_OK;
+    if (!places.tile_seen || !places.place_seen)
+        status = fail_memory(error, "the plan");
+    if (status == TAUT_OK)
+        *found = cut(corners, &places, false, rings);
+    if (status == TAUT_OK && *found) {
+        if (allocate_rings(allocator, rings))
+            cut(corners, &places, true, rings);
+        else
+            status = fail_memory(error, "the plan");
+    }
+    memory_release(NULL, places.tile_seen, nodes, sizeof *places.tile_seen);
+    memory_release(NULL, places.place_seen, nodes, sizeof *places.place_seen);
+    return status;
+}
+
+taut_status rings_make(const struct topology *topology, size_t index,
+                       const taut_allocator *allocator, struct plan_rings *rings, bool *found,
+                       taut_error *error)
+{
+    const struct topology_body *body = &topology->bodies[index];
+    *rings = (struct plan_rings){.body = index};
+    *found = false;
+    if (!body->closed || body->face_arity != 3 || body->face_count < body->node_count)
+        return TAUT_OK;
+    struct ring_corners corners;
+    taut_status status = ring_corners_make(topology, body, &corners, error);
+    if (status == TAUT_OK && order_rings(&corners))
+        status = make_tiles(&corners, body, allocator, rings, found, error);
+    ring_corners_free(&corners);
+    if (status != TAUT_OK || !*found) {
+        rings_free(allocator, rings);
+        *rings = (struct plan_rings){.body = index};
+    }
+    return status;
+}
+
+void rings_free(const taut_allocator *allocator, struct plan_rings *rings)
+{
+    memory_release(allocator, rings->tiles, (size_t)rings->tile_count, sizeof *rings->tiles);
+    memory_release(allocator, rings->halo, (size_t)rings->halo_count, sizeof *rings->halo);
+    memory_release(allocator, rings->lengths, (size_t)rings->group_count, sizeof *rings->lengths);
+    memory_release(allocator, rings->entries, (size_t)rings->entry_count, sizeof *rings->entries);
+}
+
+uint64_t rings_bytes(const struct plan_rings *rings)
+{
+    return rings->tile_count * sizeof *rings->tiles + rings->halo_count * sizeof *rings->halo +
+           rings->group_count * sizeof *rings->lengths +
+           rings->entry_count * sizeof *rings->entries;
+}

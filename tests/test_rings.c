@@ -1,0 +1,215 @@
+// Rings of the nodes of closed surfaces: proved by the plan's checker; volume and gas by them are
+// those of the plain loops over faces, and the same bits on every instruction set and number of
+// threads.
+#include "physics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BALL(name, x, subdivisions)                                                                \
+    "{name: " name ", type: sphere, center: [" x                                                   \
+    ",0.1,0.2], radius: 1, subdivisions: " subdivisions                                            \
+    ", node_mass: 1,\n  springs: {edges: {stiffness: 1}}, pressure: {amount: 60}}"
+
+static taut_solver *solver_with(const char *body, const struct solver_options *options)
+{
+    return solver_from(scene_of(HEADER("symplectic_euler", "0.001") "bodies:\n  - %s\n", body),
+                       options);
+}
+
+static bool has_rings(const char *body)
+{
+    taut_solver *solver = solver_with(body, NULL);
+    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    bool found = plan_rings_of_body(solver->plan, 0) != NULL;
+    taut_solver_destroy(solver);
+    return found;
+}
+
+static void test_who_has_rings(void **state)
+{
+    (void)state;
+    assert_true(has_rings(BALL("b", "0", "0")));
+    assert_true(has_rings(BALL("b", "0", "4")));
+    assert_false(has_rings("{name: b, type: sphere, center: [0,0,0], radius: 1, subdivisions: 1,\n"
+                           "  node_mass: 1, springs: {edges: {stiffness: 1}}}"));
+    assert_false(has_rings("{name: b, type: ring, center: [0,0,0], radius: 1, nodes: 9, mass: 1,\n"
+                           "  springs: {edges: {stiffness: 1}}, pressure: {amount: 1}}"));
+    // Most of its nodes are inside.
+    assert_false(
+        has_rings("{name: b, type: lattice, origin: [0,0,0], nodes: [12,12,12], mass: 1,\n"
+                  "  spacing: 0.1, springs: {k1: {stiffness: 1}}, pressure: {amount: 1}}"));
+    struct solver_options plain = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
+    taut_solver *solver = solver_with(BALL("b", "0", "1"), &plain);
+    assert_null(plan_rings_of_body(solver->plan, 0));
+    taut_solver_destroy(solver);
+}
+
+// The checker sees a wrong neighbour, a wrong node of the halo, a wrong face, a missing node.
+static void test_checker_finds_wrong_rings(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_with(BALL("b", "0", "4"), NULL);
+    struct plan_rings *rings = &solver->plan->rings[0];
+    assert_true(rings->tile_count > 2);
+    assert_true(rings->halo_count > 0);
+    uint16_t entry = rings->entries[30];
+    rings->entries[30] = (uint16_t)(entry + 4);
+    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    rings->entries[30] = UINT16_MAX;
+    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    rings->entries[30] = entry;
+    uint32_t node = rings->halo[3];
+    rings->halo[3] = node + 1;
+    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    rings->halo[3] = node;
+    uint32_t *face = solver->topology->faces[11], corner = face[0];
+    face[0] = face[1];
+    face[1] = corner;
+    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    face[1] = face[0];
+    face[0] = corner;
+    rings->tiles[rings->tile_count - 1].node_count--;
+    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    rings->tiles[rings->tile_count - 1].node_count++;
+    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    taut_solver_destroy(solver);
+}
+
+static void crumple(taut_solver *solver, double by)
+{
+    uint64_t seed = 17;
+    for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
+        vec3 move = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
+        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(by, move)));
+    }
+}
+
+static void compare_with_plain_faces(const char *body, int isa, double crumpled)
+{
+    struct solver_options plain = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
+    struct solver_options rings = {
+        .config = {.threads = 2, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
+    taut_solver *a = solver_with(body, &plain), *b = solver_with(body, &rings);
+    assert_int_equal(plan_check(b->topology, b->plan, NULL), TAUT_OK);
+    crumple(a, crumpled);
+    crumple(b, crumpled);
+    double *expected = all_forces(a), *forces = all_forces(b), greatest = 0;
+    uint64_t count = 3 * taut_solver_node_count(a);
+    for (uint64_t i = 0; i < count; i++)
+        greatest = fmax(greatest, fabs(expected[i]));
+    for (uint64_t i = 0; i < count; i++)
+        assert_near(forces[i], expected[i], 1e-12 * greatest);
+    double volume = taut_solver_body_volume(a, 0);
+    assert_near(taut_solver_body_volume(b, 0), volume, 1e-12 * fabs(volume));
+    free(expected);
+    free(forces);
+    taut_solver_destroy(a);
+    taut_solver_destroy(b);
+}
+
+static void test_gas_is_that_of_faces(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        BALL("b", "0", "0"), BALL("b", "3", "2"), BALL("b", "0", "4"),
+        "{name: b, type: lattice, origin: [0,0,0], nodes: [2,3,4],\n"
+        "  spacing: 0.5, mass: 1, springs: {k1: {stiffness: 1}},\n"
+        "  pressure: {amount: 1, atmosphere: 0.2}}",
+        "{name: b, type: lattice, origin: [0,0,0], nodes: [3,3,3],\n"
+        "  spacing: 0.5, mass: 1, springs: {k1: {stiffness: 1}},\n"
+        "  pressure: {amount: 1, volume: box}}"};
+    for (int isa = 0; isa < ISA_COUNT; isa++)
+        for (size_t b = 0; isa_available((enum isa)isa) && b < sizeof bodies / sizeof *bodies; b++)
+            compare_with_plain_faces(bodies[b], isa, 0.01);
+}
+
+// What stands on the far side of the world keeps its volume: differences come first.
+static void test_far_away(void **state)
+{
+    (void)state;
+    taut_solver *near = solver_with(BALL("b", "0", "3"), NULL);
+    taut_solver *far = solver_with(BALL("b", "1000000", "3"), NULL);
+    assert_near(taut_solver_body_volume(far, 0) / taut_solver_body_volume(near, 0), 1, 1e-9);
+    taut_solver_destroy(near);
+    taut_solver_destroy(far);
+}
+
+static const char *mesh_body(const char *file, const char *content)
+{
+    static char body[5000];
+    snprintf(body, sizeof body,
+             "{name: b, type: mesh, file: '%s', node_mass: 1, springs: {edges: {stiffness: 1}},\n"
+             "  pressure: {amount: 2}}",
+             physics_file(file, content));
+    return body;
+}
+
+// A double cone over `sides` nodes; with too many of them its tips have no rings, and the faces are
+// computed one by one.
+static void expect_cone(int sides, bool rings)
+{
+    char text[40000];
+    size_t length = (size_t)snprintf(text, sizeof text, "v 0 0 1\nv 0 0 -1\n");
+    for (int i = 0; i < sides; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "v %.15g %.15g 0\n",
+                                   cos(2 * PI * i / sides), sin(2 * PI * i / sides));
+    for (int i = 0; i < sides; i++) {
+        int a = 3 + i, b = 3 + (i + 1) % sides;
+        length += (size_t)snprintf(text + length, sizeof text - length, "f 1 %d %d\nf 2 %d %d\n", a,
+                                   b, b, a);
+    }
+    const char *body = mesh_body("cone.obj", text);
+    assert_int_equal(has_rings(body), rings);
+    compare_with_plain_faces(body, ISA_BASE, 0.01);
+}
+
+static void test_many_neighbours(void **state)
+{
+    (void)state;
+    expect_cone(100, true);
+    expect_cone(300, false);
+}
+
+static uint64_t hash_of(const char *precision, int threads, int isa)
+{
+    struct solver_options options = {
+        .config = {.threads = threads, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
+    taut_solver *solver = solver_from(scene_of("precision: %s\nsimulation: {dt: 0.001, steps: 1}\n"
+                                               "bodies: [" BALL("a", "0", "3") ", " BALL(
+                                                   "b", "5", "4") ",\n" BALL("c", "9", "0") "]\n",
+                                               precision),
+                                      &options);
+    advance(solver, 6);
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_same_bits_everywhere(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double"};
+    for (int p = 0; p < 2; p++) {
+        uint64_t hash = hash_of(precisions[p], 1, ISA_BASE);
+        for (int isa = 0; isa < ISA_COUNT; isa++)
+            for (int threads = 1; isa_available((enum isa)isa) && threads <= 4; threads++)
+                if (hash_of(precisions[p], threads, isa) != hash)
+                    fail_msg("%s: %s and %d threads give another hash", precisions[p],
+                             isa_name((enum isa)isa), threads);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_has_rings),
+        cmocka_unit_test(test_checker_finds_wrong_rings),
+        cmocka_unit_test(test_gas_is_that_of_faces),
+        cmocka_unit_test(test_far_away),
+        cmocka_unit_test(test_many_neighbours),
+        cmocka_unit_test(test_same_bits_everywhere),
+    };
+    return cmocka_run_group_tests_name("rings", tests, NULL, NULL);
+}
