@@ -93,6 +93,14 @@ taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *er
     return solver_advance(solver, steps, true, error);
 }
 
+taut_status solver_set_threads(taut_solver *solver, int threads, taut_error *error)
+{
+    if (!solver->functions->reserve_workers(solver->system, threads))
+        return fail_memory(error, "more threads");
+    solver->threads = threads;
+    return TAUT_OK;
+}
+
 static void start(void *context, const struct worker *worker)
 {
     taut_solver *solver = context;
@@ -178,7 +186,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, const str
     if (status == TAUT_OK)
         status = choose_threads(solver, threads, error);
     struct system_options options = {scene, scene->simulation.dt_auto ? 0 : scene->simulation.dt,
-                                     solver->isa};
+                                     solver->isa, solver->threads};
     if (status == TAUT_OK)
         status = solver->functions->make(solver->topology, solver->plan, bodies, &options,
                                          allocator, &solver->system, error);

@@ -40,6 +40,9 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
 taut_status solver_advance(taut_solver *solver, uint64_t steps, bool look_at_end,
                            taut_error *error);
 
+// Goes on with another number of threads, at least 1; to the bit as before.
+taut_status solver_set_threads(taut_solver *solver, int threads, taut_error *error);
+
 // A look at the present state that changes nothing of it: its energies and volumes, the account of
 // work brought up to now, and its forces where they are wanted.
 void solver_look(taut_solver *solver, bool want_forces, taut_energy *energy);

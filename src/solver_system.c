@@ -22,6 +22,11 @@ static void set_dt(struct system *system, double dt)
     system->settings.position_step = ratio * dt;
 }
 
+static bool reserve_workers(struct system *system, int workers)
+{
+    return REAL_NAME(sweeps_reserve)(system->sweeps, workers);
+}
+
 static struct settings settings_of(const taut_scene *scene)
 {
     const struct scene_simulation *simulation = &scene->simulation;
@@ -69,6 +74,7 @@ static void free_system(struct system *system)
 {
     if (!system)
         return;
+    REAL_NAME(sweeps_free)(system->sweeps);
     REAL_NAME(state_free)(system->state);
     REAL_NAME(constants_free)(system->constants);
     memory_release(system->allocator, system->chunk_sums, system->chunk_sums_length,
@@ -102,6 +108,9 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     if (status == TAUT_OK)
         status =
             REAL_NAME(state_make)(topology, plan, bodies, needs, allocator, &system->state, error);
+    if (status == TAUT_OK)
+        status = REAL_NAME(sweeps_make)(plan, system->constants, options->threads, allocator,
+                                        &system->sweeps, error);
     if (status == TAUT_OK && !allocate_scratch(system))
         status = fail_memory(error, "the solver");
     if (status != TAUT_OK) {
@@ -231,7 +240,8 @@ static uint64_t hash(const struct system *system)
 static uint64_t bytes(const struct system *system)
 {
     return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +
-           REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants);
+           REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants) +
+           REAL_NAME(sweeps_bytes)(system->sweeps);
 }
 
 static uint64_t steps(const struct system *system)
@@ -279,6 +289,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .make = make,
     .free = free_system,
     .set_dt = set_dt,
+    .reserve_workers = reserve_workers,
     .start = start,
     .integrate = REAL_NAME(integrator_step),
     .finish = REAL_NAME(step_finish),

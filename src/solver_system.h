@@ -16,6 +16,7 @@ struct system_options {
     const taut_scene *scene;
     double dt; // s; 0: not known yet
     enum isa isa;
+    int threads;
 };
 
 struct system_functions {
@@ -25,6 +26,8 @@ struct system_functions {
                         const taut_allocator *allocator, struct system **system, taut_error *error);
     void (*free)(struct system *system);
     void (*set_dt)(struct system *system, double dt);
+    // Makes room for that many workers; false without memory.
+    bool (*reserve_workers)(struct system *system, int workers);
     // The state at t = 0: built volumes, energies, what the integrator must remember.
     void (*start)(struct system *system, const struct worker *worker);
 

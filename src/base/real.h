@@ -4,6 +4,7 @@
 #ifndef TAUT_BASE_REAL_H
 #define TAUT_BASE_REAL_H
 
+#include <float.h>
 #include <math.h>
 
 #if TAUT_REAL_BITS == 32
@@ -11,11 +12,13 @@ typedef float real;
 #    define REAL_NAME(name) name##_f32
 #    define real_sqrt       sqrtf
 #    define real_abs        fabsf
+#    define REAL_TINY       FLT_MIN
 #elif TAUT_REAL_BITS == 64
 typedef double real;
 #    define REAL_NAME(name) name##_f64
 #    define real_sqrt       sqrt
 #    define real_abs        fabs
+#    define REAL_TINY       DBL_MIN
 #else
 #    error "numeric sources are compiled with TAUT_REAL_BITS=32 and with TAUT_REAL_BITS=64"
 #endif

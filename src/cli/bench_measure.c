@@ -177,9 +177,10 @@ static taut_status add_solvers(struct bench_report *report, struct bench_run *ru
 static taut_status turn(struct variant *variant, uint64_t steps, double *seconds, taut_error *error)
 {
     taut_solver *solver = variant->solver;
-    solver->threads = variant->result->threads; // nothing that a solver holds depends on it
     double before = solver->step_seconds;
-    taut_status status = solver_advance(solver, steps, false, error);
+    taut_status status = solver_set_threads(solver, variant->result->threads, error);
+    if (status == TAUT_OK)
+        status = solver_advance(solver, steps, false, error);
     *seconds = solver->step_seconds - before;
     return status;
 }

@@ -1,62 +1,106 @@
 #include "forces/forces.h"
 
-// Bodies on grids: rows are handed out to the workers, some at a time.
-static void add_grids(const struct system *system, const struct worker *worker)
+static void clear_forces(struct system *system, const struct worker *worker)
 {
-    enum { NODES_AT_ONCE = 4096 };
-    for (size_t g = 0; g < (size_t)system->constants->grid_count; g++) {
-        const struct grid_constants *grid = &system->constants->grids[g];
-        size_t rows = (size_t)(grid->grid->ny * grid->grid->nz);
-        size_t batch = NODES_AT_ONCE / (size_t)grid->grid->nx + 1;
-        struct range range;
-        while (worker_take(worker, rows, batch, &range))
-            system->kernels->grid(system, grid, range);
-        worker_barrier(worker);
+    struct state *s = system->state;
+    if (s->forces_zero)
+        return;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++)
+        s->fx[i] = s->fy[i] = s->fz[i] = 0;
+    stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
+}
+
+// The grid that a tile belongs to, its number within the grid in *tile.
+static const struct sweep *sweep_of(const struct sweeps *sweeps, uint64_t *tile)
+{
+    size_t low = 0, high = sweeps->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (sweeps->items[middle].tiling.first_tile <= *tile)
+            low = middle;
+        else
+            high = middle;
+    }
+    *tile -= sweeps->items[low].tiling.first_tile;
+    return &sweeps->items[low];
+}
+
+// Bodies on grids: tiles of all of them are handed out to the workers.
+static void sweep_grids(struct system *system, enum sweep_finish finish,
+                        const struct worker *worker)
+{
+    struct range range;
+    while (worker_take(worker, (size_t)system->sweeps->tile_count, 1, &range)) {
+        uint64_t tile = range.first;
+        const struct sweep *sweep = sweep_of(system->sweeps, &tile);
+        REAL_NAME(sweep_tile)(system, sweep, tile, finish, worker);
+    }
+    stage_end(&system->clock, STAGE_SPRINGS, worker);
+}
+
+// Nodes of bodies that are no grids: gravity and drag, and the step.
+static void finish_loose(struct system *system, enum sweep_finish finish,
+                         const struct worker *worker)
+{
+    for (size_t i = 0; i < system->plan->loose_count; i++) {
+        const struct plan_nodes *nodes = &system->plan->loose[i];
+        struct range share = worker_share(worker, (size_t)nodes->count, 16);
+        struct finish_range range = {(int64_t)(nodes->first + share.first),
+                                     (long)(share.end - share.first),
+                                     {NULL, NULL, NULL}};
+        system->kernels->grid_finish(system, &range, finish);
     }
 }
 
-static void evaluate(struct system *system, struct moment moment, bool breaking,
-                     const struct worker *worker)
+static void settle(struct system *system, enum sweep_finish finish, const struct worker *worker)
 {
-    REAL_NAME(gravity_drag_start)(system, worker);
-    stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
-    if (breaking)
-        REAL_NAME(springs_break)(system, worker);
-    add_grids(system, worker);
-    REAL_NAME(run_coloured)(system, &system->plan->springs, system->kernels->springs, NULL, worker);
-    stage_end(&system->clock, STAGE_SPRINGS, worker);
+    struct range range;
+    while (worker_take(worker, (size_t)system->sweeps->tile_count, 1, &range)) {
+        uint64_t tile = range.first;
+        const struct sweep *sweep = sweep_of(system->sweeps, &tile);
+        REAL_NAME(settle_tile)(system, sweep, tile, finish);
+    }
+    finish_loose(system, finish, worker);
+    if (worker->index == 0)
+        system->state->forces_zero = finish != SWEEP_FORCES;
+    stage_end(&system->clock, finish == SWEEP_FORCES ? STAGE_GRAVITY_DRAG : STAGE_INTEGRATE,
+              worker);
+}
+
+// The sums begin with what is rare and end with gravity and drag. Springs of grids come last but
+// for these, because their nodes may be moved as soon as their force is known.
+static void evaluate(struct system *system, struct moment moment, bool breaking,
+                     enum sweep_finish finish, const struct worker *worker)
+{
+    clear_forces(system, worker);
     REAL_NAME(wind_add)(system, moment, worker);
     stage_end(&system->clock, STAGE_WIND, worker);
     REAL_NAME(pressure_add)(system, moment, worker);
     stage_end(&system->clock, STAGE_PRESSURE, worker);
     REAL_NAME(colliders_add)(system, moment.time, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    if (breaking)
+        REAL_NAME(springs_break)(system, worker);
+    REAL_NAME(run_coloured)(system, &system->plan->springs, system->kernels->springs, NULL, worker);
+    sweep_grids(system, finish, worker);
+    settle(system, finish, worker);
 }
 
 void REAL_NAME(forces_evaluate)(struct system *system, struct moment moment,
                                 const struct worker *worker)
 {
-    evaluate(system, moment, true, worker);
+    evaluate(system, moment, true, SWEEP_FORCES, worker);
 }
 
 void REAL_NAME(forces_look)(struct system *system, struct moment moment,
                             const struct worker *worker)
 {
-    evaluate(system, moment, false, worker);
+    evaluate(system, moment, false, SWEEP_FORCES, worker);
 }
 
-// F = m g - c v (physics.md, 1 and 2; NeHe lesson 40).
-void REAL_NAME(gravity_drag_start)(struct system *system, const struct worker *worker)
+void REAL_NAME(forces_move)(struct system *system, struct moment moment, enum sweep_finish finish,
+                            const struct worker *worker)
 {
-    struct state *s = system->state;
-    const real *mass = system->constants->mass;
-    vec3 gravity = system->topology->environment.gravity;
-    real gx = (real)gravity.x, gy = (real)gravity.y, gz = (real)gravity.z;
-    real drag = (real)system->topology->environment.air_drag;
-    struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
-        s->fx[i] = mass[i] * gx - drag * s->vx[i];
-        s->fy[i] = mass[i] * gy - drag * s->vy[i];
-        s->fz[i] = mass[i] * gz - drag * s->vz[i];
-    }
+    evaluate(system, moment, true, finish, worker);
 }

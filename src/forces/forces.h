@@ -1,4 +1,4 @@
-// All forces of physics.md, in their order. Every worker of the team calls these functions
+// All forces of physics.md (in which order: forces.c). Every worker of the team calls these functions
 // together; each ends with a barrier. Numeric: compiled for float and for double.
 #ifndef TAUT_FORCES_FORCES_H
 #define TAUT_FORCES_FORCES_H
@@ -14,8 +14,10 @@ void REAL_NAME(forces_evaluate)(struct system *system, struct moment moment,
 void REAL_NAME(forces_look)(struct system *system, struct moment moment,
                             const struct worker *worker);
 
-// Gravity and air drag; starts the sum of forces.
-void REAL_NAME(gravity_drag_start)(struct system *system, const struct worker *worker);
+// The same, but every node makes its step of Euler's as soon as its force is known, and the forces
+// are 0 afterwards. To the bit what forces_evaluate and a loop over the nodes would give.
+void REAL_NAME(forces_move)(struct system *system, struct moment moment, enum sweep_finish finish,
+                            const struct worker *worker);
 
 // Marks springs that are stretched past break_at as broken, for ever.
 void REAL_NAME(springs_break)(struct system *system, const struct worker *worker);

@@ -2,6 +2,21 @@
 // that they stay without a branch; driven ones are put in their place afterwards.
 #include "integrate/integrate.h"
 
+// Without the account of work nobody asks for the forces: nodes move as soon as theirs are known.
+// The plain reference keeps forces and motion apart.
+static bool moves_at_once(const struct system *system)
+{
+    return !system->settings.account_work && !system->plan->reference;
+}
+
+static void evaluate_and_move(struct system *system, enum sweep_finish finish,
+                              const struct worker *worker)
+{
+    REAL_NAME(springs_yield)(system, worker);
+    REAL_NAME(forces_move)(system, REAL_NAME(moment_now)(system), finish, worker);
+    REAL_NAME(motions_advance)(system, system->settings.dt, worker);
+}
+
 static void evaluate_at_start(struct system *system, const struct worker *worker)
 {
     struct moment now = REAL_NAME(moment_now)(system);
@@ -15,6 +30,10 @@ void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worke
 {
     struct state *s = system->state;
     const real *inverse_mass = system->constants->inverse_mass;
+    if (moves_at_once(system)) {
+        evaluate_and_move(system, SWEEP_EXPLICIT_EULER, worker);
+        return;
+    }
     evaluate_at_start(system, worker);
     real h = (real)system->settings.dt;
     struct range share = node_share(system, worker);
@@ -36,6 +55,10 @@ void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *wor
 {
     struct state *s = system->state;
     const real *inverse_mass = system->constants->inverse_mass;
+    if (moves_at_once(system)) {
+        evaluate_and_move(system, SWEEP_SYMPLECTIC_EULER, worker);
+        return;
+    }
     evaluate_at_start(system, worker);
     real h = (real)system->settings.dt, h_x = (real)system->settings.position_step;
     struct range share = node_share(system, worker);

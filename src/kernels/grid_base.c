@@ -1,4 +1,4 @@
-#define TAUT_WIDE_ISA     0
-#define GRID_KERNEL       REAL_NAME(grid_base)
-#define GRID_POWER_KERNEL REAL_NAME(grid_power_base)
+#define TAUT_WIDE_ISA   0
+#define GRID_NAME(name) REAL_NAME(name##_base)
 #include "kernels/grid_body.h"
+#include "kernels/grid_power_body.h"

@@ -1,184 +1,324 @@
-// The springs of a grid: a rope, a cloth, a lattice. No list of springs is read: every node adds up
-// the forces of all its springs, neighbour by neighbour, for a vector of nodes along a row at a
-// time. So every spring is computed twice, once from either end, with exactly opposite results, and
-// nobody writes to another's node: any worker may do any rows. The body of a kernel that is
-// compiled for each instruction set; the thin file that includes this defines TAUT_WIDE_ISA,
-// GRID_KERNEL and GRID_POWER_KERNEL.
+// The springs of a grid: a rope, a cloth, a lattice. No list of springs is read, and each spring is
+// computed once (sweep.h). The passes run over a chunk's rows as over one line of nodes, a register
+// at a time: the springs that would lead out of a row are masked. Of three springs to one row, at
+// -s, 0 and s along it, the reactions are brought together by shifting them along the row, in
+// registers, and added to the row's forces once, one register late. The body of a kernel that is
+// compiled for each instruction set; grid_base.c and the others define TAUT_WIDE_ISA and GRID_NAME.
+//
+// Every element goes through the same operations at every width of register, so the bits are the
+// same. What lies in lanes behind the last node of a range is read but never written, and nobody
+// else writes it meanwhile (settle_first, settle_last).
 #include "kernels/kernels.h"
 #include "simd/wide.h"
 
-// A direction that has partners from the present row.
-struct neighbour {
-    int64_t offset;
-    int dx;
-    bool full;
-    real stiffness, damping, rest_length;
+struct push {
+    wide x, y, z;
 };
 
-// What a vector of nodes knows of itself, and its sum so far.
-struct nodes {
+// What a register of nodes knows of itself.
+struct own_nodes {
     wide x, y, z, vx, vy, vz;
-    wide fx, fy, fz;
 };
 
-// All directions (stride 1) or only the forward ones (stride 2).
-static int neighbours_of_row(const struct grid_constants *constants, long j, long k, int stride,
-                             struct neighbour to[2 * DIRECTIONS_MAX])
-{
-    const struct plan_grid *grid = constants->grid;
-    int count = 0;
-    for (int d = 0; d < constants->count; d += stride) {
-        long row = j + constants->to[d].dy, layer = k + constants->to[d].dz;
-        if (row < 0 || row >= (long)grid->ny || layer < 0 || layer >= (long)grid->nz)
-            continue;
-        to[count++] = (struct neighbour){constants->to[d].offset,  constants->to[d].dx,
-                                         constants->to[d].full,    constants->to[d].stiffness,
-                                         constants->to[d].damping, constants->to[d].rest_length};
-    }
-    return count;
-}
-
-// F = -k (L - L0) / L d, with the axial damping law - c (w.d) / L^2 d: one division for both, by
-// L^2. With the full law - c w beside it. Lanes without a partner, and those at L = 0, give nothing
-// along d.
-static inline void add_neighbour(const struct state *s, const struct neighbour *to, int64_t at,
-                                 wide_mask exists, bool damped, struct nodes *n)
-{
-    const int64_t other = at + to->offset;
-    wide dx = wide_subtract(n->x, wide_load(s->x + other));
-    wide dy = wide_subtract(n->y, wide_load(s->y + other));
-    wide dz = wide_subtract(n->z, wide_load(s->z + other));
-    wide square =
-        wide_add(wide_add(wide_multiply(dx, dx), wide_multiply(dy, dy)), wide_multiply(dz, dz));
-    wide length = wide_sqrt(square);
-    wide slack = wide_subtract(wide_set(to->rest_length), length); // L0 - L
-    wide push = wide_multiply(wide_multiply(wide_set(to->stiffness), slack), length);
-    if (damped) {
-        wide wx = wide_subtract(n->vx, wide_load(s->vx + other));
-        wide wy = wide_subtract(n->vy, wide_load(s->vy + other));
-        wide wz = wide_subtract(n->vz, wide_load(s->vz + other));
-        wide c = wide_set(to->damping);
-        if (to->full) {
-            c = wide_keep(exists, c);
-            n->fx = wide_subtract(n->fx, wide_multiply(c, wx));
-            n->fy = wide_subtract(n->fy, wide_multiply(c, wy));
-            n->fz = wide_subtract(n->fz, wide_multiply(c, wz));
-        } else {
-            wide along = wide_add(wide_add(wide_multiply(wx, dx), wide_multiply(wy, dy)),
-                                  wide_multiply(wz, dz));
-            push = wide_subtract(push, wide_multiply(c, along));
-        }
-    }
-    wide_mask valid = wide_both(exists, wide_positive(square));
-    wide scale = wide_keep(valid, wide_divide(push, square));
-    n->fx = wide_add(n->fx, wide_multiply(scale, dx));
-    n->fy = wide_add(n->fy, wide_multiply(scale, dy));
-    n->fz = wide_add(n->fz, wide_multiply(scale, dz));
-}
-
-// Forces beyond the `left` nodes of the row may be another worker's.
-static inline struct nodes start_nodes(const struct state *s, int64_t at, long left, bool damped)
+static inline struct own_nodes load_own(const struct state *s, int64_t at,
+                                        enum sweep_damping damping)
 {
     wide zero = wide_set(0);
-    return (struct nodes){
+    bool damped = damping != UNDAMPED;
+    return (struct own_nodes){
         .x = wide_load(s->x + at),
         .y = wide_load(s->y + at),
         .z = wide_load(s->z + at),
         .vx = damped ? wide_load(s->vx + at) : zero,
         .vy = damped ? wide_load(s->vy + at) : zero,
         .vz = damped ? wide_load(s->vz + at) : zero,
-        .fx = wide_load_first(s->fx + at, left),
-        .fy = wide_load_first(s->fy + at, left),
-        .fz = wide_load_first(s->fz + at, left),
     };
 }
 
-// Which lanes have a partner at dx = -GRID_REACH .. GRID_REACH in their row.
-static inline void find_partners(long i, long nx, wide_mask exists[2 * GRID_REACH + 1])
+// F = k (L0 - L) / L d - c (w.d) / L^2 d, one division for both, by L^2; with the full law - c w
+// instead. At L = 0 the numerator is 0, and so is the force along d. `damping` is a constant
+// wherever this is inlined, so that undamped springs load no velocities.
+static inline struct push spring_push(const struct state *s, const struct own_nodes *own,
+                                      int64_t other, const struct sweep_spring *spring,
+                                      wide_mask exists, enum sweep_damping damping)
 {
-    for (int dx = -GRID_REACH; dx <= GRID_REACH; dx++)
-        exists[dx + GRID_REACH] = wide_lanes(-i - dx, nx - i - dx);
-}
-
-// `damped` is a constant wherever this is inlined, so that undamped grids load no velocities.
-static inline void add_row(struct state *s, const struct neighbour *to, int count, int64_t first,
-                           long nx, bool damped)
-{
-    for (long i = 0; i < nx; i += WIDE_LANES) {
-        int64_t at = first + i;
-        struct nodes n = start_nodes(s, at, nx - i, damped);
-        wide_mask exists[2 * GRID_REACH + 1];
-        find_partners(i, nx, exists);
-        for (int d = 0; d < count; d++)
-            add_neighbour(s, &to[d], at, exists[to[d].dx + GRID_REACH], damped, &n);
-        wide_store_first(s->fx + at, n.fx, nx - i);
-        wide_store_first(s->fy + at, n.fy, nx - i);
-        wide_store_first(s->fz + at, n.fz, nx - i);
-    }
-}
-
-void GRID_KERNEL(const struct system *system, const struct grid_constants *constants,
-                 struct range rows)
-{
-    const struct plan_grid *grid = constants->grid;
-    struct neighbour to[2 * DIRECTIONS_MAX];
-    for (size_t row = rows.first; row < rows.end; row++) {
-        long j = (long)(row % grid->ny), k = (long)(row / grid->ny);
-        int count = neighbours_of_row(constants, j, k, 1, to);
-        int64_t first = (int64_t)(grid->first_node + row * grid->nx);
-        if (constants->damped)
-            add_row(system->state, to, count, first, (long)grid->nx, true);
-        else
-            add_row(system->state, to, count, first, (long)grid->nx, false);
-    }
-}
-
-// What the damping of one direction takes: c (w.d)^2 / L^2, or c w^2.
-static inline wide neighbour_power(const struct state *s, const struct neighbour *to, int64_t at,
-                                   wide_mask exists)
-{
-    const int64_t other = at + to->offset;
-    wide wx = wide_subtract(wide_load(s->vx + at), wide_load(s->vx + other));
-    wide wy = wide_subtract(wide_load(s->vy + at), wide_load(s->vy + other));
-    wide wz = wide_subtract(wide_load(s->vz + at), wide_load(s->vz + other));
-    if (to->full) {
-        wide square =
-            wide_add(wide_add(wide_multiply(wx, wx), wide_multiply(wy, wy)), wide_multiply(wz, wz));
-        return wide_keep(exists, wide_multiply(wide_set(to->damping), square));
-    }
-    wide dx = wide_subtract(wide_load(s->x + at), wide_load(s->x + other));
-    wide dy = wide_subtract(wide_load(s->y + at), wide_load(s->y + other));
-    wide dz = wide_subtract(wide_load(s->z + at), wide_load(s->z + other));
+    wide dx = wide_subtract(own->x, wide_load(s->x + other));
+    wide dy = wide_subtract(own->y, wide_load(s->y + other));
+    wide dz = wide_subtract(own->z, wide_load(s->z + other));
     wide square =
         wide_add(wide_add(wide_multiply(dx, dx), wide_multiply(dy, dy)), wide_multiply(dz, dz));
-    wide along =
-        wide_add(wide_add(wide_multiply(wx, dx), wide_multiply(wy, dy)), wide_multiply(wz, dz));
-    wide power = wide_multiply(wide_divide(along, square), along);
-    wide_mask valid = wide_both(exists, wide_positive(square));
-    return wide_keep(valid, wide_multiply(wide_set(to->damping), power));
+    wide length = wide_sqrt(square);
+    wide push = wide_multiply(wide_multiply(wide_set(spring->stiffness),
+                                            wide_subtract(wide_set(spring->rest_length), length)),
+                              length);
+    wide wx = own->vx, wy = own->vy, wz = own->vz, c = wide_set(spring->damping);
+    if (damping != UNDAMPED) {
+        wx = wide_subtract(wx, wide_load(s->vx + other));
+        wy = wide_subtract(wy, wide_load(s->vy + other));
+        wz = wide_subtract(wz, wide_load(s->vz + other));
+    }
+    if (damping == DAMPED_AXIAL) {
+        wide along =
+            wide_add(wide_add(wide_multiply(wx, dx), wide_multiply(wy, dy)), wide_multiply(wz, dz));
+        push = wide_subtract(push, wide_multiply(c, along));
+    }
+    wide scale = wide_divide(push, wide_max(square, wide_set(REAL_TINY)));
+    struct push f = {wide_multiply_where(exists, scale, dx), wide_multiply_where(exists, scale, dy),
+                     wide_multiply_where(exists, scale, dz)};
+    if (damping == DAMPED_FULL) {
+        f.x = wide_subtract(f.x, wide_multiply_where(exists, c, wx));
+        f.y = wide_subtract(f.y, wide_multiply_where(exists, c, wy));
+        f.z = wide_subtract(f.z, wide_multiply_where(exists, c, wz));
+    }
+    return f;
 }
 
-// Each spring once, at its first node. Not summed here: a sum over lanes would depend on their
-// number.
-void GRID_POWER_KERNEL(const struct system *system, const struct grid_constants *constants,
-                       struct range rows)
+static inline void add_to_sum(const struct pass_range *range, long i, const struct push *f)
 {
-    const struct plan_grid *grid = constants->grid;
-    struct state *s = system->state;
-    struct neighbour to[2 * DIRECTIONS_MAX];
-    const long nx = (long)grid->nx;
-    for (size_t row = rows.first; row < rows.end; row++) {
-        long j = (long)(row % grid->ny), k = (long)(row / grid->ny);
-        int count = neighbours_of_row(constants, j, k, 2, to);
-        int64_t first = (int64_t)(grid->first_node + row * grid->nx);
-        for (long i = 0; i < nx; i += WIDE_LANES) {
-            wide_mask exists[2 * GRID_REACH + 1];
-            find_partners(i, nx, exists);
-            wide power = wide_set(0);
-            for (int d = 0; d < count; d++)
-                power = wide_add(
-                    power, neighbour_power(s, &to[d], first + i, exists[to[d].dx + GRID_REACH]));
-            wide_store_first(s->power + first + i, power, nx - i);
-        }
+    if (range->starts) {
+        wide_store(range->sum.x + i, f->x);
+        wide_store(range->sum.y + i, f->y);
+        wide_store(range->sum.z + i, f->z);
+        return;
     }
+    wide_store(range->sum.x + i, wide_add(wide_load(range->sum.x + i), f->x));
+    wide_store(range->sum.y + i, wide_add(wide_load(range->sum.y + i), f->y));
+    wide_store(range->sum.z + i, wide_add(wide_load(range->sum.z + i), f->z));
+}
+
+static inline void take_component(real *to, wide f, long count)
+{
+    wide_store_first(to, wide_subtract(wide_load_first(to, count), f), count);
+}
+
+// Newton's third law, on the first `count` lanes.
+static inline void react(const struct pass_range *range, long i, const struct push *f, long count)
+{
+    take_component(range->other.x + i, f->x, count);
+    take_component(range->other.y + i, f->y, count);
+    take_component(range->other.z + i, f->z, count);
+}
+
+static inline struct push push_sum(const struct push *f, const struct push *g)
+{
+    return (struct push){wide_add(f->x, g->x), wide_add(f->y, g->y), wide_add(f->z, g->z)};
+}
+
+static inline struct push push_difference(const struct push *f, const struct push *g)
+{
+    return (struct push){wide_subtract(f->x, g->x), wide_subtract(f->y, g->y),
+                         wide_subtract(f->z, g->z)};
+}
+
+// The register whose lane l is lane l - step of `f`, the first from the end of `before`.
+static inline struct push behind(const struct push *before, const struct push *f, int step)
+{
+    if (step == 1)
+        return (struct push){wide_behind_1(before->x, f->x), wide_behind_1(before->y, f->y),
+                             wide_behind_1(before->z, f->z)};
+    return (struct push){wide_behind_2(before->x, f->x), wide_behind_2(before->y, f->y),
+                         wide_behind_2(before->z, f->z)};
+}
+
+// The register whose lane l is lane l + step of `f`, the last from the start of `after`.
+static inline struct push ahead(const struct push *f, const struct push *after, int step)
+{
+    if (step == 1)
+        return (struct push){wide_ahead_1(f->x, after->x), wide_ahead_1(f->y, after->y),
+                             wide_ahead_1(f->z, after->z)};
+    return (struct push){wide_ahead_2(f->x, after->x), wide_ahead_2(f->y, after->y),
+                         wide_ahead_2(f->z, after->z)};
+}
+
+static inline wide_mask partners(const struct sweep *sweep, int dx, long i, wide_mask inside)
+{
+    return wide_both(wide_bits(sweep->bits[GRID_REACH + dx], i), inside);
+}
+
+static inline struct push no_push(void)
+{
+    wide zero = wide_set(0);
+    return (struct push){zero, zero, zero};
+}
+
+// Springs along the row, 1 and 2 nodes ahead: the reactions stay in the row.
+static inline void run_along(const struct pass_range *range, const struct sweep_pass *pass,
+                             bool one, bool two, enum sweep_damping damping)
+{
+    struct push one_before = no_push(), two_before = no_push();
+    for (long i = 0; i < range->count; i += WIDE_LANES) {
+        int64_t at = range->first + i;
+        struct own_nodes own = load_own(range->state, at, damping);
+        wide_mask inside = wide_lanes(0, range->count - i);
+        struct push sum = no_push(), back = no_push();
+        if (one) {
+            wide_mask exists = partners(range->sweep, 1, i, inside);
+            sum = spring_push(range->state, &own, at + 1, &pass->springs[0], exists, damping);
+            back = behind(&one_before, &sum, 1);
+            one_before = sum;
+        }
+        if (two) {
+            wide_mask exists = partners(range->sweep, 2, i, inside);
+            struct push f =
+                spring_push(range->state, &own, at + 2, &pass->springs[1], exists, damping);
+            struct push f_back = behind(&two_before, &f, 2);
+            sum = one ? push_sum(&sum, &f) : f;
+            back = one ? push_sum(&back, &f_back) : f_back;
+            two_before = f;
+        }
+        sum = push_difference(&sum, &back);
+        add_to_sum(range, i, &sum);
+    }
+}
+
+// Springs to another row at -step, 0 and step. Lane l of the other row gets the reaction of lane l
+// (at 0), of lane l - step (at step) and of lane l + step (at -step), of which the last lanes'
+// partners come with the next register: so that is when a register of reactions is complete.
+static inline void run_three(const struct pass_range *range, const struct sweep_pass *pass,
+                             int step, enum sweep_damping damping)
+{
+    struct push right_before = no_push(), left_before = no_push(), waiting = no_push();
+    long i = 0;
+    for (; i < range->count; i += WIDE_LANES) {
+        int64_t at = range->first + i, other = at + range->offset;
+        struct own_nodes own = load_own(range->state, at, damping);
+        wide_mask inside = wide_lanes(0, range->count - i);
+        wide_mask has_left = partners(range->sweep, -step, i, inside);
+        wide_mask has_right = partners(range->sweep, step, i, inside);
+        struct push left =
+            spring_push(range->state, &own, other - step, &pass->springs[0], has_left, damping);
+        struct push middle =
+            spring_push(range->state, &own, other, &pass->springs[1], inside, damping);
+        struct push right =
+            spring_push(range->state, &own, other + step, &pass->springs[2], has_right, damping);
+        struct push sum = push_sum(&middle, &right);
+        sum = push_sum(&left, &sum);
+        add_to_sum(range, i, &sum);
+        if (i > 0) {
+            struct push last = ahead(&left_before, &left, step);
+            last = push_sum(&waiting, &last);
+            react(range, i - WIDE_LANES, &last, WIDE_LANES);
+        }
+        struct push shifted = behind(&right_before, &right, step);
+        waiting = push_sum(&middle, &shifted);
+        right_before = right;
+        left_before = left;
+    }
+    i -= WIDE_LANES;
+    struct push none = no_push(), last = ahead(&left_before, &none, step);
+    last = push_sum(&waiting, &last);
+    react(range, i, &last, range->count - i);
+}
+
+// Springs to one place of another row.
+static inline void run_one(const struct pass_range *range, const struct sweep_pass *pass,
+                           enum sweep_damping damping)
+{
+    for (long i = 0; i < range->count; i += WIDE_LANES) {
+        int64_t at = range->first + i;
+        struct own_nodes own = load_own(range->state, at, damping);
+        wide_mask inside = wide_lanes(0, range->count - i);
+        struct push f =
+            spring_push(range->state, &own, at + range->offset, &pass->springs[0], inside, damping);
+        add_to_sum(range, i, &f);
+        react(range, i, &f, range->count - i);
+    }
+}
+
+static inline void run_kind(const struct pass_range *range, const struct sweep_pass *pass,
+                            enum sweep_damping damping)
+{
+    bool one = pass->springs[0].present, two = pass->springs[1].present;
+    if (pass->kind == SWEEP_ONE)
+        run_one(range, pass, damping);
+    else if (pass->kind == SWEEP_THREE && pass->step == 1)
+        run_three(range, pass, 1, damping);
+    else if (pass->kind == SWEEP_THREE)
+        run_three(range, pass, 2, damping);
+    else if (one && two)
+        run_along(range, pass, true, true, damping);
+    else if (one)
+        run_along(range, pass, true, false, damping);
+    else
+        run_along(range, pass, false, true, damping);
+}
+
+void GRID_NAME(grid_pass)(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    if (pass->damping == UNDAMPED)
+        run_kind(range, pass, UNDAMPED);
+    else if (pass->damping == DAMPED_AXIAL)
+        run_kind(range, pass, DAMPED_AXIAL);
+    else
+        run_kind(range, pass, DAMPED_FULL);
+}
+
+// One component of what is finished: x, v and f of nodes, g of the body.
+struct component {
+    real *x, *v, *f;
+    const real *sum; // or NULL
+    wide gravity;
+};
+
+struct motion_steps {
+    wide drag, velocity_step, position_step;
+};
+
+static inline void finish_component(const struct component *c, const struct motion_steps *steps,
+                                    wide mass, wide inverse_mass, long i, long left,
+                                    enum sweep_finish finish)
+{
+    wide force = wide_load_first(c->f + i, left);
+    if (c->sum)
+        force = wide_add(force, wide_load_first(c->sum + i, left));
+    wide v = wide_load_first(c->v + i, left);
+    force = wide_add(force,
+                     wide_subtract(wide_multiply(mass, c->gravity), wide_multiply(steps->drag, v)));
+    if (finish == SWEEP_FORCES) {
+        wide_store_first(c->f + i, force, left);
+        return;
+    }
+    wide x = wide_load_first(c->x + i, left);
+    wide faster =
+        wide_add(v, wide_multiply(wide_multiply(steps->velocity_step, inverse_mass), force));
+    wide moves = finish == SWEEP_SYMPLECTIC_EULER ? faster : v;
+    wide_store_first(c->v + i, faster, left);
+    wide_store_first(c->x + i, wide_add(x, wide_multiply(steps->position_step, moves)), left);
+    wide_store_first(c->f + i, wide_set(0), left);
+}
+
+static inline void finish_nodes(const struct system *system, const struct finish_range *range,
+                                enum sweep_finish finish)
+{
+    const struct state *s = system->state;
+    const vec3 g = system->topology->environment.gravity;
+    const int64_t first = range->first;
+    const struct component components[3] = {
+        {s->x + first, s->vx + first, s->fx + first, range->sum.x, wide_set((real)g.x)},
+        {s->y + first, s->vy + first, s->fy + first, range->sum.y, wide_set((real)g.y)},
+        {s->z + first, s->vz + first, s->fz + first, range->sum.z, wide_set((real)g.z)},
+    };
+    const double position_step =
+        finish == SWEEP_SYMPLECTIC_EULER ? system->settings.position_step : system->settings.dt;
+    const struct motion_steps steps = {wide_set((real)system->topology->environment.air_drag),
+                                       wide_set((real)system->settings.dt),
+                                       wide_set((real)position_step)};
+    for (long i = 0; i < range->count; i += WIDE_LANES) {
+        long left = range->count - i;
+        wide mass = wide_load_first(system->constants->mass + first + i, left);
+        wide inverse = wide_load_first(system->constants->inverse_mass + first + i, left);
+        for (int c = 0; c < 3; c++)
+            finish_component(&components[c], &steps, mass, inverse, i, left, finish);
+    }
+}
+
+void GRID_NAME(grid_finish)(const struct system *system, const struct finish_range *range,
+                            enum sweep_finish finish)
+{
+    if (finish == SWEEP_FORCES)
+        finish_nodes(system, range, SWEEP_FORCES);
+    else if (finish == SWEEP_EXPLICIT_EULER)
+        finish_nodes(system, range, SWEEP_EXPLICIT_EULER);
+    else
+        finish_nodes(system, range, SWEEP_SYMPLECTIC_EULER);
 }

@@ -1,8 +1,8 @@
 #if defined(__x86_64__)
-#    define TAUT_WIDE_ISA     4
-#    define GRID_KERNEL       REAL_NAME(grid_v4)
-#    define GRID_POWER_KERNEL REAL_NAME(grid_power_v4)
+#    define TAUT_WIDE_ISA   4
+#    define GRID_NAME(name) REAL_NAME(name##_v4)
 #    include "kernels/grid_body.h"
+#    include "kernels/grid_power_body.h"
 #else
 typedef int no_such_instruction_set; // a file must not be empty
 #endif

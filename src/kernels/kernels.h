@@ -4,6 +4,7 @@
 #ifndef TAUT_KERNELS_KERNELS_H
 #define TAUT_KERNELS_KERNELS_H
 
+#include "kernels/sweep.h"
 #include "simd/isa.h"
 #include "state/system.h"
 
@@ -25,10 +26,13 @@ struct kernels {
     void (*wind)(const struct system *system, const void *wind, struct plan_block block);
     // Gas pressure, state->pressure of the face's body, on bodies without rings.
     void (*pressure)(const struct system *system, const void *unused, struct plan_block block);
-    // Springs of rows [rows.first, rows.end) of a grid; writes to the nodes of these rows alone. A
-    // row is the nx nodes of one (y, z).
-    void (*grid)(const struct system *system, const struct grid_constants *grid, struct range rows);
-    // state->power of these rows: what the damping takes of the springs to later nodes.
+    // Springs of a range of a grid (sweep.h), and what is done with nodes whose forces are known:
+    // gravity and drag are added, and the nodes may be moved.
+    void (*grid_pass)(const struct pass_range *range, const struct sweep_pass *pass);
+    void (*grid_finish)(const struct system *system, const struct finish_range *range,
+                        enum sweep_finish finish);
+    // state->power of rows [rows.first, rows.end) of a grid, a row being the nx nodes of one (y,
+    // z): what the damping takes of the springs to later nodes.
     void (*grid_power)(const struct system *system, const struct grid_constants *grid,
                        struct range rows);
     // Wind of every law on the faces of rows of a cloth; writes to the nodes of these rows alone:
@@ -53,13 +57,15 @@ extern const struct kernels REAL_NAME(kernels_reference);
 const struct kernels *REAL_NAME(kernels_for)(enum isa isa);
 
 // The grid kernels of each instruction set.
-#define GRID_ARGUMENTS const struct system *, const struct grid_constants *, struct range
-void REAL_NAME(grid_base)(GRID_ARGUMENTS);
-void REAL_NAME(grid_v3)(GRID_ARGUMENTS);
-void REAL_NAME(grid_v4)(GRID_ARGUMENTS);
-void REAL_NAME(grid_power_base)(GRID_ARGUMENTS);
-void REAL_NAME(grid_power_v3)(GRID_ARGUMENTS);
-void REAL_NAME(grid_power_v4)(GRID_ARGUMENTS);
+#define DECLARE_GRID_KERNELS(isa)                                                                  \
+    void REAL_NAME(grid_pass_##isa)(const struct pass_range *, const struct sweep_pass *);         \
+    void REAL_NAME(grid_finish_##isa)(const struct system *, const struct finish_range *,          \
+                                      enum sweep_finish);                                          \
+    void REAL_NAME(grid_power_##isa)(const struct system *, const struct grid_constants *,         \
+                                     struct range);
+DECLARE_GRID_KERNELS(base)
+DECLARE_GRID_KERNELS(v3)
+DECLARE_GRID_KERNELS(v4)
 
 #define FACE_GRID_ARGUMENTS                                                                        \
     const struct system *, const struct wind_now *, const struct plan_face_grid *, struct range

@@ -137,12 +137,35 @@ static void pressure(const struct system *system, const void *unused, struct pla
     }
 }
 
+static void finish_component(const struct system *system, const struct finish_range *range,
+                             const real *v, real *f, double gravity)
+{
+    const real *mass = system->constants->mass;
+    const real g = (real)gravity, drag = (real)system->topology->environment.air_drag;
+    for (int64_t i = range->first; i < range->first + range->count; i++)
+        f[i] += mass[i] * g - drag * v[i];
+}
+
+// F += m g - c v (physics.md, 1 and 2; NeHe lesson 40). The reference has no grids and moves nodes
+// in a loop of its own.
+static void finish(const struct system *system, const struct finish_range *range,
+                   enum sweep_finish finish)
+{
+    (void)finish;
+    const struct state *s = system->state;
+    const vec3 g = system->topology->environment.gravity;
+    finish_component(system, range, s->vx, s->fx, g.x);
+    finish_component(system, range, s->vy, s->fy, g.y);
+    finish_component(system, range, s->vz, s->fz, g.z);
+}
+
 const struct kernels REAL_NAME(kernels_reference) = {
     .name = "reference",
     .springs = springs,
     .normals = normals,
     .wind = wind,
     .pressure = pressure,
+    .grid_finish = finish,
 };
 
 // The elements of blocks are computed by the plain loops on every instruction set; grids have
@@ -151,9 +174,9 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa)
 {
 #define TABLE(isa)                                                                                 \
     {                                                                                              \
-        "blocks", springs, normals, wind, pressure, REAL_NAME(grid_##isa),                         \
-            REAL_NAME(grid_power_##isa), REAL_NAME(face_grid_##isa), REAL_NAME(ring_tile_##isa),   \
-            REAL_NAME(ring_push_##isa)                                                             \
+        "blocks", springs, normals, wind, pressure, REAL_NAME(grid_pass_##isa),                    \
+            REAL_NAME(grid_finish_##isa), REAL_NAME(grid_power_##isa), REAL_NAME(face_grid_##isa), \
+            REAL_NAME(ring_tile_##isa), REAL_NAME(ring_push_##isa)                                 \
     }
     static const struct kernels tables[ISA_COUNT] = {
         [ISA_BASE] = TABLE(base),

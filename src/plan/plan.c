@@ -170,11 +170,34 @@ static taut_status find_grids(const struct topology *topology, struct plan *plan
     if (!plan->grids || !plan->face_grids)
         return fail_memory(error, "the plan");
     for (size_t body = 0; body < topology->body_count; body++) {
-        if (grid_find(topology, body, &plan->grids[plan->grid_count]))
-            plan->grid_count++;
         if (topology->environment.wind.present &&
             face_grid_find(topology, body, &plan->face_grids[plan->face_grid_count]))
             plan->face_grid_count++;
+        struct plan_grid *grid = &plan->grids[plan->grid_count];
+        if (!grid_find(topology, body, grid))
+            continue;
+        tiling_make(grid, &grid->tiling);
+        grid->tiling.first_tile = plan->tile_count;
+        plan->tile_count += tiling_tile_count(&grid->tiling);
+        plan->grid_count++;
+    }
+    return TAUT_OK;
+}
+
+static taut_status list_loose(const struct topology *topology, struct plan *plan, taut_error *error)
+{
+    plan->loose_capacity = plan->grid_count + 1;
+    plan->loose = memory_allocate(plan->allocator, plan->loose_capacity, sizeof *plan->loose);
+    if (!plan->loose)
+        return fail_memory(error, "the plan");
+    uint64_t node = 0;
+    for (size_t g = 0; g <= plan->grid_count; g++) {
+        const struct topology_body *body =
+            g < plan->grid_count ? &topology->bodies[plan->grids[g].body] : NULL;
+        uint64_t end = body ? body->first_node : topology->node_count;
+        if (end > node)
+            plan->loose[plan->loose_count++] = (struct plan_nodes){node, end - node};
+        node = body ? end + body->node_count : end;
     }
     return TAUT_OK;
 }
@@ -217,6 +240,8 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     if (status == TAUT_OK && !options->reference && !options->no_grids)
         status = make_rings(topology, plan, error);
     if (status == TAUT_OK)
+        status = list_loose(topology, plan, error);
+    if (status == TAUT_OK)
         status = plan_blocks(topology, options, plan, false, error);
     if (status == TAUT_OK)
         status = plan_blocks(topology, options, plan, true, error);
@@ -244,6 +269,7 @@ void plan_free(struct plan *plan)
     memory_release(plan->allocator, plan->grids, plan->grid_capacity, sizeof *plan->grids);
     memory_release(plan->allocator, plan->face_grids, plan->grid_capacity,
                    sizeof *plan->face_grids);
+    memory_release(plan->allocator, plan->loose, plan->loose_capacity, sizeof *plan->loose);
     memory_release(plan->allocator, plan, 1, sizeof *plan);
 }
 
@@ -251,7 +277,8 @@ uint64_t plan_bytes(const struct plan *plan)
 {
     const struct plan_set *sets[2] = {&plan->springs, &plan->faces};
     uint64_t bytes = sizeof *plan + plan->fragile_count * sizeof *plan->fragile +
-                     plan->grid_capacity * (sizeof *plan->grids + sizeof *plan->face_grids);
+                     plan->grid_capacity * (sizeof *plan->grids + sizeof *plan->face_grids) +
+                     plan->loose_capacity * sizeof *plan->loose;
     for (size_t body = 0; body < plan->ring_capacity; body++)
         bytes += sizeof *plan->rings + rings_bytes(&plan->rings[body]);
     for (int i = 0; i < 2; i++)

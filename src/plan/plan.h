@@ -7,6 +7,7 @@
 #define TAUT_PLAN_PLAN_H
 
 #include "plan/rings.h"
+#include "plan/tiling.h"
 #include "topology/topology.h"
 
 // Elements [first, first + count) of the plan's order.
@@ -35,6 +36,12 @@ struct plan_grid {
     uint64_t first_node, nx, ny, nz;
     struct plan_direction directions[DIRECTIONS_MAX];
     int direction_count;
+    struct plan_tiling tiling;
+};
+
+// Nodes [first, first + count).
+struct plan_nodes {
+    uint64_t first, count;
 };
 
 // A cloth's faces: cell by cell along its rows of nx nodes, (a, b, d) and (a, d, c) with b after a
@@ -68,6 +75,9 @@ struct plan {
     size_t face_grid_count;
     struct plan_rings *rings; // of each body; without tiles where it has none
     size_t ring_capacity;     // the number of bodies, or 0
+    uint64_t tile_count;      // of all grids
+    struct plan_nodes *loose; // the nodes of bodies that are no grids; length loose_count
+    size_t loose_count, loose_capacity;
     uint32_t *fragile; // places in springs.order of springs that can break or yield, ascending
     uint64_t fragile_count;
 };

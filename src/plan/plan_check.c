@@ -69,6 +69,48 @@ static taut_status check_spring_grids(const struct topology *topology, const str
     return TAUT_OK;
 }
 
+// Rows and layers of the tiles follow one another without a gap, tiles are numbered through, and
+// springs reach no further than the next tile.
+static bool is_tiled(const struct plan_tiling *tiling, uint64_t first_tile)
+{
+    bool sound = tiling_is_sound(tiling) && tiling->first_tile == first_tile;
+    uint64_t rows = 0, count = tiling_tile_count(tiling);
+    for (uint64_t t = 0; sound && t < count; t++) {
+        struct plan_tile tile = tiling_tile(tiling, t);
+        sound = tile.j0 < tile.j1 && tile.j1 <= tiling->ny && tile.k0 < tile.k1 &&
+                tile.k1 <= tiling->nz;
+        rows += (tile.j1 - tile.j0) * (tile.k1 - tile.k0);
+    }
+    return sound && rows == tiling->ny * tiling->nz;
+}
+
+// Every node is a grid's or loose, once.
+static taut_status check_tiles(const struct topology *topology, const struct plan *plan,
+                               taut_error *error)
+{
+    uint64_t tiles = 0, nodes = 0;
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        const struct plan_tiling *tiling = &plan->grids[g].tiling;
+        if (!is_tiled(tiling, tiles))
+            return fail(error, TAUT_ERROR_ARGUMENT, "plan: grid %zu is not cut into tiles", g);
+        tiles += tiling_tile_count(tiling);
+        nodes += tiling->nx * tiling->ny * tiling->nz;
+    }
+    uint64_t end = 0;
+    for (size_t i = 0; i < plan->loose_count; i++) {
+        const struct plan_nodes *loose = &plan->loose[i];
+        for (uint64_t n = loose->first; n < loose->first + loose->count; n++)
+            if (plan_grid_of_body(plan, topology_body_of_node(topology, n)) || n < end)
+                return fail(error, TAUT_ERROR_ARGUMENT, "plan: node %llu is not loose",
+                            (unsigned long long)n);
+        end = loose->first + loose->count;
+        nodes += loose->count;
+    }
+    if (tiles != plan->tile_count || nodes != topology->node_count)
+        return fail(error, TAUT_ERROR_ARGUMENT, "plan: tiles and loose nodes leave something out");
+    return TAUT_OK;
+}
+
 // The same of faces.
 static taut_status check_face_grids(const struct topology *topology, const struct plan *plan,
                                     taut_error *error)
@@ -185,6 +227,8 @@ taut_status plan_check(const struct topology *topology, const struct plan *plan,
         status = check_face_grids(topology, plan, error);
     if (status == TAUT_OK)
         status = check_blocked_faces(topology, plan, error);
+    if (status == TAUT_OK)
+        status = check_tiles(topology, plan, error);
     for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++)
         if (plan_rings_of_body(plan, body))
             status = rings_check(topology, &plan->rings[body], error);

@@ -17,6 +17,11 @@ static inline wide wide_keep(wide_mask m, wide a)
     return WIDE_OP(and)(m, a);
 }
 
+static inline wide wide_multiply_where(wide_mask m, wide a, wide b)
+{
+    return wide_keep(m, wide_multiply(a, b));
+}
+
 static inline wide wide_load_first(const real *p, long count)
 {
     if (count >= WIDE_LANES)

@@ -30,6 +30,12 @@ static inline wide wide_load_first(const real *p, long count)
     WIDE_EACH(wide, l < count ? p[l] : 0)
 }
 
+static inline void wide_store(real *p, wide a)
+{
+    for (int l = 0; l < WIDE_LANES; l++)
+        p[l] = a.lane[l];
+}
+
 static inline wide wide_set(real r)
 {
     WIDE_EACH(wide, r)
@@ -55,6 +61,37 @@ static inline wide wide_divide(wide a, wide b)
     WIDE_EACH(wide, a.lane[l] / b.lane[l])
 }
 
+static inline wide wide_max(wide a, wide b)
+{
+    WIDE_EACH(wide, a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l])
+}
+
+static inline wide wide_behind_1(wide before, wide a)
+{
+    WIDE_EACH(wide, l >= 1 ? a.lane[l - 1] : before.lane[l + WIDE_LANES - 1])
+}
+
+static inline wide wide_behind_2(wide before, wide a)
+{
+    WIDE_EACH(wide, l >= 2 ? a.lane[l - 2] : before.lane[l + WIDE_LANES - 2])
+}
+
+static inline wide wide_ahead_1(wide a, wide after)
+{
+    WIDE_EACH(wide, l + 1 < WIDE_LANES ? a.lane[l + 1] : after.lane[l + 1 - WIDE_LANES])
+}
+
+static inline wide wide_ahead_2(wide a, wide after)
+{
+    WIDE_EACH(wide, l + 2 < WIDE_LANES ? a.lane[l + 2] : after.lane[l + 2 - WIDE_LANES])
+}
+
+static inline wide_mask wide_bits(const uint32_t *bits, long at)
+{
+    uint32_t word = bits[at / 32] >> (at % 32);
+    WIDE_EACH(wide_mask, (word >> l & 1) != 0)
+}
+
 static inline wide wide_sqrt(wide a)
 {
     WIDE_EACH(wide, real_sqrt(a.lane[l]))
@@ -78,6 +115,11 @@ static inline wide_mask wide_both(wide_mask m, wide_mask n)
 static inline wide wide_keep(wide_mask m, wide a)
 {
     WIDE_EACH(wide, m.lane[l] ? a.lane[l] : 0)
+}
+
+static inline wide wide_multiply_where(wide_mask m, wide a, wide b)
+{
+    WIDE_EACH(wide, m.lane[l] ? a.lane[l] * b.lane[l] : 0)
 }
 
 static inline void wide_store_first(real *p, wide a, long count)

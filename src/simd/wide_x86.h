@@ -7,6 +7,11 @@ static inline wide wide_load(const real *p)
     return WIDE_OP(loadu)(p);
 }
 
+static inline void wide_store(real *p, wide a)
+{
+    WIDE_OP(storeu)(p, a);
+}
+
 static inline wide wide_set(real r)
 {
     return WIDE_OP(set1)(r);
@@ -30,6 +35,11 @@ static inline wide wide_multiply(wide a, wide b)
 static inline wide wide_divide(wide a, wide b)
 {
     return WIDE_OP(div)(a, b);
+}
+
+static inline wide wide_max(wide a, wide b)
+{
+    return WIDE_OP(max)(a, b);
 }
 
 static inline wide wide_sqrt(wide a)

@@ -66,21 +66,17 @@ static void fill_grid(struct grid_constants *to, const struct plan_grid *grid,
                       const struct spring_constants *materials)
 {
     to->grid = grid;
+    to->count = grid->direction_count;
     for (int d = 0; d < grid->direction_count; d++) {
         const struct plan_direction *direction = &grid->directions[d];
         const struct spring_constants *material = &materials[direction->material];
         to->damped |= material->damping > 0;
-        for (int sign = 1; sign >= -1; sign -= 2) {
-            int i = to->count++;
-            to->to[i].dx = sign * direction->dx;
-            to->to[i].dy = sign * direction->dy;
-            to->to[i].dz = sign * direction->dz;
-            to->to[i].offset = sign * direction->offset;
-            to->to[i].stiffness = material->stiffness;
-            to->to[i].damping = material->damping;
-            to->to[i].rest_length = (real)direction->rest_length;
-            to->to[i].full = material->damping_law == DAMPING_FULL;
-        }
+        to->to[d].dx = direction->dx;
+        to->to[d].dy = direction->dy;
+        to->to[d].dz = direction->dz;
+        to->to[d].offset = direction->offset;
+        to->to[d].damping = material->damping;
+        to->to[d].full = material->damping_law == DAMPING_FULL;
     }
 }
 

@@ -13,18 +13,17 @@ struct spring_constants {
     real break_at, yield_at; // INFINITY: never
 };
 
-// A grid's directions as its kernel reads them: forward and backward, so that a node finds all of
-// its springs. `full` directions have the full damping law.
+// A grid's directions as the account of work reads them. `full` ones have the full damping law.
 struct grid_constants {
     const struct plan_grid *grid;
-    int count; // 2 * grid->direction_count
+    int count;
     bool damped;
     struct {
         int dx, dy, dz;
         int64_t offset;
-        real stiffness, damping, rest_length;
+        real damping;
         bool full;
-    } to[2 * DIRECTIONS_MAX];
+    } to[DIRECTIONS_MAX];
 };
 
 // Springs and faces: those that stand in the plan's blocks.

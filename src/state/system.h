@@ -11,6 +11,7 @@
 #include "state/state.h"
 
 struct kernels;
+struct sweeps;
 
 struct settings {
     enum integrator integrator;
@@ -32,6 +33,7 @@ struct system {
     const struct kernels *kernels;
     struct settings settings;
     struct state *state;
+    struct sweeps *sweeps; // of the plan's grids
     const taut_allocator *allocator;
     double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length
     size_t chunk_sums_length;

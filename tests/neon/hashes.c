@@ -243,7 +243,7 @@ static taut_status prepare(const taut_scene *scene, const struct topology *topol
                            taut_error *error)
 {
     const struct plan_options plan_options = {0};
-    struct system_options options = {.scene = scene, .dt = scene->simulation.dt};
+    struct system_options options = {.scene = scene, .dt = scene->simulation.dt, .threads = 3};
     taut_status status = plan_make(topology, &plan_options, NULL, plan, error);
     if (status == TAUT_OK)
         status = plan_check(topology, *plan, error);

@@ -1,0 +1,153 @@
+// What the kernel of a grid works with: the passes over its rows, the rooms for sums, masks.
+// Numeric: compiled for float and for double.
+//
+// A tile is swept chunk by chunk, a chunk pass by pass. A pass takes a chunk's rows against the
+// rows that lie (dy, dz) away and computes the springs to them, each once: what they do to the
+// chunk's own nodes is summed in the worker's room, the reactions are added to the forces of the
+// other rows, which come later. So after the last pass all that pulls at the chunk's nodes is
+// known, and nobody needs their positions any more: they can be moved at once, in place. Only rows
+// whose forces a neighbouring tile adds to, or whose positions it reads, wait until all tiles have
+// been swept ("settled").
+#ifndef TAUT_KERNELS_SWEEP_H
+#define TAUT_KERNELS_SWEEP_H
+
+#include "base/status.h"
+#include "parallel/team.h"
+#include "state/constants.h"
+#include "state/state.h"
+
+struct system;
+
+enum sweep_kind {
+    SWEEP_ALONG, // along the row itself, 1 and 2 nodes ahead
+    SWEEP_THREE, // to one other row, at -step, 0 and step along it
+    SWEEP_ONE    // to one other row, at one place
+};
+
+enum sweep_damping { UNDAMPED, DAMPED_AXIAL, DAMPED_FULL };
+
+// The springs of one direction.
+struct sweep_spring {
+    bool present;
+    real stiffness, damping, rest_length;
+};
+
+struct sweep_pass {
+    enum sweep_kind kind;
+    enum sweep_damping damping; // the highest that one of its springs needs
+    int dy, dz;
+    int step; // of SWEEP_THREE: 1 or 2; of SWEEP_ONE: its place along the row
+    // ALONG: 1 and 2 ahead; THREE: at -step, 0 and step; ONE: the first.
+    struct sweep_spring springs[3];
+};
+
+// What the sweep does with a node whose force is complete.
+enum sweep_finish { SWEEP_FORCES, SWEEP_EXPLICIT_EULER, SWEEP_SYMPLECTIC_EULER };
+
+struct sweep {
+    const struct plan_grid *grid;
+    struct plan_tiling tiling;
+    struct sweep_pass passes[DIRECTIONS_MAX];
+    int pass_count;
+    // Bit i of bits[GRID_REACH + dx]: whether the i-th node of a chunk has another dx further
+    // along.
+    uint32_t *bits[2 * GRID_REACH + 1];
+    size_t bit_words;
+    // Rows at the start and at the end of each layer of a tile that must be settled, because a
+    // register may touch a row more than springs reach; settle_end: of the last tile along y.
+    uint64_t settle_first, settle_last, settle_end;
+    real *spill; // 3 * spill_nodes for each tile, its x, y and z one after the other
+    uint64_t spill_nodes;
+};
+
+struct sweeps {
+    const taut_allocator *allocator;
+    struct sweep *items; // of each grid of the plan
+    size_t count, capacity;
+    uint64_t tile_count;
+    real *room; // 3 * room_nodes for each worker: sums of a chunk's own nodes
+    uint64_t room_nodes;
+    int workers;
+};
+
+taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constants *constants,
+                                   int workers, const taut_allocator *allocator,
+                                   struct sweeps **result, taut_error *error);
+
+// Room for this many workers; false (and all as before) without memory.
+bool REAL_NAME(sweeps_reserve)(struct sweeps *sweeps, int workers);
+
+void REAL_NAME(sweeps_free)(struct sweeps *sweeps);
+
+uint64_t REAL_NAME(sweeps_bytes)(const struct sweeps *sweeps);
+
+struct reals {
+    real *x, *y, *z;
+};
+
+// What a pass works on: nodes from `first`, a whole number of rows or part of one row.
+struct pass_range {
+    const struct state *state;
+    const struct sweep *sweep;
+    int64_t first;
+    int64_t offset; // to the node that the first spring of SWEEP_ONE and the middle one of
+                    // SWEEP_THREE lead to
+    long count;
+    struct reals sum;   // of the forces on these nodes
+    struct reals other; // what reactions are taken from, at the node that `offset` leads to
+    bool starts;        // nothing is in the sums yet
+};
+
+// Nodes whose forces are complete when `sum` (or nothing, NULL) and gravity have been added.
+struct finish_range {
+    int64_t first;
+    long count;
+    struct reals sum;
+};
+
+// Sweeps a tile: computes all its springs, and finishes the nodes that need nothing from others.
+void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
+                           enum sweep_finish finish, const struct worker *worker);
+
+// Finishes the others, once all tiles have been swept.
+void REAL_NAME(settle_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
+                            enum sweep_finish finish);
+
+// Part of a tile's spill: reactions on rows of other tiles. Behind the tile's rows: layers of
+// `before` rows; ahead of them: layers of `after` rows; above: layers of before + rows + after.
+struct spill_box {
+    uint64_t j0, j1, k0, k1; // rows and layers of the grid
+    uint64_t at;             // of its first node in the spill
+};
+
+enum { SPILL_BEFORE, SPILL_AFTER, SPILL_ABOVE, SPILL_BOXES };
+
+// Rows beyond the grid's first and last are part of a box but never touched.
+static inline struct spill_box spill_box(const struct plan_tiling *tiling,
+                                         const struct plan_tile *tile, int which)
+{
+    uint64_t before = tiling->before, after = tiling->after, layers = tile->k1 - tile->k0;
+    uint64_t first = tile->j0, end = tile->j1;
+    if (which == SPILL_BEFORE)
+        return (struct spill_box){first - before, first, tile->k0, tile->k1, 0};
+    if (which == SPILL_AFTER)
+        return (struct spill_box){end, end + after, tile->k0, tile->k1,
+                                  layers * before * tiling->nx};
+    return (struct spill_box){first - before, end + after, tile->k1, tile->k1 + tiling->above,
+                              layers * (before + after) * tiling->nx};
+}
+
+// Where node 0 of row j, layer k is in the spill. Counted from j0, which may lie before row 0: the
+// difference is right all the same.
+static inline uint64_t spill_place(const struct plan_tiling *tiling, const struct spill_box *box,
+                                   uint64_t j, uint64_t k)
+{
+    return box->at + ((k - box->k0) * (box->j1 - box->j0) + (j - box->j0)) * tiling->nx;
+}
+
+static inline real *tile_spill(const struct sweep *sweep, uint64_t tile)
+{
+    return sweep->spill + 3 * tile * sweep->spill_nodes;
+}
+
+#endif

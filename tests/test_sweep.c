@@ -1,0 +1,164 @@
+// Sweeps of grids: cut into tiles along y and z, with bodies on either side, they give what the
+// plain loops give, node by node; the same bits on every instruction set and number of threads, and
+// whether nodes move at once or in a loop of their own.
+#include "samples.h"
+
+#include <stdlib.h>
+
+#include "simd/isa.h"
+
+// Bodies of more than one tile along y, along z, along both; rows shorter than a register and rows
+// longer than a chunk; every kind of pass; neighbours in memory on both sides.
+static const struct {
+    const char *body;
+    bool tiles_y, tiles_z;
+} shapes[] = {
+    {"type: rope, from: [0,0,0], to: [4,0,0], nodes: 9001, node_mass: 1, links: skip, "
+     "springs: {chain: {stiffness: 5, damping: 0.3}, skip: {stiffness: 3}}, pins: [first]",
+     true, false},
+    {"type: cloth, u: [4,0,0], v: [0,9,0], nodes: [41,330], node_mass: 1, stiffness: 6, "
+     "damping: 0.1, pins: [left]",
+     true, false},
+    {"type: cloth, u: [4,0,0], v: [0,9,0], nodes: [4,2100], node_mass: 1, stiffness: 6, "
+     "damping_law: full, damping: 0.1, pins: [left]",
+     true, false},
+    {"type: cloth, u: [9,0,0], v: [0,4,0], nodes: [1300,34], node_mass: 1, "
+     "springs: {shear: {stiffness: 6, damping: 0.2}}, pins: [top]",
+     true, false},
+    {"type: cloth, u: [9,0,0], v: [0,4,0], nodes: [130,64], node_mass: 1, springs: {structural: "
+     "{stiffness: 6, damping: 0.2, damping_law: full}, bend: {stiffness: 2, damping: 0.1}}, "
+     "pins: [top]",
+     true, false},
+    {"type: lattice, nodes: [5,40,44], spacing: 0.1, node_mass: 1, stiffness: 9, damping: 0.2, "
+     "shells: 1",
+     false, true},
+    {"type: lattice, nodes: [67,34,35], spacing: 0.1, node_mass: 1, stiffness: 9, damping: 0.2, "
+     "shells: 2",
+     true, true},
+    {"type: lattice, nodes: [90,33,17], spacing: 0.1, node_mass: 1, shells: 1, "
+     "springs: {k1: {stiffness: 9}, k3: {stiffness: 4, damping: 0.3}}",
+     true, true},
+};
+
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+#define BESIDE                                                                                     \
+    "{name: %s, type: rope, from: [0,2,0], to: [1,2,0], nodes: 21, node_mass: 1, stiffness: 5}"
+
+static taut_solver *scene_with(int shape, const char *precision, bool work,
+                               const struct solver_options *options)
+{
+    return solver_from(scene_of("precision: %s\n"
+                                "simulation: {integrator: symplectic_euler, dt: 0.001, steps: 9}\n"
+                                "environment: {gravity: [0.1,-9.81,0.3], air_drag: 0.2}\n"
+                                "output: {work: %s}\n"
+                                "bodies:\n  - " BESIDE "\n  - {name: b, %s}\n  - " BESIDE "\n",
+                                precision, work ? "true" : "false", "before", shapes[shape].body,
+                                "after"),
+                       options);
+}
+
+static void shake(taut_solver *solver)
+{
+    uint64_t seed = 7;
+    for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
+        vec3 by = {next_random(&seed), next_random(&seed), next_random(&seed)};
+        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
+        vec3 velocity = {next_random(&seed), next_random(&seed), next_random(&seed)};
+        if (!solver->topology->fixed[i])
+            put_velocity(solver, i, velocity);
+    }
+}
+
+static void test_forces_are_those_of_plain_loops(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        struct solver_options plain = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
+        taut_solver *a = scene_with(shape, "double", true, &plain);
+        taut_solver *b = scene_with(shape, "double", true, NULL);
+        const struct plan_grid *grid = plan_grid_of_body(b->plan, 1);
+        assert_non_null(grid);
+        assert_int_equal(grid->tiling.tiles_y > 1, shapes[shape].tiles_y);
+        assert_int_equal(grid->tiling.tiles_z > 1, shapes[shape].tiles_z);
+        assert_int_equal(plan_check(b->topology, b->plan, NULL), TAUT_OK);
+        shake(a);
+        shake(b);
+        double *expected = all_forces(a), *forces = all_forces(b);
+        for (uint64_t i = 0; i < 3 * taut_solver_node_count(a); i++)
+            assert_near(forces[i], expected[i], 1e-10);
+        free(expected);
+        free(forces);
+        taut_solver_destroy(a);
+        taut_solver_destroy(b);
+    }
+}
+
+static uint64_t hash_of(int shape, const char *precision, bool work, int threads, int isa)
+{
+    struct solver_options options = {
+        .config = {.threads = threads, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
+    taut_solver *solver = scene_with(shape, precision, work, &options);
+    advance(solver, 5);
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_same_bits_everywhere(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double"};
+    for (int shape = 0; shape < SHAPES; shape++)
+        for (int p = 0; p < 2; p++) {
+            uint64_t expected = hash_of(shape, precisions[p], true, 1, ISA_BASE);
+            for (int isa = 0; isa < ISA_COUNT; isa++)
+                for (int threads = 1; isa_available((enum isa)isa) && threads <= 5; threads += 2)
+                    assert_true(hash_of(shape, precisions[p], false, threads, isa) == expected);
+        }
+}
+
+// A node that starts inside another is pulled nowhere along a line that is not there.
+static void test_springs_without_length(void **state)
+{
+    (void)state;
+    taut_solver *solver = scene_with(1, "double", true, NULL);
+    for (uint64_t i = 22; i < 22 + 41; i++)
+        put(solver, i, place_of(solver, 21));
+    double *forces = all_forces(solver);
+    for (uint64_t i = 0; i < 3 * taut_solver_node_count(solver); i++)
+        assert_near(forces[i], 0, 1e6); // and so no NaN
+    free(forces);
+    taut_solver_destroy(solver);
+}
+
+// The checker notices tiles that leave rows out and springs that reach too far.
+static void test_checker_refuses_bad_tiles(void **state)
+{
+    (void)state;
+    taut_solver *solver = scene_with(6, "double", true, NULL);
+    struct plan_tiling *tiling = &solver->plan->grids[1].tiling;
+    struct plan_tiling good = *tiling;
+    tiling->tiles_y = tiling->ny;
+    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    *tiling = good;
+    tiling->first_tile++;
+    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    *tiling = good;
+    tiling->nz--;
+    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    *tiling = good;
+    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    taut_solver_destroy(solver);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forces_are_those_of_plain_loops),
+        cmocka_unit_test(test_same_bits_everywhere),
+        cmocka_unit_test(test_springs_without_length),
+        cmocka_unit_test(test_checker_refuses_bad_tiles),
+    };
+    return cmocka_run_group_tests_name("sweep", tests, NULL, NULL);
+}
