@@ -20,10 +20,10 @@ static double contact_energy(const struct system *system, double time, vec3 posi
     return energy;
 }
 
-static double kinetic_of(const struct system *system, size_t i)
+static double kinetic_of(const struct system *system, size_t i, double mass)
 {
     vec3 v = node_velocity(system->state, i);
-    return 0.5 * system->topology->mass[i] * vec3_dot(v, v);
+    return 0.5 * mass * vec3_dot(v, v);
 }
 
 static void sum_nodes(const struct system *system, const void *time, struct range range,
@@ -31,11 +31,15 @@ static void sum_nodes(const struct system *system, const void *time, struct rang
 {
     const struct state *s = system->state;
     vec3 gravity = system->topology->environment.gravity;
-    for (size_t i = range.first; i < range.end; i++) {
-        vec3 position = node_position(s, i);
-        sums[NODE_KINETIC] += kinetic_of(system, i);
-        sums[NODE_GRAVITY] -= system->topology->mass[i] * vec3_dot(gravity, position);
-        sums[NODE_CONTACT] += contact_energy(system, *(const double *)time, position);
+    for (size_t i = range.first; i < range.end;) {
+        struct node_masses masses = topology_masses(system->topology, i, range.end);
+        for (; i < masses.end; i++) {
+            double mass = mass_in(&masses, i);
+            vec3 position = node_position(s, i);
+            sums[NODE_KINETIC] += kinetic_of(system, i, mass);
+            sums[NODE_GRAVITY] -= mass * vec3_dot(gravity, position);
+            sums[NODE_CONTACT] += contact_energy(system, *(const double *)time, position);
+        }
     }
 }
 
@@ -143,8 +147,11 @@ static void sum_kinetic(const struct system *system, const void *unused, struct 
                         double sums[SUM_WIDTH])
 {
     (void)unused;
-    for (size_t i = range.first; i < range.end; i++)
-        sums[0] += kinetic_of(system, i);
+    for (size_t i = range.first; i < range.end;) {
+        struct node_masses masses = topology_masses(system->topology, i, range.end);
+        for (; i < masses.end; i++)
+            sums[0] += kinetic_of(system, i, mass_in(&masses, i));
+    }
 }
 
 double REAL_NAME(kinetic_energy)(struct system *system, const struct worker *worker)

@@ -78,7 +78,7 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
         if (system->topology->fixed[i]) {
             vec3 force = node_force(s, i);
             sums[WORK_DRIVES] -= vec3_dot(force, v);
-            sums[MOVED_KINETIC] += 0.5 * system->topology->mass[i] * vec3_dot(v, v);
+            sums[MOVED_KINETIC] += 0.5 * topology_mass(system->topology, i) * vec3_dot(v, v);
         } else if (by_node) {
             vec3 normal = vec3_make((double)s->nx[i], (double)s->ny[i], (double)s->nz[i]);
             vec3 r = vec3_make((double)wind->wx, (double)wind->wy, (double)wind->wz);

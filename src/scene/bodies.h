@@ -40,9 +40,10 @@ struct body {
     mark at;
     uint64_t node_count;
     double *positions;  // 3 a node, m
-    double *velocities; // 3 a node, m/s
-    double *masses;     // kg, > 0
-    uint8_t *fixed;     // 1 for pinned, driven and prescribed nodes
+    double *velocities; // 3 a node, m/s; NULL: all nodes are at rest
+    double *masses;     // kg, > 0; NULL: all nodes have node_mass
+    double node_mass;
+    uint8_t *fixed; // 1 for pinned, driven and prescribed nodes
     struct motion *motions;
     size_t motion_count;
     // Springs, kind by kind; kind k holds springs [kind_start[k], kind_start[k + 1]). Those of a

@@ -139,7 +139,7 @@ static double largest_rate(const struct system *system, enum tangent tangent,
         if (system->constants->inverse_mass[i] == 0)
             continue;
         add_surroundings(system->topology, tangent, &nodes[i]);
-        double rate = largest_eigenvalue(&nodes[i]) / system->topology->mass[i];
+        double rate = largest_eigenvalue(&nodes[i]) / topology_mass(system->topology, i);
         if (rate > largest) {
             largest = rate;
             *node = i;

@@ -15,14 +15,17 @@ static void sum_nodes(const struct system *system, const void *unused, struct ra
 {
     (void)unused;
     const struct state *s = system->state;
-    const double *mass = system->topology->mass;
     vec3 g = system->topology->environment.gravity;
-    for (size_t i = range.first; i < range.end; i++) {
-        double x = (double)s->x[i], y = (double)s->y[i], z = (double)s->z[i];
-        double vx = (double)s->vx[i], vy = (double)s->vy[i], vz = (double)s->vz[i];
-        sums[CHECK_KINETIC] += 0.5 * mass[i] * (vx * vx + vy * vy + vz * vz);
-        sums[CHECK_GRAVITY] -= mass[i] * (g.x * x + g.y * y + g.z * z);
-        sums[CHECK_POSITIONS] += x + y + z;
+    for (size_t i = range.first; i < range.end;) {
+        struct node_masses masses = topology_masses(system->topology, i, range.end);
+        for (; i < masses.end; i++) {
+            double mass = mass_in(&masses, i);
+            double x = (double)s->x[i], y = (double)s->y[i], z = (double)s->z[i];
+            double vx = (double)s->vx[i], vy = (double)s->vy[i], vz = (double)s->vz[i];
+            sums[CHECK_KINETIC] += 0.5 * mass * (vx * vx + vy * vy + vz * vz);
+            sums[CHECK_GRAVITY] -= mass * (g.x * x + g.y * y + g.z * z);
+            sums[CHECK_POSITIONS] += x + y + z;
+        }
     }
 }
 

@@ -32,9 +32,13 @@ static bool allocate_arrays(struct constants *constants)
 static void fill(struct constants *constants, const struct topology *topology,
                  const struct plan *plan)
 {
-    for (uint64_t i = 0; i < constants->nodes; i++) {
-        constants->mass[i] = (real)topology->mass[i];
-        constants->inverse_mass[i] = topology->fixed[i] ? 0 : (real)(1.0 / topology->mass[i]);
+    for (uint64_t i = 0; i < constants->nodes;) {
+        struct node_masses masses = topology_masses(topology, i, constants->nodes);
+        for (; i < masses.end; i++) {
+            double mass = mass_in(&masses, i);
+            constants->mass[i] = (real)mass;
+            constants->inverse_mass[i] = topology->fixed[i] ? 0 : (real)(1.0 / mass);
+        }
     }
     struct spring_run near = {0};
     for (uint64_t i = 0; i < constants->springs; i++) {

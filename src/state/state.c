@@ -38,6 +38,9 @@ static void start_nodes(struct state *state, const struct topology *topology,
             state->x[node] = (real)body->positions[3 * i];
             state->y[node] = (real)body->positions[3 * i + 1];
             state->z[node] = (real)body->positions[3 * i + 2];
+        }
+        for (uint64_t i = 0; body->velocities && i < body->node_count; i++) {
+            uint64_t node = topology->bodies[b].first_node + i;
             state->vx[node] = (real)body->velocities[3 * i];
             state->vy[node] = (real)body->velocities[3 * i + 1];
             state->vz[node] = (real)body->velocities[3 * i + 2];

@@ -14,6 +14,20 @@ size_t topology_body_of_node(const struct topology *topology, uint64_t node)
     return low;
 }
 
+struct node_masses topology_masses(const struct topology *topology, uint64_t node, uint64_t end)
+{
+    const struct topology_body *body = &topology->bodies[topology_body_of_node(topology, node)];
+    uint64_t body_end = body->first_node + body->node_count;
+    return (struct node_masses){
+        .first = node,
+        .end = end < body_end ? end : body_end,
+        .listed = body->node_mass > 0
+                      ? NULL
+                      : topology->masses + body->first_mass + (node - body->first_node),
+        .each = body->node_mass,
+    };
+}
+
 size_t topology_body_of_spring(const struct topology *topology, uint64_t spring)
 {
     size_t low = 0, high = topology->body_count;

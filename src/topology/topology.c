@@ -7,7 +7,7 @@
 // All arrays with their lengths, listed once: allocation, release and byte count follow this list.
 #define TOPOLOGY_ARRAYS(X)                                                                         \
     X(bodies, body_count)                                                                          \
-    X(mass, node_count)                                                                            \
+    X(masses, mass_count)                                                                          \
     X(fixed, node_count)                                                                           \
     X(directions, direction_count)                                                                 \
     X(springs, listed_count)                                                                       \
@@ -29,6 +29,7 @@ static void count_all(struct topology *topology, const taut_scene *scene,
     for (size_t i = 0; i < bodies->count; i++) {
         const struct body *body = &bodies->items[i];
         topology->node_count += body->node_count;
+        topology->mass_count += body->masses ? body->node_count : 0;
         topology->spring_count += body->spring_count;
         topology->direction_count += body->direction_count;
         topology->listed_count += body->direction_count ? 0 : body->spring_count;
@@ -120,7 +121,7 @@ static void cook_faces(struct topology *topology, const struct topology_body *co
 
 // Where the next body's part of each array begins.
 struct cursor {
-    uint64_t node, spring, listed, face;
+    uint64_t node, mass, spring, listed, face;
     size_t direction, material, motion, piece;
 };
 
@@ -135,6 +136,20 @@ static void cook_motions(struct topology *topology, const struct body *body, str
                    motion->piece_count * sizeof *motion->pieces);
         motion->pieces = topology->drive_pieces + at->piece;
         at->piece += motion->piece_count;
+    }
+}
+
+static void cook_nodes(struct topology *topology, struct topology_body *cooked,
+                       const struct body *body)
+{
+    if (body->node_count)
+        memcpy(topology->fixed + cooked->first_node, body->fixed, body->node_count);
+    if (!body->masses)
+        return;
+    cooked->mass = 0;
+    for (uint64_t i = 0; i < body->node_count; i++) {
+        topology->masses[cooked->first_mass + i] = body->masses[i];
+        cooked->mass += body->masses[i];
     }
 }
 
@@ -159,15 +174,14 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         .closed = body->closed,
         .pressure = body->pressure,
         .grid = {body->grid[0], body->grid[1], body->grid[2]},
+        .mass = (double)body->node_count * body->node_mass,
+        .node_mass = body->masses ? 0 : body->node_mass,
+        .first_mass = at->mass,
     };
     if (!cooked->name)
         return false;
     memcpy(cooked->kind_start, body->kind_start, sizeof cooked->kind_start);
-    for (uint64_t i = 0; i < body->node_count; i++) {
-        topology->mass[at->node + i] = body->masses[i];
-        topology->fixed[at->node + i] = body->fixed[i];
-        cooked->mass += body->masses[i];
-    }
+    cook_nodes(topology, cooked, body);
     for (size_t i = 0; i < body->material_count; i++) {
         const struct material *material = &body->materials[i];
         topology->materials[at->material + i] = *material;
@@ -181,6 +195,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
     cook_faces(topology, cooked, body);
     cook_motions(topology, body, at);
     at->node += body->node_count;
+    at->mass += body->masses ? body->node_count : 0;
     at->spring += body->spring_count;
     at->listed += body->direction_count ? 0 : body->spring_count;
     at->direction += body->direction_count;

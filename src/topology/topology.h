@@ -32,8 +32,10 @@ struct topology_body {
     int face_arity;
     bool closed;
     struct scene_pressure pressure;
-    uint64_t grid[3]; // nodes along x, y, z; zeros: no grid
-    double mass;      // kg, all nodes
+    uint64_t grid[3];    // nodes along x, y, z; zeros: no grid
+    double mass;         // kg, all nodes
+    double node_mass;    // kg, each node; 0: their masses are listed,
+    uint64_t first_mass; // from here on
 };
 
 struct topology {
@@ -42,8 +44,9 @@ struct topology {
     size_t body_count;
 
     uint64_t node_count;
-    double *mass;   // kg
-    uint8_t *fixed; // pinned, driven or prescribed: takes no part in integration
+    uint64_t mass_count; // of bodies whose nodes do not all have the same mass
+    double *masses;      // kg
+    uint8_t *fixed;      // pinned, driven or prescribed: takes no part in integration
 
     uint64_t spring_count; // of all bodies
     struct topology_direction *directions;
@@ -84,6 +87,27 @@ uint64_t topology_bytes(const struct topology *topology);
 // The body that a node belongs to, and that a spring belongs to.
 size_t topology_body_of_node(const struct topology *topology, uint64_t node);
 size_t topology_body_of_spring(const struct topology *topology, uint64_t spring);
+
+// Masses of nodes first .. end - 1, of one body.
+struct node_masses {
+    uint64_t first, end;
+    const double *listed; // from node `first` on; NULL: each node has `each`
+    double each;
+};
+
+// The masses of nodes from `node` on, up to `end` or the end of the node's body.
+struct node_masses topology_masses(const struct topology *topology, uint64_t node, uint64_t end);
+
+static inline double mass_in(const struct node_masses *masses, uint64_t node)
+{
+    return masses->listed ? masses->listed[node - masses->first] : masses->each;
+}
+
+static inline double topology_mass(const struct topology *topology, uint64_t node)
+{
+    struct node_masses one = topology_masses(topology, node, node + 1);
+    return mass_in(&one, node);
+}
 
 // Springs first .. first + count - 1, of which spring first + i joins nodes a + i and b + i (over
 // all bodies). Material and rest length are the same for all of them.

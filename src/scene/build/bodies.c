@@ -45,13 +45,13 @@ static taut_status set_materials(struct build *build)
     return TAUT_OK;
 }
 
-static void place_nodes(struct build *build)
+static taut_status check_mass(struct build *build, uint64_t node, double mass)
 {
-    struct body *body = build->body;
-    if (build->placed)
-        return;
-    for (uint64_t node = 0; node < body->node_count; node++)
-        vec3_store(body->positions, node, build_place(build, body_position(body, node)));
+    if (mass > 0.0 && isfinite(mass))
+        return TAUT_OK;
+    return build_refuse(build, build->given->at,
+                        "node %" PRIu64 " of body '%s' has mass %g; it must be above 0", node,
+                        build->body->name, mass);
 }
 
 static void set_masses(struct build *build)
@@ -61,7 +61,8 @@ static void set_masses(struct build *build)
     if (build->has_masses)
         return;
     double mass = given->mass_per_node ? given->node_mass : given->mass / (double)body->node_count;
-    for (uint64_t node = 0; node < body->node_count; node++)
+    body->node_mass = mass;
+    for (uint64_t node = 0; body->masses && node < body->node_count; node++)
         body->masses[node] = mass;
 }
 
@@ -70,7 +71,7 @@ static taut_status set_velocities(struct build *build)
     const struct scene_body *given = build->given;
     struct body *body = build->body;
     if (!build->has_velocities) {
-        for (uint64_t node = 0; node < body->node_count; node++)
+        for (uint64_t node = 0; body->velocities && node < body->node_count; node++)
             vec3_store(body->velocities, node, given->velocity);
         return TAUT_OK;
     }
@@ -105,22 +106,23 @@ static void set_rest_lengths(struct body *body)
     }
 }
 
-// Products of sound numbers may still overflow, or vanish.
-static taut_status check_nodes(struct build *build)
+// Puts the nodes in their place. Products of sound numbers may still overflow, or vanish.
+static taut_status place_nodes(struct build *build)
 {
     const struct body *body = build->body;
     for (uint64_t node = 0; node < body->node_count; node++) {
         vec3 p = body_position(body, node);
+        if (!build->placed)
+            p = build_place(build, p);
+        vec3_store(body->positions, node, p);
         if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z))
             return build_refuse(build, build->given->at,
                                 "node %" PRIu64 " of body '%s' has no finite place", node,
                                 body->name);
-        if (!(body->masses[node] > 0.0 && isfinite(body->masses[node])))
-            return build_refuse(build, build->given->at,
-                                "node %" PRIu64 " of body '%s' has mass %g; it must be above 0",
-                                node, body->name, body->masses[node]);
+        if (body->masses && check_mass(build, node, body->masses[node]) != TAUT_OK)
+            return TAUT_ERROR_SCENE;
     }
-    return TAUT_OK;
+    return body->masses || body->node_count == 0 ? TAUT_OK : check_mass(build, 0, body->node_mass);
 }
 
 static taut_status build_body(struct build *build)
@@ -139,10 +141,10 @@ static taut_status build_body(struct build *build)
         status = builders[given->type](build);
     if (status != TAUT_OK)
         return status;
-    place_nodes(build);
     set_masses(build);
-    set_rest_lengths(body);
-    status = check_nodes(build);
+    status = place_nodes(build);
+    if (status == TAUT_OK)
+        set_rest_lengths(body);
     if (status == TAUT_OK)
         status = set_velocities(build);
     if (status != TAUT_OK)

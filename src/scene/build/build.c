@@ -60,12 +60,26 @@ static double machine_bytes(void)
     return INFINITY;
 }
 
-static bool allocate_arrays(struct body *body)
+// Nodes of these types may have velocities and masses of their own.
+static bool has_own_nodes(enum body_type type)
+{
+    return type == BODY_NETWORK || type == BODY_OSCILLATOR || type == BODY_PENDULUM;
+}
+
+static bool is_moving(const struct scene_body *given)
+{
+    return has_own_nodes(given->type) || given->drive_count > 0 ||
+           vec3_length(given->velocity) > 0.0;
+}
+
+static bool allocate_arrays(const struct scene_body *given, struct body *body)
 {
     uint64_t n = body->node_count;
     body->positions = memory_allocate(NULL, 3 * n, sizeof *body->positions);
-    body->velocities = memory_allocate(NULL, 3 * n, sizeof *body->velocities);
-    body->masses = memory_allocate(NULL, n, sizeof *body->masses);
+    if (is_moving(given))
+        body->velocities = memory_allocate(NULL, 3 * n, sizeof *body->velocities);
+    if (has_own_nodes(given->type))
+        body->masses = memory_allocate(NULL, n, sizeof *body->masses);
     body->fixed = memory_allocate(NULL, n, sizeof *body->fixed);
     if (body->direction_count == 0)
         body->springs = memory_allocate(NULL, body->spring_count, sizeof *body->springs);
@@ -73,7 +87,8 @@ static bool allocate_arrays(struct body *body)
         body->directions = memory_allocate(NULL, body->direction_count, sizeof *body->directions);
     body->faces =
         memory_allocate(NULL, body->face_count * (uint64_t)body->face_arity, sizeof *body->faces);
-    return body->positions && body->velocities && body->masses && body->fixed &&
+    return body->positions && (body->velocities || !is_moving(given)) &&
+           (body->masses || !has_own_nodes(given->type)) && body->fixed &&
            (body->springs || body->directions) && body->faces;
 }
 
@@ -92,7 +107,8 @@ taut_status build_allocate(struct build *build, const struct build_counts *count
     body->direction_count = counts->directions;
     uint64_t listed = body->direction_count == 0 ? body->spring_count : 0;
 
-    double bytes = (double)body->node_count * (7 * sizeof(double) + 1) +
+    size_t doubles = 3 + (is_moving(build->given) ? 3 : 0) + has_own_nodes(build->given->type);
+    double bytes = (double)body->node_count * ((double)doubles * sizeof(double) + 1) +
                    (double)listed * sizeof *body->springs +
                    (double)body->face_count * (double)body->face_arity * sizeof *body->faces;
     if (bytes > machine_bytes())
@@ -101,5 +117,5 @@ taut_status build_allocate(struct build *build, const struct build_counts *count
                     "this machine has",
                     build->given->name, (unsigned long long)body->node_count,
                     (unsigned long long)body->spring_count, bytes / 1073741824.0);
-    return allocate_arrays(body) ? TAUT_OK : build_no_memory(build);
+    return allocate_arrays(build->given, body) ? TAUT_OK : build_no_memory(build);
 }

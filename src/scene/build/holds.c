@@ -28,22 +28,40 @@ static taut_status pin_node(struct build *build, uint64_t node, mark at)
     return TAUT_OK;
 }
 
+// Pins nodes first .. first + count - 1 if the selector takes the first: it takes all of them or
+// none.
+static taut_status pin_alike(struct build *build, const struct selector *selector, uint64_t first,
+                             uint64_t count, uint64_t *taken)
+{
+    if (count == 0 || !selector_takes(build->body, selector, first))
+        return TAUT_OK;
+    taut_status status = TAUT_OK;
+    for (uint64_t node = first; node < first + count && status == TAUT_OK; node++)
+        status = pin_node(build, node, selector->at);
+    *taken += count;
+    return status;
+}
+
 static taut_status pin_group(struct build *build, const struct selector *selector)
 {
     struct body *body = build->body;
-    uint64_t taken = 0;
-    for (uint64_t node = 0; node < body->node_count; node++) {
-        if (!selector_takes(body, selector, node))
-            continue;
-        taken++;
-        taut_status status = pin_node(build, node, selector->at);
-        if (status != TAUT_OK)
-            return status;
-    }
-    if (taken == 0)
+    uint64_t taken = 0, row = body->grid[0];
+    taut_status status = TAUT_OK;
+    if (selector->type == SELECT_BOX) // each node by its place
+        for (uint64_t node = 0; node < body->node_count && status == TAUT_OK; node++)
+            status = pin_alike(build, selector, node, 1, &taken);
+    else // sides of a grid: of a row, all nodes but its ends are alike
+        for (uint64_t node = 0; node < body->node_count && status == TAUT_OK; node += row) {
+            status = pin_alike(build, selector, node, 1, &taken);
+            if (status == TAUT_OK && row > 2)
+                status = pin_alike(build, selector, node + 1, row - 2, &taken);
+            if (status == TAUT_OK && row > 1)
+                status = pin_alike(build, selector, node + row - 1, 1, &taken);
+        }
+    if (status == TAUT_OK && taken == 0)
         build_warn(build, selector->at, "no node of body '%s' stands in this box, so it pins none",
                    build->given->name);
-    return TAUT_OK;
+    return status;
 }
 
 static taut_status pin(struct build *build, const struct selector *selector)
@@ -130,7 +148,7 @@ taut_status hold_nodes(struct build *build)
         taut_status own = pin(build, &build->given->pins[i]);
         status = own != TAUT_OK ? own : status;
     }
-    for (uint64_t node = 0; node < body->node_count; node++)
+    for (uint64_t node = 0; body->velocities && node < body->node_count; node++)
         if (body->fixed[node] == HOLD_PINNED)
             vec3_store(body->velocities, node, vec3_make(0, 0, 0));
     taut_status driven = drive_all(build);
