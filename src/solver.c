@@ -16,24 +16,49 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
         call->check(solver->system, worker);
 }
 
+void solver_work(taut_solver *solver, team_function function, void *context)
+{
+    if (solver->team && solver->team_threads != solver->threads) {
+        team_free(solver->team);
+        solver->team = NULL;
+    }
+    if (!solver->team)
+        solver->team = team_make(solver->threads);
+    solver->team_threads = solver->threads;
+    if (solver->team)
+        team_work(solver->team, function, context);
+    else
+        team_run(1, function, context); // which needs no memory
+}
+
 struct advance {
     taut_solver *solver;
-    uint64_t steps;
-    bool look_at_end;
+    uint64_t end; // the number of steps to come to
+    bool looks_at_end;
 };
 
-// The team's work for many steps. A fault is set before a barrier and read after it, so all workers
-// leave together.
+// How many steps are still to be taken. All workers of a group find the same: a fault is set, and
+// a step counted, before a barrier, and read after it.
+static uint64_t steps_left(const struct advance *it)
+{
+    const struct system_functions *call = it->solver->functions;
+    if (call->fault(it->solver->system)->code != TAUT_OK)
+        return 0;
+    return it->end - call->steps(it->solver->system);
+}
+
+// The team's work for many steps. Workers come and go between them.
 static void advance(void *context, const struct worker *worker)
 {
     struct advance *it = context;
-    const struct system_functions *call = it->solver->functions;
-    uint64_t done = call->steps(it->solver->system);
-    worker_barrier(worker); // all have read the count before the first step moves it
-    for (uint64_t i = 0; i < it->steps && call->fault(it->solver->system)->code == TAUT_OK; i++)
-        one_step(it->solver, ++done, worker);
-    if (it->look_at_end && it->steps > 0 && call->fault(it->solver->system)->code == TAUT_OK)
-        call->check(it->solver->system, worker);
+    uint64_t left;
+    while ((left = steps_left(it)) > 0) {
+        one_step(it->solver, it->end - left + 1, worker);
+        if (!worker_regroup(worker))
+            return;
+    }
+    if (it->looks_at_end && it->solver->functions->fault(it->solver->system)->code == TAUT_OK)
+        it->solver->functions->check(it->solver->system, worker);
 }
 
 static taut_status explain_collapse(const taut_solver *solver, const struct fault *fault,
@@ -76,8 +101,9 @@ taut_status solver_advance(taut_solver *solver, uint64_t steps, bool look_at_end
 {
     double start = clock_seconds();
     double work_before = solver->functions->clock(solver->system)->seconds[STAGE_WORK];
-    struct advance all = {solver, steps, look_at_end};
-    team_run(solver->threads, advance, &all);
+    uint64_t done = solver->functions->steps(solver->system);
+    struct advance all = {solver, done + steps, look_at_end && steps > 0};
+    solver_work(solver, advance, &all);
     double work = solver->functions->clock(solver->system)->seconds[STAGE_WORK] - work_before;
     solver->step_seconds += clock_seconds() - start - work;
     const struct fault *fault = solver->functions->fault(solver->system);
@@ -194,7 +220,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, const str
         status = choose_dt(solver, &scene->simulation, error);
     if (status == TAUT_OK) {
         solver->steps_planned = count_steps(&scene->simulation, solver->dt);
-        team_run(solver->threads, start, solver);
+        solver_work(solver, start, solver);
     }
     return status;
 }
@@ -245,6 +271,7 @@ void taut_solver_destroy(taut_solver *solver)
         solver->functions->free(solver->system);
     plan_free(solver->plan);
     topology_free(solver->topology);
+    team_free(solver->team);
     taut_allocator allocator = solver->allocator_copy;
     memory_release(&allocator, solver, 1, sizeof *solver);
 }

@@ -13,6 +13,8 @@ struct taut_solver {
     const struct system_functions *functions;
     struct system *system;
     int threads;
+    struct team *team; // of `team_threads`; solver_work
+    int team_threads;
     enum precision precision;
     enum integrator integrator;
     enum isa isa;
@@ -33,6 +35,10 @@ struct solver_options {
 
 taut_status solver_create(const taut_scene *scene, const struct solver_options *options,
                           taut_solver **result, taut_error *error);
+
+// Runs `function` on the solver's team, which is made when it is first wanted, or wanted with
+// another number of threads than before.
+void solver_work(taut_solver *solver, team_function function, void *context);
 
 // taut_solver_step, with or without its look for divergence after the last step (the look every
 // DIVERGENCE_STEPS steps is always made). A caller that cuts a run by wall time leaves it out, so

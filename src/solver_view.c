@@ -104,7 +104,7 @@ static void take_look(void *context, const struct worker *worker)
 void solver_look(taut_solver *solver, bool want_forces, taut_energy *energy)
 {
     struct look look = {solver, want_forces, energy};
-    team_run(solver->threads, take_look, &look);
+    solver_work(solver, take_look, &look);
 }
 
 static void take_energy(const taut_solver *solver, const taut_energy *energy,

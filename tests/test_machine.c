@@ -1,6 +1,6 @@
 // parallel/machine and parallel/quota: what the process may use, on this machine and made-up ones.
-// The environment and the affinity mask belong to a process, and OpenMP reads both when it starts:
-// a detection with other ones is made in a program of its own, which sends back what it found.
+// The environment and the affinity mask belong to a process: a detection with other ones is made in
+// a program of its own, which sends back what it found.
 #define _GNU_SOURCE // sched_setaffinity
 
 #include "test.h"
@@ -127,26 +127,6 @@ static void test_synthetic_bare_processors(void **state)
     assert_true(machine.name[0] != '\0');
 }
 
-static bool bind_openmp(const char *places)
-{
-    return setenv("OMP_PROC_BIND", "true", 1) == 0 && setenv("OMP_PLACES", places, 1) == 0;
-}
-
-// With OMP_PROC_BIND the runtime binds the first thread to one place before main() begins; that
-// is no reason to run on one core.
-static void test_openmp_binding_is_not_the_mask(void **state)
-{
-    (void)state;
-    struct machine machine, bound;
-    assert_int_equal(machine_detect(&machine, NULL), TAUT_OK);
-    static const char *const places[] = {"threads", "cores"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        assert_true(detect_in_child(bind_openmp, places[i], &bound));
-        assert_int_equal(bound.cores, machine.cores);
-        assert_int_equal(bound.logical, machine.logical);
-    }
-}
-
 // ---- Quotas, in folders that look like /sys/fs/cgroup
 
 static char hierarchy[4096];
@@ -242,19 +222,11 @@ int main(void)
 {
     if (getenv("TAUT_PRINT_MACHINE"))
         return print_machine();
-    if (getenv("OMP_PROC_BIND") || getenv("GOMP_CPU_AFFINITY")) {
-        // Binding would hide from the tests themselves which processors there are.
-        unsetenv("OMP_PROC_BIND");
-        unsetenv("GOMP_CPU_AFFINITY");
-        execl("/proc/self/exe", "test_machine", (char *)NULL);
-        return 1;
-    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_this_machine),
         cmocka_unit_test(test_affinity_mask_of_one_processor),
         cmocka_unit_test(test_synthetic_two_packages),
         cmocka_unit_test(test_synthetic_bare_processors),
-        cmocka_unit_test(test_openmp_binding_is_not_the_mask),
         cmocka_unit_test(test_quota_version_2),
         cmocka_unit_test(test_quota_version_1),
         cmocka_unit_test(test_quota_of_nonsense),

@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "parallel/team.h"
+#include "parallel/team_parts.h"
 
 enum { MOST = 8, ELEMENTS = 10007 };
 
@@ -134,6 +135,172 @@ static void test_taken_items_are_each_taken_once(void **state)
         }
 }
 
+// A worker takes from its own share first; what others leave of theirs it takes as well.
+static void take_late(void *context, const struct worker *worker)
+{
+    struct marks *marks = context;
+    for (int early = 0; early < worker->count; early++) {
+        size_t taken = 0;
+        struct range range, own = worker_share(worker, ELEMENTS, marks->grain);
+        while (worker->index == early && worker_take(worker, ELEMENTS, marks->grain, &range)) {
+            if (taken < own.end - own.first && range.first != own.first + taken)
+                marks->count++; // the own share comes first, in order
+            for (size_t i = range.first; i < range.end; i++)
+                marks->touched[i]++;
+            taken += range.end - range.first;
+        }
+        if (worker->index == early && taken != ELEMENTS)
+            marks->count++;
+        worker_barrier(worker);
+    }
+}
+
+static void test_one_worker_takes_what_others_leave(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= MOST; threads++) {
+        struct marks marks = {.grain = 100, .touched = calloc(ELEMENTS, 1)};
+        assert_non_null(marks.touched);
+        team_run(threads, take_late, &marks);
+        assert_int_equal(marks.count, 0);
+        for (size_t i = 0; i < ELEMENTS; i++)
+            assert_int_equal(marks.touched[i], threads);
+        free(marks.touched);
+    }
+}
+
+// One worker is held up in its first batch until all others have found nothing left.
+struct held_up {
+    unsigned char touched[ELEMENTS];
+    atomic_int done;
+    size_t batches;
+};
+
+static void take_held_up(void *context, const struct worker *worker)
+{
+    struct held_up *it = context;
+    struct range range;
+    size_t batches = 0;
+    while (worker_take(worker, ELEMENTS, 64, &range)) {
+        batches++;
+        for (size_t i = range.first; i < range.end; i++)
+            it->touched[i]++;
+        while (worker->index == 1 && atomic_load(&it->done) < worker->count - 1)
+            nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    if (worker->index == 1)
+        it->batches = batches;
+    atomic_fetch_add(&it->done, 1);
+}
+
+static void test_a_worker_held_up_holds_up_one_batch(void **state)
+{
+    (void)state;
+    for (int threads = 2; threads <= MOST; threads++) {
+        struct held_up *it = calloc(1, sizeof *it);
+        assert_non_null(it);
+        team_run(threads, take_held_up, it);
+        // None, if the others were done before it was awake.
+        assert_true(it->batches <= 1);
+        for (size_t i = 0; i < ELEMENTS; i++)
+            assert_int_equal(it->touched[i], 1);
+        free(it);
+    }
+}
+
+// Steps of a team whose members go to rest and are called back all the time: `ask` for rest as if
+// their time had been taken away, and have rests end early.
+enum { STEPS = 300, PIECES = 1000 };
+
+struct coming_and_going {
+    struct team *team;
+    int step, end;
+    bool asks;
+    int seen[MOST + 1]; // steps of groups of each size
+    int touched[PIECES];
+    int wrong;
+};
+
+static void ask(struct coming_and_going *it, const struct worker *worker)
+{
+    struct member *member = &it->team->members[worker->place];
+    if ((it->step * 7 + worker->place) % 5 != 0 || !it->asks)
+        return;
+    member->wants_rest = true;
+    atomic_fetch_add(&it->team->wishes, 1);
+}
+
+// By one worker while the others wait.
+static void end_rests(struct coming_and_going *it)
+{
+    it->team->next_grant = 0;
+    if (it->step % 3 != 0)
+        return;
+    for (int i = 0; i < it->team->workers; i++)
+        it->team->members[i].until = 0;
+    it->team->next_return = 0;
+}
+
+static void come_and_go(void *context, const struct worker *worker)
+{
+    struct coming_and_going *it = context;
+    while (it->step < it->end) {
+        int step = it->step;
+        struct range range;
+        while (worker_take(worker, PIECES, 10, &range))
+            for (size_t i = range.first; i < range.end; i++)
+                it->touched[i]++;
+        ask(it, worker);
+        worker_barrier(worker);
+        if (worker->index == 0) {
+            it->seen[worker->count]++;
+            for (int i = 0; i < PIECES; i++)
+                it->wrong += it->touched[i] != step + 1;
+            it->step++;
+            end_rests(it);
+        }
+        worker_barrier(worker);
+        if (!worker_regroup(worker))
+            return;
+    }
+}
+
+static void test_workers_rest_and_are_called_back(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 4; threads++) {
+        struct coming_and_going it = {.team = team_make(threads), .asks = true};
+        assert_non_null(it.team);
+        // Regions end while some rest, the calling thread among them.
+        for (it.end = 1; it.end <= STEPS; it.end += 1 + it.end % 11) {
+            team_work(it.team, come_and_go, &it);
+            assert_int_equal(it.step, it.end);
+        }
+        assert_int_equal(it.wrong, 0);
+        int steps = 0, sizes = 0;
+        for (int count = 1; count <= MOST; count++) {
+            steps += it.seen[count];
+            sizes += it.seen[count] > 0;
+        }
+        assert_int_equal(steps, it.step);
+        assert_int_equal(it.seen[0], 0);
+        assert_true(sizes == threads || threads > 2);
+        assert_true(sizes > 1 || threads == 1);
+        team_free(it.team);
+    }
+}
+
+static void test_more_workers_than_processors(void **state)
+{
+    (void)state;
+    struct coming_and_going it = {.team = team_make(MOST), .end = STEPS};
+    assert_non_null(it.team);
+    team_work(it.team, come_and_go, &it);
+    assert_int_equal(it.step, STEPS);
+    assert_int_equal(it.wrong, 0);
+    team_free(it.team);
+}
+
 struct sum {
     double *values;
     double *partial; // one for each chunk
@@ -187,6 +354,10 @@ int main(void)
         cmocka_unit_test(test_share_of_nothing),
         cmocka_unit_test(test_barriers_order_rounds),
         cmocka_unit_test(test_taken_items_are_each_taken_once),
+        cmocka_unit_test(test_one_worker_takes_what_others_leave),
+        cmocka_unit_test(test_a_worker_held_up_holds_up_one_batch),
+        cmocka_unit_test(test_workers_rest_and_are_called_back),
+        cmocka_unit_test(test_more_workers_than_processors),
         cmocka_unit_test(test_chunked_sums_have_the_same_bits),
     };
     return cmocka_run_group_tests_name("team", tests, NULL, NULL);

@@ -1,7 +1,6 @@
 #include "parallel/machine.h"
 
 #include <hwloc.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,32 +10,6 @@
 #include "base/status.h"
 #include "parallel/quota.h"
 
-// Adds the processors of OpenMP's places to `allowed`. With OMP_PROC_BIND or GOMP_CPU_AFFINITY set,
-// the runtime has already bound the calling thread to one place when we ask for its mask; the
-// places remember what the process was started with. Without binding they say nothing newer than
-// the mask does.
-static taut_status add_openmp_places(hwloc_bitmap_t allowed, taut_error *error)
-{
-    if (omp_get_proc_bind() == omp_proc_bind_false)
-        return TAUT_OK;
-    for (int place = 0; place < omp_get_num_places(); place++) {
-        int count = omp_get_place_num_procs(place);
-        if (count <= 0)
-            continue;
-        int *ids = malloc((size_t)count * sizeof *ids);
-        if (!ids)
-            return fail_memory(error, "the list of processors");
-        omp_get_place_proc_ids(place, ids);
-        int failed = 0;
-        for (int i = 0; i < count; i++)
-            failed |= ids[i] >= 0 && hwloc_bitmap_set(allowed, (unsigned)ids[i]) != 0;
-        free(ids);
-        if (failed)
-            return fail_memory(error, "the set of processors");
-    }
-    return TAUT_OK;
-}
-
 // The processors this process may run on: those of the topology (hwloc has already left out what
 // the cpuset forbids) that are in its affinity mask.
 static taut_status find_allowed(hwloc_topology_t topology, hwloc_bitmap_t allowed,
@@ -45,9 +18,6 @@ static taut_status find_allowed(hwloc_topology_t topology, hwloc_bitmap_t allowe
     hwloc_const_bitmap_t all = hwloc_topology_get_allowed_cpuset(topology);
     if (hwloc_topology_is_thissystem(topology) &&
         hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS) == 0) {
-        taut_status status = add_openmp_places(allowed, error);
-        if (status != TAUT_OK)
-            return status;
         if (hwloc_bitmap_and(allowed, allowed, all) != 0)
             return fail_memory(error, "the set of processors");
         if (!hwloc_bitmap_iszero(allowed))

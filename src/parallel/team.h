@@ -1,8 +1,8 @@
 // Threads that work through the steps together: one parallel region for many steps, entered once;
 // inside it every worker calls the same stage functions, takes its own share of each, and meets the
-// others at barriers. Nothing that a stage computes may depend on how many workers there are:
-// shares of element-wise loops may be cut anywhere, sums are made over fixed chunks and added in
-// chunk order.
+// others at barriers. Nothing that a stage computes may depend on how many workers there are, which
+// may change from one step to the next: shares of element-wise loops may be cut anywhere, sums are
+// made over fixed chunks and added in chunk order.
 #ifndef TAUT_PARALLEL_TEAM_H
 #define TAUT_PARALLEL_TEAM_H
 
@@ -13,9 +13,10 @@
 struct team;
 
 struct worker {
-    int index; // 0 .. count - 1; worker 0 is the calling thread
+    int index; // 0 .. count - 1
     int count;
     struct team *team;
+    int place; // among all workers of the team; 0 is the calling thread
 };
 
 // Elements [first, end) of a loop.
@@ -28,15 +29,31 @@ enum { SUM_CHUNK = 4096 };
 
 typedef void (*team_function)(void *context, const struct worker *worker);
 
-// Runs `function` on `threads` workers and returns when all have returned.
+// A team for many regions, or NULL without memory. It remembers which workers were given rest. It
+// has fewer workers than were asked for where the system gives no more threads.
+struct team *team_make(int workers);
+void team_free(struct team *team);
+
+// Runs `function` on all workers that do not rest, and returns when all have returned.
+void team_work(struct team *team, team_function function, void *context);
+
+// The same with a team that is made for this once.
 void team_run(int threads, team_function function, void *context);
 
-// Waits for all workers of the region. Every worker must come to the same barriers.
+// Waits for all workers of the group. Every worker must come to the same barriers.
 void worker_barrier(const struct worker *worker);
 
-// Hands out `count` items, `batch` at a time, to whoever asks next; false when none is left. So a
-// worker whose core is taken away for a while holds up no more than one batch. One loop of this
-// kind may stand between two barriers.
+// A barrier between two steps at which the group may change, and with it everybody's index and
+// count. A worker whose core is taken away too often by somebody else is given rest: false, and it
+// must return from the function, which runs from its beginning when the worker is called back. So
+// the function must find out how far the work has come.
+bool worker_regroup(const struct worker *worker);
+
+// Hands out `count` items, `batch` at a time: first those of the worker's own contiguous share,
+// then what others have left of theirs; false when none is left. So a worker finds in its caches,
+// and in its part of the memory, what it worked on in the last step, and one whose core is taken
+// away for a while holds up no more than one batch. One loop of this kind may stand between two
+// barriers.
 bool worker_take(const struct worker *worker, size_t count, size_t batch, struct range *range);
 
 // This worker's contiguous share of `count` elements, cut at multiples of `grain` (so that two

@@ -1,0 +1,71 @@
+// What a team is made of; only the files of the team see it.
+#ifndef TAUT_PARALLEL_TEAM_PARTS_H
+#define TAUT_PARALLEL_TEAM_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "parallel/team.h"
+
+// What is kept of one worker, on cache lines of its own.
+struct member {
+    // How much of this worker's share of a loop has been handed out, to itself or to others. Two
+    // counters serve the phases between barriers in turn: while one is used, the other is set to 0
+    // for the next phase, when nobody looks at it.
+    _Alignas(64) atomic_size_t taken[2];
+
+    struct team *team;
+    struct worker worker; // its part in the present group; index -1: it has none
+    pthread_t thread;     // of all but the first
+    atomic_bool ready;    // to be called; false from when it is given rest until it waits
+    atomic_bool called;   // to the group: its part has been written
+    unsigned called_in;   // the phase in which that was done; its part begins with the next
+    bool asleep;          // until it is called; with the mutex
+    pthread_cond_t wake;
+
+    // Attendance (attendance.c). Written by the worker, or by the last at a barrier while the
+    // others wait there.
+    int next_index;             // in the group that is being formed, or -1
+    bool wants_rest;            // its core is taken away too often
+    double rest;                // s, how long it rested last; 0: it has done well since
+    double until;               // s on the clock, when its rest ends
+    double wall, cpu;           // s on the clocks when it was last looked at
+    double slept;               // s asleep at barriers since then
+    double watched, taken_away; // s of this window
+};
+
+struct team {
+    int workers;
+    int spins; // before somebody who waits goes to sleep
+    struct member *members;
+    team_function function;
+    void *context;
+    atomic_bool over;    // this region
+    atomic_bool leaving; // the threads are to end
+
+    int group;          // workers that do not rest
+    atomic_int wishes;  // members that want rest
+    double next_grant;  // s on the clock, before which nobody is given rest
+    double next_return; // s on the clock, when the next rest ends
+
+    _Alignas(64) atomic_uint arrived;
+    _Alignas(64) atomic_uint phase; // counts the barriers passed
+    atomic_int sleepers;
+    pthread_mutex_t mutex;
+    pthread_cond_t turned; // the phase has
+};
+
+// A worker's part in the work begins and ends.
+void attendance_begin(struct member *member);
+void attendance_end(struct member *member);
+
+// Before a barrier at which the team regroups: does this worker, one of `count`, lose too much?
+void attendance_watch(struct team *team, struct member *member, int count);
+
+// Before the region: forms the group that begins it.
+void attendance_first_group(struct team *team);
+
+// At a barrier, by whoever comes last: forms the next group; true if it is another one.
+bool attendance_next_group(struct team *team);
+
+#endif
