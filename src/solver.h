@@ -53,8 +53,17 @@ taut_status solver_set_threads(taut_solver *solver, int threads, taut_error *err
 // work brought up to now, and its forces where they are wanted.
 void solver_look(taut_solver *solver, bool want_forces, taut_energy *energy);
 
+enum moment_want {
+    WANT_NODES = 1, // positions, velocities
+    WANT_FORCES = 2,
+    WANT_STRAINS = 4, // and broken flags
+    WANT_ENERGY = 8,  // energies, volumes and the account of work
+    WANT_LISTS = 16,  // springs and faces by their nodes, which never change
+};
+
 // All that output can want of one moment; the arrays belong to it.
 struct moment_view {
+    unsigned room; // what there are arrays for; the others are NULL
     struct snapshot snapshot;
     struct snapshot_body *bodies;
     size_t body_count;
@@ -65,18 +74,13 @@ struct moment_view {
     uint32_t *faces;        // body's own node numbers, arity of each body
 };
 
-// Room for the views of this solver. Springs and faces are filled here, once.
-taut_status moment_view_make(const taut_solver *solver, struct moment_view *view,
+// Room for views of this solver of what will ever be wanted: of a billion springs, lists and
+// strains are more than all the rest. Lists are filled here, once.
+taut_status moment_view_make(const taut_solver *solver, unsigned wanted, struct moment_view *view,
                              taut_error *error);
 
-enum moment_want {
-    WANT_NODES = 1, // positions, velocities
-    WANT_FORCES = 2,
-    WANT_STRAINS = 4, // and broken flags
-    WANT_ENERGY = 8,  // energies, volumes and the account of work
-};
-
-// Fills what is wanted for the present state; the rest keeps its old values.
+// Fills what is wanted, of that which there is room for, from the present state; the rest keeps its
+// old values.
 void moment_view_take(taut_solver *solver, unsigned wanted, struct moment_view *view);
 
 void moment_view_free(struct moment_view *view);

@@ -3,23 +3,25 @@
 
 #include "base/memory.h"
 
-// All arrays of a view with their lengths, listed once.
+// All arrays of a view with their lengths and what they are wanted for, listed once.
 #define VIEW_ARRAYS(X)                                                                             \
-    X(bodies, body_count)                                                                          \
-    X(positions, node_count * 3)                                                                   \
-    X(velocities, node_count * 3)                                                                  \
-    X(forces, node_count * 3)                                                                      \
-    X(strains, spring_count)                                                                       \
-    X(broken, spring_count)                                                                        \
-    X(springs, spring_count)                                                                       \
-    X(faces, face_count * 3)
+    X(bodies, body_count, true)                                                                    \
+    X(positions, node_count * 3, view->room & WANT_NODES)                                          \
+    X(velocities, node_count * 3, view->room & WANT_NODES)                                         \
+    X(forces, node_count * 3, view->room & WANT_FORCES)                                            \
+    X(strains, spring_count, view->room &WANT_STRAINS)                                             \
+    X(broken, spring_count, view->room &WANT_STRAINS)                                              \
+    X(springs, spring_count, view->room &WANT_LISTS)                                               \
+    X(faces, face_count * 3, view->room & WANT_LISTS)
 
 static bool allocate_arrays(struct moment_view *view)
 {
-#define ALLOCATE(name, length)                                                                     \
-    view->name = memory_allocate(NULL, (size_t)(view->length), sizeof *view->name);                \
-    if (!view->name)                                                                               \
-        return false;
+#define ALLOCATE(name, length, condition)                                                          \
+    if (condition) {                                                                               \
+        view->name = memory_allocate(NULL, (size_t)(view->length), sizeof *view->name);            \
+        if (!view->name)                                                                           \
+            return false;                                                                          \
+    }
     VIEW_ARRAYS(ALLOCATE)
 #undef ALLOCATE
     return true;
@@ -27,16 +29,16 @@ static bool allocate_arrays(struct moment_view *view)
 
 void moment_view_free(struct moment_view *view)
 {
-#define RELEASE(name, length)                                                                      \
+#define RELEASE(name, length, condition)                                                           \
     memory_release(NULL, view->name, (size_t)(view->length), sizeof *view->name);
     VIEW_ARRAYS(RELEASE)
 #undef RELEASE
     *view = (struct moment_view){0};
 }
 
-static void fill_body(const struct topology *topology, size_t index, struct moment_view *view)
+static void fill_lists(const struct topology *topology, const struct topology_body *body,
+                       struct moment_view *view)
 {
-    const struct topology_body *body = &topology->bodies[index];
     uint32_t first_node = (uint32_t)body->first_node;
     uint64_t end = body->first_spring + body->spring_count;
     for (uint64_t spring = body->first_spring; spring < end;) {
@@ -52,26 +54,42 @@ static void fill_body(const struct topology *topology, size_t index, struct mome
         for (int corner = 0; corner < body->face_arity; corner++)
             faces[i * (uint64_t)body->face_arity + (uint64_t)corner] =
                 topology->faces[body->first_face + i][corner] - first_node;
-    view->bodies[index] = (struct snapshot_body){
-        .name = body->name,
-        .node_count = body->node_count,
-        .positions = view->positions + 3 * body->first_node,
-        .velocities = view->velocities + 3 * body->first_node,
-        .forces = view->forces + 3 * body->first_node,
-        .spring_count = body->spring_count,
-        .springs = (const uint32_t(*)[2])view->springs + body->first_spring,
-        .strains = view->strains + body->first_spring,
-        .broken = topology->any_breaks ? view->broken + body->first_spring : NULL,
-        .face_count = body->face_count,
-        .face_arity = body->face_arity,
-        .faces = faces,
-    };
 }
 
-taut_status moment_view_make(const taut_solver *solver, struct moment_view *view, taut_error *error)
+static void fill_body(const struct topology *topology, size_t index, struct moment_view *view)
+{
+    const struct topology_body *body = &topology->bodies[index];
+    struct snapshot_body *to = &view->bodies[index];
+    *to = (struct snapshot_body){
+        .name = body->name,
+        .node_count = body->node_count,
+        .spring_count = body->spring_count,
+        .face_count = body->face_count,
+        .face_arity = body->face_arity,
+    };
+    if (view->room & WANT_NODES) {
+        to->positions = view->positions + 3 * body->first_node;
+        to->velocities = view->velocities + 3 * body->first_node;
+    }
+    if (view->room & WANT_FORCES)
+        to->forces = view->forces + 3 * body->first_node;
+    if (view->room & WANT_STRAINS) {
+        to->strains = view->strains + body->first_spring;
+        to->broken = topology->any_breaks ? view->broken + body->first_spring : NULL;
+    }
+    if (view->room & WANT_LISTS) {
+        fill_lists(topology, body, view);
+        to->springs = (const uint32_t(*)[2])view->springs + body->first_spring;
+        to->faces = view->faces + 3 * body->first_face;
+    }
+}
+
+taut_status moment_view_make(const taut_solver *solver, unsigned wanted, struct moment_view *view,
+                             taut_error *error)
 {
     const struct topology *topology = solver->topology;
     *view = (struct moment_view){
+        .room = wanted,
         .body_count = topology->body_count,
         .node_count = topology->node_count,
         .spring_count = topology->spring_count,
@@ -134,6 +152,7 @@ static void take_energy(const taut_solver *solver, const taut_energy *energy,
 void moment_view_take(taut_solver *solver, unsigned wanted, struct moment_view *view)
 {
     const struct system_functions *call = solver->functions;
+    wanted &= view->room;
     if (wanted & (WANT_ENERGY | WANT_FORCES)) {
         taut_energy energy;
         solver_look(solver, wanted & WANT_FORCES, &energy);

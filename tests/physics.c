@@ -94,7 +94,7 @@ static struct moment_view view_of(taut_solver *solver, unsigned wanted)
 {
     struct moment_view view;
     taut_error error = {0};
-    if (moment_view_make(solver, &view, &error) != TAUT_OK)
+    if (moment_view_make(solver, wanted, &view, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     moment_view_take(solver, wanted, &view);
     return view;

@@ -109,7 +109,7 @@ double greatest_strain(taut_solver *solver)
 {
     struct moment_view view;
     taut_error error = {0};
-    if (moment_view_make(solver, &view, &error) != TAUT_OK)
+    if (moment_view_make(solver, WANT_STRAINS, &view, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     moment_view_take(solver, WANT_STRAINS, &view);
     double greatest = 0;

@@ -70,10 +70,11 @@ static void test_same_bits_with_output(void **context)
     assert_int_equal(taut_solver_hash(watched), start);
     advance(plain, steps);
     assert_true(taut_solver_hash(plain) != start); // something moves
+    const unsigned all = WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY;
     struct moment_view view;
-    assert_int_equal(moment_view_make(watched, &view, NULL), TAUT_OK);
+    assert_int_equal(moment_view_make(watched, all, &view, NULL), TAUT_OK);
     for (uint64_t done = 0, batch = 1; done < steps; done += batch, batch = batch % 7 + 2) {
-        moment_view_take(watched, WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY, &view);
+        moment_view_take(watched, all, &view);
         assert_true(isfinite(view.snapshot.total));
         batch = batch < steps - done ? batch : steps - done;
         advance(watched, batch);

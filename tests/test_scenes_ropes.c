@@ -158,7 +158,7 @@ static void test_rope_breaks_once_and_falls(void **context)
     advance_to(solver, 5);
     assert_int_equal(taut_solver_broken_count(solver), 1);
     struct moment_view view;
-    assert_int_equal(moment_view_make(solver, &view, NULL), TAUT_OK);
+    assert_int_equal(moment_view_make(solver, WANT_STRAINS, &view, NULL), TAUT_OK);
     moment_view_take(solver, WANT_STRAINS, &view);
     for (uint64_t i = 0; i < 40; i++)
         assert_int_equal(view.broken[i], i == 39); // the spring at the hand

@@ -77,6 +77,33 @@ static void test_constants_in_plan_order(void **unused)
     taut_solver_destroy(solver);
 }
 
+// A view has room for what it was made for, and a look at more than that does no harm.
+static void test_views_by_need(void **unused)
+{
+    (void)unused;
+    taut_solver *solver = sample_solver(&samples[3], "double", "symplectic_euler", NULL);
+    const struct topology *topology = solver->topology;
+    struct moment_view view;
+    assert_int_equal(moment_view_make(solver, WANT_ENERGY, &view, NULL), TAUT_OK);
+    assert_null(view.positions);
+    assert_null(view.strains);
+    assert_null(view.springs);
+    moment_view_take(solver, WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY, &view);
+    assert_same_bits(view.snapshot.total, energy_of(solver).total);
+    moment_view_free(&view);
+    assert_int_equal(moment_view_make(solver, WANT_LISTS | WANT_NODES, &view, NULL), TAUT_OK);
+    assert_null(view.forces);
+    for (uint64_t s = 0; s < topology->spring_count; s++) {
+        struct spring_run spring = topology_spring(topology, s);
+        assert_int_equal(view.bodies[0].springs[s][0], spring.a);
+        assert_int_equal(view.bodies[0].springs[s][1], spring.b);
+    }
+    moment_view_take(solver, WANT_NODES, &view);
+    assert_same_bits(view.bodies[0].positions[3 * 50 + 1], place_of(solver, 50).y);
+    moment_view_free(&view);
+    taut_solver_destroy(solver);
+}
+
 // ---- Allocations that fail
 
 struct failing {
@@ -177,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_arrays_by_need),
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_constants_in_plan_order),
+        cmocka_unit_test(test_views_by_need),
         cmocka_unit_test(test_every_allocation_may_fail),
         cmocka_unit_test(test_steps_allocate_nothing),
     };

@@ -35,6 +35,17 @@ static unsigned wanted_by(const struct options *options, const struct scene_outp
     return output->pc2 ? WANT_NODES | WANT_ENERGY : WANT_ENERGY;
 }
 
+// What is wanted at one time or another: the first frame and the final state have the nodes.
+static unsigned ever_wanted_by(const struct options *options, const struct scene_output *output)
+{
+    unsigned wanted = wanted_by(options, output) | WANT_ENERGY;
+    if (!options->no_output || options->state)
+        wanted |= WANT_NODES;
+    if (!options->no_output && (output->vtp || output->pc2))
+        wanted |= WANT_LISTS;
+    return wanted;
+}
+
 static struct recording_probe *list_probes(const struct run *run)
 {
     const struct scene_output *output = &run->scene->output;
@@ -80,7 +91,8 @@ static taut_status open_recording(struct run *run)
 taut_status run_output_open(struct run *run)
 {
     run->frame_wants = wanted_by(run->options, &run->scene->output);
-    run->status = moment_view_make(run->solver, &run->view, &run->error);
+    unsigned ever = ever_wanted_by(run->options, &run->scene->output);
+    run->status = moment_view_make(run->solver, ever, &run->view, &run->error);
     if (run->status != TAUT_OK)
         return run->status;
     look(run, run->options->no_output ? WANT_ENERGY : run->frame_wants | WANT_NODES);
