@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/bench.h"
 #include "forces/forces.h"
 #include "parallel/machine.h"
 #include "scene/reader.h"
@@ -18,6 +19,7 @@
 static void finish_counters(struct bench_state *state, const taut_solver *solver, double steps)
 {
     double springs = (double)taut_solver_spring_count(solver);
+    bench_value(state, "springs", springs);
     bench_count(state, "springs/s", springs * steps);
     bench_count(state, "nodes/s", (double)taut_solver_node_count(solver) * steps);
     bench_value(state, "bytes/spring", (double)solver_bytes(solver) / springs);
@@ -50,6 +52,26 @@ static void bench_step(struct bench_state *state, const void *context)
     }
     finish_counters(state, solver, (double)steps);
     bench_count(state, "model_bytes/s", bench_model_bytes(solver) * (double)steps);
+}
+
+// The triad over arrays larger than the caches, in which a second turn is another allocation.
+static void bench_triad(struct bench_state *state, const void *context)
+{
+    const double unit = 1e9; // bytes; a turn is told as the time of so many
+    const struct subject *subject = context;
+    struct machine machine;
+    taut_error error = {0};
+    taut_status status = machine_detect(&machine, &error);
+    while (status == TAUT_OK && bench_next(state)) {
+        struct bench_limit limit = {.threads = subject->threads};
+        status = bench_bandwidth_measure(&machine, &limit, &error);
+        if (status == TAUT_OK)
+            bench_seconds(state, unit / bench_best(&limit.triad));
+    }
+    if (status == TAUT_OK)
+        bench_count(state, "bytes/s", unit);
+    else
+        bench_fail(state, error.text);
 }
 
 // The time that worker 0 spends in one stage, its barriers included, of whole steps.
@@ -98,6 +120,7 @@ static void bench_volume(struct bench_state *state, const void *context)
     }
     double faces = (double)taut_solver_face_count(solver);
     double nodes = (double)taut_solver_node_count(solver);
+    bench_value(state, "springs", (double)taut_solver_spring_count(solver));
     bench_count(state, "faces/s", faces);
     // Three node numbers a face, a position a node.
     bench_count(state, "model_bytes/s", 12 * faces + 12 * nodes);
@@ -195,6 +218,8 @@ static void add_scene(struct registry *registry, const struct bench_scene *scene
 {
     bool faces = scene->shape == BENCH_CLOTH || scene->shape == BENCH_BALL;
     uint64_t most = registry->large ? 10000000 : 1000000;
+    if (scene->shape == BENCH_BALL && most > 1000000)
+        most = 1000000; // 8 subdivisions, the most that there are, have 2 million springs
     for (uint64_t springs = 1000; springs <= most; springs *= 10) {
         struct subject subject = {.scene = scene, .springs = springs, .threads = 1};
         subject.stage = STAGE_SPRINGS;
@@ -221,6 +246,16 @@ static void add_scene(struct registry *registry, const struct bench_scene *scene
     }
 }
 
+static void add_bandwidth(struct registry *registry)
+{
+    static const struct bench_scene none = {.name = "triad"};
+    struct subject subject = {.scene = &none, .threads = 1};
+    add(registry, "bandwidth", bench_triad, subject);
+    subject.threads = registry->cores;
+    if (registry->cores > 1)
+        add(registry, "bandwidth", bench_triad, subject);
+}
+
 int main(int argc, char **argv)
 {
     enum { SUBJECTS_MAX = BENCH_SCENES * 5 * 6 * (1 + 2 * ISA_COUNT) };
@@ -237,6 +272,7 @@ int main(int argc, char **argv)
     for (int s = 0; s < BENCH_SCENES; s++)
         if (!(bench_scenes[s].traits & BENCH_EXTRA)) // variations, and sizes that are made here
             add_scene(&registry, &bench_scenes[s]);
+    add_bandwidth(&registry);
     int code = 1;
     if (registry.failed)
         fprintf(stderr, "taut_benchmarks: the benchmarks could not be registered\n");

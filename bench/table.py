@@ -1,103 +1,101 @@
-#!/usr/bin/python3
-"""Writes the figures of docs/performance.md from a result of `taut bench --json`.
+#!/usr/bin/python3 -B
+"""Writes the figures of docs/performance.md from the results in a folder.
 
-    table.py RESULT.json DOC.md            puts them between the marks in DOC.md
-    table.py --check RESULT.json DOC.md    only looks whether they are there: 1 if not
+    table.py FOLDER DOC.md            puts them between the marks in DOC.md
+    table.py --check FOLDER DOC.md    only looks whether they are there: 1 if not
 """
-import json
 import sys
 
+from goals import goals
+from result_files import Peers, TautBench, read
+
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
-
-
-class Result:
-    def __init__(self, result):
-        self.result = result
-        self.rows = {(r["scene"], r["isa"] or "reference", r["threads"]): r
-                     for r in result["results"]}
-        self.threads = [limit["threads"] for limit in result["limits"]]
-        self.isa = list(self.limit(1)["single_multiply_add_operations_per_second"])[-1]
-        self.scenes = list(dict.fromkeys(r["scene"] for r in result["results"]))
-
-    def limit(self, threads):
-        return next(limit for limit in self.result["limits"] if limit["threads"] == threads)
-
-    def speed(self, scene, isa, threads, kind="best"):
-        return self.rows[scene, isa, threads]["spring_updates_per_second"][kind]
-
-    def ratio(self, above, below):
-        """Of the best speeds and of the median ones, as text."""
-        return " and ".join(f"{self.speed(*above, kind) / self.speed(*below, kind):.2f}"
-                            for kind in ("best", "median"))
 
 
 def million(value):
     return f"{value / 1e6:,.0f}"
 
 
-def limits_table(result):
-    isas = list(result.limit(1)["single_multiply_add_operations_per_second"])
-    head = "| threads | triad, GB/s | " + " | ".join(f"{i}, Gflop/s" for i in isas) + " |"
-    lines = [head, "|---:" * (2 + len(isas)) + "|"]
-    for threads in result.threads:
-        limit = result.limit(threads)
+def rate(value):
+    return f"{value / 1e9:.1f}"
+
+
+def limits_table(bench):
+    kinds = [kind for kind in ("triad", "update", "read")
+             if f"{kind}_bytes_per_second" in bench.limit(1)]
+    lines = ["| threads | " + " | ".join(f"{kind}, GB/s" for kind in kinds) + " | "
+             + " | ".join(f"{isa}, Gflop/s" for isa in bench.isas) + " |",
+             "|---:" * (1 + len(kinds) + len(bench.isas)) + "|"]
+    for threads in bench.threads:
+        limit = bench.limit(threads)
         peaks = limit["single_multiply_add_operations_per_second"]
-        lines.append(f"| {threads} | {limit['triad_bytes_per_second']['best'] / 1e9:.1f} | "
-                     + " | ".join(f"{peaks[i]['best'] / 1e9:.0f}" for i in isas) + " |")
+        cells = [rate(limit[f"{kind}_bytes_per_second"]["best"]) for kind in kinds]
+        cells += [f"{peaks[isa]['best'] / 1e9:.0f}" for isa in bench.isas]
+        lines.append(f"| {threads} | " + " | ".join(cells) + " |")
     return lines
 
 
-def speeds_table(result):
+def speeds_table(bench):
     lines = ["| scene | springs | kernel | instruction set | threads | best | median | GB/s | "
-             "of triad | times the plain loops |", "|---|---:|---|---|---:|---:|---:|---:|---:|---:|"]
-    for (scene, isa, threads), row in result.rows.items():
-        speeds = row["spring_updates_per_second"]
+             "of triad | times the plain loops |",
+             "|---|---:|---|---|---:|---:|---:|---:|---:|---:|"]
+    for (scene, isa, threads), row in bench.rows.items():
+        speeds, times = row["spring_updates_per_second"], row["ratio_to_reference"]["median"]
         lines.append(
             f"| {scene} | {row['springs']:,} | {row['kernel']} | "
             f"{'' if isa == 'reference' else isa} | {threads} | {million(speeds['best'])} | "
-            f"{million(speeds['median'])} | {row['model_bytes_per_second']['best'] / 1e9:.1f} | "
-            f"{100 * row['share_of_triad']:.0f}% | {row['ratio_to_reference']['median']:.2f} |")
+            f"{million(speeds['median'])} | {rate(row['model_bytes_per_second']['best'])} | "
+            f"{100 * row['share_of_triad']:.0f}% | "
+            f"{'' if times is None else format(times, '.2f')} |")
     return lines
 
 
-def goals(result):
-    """(what, measured, goal) of the goals that this result has figures for."""
-    isa, plain = result.isa, "reference"
-    found = []
-    for scene, goal in (("cloth", 9), ("cloth-undamped", 15), ("jelly26", 15),
-                        ("jelly26-undamped", 15), ("jelly52", 15), ("jelly52-undamped", 15)):
-        found.append((f"{scene}, {isa}, 1 thread ÷ plain loops",
-                      result.ratio((scene, isa, 1), (scene, plain, 1)), f"≥ {goal}"))
-    found.append((f"shuffled, {isa}, 1 thread ÷ plain loops on network (the good order)",
-                  result.ratio(("shuffled", isa, 1), ("network", plain, 1)), "≥ 4"))
-    if 2 in result.threads:
-        for scene in ("cloth", "jelly26", "jelly52", "network"):
-            found.append((f"{scene}, {isa}, 2 threads ÷ 1",
-                          result.ratio((scene, isa, 2), (scene, isa, 1)), "≥ 1.9, quiet machine"))
-    for scene, goal in (("cloth", 14), ("jelly26", 4), ("shuffled", 32)):
-        row = result.rows[scene, isa, 1]
-        found.append((f"{scene}, bytes held a spring", f"{row['bytes_per_spring']:.1f}",
-                      f"≤ {goal}"))
-    for scene, goal in (("cloth", 20), ("jelly26", 20), ("jelly52", 20), ("shuffled", 200)):
-        row = result.rows[scene, isa, 1]
-        steps = row["setup_seconds"] * result.speed(scene, isa, 1) / row["springs"]
-        found.append((f"{scene}, set-up in steps of {isa}, 1 thread", f"{steps:.0f}", f"≤ {goal}"))
-    return found
+def peers_table(peers):
+    lines = ["| springs | program | threads or ranks | best | median | taut is faster |",
+             "|---|---|---:|---:|---:|---:|"]
+    for scene in peers.scenes:
+        for row in peers.rows(scene):
+            ours = peers.row(scene, "taut", row["threads"])
+            speeds, ratio = row["spring_updates_per_second"], ""
+            if ours and ours is not row:
+                ratio = " and ".join(f"{r:.1f}" for r in peers.ratio(ours, row))
+            lines.append(f"| {scene}, {row['springs']:,} | {row['program']} | {row['threads']} | "
+                         f"{million(speeds['best'])} | {million(speeds['median'])} | {ratio} |")
+    return lines
 
 
-def figures(result):
-    machine = result.result["machine"]
+def peers_section(peers):
+    result = peers.result
+    worst = max(check["difference"] for check in result["checks"])
+    styles = ", ".join(result["lammps_styles"]) or "none"
+    return ["", "### Against others", "",
+            f"LAMMPS {result['lammps']} (accelerated styles in this build: {styles}), Bullet "
+            f"{result['bullet']}; undamped; million spring updates a second.",
+            "How much faster is told by the best speeds and by the median of the rounds.",
+            f"After {result['checks'][0]['steps']} steps in double precision taut and LAMMPS "
+            f"differed by {worst:.0e} of the way gone at most.", "", *peers_table(peers)]
+
+
+def goals_section(folder):
+    lines = ["", "### Beside the goals", "",
+             "Ratios are those of the best and of the median speeds; the first decides.", "",
+             "| figure | measured | goal | reached |", "|---|---:|---|---|"]
+    return lines + [f"| {goal.what} | {goal.measured()} | {goal.wanted()} | "
+                    f"{'yes' if goal.reached() else '**no**'} |" for goal in goals(folder)]
+
+
+def figures(folder):
+    bench, peers = TautBench(read(folder, "taut_bench")), read(folder, "peers")
+    result, machine = bench.result, bench.result["machine"]
     lines = [f"{machine['name']}, {machine['cores']} cores; L2 {machine['l2'] // 1024} KiB, "
-             f"L3 {machine['l3'] // 2 ** 20} MiB; {result.result['precision']} precision; "
-             f"taut {result.result['version']} ({result.result['commit']}), "
-             f"{result.result['compiler']}, `{result.result['flags']}`.", "",
-             "### Limits", "", *limits_table(result), "",
-             "### Speeds", "", "Million spring updates a second.", "", *speeds_table(result), "",
-             "### Beside the goals", "",
-             "Ratios are those of the best and of the median speeds.", "",
-             "| figure | measured | goal |", "|---|---:|---|"]
-    lines += [f"| {what} | {measured} | {goal} |" for what, measured, goal in goals(result)]
-    return "\n".join(lines)
+             f"L3 {machine['l3'] // 2 ** 20} MiB; {result['precision']} precision; "
+             f"taut {result['version']} ({result['commit']}), {result['compiler']}, "
+             f"`{result['flags']}`.", "",
+             "### Limits", "", *limits_table(bench), "",
+             "### Speeds", "", "Million spring updates a second.", "", *speeds_table(bench)]
+    if peers:
+        lines += peers_section(Peers(peers))
+    return "\n".join(lines + goals_section(folder))
 
 
 def main(words):
@@ -105,8 +103,6 @@ def main(words):
     if len(words) != 2 + check:
         print(__doc__, file=sys.stderr)
         return 2
-    with open(words[-2], encoding="utf-8") as file:
-        result = Result(json.load(file))
     with open(words[-1], encoding="utf-8") as file:
         text = file.read()
     before, begin, rest = text.partition(BEGIN)
@@ -114,7 +110,7 @@ def main(words):
     if not begin or not end:
         print(f"{words[-1]}: the marks {BEGIN} and {END} are not there", file=sys.stderr)
         return 2
-    wanted = f"{before}{BEGIN}\n\n{figures(result)}\n\n{END}{after}"
+    wanted = f"{before}{BEGIN}\n\n{figures(words[-2])}\n\n{END}{after}"
     if check:
         if wanted != text:
             print(f"{words[-1]} does not show {words[-2]}; bench/table.py writes it")

@@ -65,6 +65,11 @@ struct bench_report {
     int signal_number; // that ended it early; 0: none
 };
 
+// One repetition of the three bandwidths of a limit, on its threads. Allocates and frees what it
+// needs.
+taut_status bench_bandwidth_measure(const struct machine *machine, struct bench_limit *limit,
+                                    taut_error *error);
+
 // One repetition of each limit. Allocates and frees what it needs.
 taut_status bench_limits_measure(struct bench_report *report, taut_error *error);
 

@@ -1,0 +1,100 @@
+"""The files of bench/results/MACHINE_ISA/, as goals.py, table.py and plot.py look at them.
+
+taut_bench.json is there always; peers.json, kernels.json, neighbour.json, billion.json and
+hashes.json where they were measured (bench/renew.py measures all).
+"""
+import json
+import os
+import statistics
+
+
+def read(folder, name):
+    """The result of that name, or None."""
+    path = os.path.join(folder, name + ".json")
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+class TautBench:
+    """A result of `taut bench --json`."""
+
+    def __init__(self, result):
+        self.result = result
+        self.rows = {}
+        for row in result["results"]:
+            kind = row["isa"] or "reference"
+            if row.get("precision", result["precision"]) != result["precision"]:
+                kind += " " + row["precision"]
+            self.rows[row["scene"], kind, row["threads"]] = row
+        self.threads = [limit["threads"] for limit in result["limits"]]
+        self.isas = list(self.limit(1)["single_multiply_add_operations_per_second"])
+        self.isa = self.isas[-1]  # the widest
+        self.scenes = list(dict.fromkeys(r["scene"] for r in result["results"]))
+
+    def limit(self, threads):
+        return next(limit for limit in self.result["limits"] if limit["threads"] == threads)
+
+    def speeds(self, row):
+        return self.rows[row]["spring_updates_per_second"]
+
+    def has(self, *rows):
+        return all(row in self.rows for row in rows)
+
+    def ratio(self, above, below):
+        """(of the best speeds, of the medians) in steps a second, so of any two scenes."""
+        def steps(row, kind):
+            return self.speeds(row)[kind] / self.rows[row]["springs"]
+        return tuple(steps(above, kind) / steps(below, kind) for kind in ("best", "median"))
+
+    def spring_ratio(self, above, below):
+        """The same in springs a second."""
+        return tuple(self.speeds(above)[kind] / self.speeds(below)[kind]
+                     for kind in ("best", "median"))
+
+
+class Peers:
+    """A result of bench/peers/run.py --json."""
+
+    def __init__(self, result):
+        self.result = result
+        self.scenes = list(dict.fromkeys(r["scene"] for r in result["results"]))
+
+    def rows(self, scene):
+        return [row for row in self.result["results"] if row["scene"] == scene]
+
+    def row(self, scene, program, threads):
+        return next((row for row in self.rows(scene)
+                     if row["program"] == program and row["threads"] == threads), None)
+
+    @staticmethod
+    def ratio(above, below):
+        """(of the best speeds, the median of that of each round)"""
+        over, under = (row["spring_updates_per_second"]["repetitions"] for row in (above, below))
+        return max(over) / max(under), statistics.median(a / b for a, b in zip(over, under))
+
+    def fastest(self, scene, name):
+        """That program's fastest row, whatever its style and number of threads."""
+        rows = [row for row in self.rows(scene) if row["program"].startswith(name)]
+        return max(rows, default=None, key=lambda r: r["spring_updates_per_second"]["best"])
+
+
+class Kernels:
+    """A result of Google Benchmark, compacted by bench/sweep.py: the best of each line."""
+
+    def __init__(self, result):
+        self.lines = {}
+        for row in result["benchmarks"]:
+            name = row["run_name"].removesuffix("/manual_time")
+            if name not in self.lines or row["real_time"] < self.lines[name]["real_time"]:
+                self.lines[name] = row
+
+    def sizes(self, kind, scene, isa, threads):
+        """[(springs wanted, row)] by size."""
+        found = []
+        for name, row in self.lines.items():
+            parts = name.split("/")
+            if parts[:4] == [kind, scene, isa, f"threads:{threads}"]:
+                found.append((int(parts[4]), row))
+        return sorted(found, key=lambda pair: pair[0])
