@@ -217,6 +217,8 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, const str
         status = solver->functions->make(solver->topology, solver->plan, bodies, &options,
                                          allocator, &solver->system, error);
     if (status == TAUT_OK)
+        packed_forget_slots(allocator, &solver->plan->packed);
+    if (status == TAUT_OK)
         status = choose_dt(solver, &scene->simulation, error);
     if (status == TAUT_OK) {
         solver->steps_planned = count_steps(&scene->simulation, solver->dt);

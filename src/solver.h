@@ -85,7 +85,7 @@ void moment_view_take(taut_solver *solver, unsigned wanted, struct moment_view *
 
 void moment_view_free(struct moment_view *view);
 
-// The kernel that computes the springs of a body: "grid", "blocks" or "reference".
+// The kernel that computes the springs of a body: "grid", "packed" or "reference".
 const char *solver_body_kernel(const taut_solver *solver, size_t body);
 
 // Bytes held for topology, plan, constants and state.

@@ -251,7 +251,7 @@ static void info_counts_bodies_springs_and_bytes(void **state)
     // Springs that can break have no grid.
     outcome = cli_expect(0, "taut info --json --set bodies.rope.spring.break_at=2 hanging.yaml");
     cli_assert_json(outcome.out, "rope, cloth = d['bodies']\n"
-                                 "assert rope['kernel'] == 'blocks' and cloth['kernel'] == 'grid'\n"
+                                 "assert rope['kernel'] == 'packed' and cloth['kernel'] == 'grid'\n"
                                  "assert 1 <= rope['colours'] <= rope['tiles']");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info --json --kernel reference hanging.yaml");

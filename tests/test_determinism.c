@@ -129,7 +129,8 @@ static void test_tails(void **state)
     (void)state;
     uint64_t hashes[4];
     for (int threads = 1; threads <= 4; threads++) {
-        struct solver_options options = {.config = {.threads = threads}, .plan = {.tile_nodes = 1}};
+        struct solver_options options = {.config = {.threads = threads},
+                                         .plan = {.tile_nodes = 1, .no_packing = true}};
         taut_solver *solver = star_solver(200, &options);
         const struct plan_set *springs = &solver->plan->springs;
         assert_true(springs->block_count > springs->colour_start[springs->colour_count]);

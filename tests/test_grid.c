@@ -47,7 +47,7 @@ static void expect_none(const char *body)
     if (grid_of(solver))
         fail_msg("a grid: %s", body);
     assert_true(solver->plan->springs.element_count == taut_solver_spring_count(solver));
-    assert_string_equal(solver_body_kernel(solver, 0), "blocks");
+    assert_string_equal(solver_body_kernel(solver, 0), "packed");
     taut_solver_destroy(solver);
 }
 

@@ -1,5 +1,5 @@
-// Grids and coloured blocks against the plain serial reference, for every builder, in both
-// precisions, with and without a tail.
+// Grids, packed springs and coloured blocks against the plain serial reference, for every builder,
+// in both precisions, with and without a tail.
 #include "samples.h"
 
 #include <math.h>
@@ -53,14 +53,15 @@ static void compare_forces(const struct sample *sample, const struct plan_option
 static const struct plan_options plans[] = {
     {.tile_nodes = 0},
     {.tile_nodes = 16, .no_grids = true},
-    {.tile_nodes = 16, .colours_allowed = 1, .no_grids = true},
-    {.tile_nodes = 1, .colours_allowed = 2, .no_grids = true}};
+    {.tile_nodes = 16, .colours_allowed = 1, .no_grids = true, .no_packing = true},
+    {.tile_nodes = 1, .colours_allowed = 2, .no_grids = true, .no_packing = true},
+    {.tile_nodes = 64, .no_grids = true, .no_packing = true}};
 
 static void test_forces_agree_to_round_off(void **state)
 {
     (void)state;
     for (size_t s = 0; s < sample_count; s++)
-        for (int p = 0; p < 4; p++)
+        for (int p = 0; p < 5; p++)
             compare_forces(&samples[s], &plans[p]);
 }
 
@@ -90,7 +91,7 @@ static void test_runs_agree_in_double(void **state)
 {
     (void)state;
     for (size_t s = 0; s < sample_count; s++)
-        for (int p = 0; p < 4; p += 2)
+        for (int p = 0; p < 3; p++)
             compare_runs(&samples[s], "double", 1e-12, &plans[p]);
 }
 
@@ -98,7 +99,7 @@ static void test_runs_agree_in_single(void **state)
 {
     (void)state;
     for (size_t s = 0; s < sample_count; s++)
-        for (int p = 0; p < 4; p += 2)
+        for (int p = 0; p < 3; p++)
             compare_runs(&samples[s], "single", 2e-5, &plans[p]);
 }
 

@@ -18,9 +18,10 @@ static void test_every_builder_gets_a_sound_plan(void **state)
     for (size_t s = 0; s < sample_count; s++)
         for (int t = 0; t < 5; t++)
             for (int colours = 0; colours <= 2; colours++) {
-                struct solver_options options = {
-                    .config = {.threads = 1},
-                    .plan = {.tile_nodes = tiles[t], .colours_allowed = colours}};
+                struct solver_options options = {.config = {.threads = 1},
+                                                 .plan = {.tile_nodes = tiles[t],
+                                                          .colours_allowed = colours,
+                                                          .no_packing = colours > 0}};
                 taut_solver *solver =
                     sample_solver(&samples[s], "single", "symplectic_euler", &options);
                 assert_sound(solver, samples[s].name);
@@ -53,7 +54,8 @@ static uint32_t tail_of(const struct plan_set *set)
 static void test_star_runs_out_of_colours(void **state)
 {
     (void)state;
-    struct solver_options options = {.config = {.threads = 1}, .plan = {.tile_nodes = 1}};
+    struct solver_options options = {.config = {.threads = 1},
+                                     .plan = {.tile_nodes = 1, .no_packing = true}};
     taut_solver *solver = star_solver(200, &options);
     assert_int_equal(solver->plan->springs.colour_count, 64);
     assert_int_equal(tail_of(&solver->plan->springs), 200 - 64);
@@ -65,9 +67,11 @@ static void test_few_colours_leave_a_tail(void **state)
 {
     (void)state;
     for (int colours = 1; colours <= 2; colours++) {
-        struct solver_options options = {
-            .config = {.threads = 1},
-            .plan = {.tile_nodes = 16, .colours_allowed = colours, .no_grids = true}};
+        struct solver_options options = {.config = {.threads = 1},
+                                         .plan = {.tile_nodes = 16,
+                                                  .colours_allowed = colours,
+                                                  .no_grids = true,
+                                                  .no_packing = true}};
         taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
         assert_true(tail_of(&solver->plan->springs) > 0);
         assert_true(tail_of(&solver->plan->faces) > 0);
@@ -79,8 +83,8 @@ static void test_few_colours_leave_a_tail(void **state)
 static void test_lattice_needs_no_tail(void **state)
 {
     (void)state;
-    struct solver_options options = {.config = {.threads = 1},
-                                     .plan = {.tile_nodes = 16, .no_grids = true}};
+    struct solver_options options = {
+        .config = {.threads = 1}, .plan = {.tile_nodes = 16, .no_grids = true, .no_packing = true}};
     taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
     assert_int_equal(tail_of(&solver->plan->springs), 0);
     assert_true(solver->plan->springs.colour_count > 2);
@@ -163,8 +167,8 @@ static taut_solver *tampered;
 static void fresh(void)
 {
     taut_solver_destroy(tampered);
-    struct solver_options options = {.config = {.threads = 1},
-                                     .plan = {.tile_nodes = 64, .no_grids = true}};
+    struct solver_options options = {
+        .config = {.threads = 1}, .plan = {.tile_nodes = 64, .no_grids = true, .no_packing = true}};
     tampered = sample_solver(&samples[3], "single", "symplectic_euler", &options);
     assert_sound(tampered, "fresh");
 }

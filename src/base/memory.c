@@ -48,6 +48,14 @@ void *memory_allocate(const taut_allocator *allocator, size_t count, size_t size
     return block;
 }
 
+void *memory_copy(const taut_allocator *allocator, const void *from, size_t count, size_t size)
+{
+    void *block = memory_allocate(allocator, count, size);
+    if (block && count > 0)
+        memcpy(block, from, count * size);
+    return block;
+}
+
 void memory_release(const taut_allocator *allocator, void *block, size_t count, size_t size)
 {
     if (!block)

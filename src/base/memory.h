@@ -19,6 +19,9 @@ extern const taut_allocator memory_default_allocator;
 // A count of 0 gives a block that may be released but not read. `allocator` NULL means the default.
 void *memory_allocate(const taut_allocator *allocator, size_t count, size_t size);
 
+// The same with a copy of `from` in it, which may be NULL if count is 0.
+void *memory_copy(const taut_allocator *allocator, const void *from, size_t count, size_t size);
+
 // Gives back a block of memory_allocate with the same count and size; NULL is ignored.
 void memory_release(const taut_allocator *allocator, void *block, size_t count, size_t size);
 

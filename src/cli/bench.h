@@ -43,7 +43,7 @@ struct bench_result {
     enum isa isa;
     enum precision precision;
     int threads;
-    const char *body_kernel; // "grid", "blocks" or "reference"
+    const char *body_kernel; // "grid", "packed" or "reference"
     uint64_t nodes, springs;
     double bytes, setup_seconds;
     double model_bytes;               // a step

@@ -39,6 +39,40 @@ static void count_block(const struct topology *topology, const struct plan_set *
     }
 }
 
+// The columns of one slice, of the bodies that its nodes belong to.
+static void count_slice(const struct topology *topology, const struct plan_packed *packed,
+                        uint64_t slice, uint64_t first_node, uint64_t count,
+                        struct body_plan *plans)
+{
+    uint64_t start = packed->slice_columns[slice], end = packed->slice_columns[slice + 1];
+    for (uint64_t lane = 0; lane < count; lane++) {
+        struct body_plan *plan = &plans[topology_body_of_node(topology, first_node + lane)];
+        plan->lanes += end - start;
+        for (uint64_t c = start; c < end; c++)
+            plan->filled += packed->columns[c].lanes >> lane & 1;
+    }
+}
+
+static void count_packed(const struct topology *topology, const struct plan_packed *packed,
+                         struct body_plan *plans)
+{
+    for (uint64_t t = 0; t < packed->tile_count; t++) {
+        const struct packed_tile *tile = &packed->tiles[t];
+        size_t last = topology_body_of_node(topology, tile->first_node + tile->node_count - 1);
+        for (size_t b = topology_body_of_node(topology, tile->first_node); b <= last; b++) {
+            plans[b].tiles++;
+            plans[b].colours = 1;
+        }
+        for (uint64_t i = 0; i < tile->slice_count; i++) {
+            uint64_t done = i * PACKED_LANES, left = tile->node_count - done;
+            count_slice(topology, packed, tile->first_slice + i, tile->first_node + done,
+                        left < PACKED_LANES ? left : PACKED_LANES, plans);
+        }
+    }
+    for (uint64_t i = 0; i < packed->late_count; i++)
+        plans[topology_body_of_node(topology, packed->late[i].node)].late++;
+}
+
 struct body_plan *body_plans_make(const taut_solver *solver)
 {
     size_t bodies = solver->topology->body_count;
@@ -50,7 +84,9 @@ struct body_plan *body_plans_make(const taut_solver *solver)
         return NULL;
     }
     const struct plan_set *set = &solver->plan->springs;
-    for (uint32_t block = 0; block < set->block_count; block++)
+    if (solver->plan->packs)
+        count_packed(solver->topology, &solver->plan->packed, plans);
+    for (uint32_t block = 0; !solver->plan->packs && block < set->block_count; block++)
         count_block(solver->topology, set, block, tallies, plans);
     free(tallies);
     return plans;

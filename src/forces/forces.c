@@ -82,7 +82,7 @@ static void evaluate(struct system *system, struct moment moment, bool breaking,
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     if (breaking)
         REAL_NAME(springs_break)(system, worker);
-    REAL_NAME(run_coloured)(system, &system->plan->springs, system->kernels->springs, NULL, worker);
+    REAL_NAME(run_springs)(system, worker);
     sweep_grids(system, finish, worker);
     settle(system, finish, worker);
 }

@@ -53,6 +53,17 @@ static double yield_one(struct system *system, uint32_t spring)
            spring_energy(material, (double)length, (double)moved);
 }
 
+// What the kernel of packed springs reads of the i-th fragile spring.
+static void renew_slots(struct system *system, size_t i)
+{
+    const struct plan *plan = system->plan;
+    uint32_t spring = plan->fragile[i];
+    bool broken = spring_is_broken(system, spring);
+    for (int end = 0; end < 2; end++)
+        system->state->slot_rest[plan->fragile_slots[i][end]] =
+            broken ? -1 : spring_rest_length(system, spring);
+}
+
 static void for_all_fragile(struct system *system, double (*change)(struct system *, uint32_t),
                             const struct worker *worker)
 {
@@ -61,8 +72,11 @@ static void for_all_fragile(struct system *system, double (*change)(struct syste
     struct range chunks = worker_share(worker, chunk_count(count), 1);
     for (size_t chunk = chunks.first; chunk < chunks.end; chunk++) {
         struct range range = chunk_range(chunk, count);
-        for (size_t i = range.first; i < range.end; i++)
+        for (size_t i = range.first; i < range.end; i++) {
             system->fragile_losses[chunk] += change(system, plan->fragile[i]);
+            if (plan->packs)
+                renew_slots(system, i);
+        }
     }
     worker_barrier(worker);
 }

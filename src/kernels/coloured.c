@@ -18,3 +18,16 @@ void REAL_NAME(run_coloured)(const struct system *system, const struct plan_set 
             kernel(system, argument, set->blocks[b]);
     worker_barrier(worker);
 }
+
+void REAL_NAME(run_springs)(const struct system *system, const struct worker *worker)
+{
+    const struct plan *plan = system->plan;
+    if (!plan->packs) {
+        REAL_NAME(run_coloured)(system, &plan->springs, system->kernels->springs, NULL, worker);
+        return;
+    }
+    struct range range;
+    while (worker_take(worker, (size_t)plan->packed.tile_count, 1, &range))
+        system->kernels->packed(system, range.first);
+    worker_barrier(worker);
+}

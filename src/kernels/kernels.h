@@ -20,6 +20,8 @@ struct kernels {
     const char *name;
     // Elastic and damping forces of springs (physics.md, 3).
     void (*springs)(const struct system *system, const void *unused, struct plan_block block);
+    // Springs of a tile of packed ones (plan/packed.h); writes to the nodes of the tile alone.
+    void (*packed)(const struct system *system, size_t tile);
     // Adds each face's unit normal to nx, ny, nz of its nodes.
     void (*normals)(const struct system *system, const void *unused, struct plan_block block);
     // Wind of laws face and quadratic; `wind` is a struct wind_now.
@@ -81,6 +83,14 @@ double REAL_NAME(ring_tile_v4)(RING_TILE_ARGUMENTS);
 void REAL_NAME(ring_push_base)(RING_PUSH_ARGUMENTS);
 void REAL_NAME(ring_push_v3)(RING_PUSH_ARGUMENTS);
 void REAL_NAME(ring_push_v4)(RING_PUSH_ARGUMENTS);
+
+// The kernels of packed springs.
+void REAL_NAME(packed_base)(const struct system *system, size_t tile);
+void REAL_NAME(packed_v3)(const struct system *system, size_t tile);
+void REAL_NAME(packed_v4)(const struct system *system, size_t tile);
+
+// All springs that are on no grid, packed or in blocks. Ends with a barrier.
+void REAL_NAME(run_springs)(const struct system *system, const struct worker *worker);
 
 // Runs a kernel over all blocks of a set: colour after colour, the blocks of a colour shared among
 // the workers, then the tail by worker 0. Ends with a barrier.

@@ -108,10 +108,13 @@ static bool all_faces_in_blocks(const struct topology *topology, const struct pl
     return all;
 }
 
-// Plans what is on no grid.
-static taut_status plan_blocks(const struct topology *topology, const struct plan_options *options,
+// Plans what is on no grid: blocks, or for springs that are packed their builder's order.
+static taut_status plan_blocks(const struct topology *topology, const struct plan_options *wanted,
                                struct plan *plan, bool faces, taut_error *error)
 {
+    struct plan_options own = *wanted;
+    own.reference |= plan->packs && !faces;
+    const struct plan_options *options = &own;
     struct plan_set *set = faces ? &plan->faces : &plan->springs;
     // Where everything goes into blocks and is listed, the lists are there already.
     if (faces && all_faces_in_blocks(topology, plan)) {
@@ -159,6 +162,37 @@ static taut_status list_fragile(const struct topology *topology, struct plan *pl
         if (is_fragile(topology, set->order[i], &near))
             plan->fragile[found++] = (uint32_t)i;
     return TAUT_OK;
+}
+
+static uint64_t fragile_number(const struct plan *plan, uint32_t place)
+{
+    uint64_t low = 0, high = plan->fragile_count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (plan->fragile[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < plan->fragile_count && plan->fragile[low] == place ? low : plan->fragile_count;
+}
+
+// Where each fragile spring stands among the packed ones, once for each end.
+static taut_status find_fragile_slots(struct plan *plan, taut_error *error)
+{
+    size_t count = (size_t)plan->fragile_count;
+    if (!plan->packs || count == 0)
+        return TAUT_OK;
+    plan->fragile_slots = memory_allocate(plan->allocator, count, sizeof *plan->fragile_slots);
+    uint8_t *found = memory_allocate(NULL, count, sizeof *found);
+    taut_status status = plan->fragile_slots && found ? TAUT_OK : fail_memory(error, "the plan");
+    for (uint64_t slot = 0; status == TAUT_OK && slot < plan->packed.slot_count; slot++) {
+        uint64_t i = fragile_number(plan, plan->packed.slot_springs[slot]);
+        if (i < count)
+            plan->fragile_slots[i][found[i]++] = slot;
+    }
+    memory_release(NULL, found, count, sizeof *found);
+    return status;
 }
 
 static taut_status find_grids(const struct topology *topology, struct plan *plan, taut_error *error)
@@ -234,6 +268,7 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     plan->reference = options->reference;
     plan->tile_nodes =
         options->tile_nodes ? options->tile_nodes : choose_tile_nodes(topology->node_count);
+    plan->packs = !options->reference && !options->no_packing;
     taut_status status = TAUT_OK;
     if (!options->reference && !options->no_grids)
         status = find_grids(topology, plan, error);
@@ -247,6 +282,10 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
         status = plan_blocks(topology, options, plan, true, error);
     if (status == TAUT_OK)
         status = list_fragile(topology, plan, error);
+    if (status == TAUT_OK && plan->packs)
+        status = packed_make(topology, plan, error);
+    if (status == TAUT_OK)
+        status = find_fragile_slots(plan, error);
     if (status != TAUT_OK) {
         plan_free(plan);
         return status;
@@ -266,6 +305,9 @@ void plan_free(struct plan *plan)
     memory_release(plan->allocator, plan->rings, plan->ring_capacity, sizeof *plan->rings);
     memory_release(plan->allocator, plan->fragile, (size_t)plan->fragile_count,
                    sizeof *plan->fragile);
+    memory_release(plan->allocator, plan->fragile_slots, (size_t)plan->fragile_count,
+                   sizeof *plan->fragile_slots);
+    packed_free(plan->allocator, &plan->packed);
     memory_release(plan->allocator, plan->grids, plan->grid_capacity, sizeof *plan->grids);
     memory_release(plan->allocator, plan->face_grids, plan->grid_capacity,
                    sizeof *plan->face_grids);
@@ -281,6 +323,9 @@ uint64_t plan_bytes(const struct plan *plan)
                      plan->loose_capacity * sizeof *plan->loose;
     for (size_t body = 0; body < plan->ring_capacity; body++)
         bytes += sizeof *plan->rings + rings_bytes(&plan->rings[body]);
+    bytes += packed_bytes(&plan->packed);
+    if (plan->fragile_slots)
+        bytes += plan->fragile_count * sizeof *plan->fragile_slots;
     for (int i = 0; i < 2; i++)
         bytes += sets[i]->element_count * sizeof *sets[i]->order +
                  sets[i]->block_capacity * sizeof *sets[i]->blocks;

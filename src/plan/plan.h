@@ -1,11 +1,12 @@
 // How the work is cut and ordered, made once and then const. Springs of grids, and faces of cloths,
-// are worked through by rows of nodes and stand in no list. All other springs, and all other faces
-// of a scene where something acts on faces, are sorted by the tile of nodes that their lowest node
-// lies in; each tile's springs are a block; blocks are coloured; blocks of one colour stand
-// together. A kernel is handed a block and never sees a colour.
+// are worked through by rows of nodes and stand in no list. All other springs are packed for
+// vectors (packed.h). All other faces of a scene where something acts on faces are sorted by the
+// tile of nodes that their lowest node lies in; each tile's faces are a block; blocks are coloured;
+// blocks of one colour stand together. A kernel is handed a block and never sees a colour.
 #ifndef TAUT_PLAN_PLAN_H
 #define TAUT_PLAN_PLAN_H
 
+#include "plan/packed.h"
 #include "plan/rings.h"
 #include "plan/tiling.h"
 #include "topology/topology.h"
@@ -68,7 +69,9 @@ struct plan {
     const taut_allocator *allocator;
     bool reference; // one block of each, in builder order
     uint32_t tile_nodes;
-    struct plan_set springs, faces;
+    struct plan_set springs, faces; // packed springs are in builder order
+    bool packs;                     // springs are packed
+    struct plan_packed packed;
     struct plan_grid *grids; // capacity: the number of bodies
     size_t grid_count, grid_capacity;
     struct plan_face_grid *face_grids; // capacity: grid_capacity
@@ -80,13 +83,15 @@ struct plan {
     size_t loose_count, loose_capacity;
     uint32_t *fragile; // places in springs.order of springs that can break or yield, ascending
     uint64_t fragile_count;
+    uint64_t (*fragile_slots)[2]; // of each, where it stands in `packed`
 };
 
 struct plan_options {
     bool reference;
     uint32_t tile_nodes; // 0: chosen from the number of nodes
     int colours_allowed; // 0: all of them; tests use fewer to force a tail
-    bool no_grids;       // all springs and faces in blocks, no rings
+    bool no_grids;       // no body is taken for a grid, no surface for rings
+    bool no_packing;     // springs in coloured blocks, as faces are
 };
 
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,

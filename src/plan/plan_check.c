@@ -222,6 +222,8 @@ taut_status plan_check(const struct topology *topology, const struct plan *plan,
     if (status == TAUT_OK)
         status = check_set(topology, &plan->faces, true, error);
     if (status == TAUT_OK)
+        status = packed_check(topology, plan, error);
+    if (status == TAUT_OK)
         status = check_spring_grids(topology, plan, error);
     if (status == TAUT_OK)
         status = check_face_grids(topology, plan, error);

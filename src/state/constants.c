@@ -14,6 +14,7 @@
     X(rest_length, springs)                                                                        \
     X(face_nodes, faces)                                                                           \
     X(face_body, faces)                                                                            \
+    X(slot_rest, slots)                                                                            \
     X(material, materials)                                                                         \
     X(grids, grid_count)
 
@@ -47,6 +48,10 @@ static void fill(struct constants *constants, const struct topology *topology,
         constants->spring_nodes[i][1] = spring.b;
         constants->spring_material[i] = spring.material;
         constants->rest_length[i] = (real)spring.rest_length;
+    }
+    for (uint64_t i = 0; i < constants->slots; i++) {
+        uint32_t place = plan->packed.slot_springs[i];
+        constants->slot_rest[i] = place == PACKED_NONE ? -1 : constants->rest_length[place];
     }
     for (uint64_t i = 0; i < constants->faces; i++) {
         const uint32_t *face = topology->faces[plan->faces.order[i]];
@@ -97,6 +102,7 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
     constants->springs = plan->springs.element_count;
     constants->faces = plan->faces.element_count;
     constants->materials = topology->material_count;
+    constants->slots = plan->packed.slot_count;
     constants->grid_count = plan->grid_count;
     if (!allocate_arrays(constants)) {
         constants_free(constants);

@@ -29,13 +29,14 @@ struct grid_constants {
 // Springs and faces: those that stand in the plan's blocks.
 struct constants {
     const taut_allocator *allocator;
-    uint64_t nodes, springs, faces, materials, grid_count;
+    uint64_t nodes, springs, faces, materials, grid_count, slots;
     real *mass, *inverse_mass;   // inverse 0 for nodes that take no part in integration
     uint32_t (*spring_nodes)[2]; // plan order
     uint32_t *spring_material;   // plan order
     real *rest_length;           // plan order, as built
     uint32_t (*face_nodes)[3];   // plan order
     uint32_t *face_body;         // plan order
+    real *slot_rest; // of packed springs, by slots (plan/packed.h); -1 where there is none
     struct spring_constants *material;
     struct grid_constants *grids;
 };

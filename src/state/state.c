@@ -66,6 +66,22 @@ static void start_colliders(struct state *state, const struct topology *topology
     }
 }
 
+static void start_springs(struct state *state, const struct topology *topology,
+                          const struct plan *plan)
+{
+    struct spring_run near = {0};
+    for (uint64_t i = 0; state->rest_length && i < state->springs; i++)
+        state->rest_length[i] =
+            (real)topology_spring_near(topology, plan->springs.order[i], &near).rest_length;
+    for (uint64_t i = 0; state->slot_rest && i < state->slots; i++) {
+        uint32_t place = plan->packed.slot_springs[i];
+        state->slot_rest[i] = -1;
+        if (place != PACKED_NONE)
+            state->slot_rest[i] =
+                (real)topology_spring_near(topology, plan->springs.order[place], &near).rest_length;
+    }
+}
+
 taut_status state_make(const struct topology *topology, const struct plan *plan,
                        const struct bodies *bodies, struct state_needs needs,
                        const taut_allocator *allocator, struct state **result, taut_error *error)
@@ -77,6 +93,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
     state->allocator = allocator;
     state->nodes = topology->node_count;
     state->springs = plan->springs.element_count;
+    state->slots = plan->packed.slot_count;
     state->bodies = topology->body_count;
     state->motions = topology->motion_count;
     state->colliders = topology->collider_count;
@@ -87,10 +104,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
     start_nodes(state, topology, bodies);
     start_motions(state, topology);
     start_colliders(state, topology);
-    struct spring_run near = {0};
-    for (uint64_t i = 0; state->rest_length && i < state->springs; i++)
-        state->rest_length[i] =
-            (real)topology_spring_near(topology, plan->springs.order[i], &near).rest_length;
+    start_springs(state, topology, plan);
     *result = state;
     return TAUT_OK;
 }

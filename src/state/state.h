@@ -47,6 +47,8 @@
     /* rest lengths that yielding moves (m); springs that broke */                                 \
     X(real, rest_length, springs, topology->any_yields)                                            \
     X(uint8_t, broken, springs, topology->any_breaks)                                              \
+    /* rest lengths of packed springs (m), -1 for those that broke, where some may change */       \
+    X(real, slot_rest, slots, topology->any_yields || topology->any_breaks)                        \
     /* per body: volume by its pressure's rule (m3), as built and now; pressure over outside (Pa)  \
      */                                                                                            \
     X(double, volume_built, bodies, true)                                                          \
@@ -70,7 +72,7 @@ struct state_needs {
 
 struct state {
     const taut_allocator *allocator;
-    uint64_t nodes, springs, bodies, motions, colliders;
+    uint64_t nodes, springs, slots, bodies, motions, colliders;
     uint64_t step;       // steps done
     bool forces_current; // fx, fy, fz belong to x and v (and may serve the next step)
     bool forces_zero;    // fx, fy, fz are 0, as the next evaluation wants them

@@ -1,0 +1,95 @@
+// Springs that are on no grid, packed for vectors. Nodes are taken PACKED_LANES at a time, a slice:
+// lane l of all its columns belongs to its node l, and a column holds at most one spring of each.
+// So every spring stands twice, once for either end, each node adds up the forces of its own
+// springs in the order of the columns, and nobody writes to another's node: no colours, no
+// barriers, and the number of lanes that a register has changes nothing. Springs once each, with
+// the reactions scattered, measured slower by a third: stores to nodes that were just stored to
+// wait for them.
+//
+// A column whose springs all go by one step (the other end is node + step in every lane) reads the
+// other ends as they lie. The other columns gather them from records, which hold what a tile of
+// nodes and the nodes around it (its halo) have in the state, side by side.
+#ifndef TAUT_PLAN_PACKED_H
+#define TAUT_PLAN_PACKED_H
+
+#include "topology/topology.h"
+
+enum {
+    PACKED_LANES = 16,        // of a slice, whatever a register has; part of the order of sums
+    PACKED_LOCAL_MAX = 4096,  // nodes of a tile and its halo: their records stay in the L2 cache
+    PACKED_TILE_NODES = 2048, // nodes of a tile, at most
+    PACKED_SCALE = 4,         // of the numbers in `ends`: a record's address is a multiple of them
+};
+
+// The material of a column whose lanes have several.
+#define PACKED_MIXED UINT32_MAX
+
+// No spring in that lane.
+#define PACKED_NONE UINT32_MAX
+
+struct packed_column {
+    int32_t step;      // 0: the other ends are those in ends[group]
+    uint32_t group;    // of gathered columns
+    uint32_t material; // index into materials, or PACKED_MIXED: lane_materials[mixed]
+    uint32_t mixed;
+    uint16_t lanes; // a bit for each lane that has a spring
+};
+
+// A spring that found no column: of a node with far more springs than those beside it.
+struct packed_late {
+    uint32_t node, other, material;
+};
+
+struct packed_tile {
+    uint64_t first_node;
+    uint32_t node_count;
+    uint32_t halo_count;
+    uint64_t first_slice; // its nodes first_node .. + PACKED_LANES - 1, and so on
+    uint64_t slice_count;
+    uint64_t first_halo;
+    uint64_t first_late, late_count;
+    bool damped;  // some spring is: records hold velocities
+    bool gathers; // some column reads records
+};
+
+// Slots, one for each lane of each column and behind them one for each late spring, count what
+// springs have beyond their ends: their rest lengths.
+struct plan_packed {
+    struct packed_tile *tiles;
+    uint64_t tile_count;
+    uint64_t *slice_columns; // slice s has columns [slice_columns[s], slice_columns[s + 1])
+    uint64_t slice_count;
+    struct packed_column *columns;
+    uint64_t column_count;
+    uint16_t (*ends)[PACKED_LANES]; // PACKED_SCALE times a number in the tile, halo behind the tile
+    uint64_t group_count;
+    uint32_t (*lane_materials)[PACKED_LANES];
+    uint64_t mixed_count;
+    uint32_t *halo; // nodes
+    uint64_t halo_count;
+    struct packed_late *late;
+    uint64_t late_count;
+    uint32_t *slot_springs; // places in the plan's springs; until the constants are made
+    uint64_t slot_count;
+};
+
+struct plan;
+
+// Packs plan->springs, whose order is the builder's. What it allocated stays in plan->packed after
+// a failure, too.
+taut_status packed_make(const struct topology *topology, struct plan *plan, taut_error *error);
+
+// slot_springs is wanted by those who make constants; afterwards it can go.
+void packed_forget_slots(const taut_allocator *allocator, struct plan_packed *packed);
+
+void packed_free(const taut_allocator *allocator, struct plan_packed *packed);
+uint64_t packed_bytes(const struct plan_packed *packed);
+
+// The tile that has a node, or NULL.
+const struct packed_tile *packed_tile_of_node(const struct plan_packed *packed, uint64_t node);
+
+// Proves that every spring is packed once for either end, with its material.
+taut_status packed_check(const struct topology *topology, const struct plan *plan,
+                         taut_error *error);
+
+#endif
