@@ -50,10 +50,12 @@ static void fill_lists(const struct topology *topology, const struct topology_bo
         spring += run.count;
     }
     uint32_t *faces = view->faces + 3 * body->first_face;
-    for (uint64_t i = 0; i < body->face_count; i++)
+    for (uint64_t i = 0; i < body->face_count; i++) {
+        struct face face = topology_body_face(topology, body, i);
         for (int corner = 0; corner < body->face_arity; corner++)
             faces[i * (uint64_t)body->face_arity + (uint64_t)corner] =
-                topology->faces[body->first_face + i][corner] - first_node;
+                face.nodes[corner] - first_node;
+    }
 }
 
 static void fill_body(const struct topology *topology, size_t index, struct moment_view *view)

@@ -103,7 +103,8 @@ static void test_cloth_faces_cover_it_once_and_look_along_u_cross_v(void **state
     vec3 whole = vec3_cross(cloth->shape.cloth.u, cloth->shape.cloth.v);
     double area = 0;
     for (uint64_t face = 0; face < body->face_count; face++) {
-        const uint32_t *nodes = &body->faces[3 * face];
+        struct body_face of_body = body_face(body, face);
+        const uint32_t *nodes = of_body.nodes;
         vec3 a = body_position(body, nodes[0]);
         vec3 ab = vec3_subtract(body_position(body, nodes[1]), a);
         vec3 ac = vec3_subtract(body_position(body, nodes[2]), a);

@@ -47,13 +47,14 @@ static void test_edges_and_triangles(void **state)
     taut_solver *solver = solver_of("%s", two_bodies);
     const struct topology *t = solver->topology;
     for (uint64_t f = 0; f < 6; f++) {
-        assert_int_equal(t->faces[f][0], f);
-        assert_int_equal(t->faces[f][1], (f + 1) % 6);
-        assert_true(t->faces[f][2] == FACE_EDGE);
+        assert_int_equal(topology_face(t, f).nodes[0], f);
+        assert_int_equal(topology_face(t, f).nodes[1], (f + 1) % 6);
+        assert_true(topology_face(t, f).nodes[2] == FACE_EDGE);
     }
     for (uint64_t f = 6; f < 10; f++)
         for (int corner = 0; corner < 3; corner++)
-            assert_true(t->faces[f][corner] >= 6 && t->faces[f][corner] < 12);
+            assert_true(topology_face(t, f).nodes[corner] >= 6 &&
+                        topology_face(t, f).nodes[corner] < 12);
     assert_true(t->bodies[0].closed);
     assert_false(t->bodies[1].closed);
     taut_solver_destroy(solver);

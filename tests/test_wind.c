@@ -51,8 +51,9 @@ static vec3 expected_by_node(const taut_solver *solver, uint64_t node, vec3 wind
     double area;
     for (uint64_t f = 0; f < solver->topology->face_count; f++)
         for (int corner = 0; corner < 3; corner++)
-            if (solver->topology->faces[f][corner] == node)
-                sum = vec3_add(sum, normal_of(solver, solver->topology->faces[f], &area));
+            if (topology_face(solver->topology, f).nodes[corner] == node)
+                sum = vec3_add(sum,
+                               normal_of(solver, topology_face(solver->topology, f).nodes, &area));
     vec3 n = vec3_scale(1 / vec3_length(sum), sum);
     vec3 r = relative ? vec3_subtract(wind, velocity_of(solver, node)) : wind;
     return vec3_scale(1.7 * vec3_dot(r, n), n);
@@ -65,7 +66,8 @@ static vec3 expected_by_face(const taut_solver *solver, uint64_t node, vec3 wind
 {
     vec3 force = {0, 0, 0};
     for (uint64_t f = 0; f < solver->topology->face_count; f++) {
-        const uint32_t *face = solver->topology->faces[f];
+        struct face of_cloth = topology_face(solver->topology, f);
+        const uint32_t *face = of_cloth.nodes;
         if (face[0] != node && face[1] != node && face[2] != node)
             continue;
         double area;

@@ -18,7 +18,7 @@ static void divergence_of_faces(const struct system *system, const void *argumen
     const struct state *s = system->state;
     double sum = 0;
     for (size_t i = range.first; i < range.end; i++) {
-        const uint32_t *face = system->topology->faces[body->first_face + i];
+        const uint32_t *face = system->topology->faces[body->first_listed_face + i];
         uint32_t a = face[0], b = face[1], c = face[2];
         double xa = (double)s->x[a] - origin, xb = (double)s->x[b] - origin;
         double dy = (double)s->y[b] - (double)s->y[a];

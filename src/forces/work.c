@@ -148,11 +148,10 @@ static void sum_wind(const struct system *system, const void *argument, struct r
     for (size_t g = 0; g < plan->face_grid_count; g++) {
         const struct topology_body *body = &system->topology->bodies[plan->face_grids[g].body];
         size_t end = begin + (size_t)body->face_count;
-        const uint32_t(*faces)[3] =
-            (const uint32_t(*)[3])system->topology->faces + body->first_face;
         size_t first = range.first > begin ? range.first : begin;
         for (size_t i = first; i < range.end && i < end; i++)
-            sums[WORK_WIND] += face_wind_power(system, &now->wind, faces[i - begin]);
+            sums[WORK_WIND] += face_wind_power(
+                system, &now->wind, topology_body_face(system->topology, body, i - begin).nodes);
         begin = end;
     }
 }

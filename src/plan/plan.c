@@ -53,10 +53,11 @@ static void list_springs(const struct topology *topology, const struct topology_
 static void list_faces(const struct topology *topology, const struct topology_body *body,
                        struct blocked *blocked)
 {
-    for (uint64_t i = body->first_face; i < body->first_face + body->face_count; i++) {
+    for (uint64_t i = 0; i < body->face_count; i++) {
+        struct face face = topology_body_face(topology, body, i);
         for (uint64_t corner = 0; corner < 3; corner++)
-            blocked->nodes[3 * blocked->placed + corner] = topology->faces[i][corner];
-        blocked->numbers[blocked->placed++] = (uint32_t)i;
+            blocked->nodes[3 * blocked->placed + corner] = face.nodes[corner];
+        blocked->numbers[blocked->placed++] = (uint32_t)(body->first_face + i);
     }
 }
 
@@ -117,7 +118,8 @@ static taut_status plan_blocks(const struct topology *topology, const struct pla
     const struct plan_options *options = &own;
     struct plan_set *set = faces ? &plan->faces : &plan->springs;
     // Where everything goes into blocks and is listed, the lists are there already.
-    if (faces && all_faces_in_blocks(topology, plan)) {
+    if (faces && topology->listed_face_count == topology->face_count &&
+        all_faces_in_blocks(topology, plan)) {
         struct elements all = {&topology->faces[0][0], 3, topology->face_count,
                                topology->node_count, NULL};
         return plan_set_make(&all, options, plan, set, error);

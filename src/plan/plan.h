@@ -103,7 +103,7 @@ void plan_free(struct plan *plan);
 // listed, from the springs themselves. Springs that can break, yield or go slack do not.
 bool grid_find(const struct topology *topology, size_t body, struct plan_grid *grid);
 
-// Finds out whether the faces of a body are those of a cloth on a grid, from the faces themselves.
+// Finds out whether the faces of a body are those of a cloth whose rows are long enough.
 bool face_grid_find(const struct topology *topology, size_t body, struct plan_face_grid *grid);
 
 // The grid that plans the springs of a body, or NULL.

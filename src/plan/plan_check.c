@@ -139,8 +139,8 @@ static taut_status check_blocked_faces(const struct topology *topology, const st
         if (plan_faces_in_blocks(topology, plan, body))
             expected += topology->bodies[body].face_count;
     for (uint64_t i = 0; i < plan->faces.element_count; i++) {
-        uint32_t node = topology->faces[plan->faces.order[i]][0];
-        if (!plan_faces_in_blocks(topology, plan, topology_body_of_node(topology, node)))
+        size_t body = topology_body_of_face(topology, plan->faces.order[i]);
+        if (!plan_faces_in_blocks(topology, plan, body))
             return fail(error, TAUT_ERROR_ARGUMENT, "plan: face %lu is not to be in a block",
                         (unsigned long)plan->faces.order[i]);
     }
@@ -155,8 +155,9 @@ static void nodes_of(const struct topology *topology, bool faces, uint32_t eleme
                      struct spring_run *near, uint32_t nodes[3])
 {
     if (faces) {
+        struct face face = topology_face(topology, element);
         for (int corner = 0; corner < 3; corner++)
-            nodes[corner] = topology->faces[element][corner];
+            nodes[corner] = face.nodes[corner];
         return;
     }
     struct spring_run spring = topology_spring_near(topology, element, near);

@@ -12,7 +12,7 @@ taut_status ring_corners_make(const struct topology *topology, const struct topo
     corners->items = memory_allocate(NULL, (size_t)corners->corner_count, sizeof *corners->items);
     if (!corners->starts || !corners->items)
         return fail_memory(error, "the plan");
-    const uint32_t *nodes = &topology->faces[body->first_face][0];
+    const uint32_t *nodes = &topology->faces[body->first_listed_face][0];
     for (uint64_t i = 0; i < corners->corner_count; i++)
         corners->starts[nodes[i] - body->first_node + 1]++;
     for (uint64_t i = 0; i < body->node_count; i++)

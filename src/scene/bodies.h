@@ -61,8 +61,9 @@ struct body {
     // edge, outside to its right), or none.
     uint64_t face_count;
     int face_arity;
-    uint32_t *faces;
-    bool closed; // every edge has two faces, consistently oriented, enclosing a positive volume
+    uint32_t *faces; // NULL where is_sheet
+    bool is_sheet;   // the faces are those of a sheet of grid[0] nodes a row (direction.h)
+    bool closed;     // every edge has two faces, consistently oriented, enclosing a positive volume
     struct scene_pressure pressure;
     // rope: {nodes, 1, 1}; cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros.
     uint64_t grid[3];
@@ -86,6 +87,13 @@ struct spring_ends {
 
 // The nodes that a spring joins.
 struct spring_ends body_spring(const struct body *body, uint64_t spring);
+
+// The nodes of a face; the third is 0 in a plane body.
+struct body_face {
+    uint32_t nodes[3];
+};
+
+struct body_face body_face(const struct body *body, uint64_t face);
 
 // The builder number of a node that a selector names alone (node, first, last); false if out of
 // range.

@@ -1,8 +1,8 @@
-// Springs of a regular grid told by arithmetic instead of a list. Node (i, j, k) of a grid of nx by
-// ny by nz nodes is (k ny + j) nx + i. A direction has a spring from every node with a partner
-// `steps` away to that partner; these lower nodes fill a box, and the springs are counted in their
-// order. So number, place and ends of a spring follow from each other, and a hundred bytes stand
-// for any number of springs.
+// Springs of a regular grid, and faces of a sheet, told by arithmetic instead of a list. Node (i,
+// j, k) of a grid of nx by ny by nz nodes is (k ny + j) nx + i. A direction has a spring from every
+// node with a partner `steps` away to that partner; these lower nodes fill a box, and the springs
+// are counted in their order. So number, place and ends of a spring follow from each other, and a
+// hundred bytes stand for any number of springs.
 #ifndef TAUT_SCENE_DIRECTION_H
 #define TAUT_SCENE_DIRECTION_H
 
@@ -28,5 +28,19 @@ uint64_t direction_lower(const struct grid_direction *direction, uint64_t index,
 
 // The spring whose lower node this is; false if there is none.
 bool direction_find(const struct grid_direction *direction, uint64_t lower, uint64_t *index);
+
+// The faces of a sheet of nx nodes a row: two triangles a cell, cell by cell along the rows,
+// (a, b, d) and (a, d, c) with b after a in the row and c, d above them.
+struct sheet_face {
+    uint64_t nodes[3];
+};
+
+static inline struct sheet_face sheet_face(uint64_t nx, uint64_t face)
+{
+    uint64_t cell = face / 2, a = cell / (nx - 1) * nx + cell % (nx - 1);
+    if (face % 2 == 0)
+        return (struct sheet_face){{a, a + 1, a + nx + 1}};
+    return (struct sheet_face){{a, a + nx + 1, a + nx}};
+}
 
 #endif

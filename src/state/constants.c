@@ -54,9 +54,9 @@ static void fill(struct constants *constants, const struct topology *topology,
         constants->slot_rest[i] = place == PACKED_NONE ? -1 : constants->rest_length[place];
     }
     for (uint64_t i = 0; i < constants->faces; i++) {
-        const uint32_t *face = topology->faces[plan->faces.order[i]];
-        memcpy(constants->face_nodes[i], face, sizeof constants->face_nodes[i]);
-        constants->face_body[i] = (uint32_t)topology_body_of_node(topology, face[0]);
+        struct face face = topology_face(topology, plan->faces.order[i]);
+        memcpy(constants->face_nodes[i], face.nodes, sizeof constants->face_nodes[i]);
+        constants->face_body[i] = (uint32_t)topology_body_of_node(topology, face.nodes[0]);
     }
     for (uint64_t i = 0; i < constants->materials; i++) {
         const struct material *from = &topology->materials[i];

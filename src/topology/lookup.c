@@ -41,6 +41,41 @@ size_t topology_body_of_spring(const struct topology *topology, uint64_t spring)
     return low;
 }
 
+size_t topology_body_of_face(const struct topology *topology, uint64_t face)
+{
+    size_t low = 0, high = topology->body_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (topology->bodies[middle].first_face <= face)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct face topology_body_face(const struct topology *topology, const struct topology_body *body,
+                               uint64_t face)
+{
+    struct face result;
+    if (body->is_sheet) {
+        struct sheet_face of_body = sheet_face(body->grid[0], face);
+        for (int corner = 0; corner < 3; corner++)
+            result.nodes[corner] = (uint32_t)(body->first_node + of_body.nodes[corner]);
+    } else {
+        const uint32_t *listed = topology->faces[body->first_listed_face + face];
+        for (int corner = 0; corner < 3; corner++)
+            result.nodes[corner] = listed[corner];
+    }
+    return result;
+}
+
+struct face topology_face(const struct topology *topology, uint64_t face)
+{
+    const struct topology_body *body = &topology->bodies[topology_body_of_face(topology, face)];
+    return topology_body_face(topology, body, face - body->first_face);
+}
+
 // The direction of a body that has this spring.
 static const struct topology_direction *
 direction_of(const struct topology *topology, const struct topology_body *body, uint64_t spring)

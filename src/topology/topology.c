@@ -13,7 +13,7 @@
     X(springs, listed_count)                                                                       \
     X(spring_material, listed_count)                                                               \
     X(rest_length, listed_count)                                                                   \
-    X(faces, face_count)                                                                           \
+    X(faces, listed_face_count)                                                                    \
     X(materials, material_count)                                                                   \
     X(motions, motion_count)                                                                       \
     X(drive_pieces, drive_piece_count)                                                             \
@@ -34,6 +34,7 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         topology->direction_count += body->direction_count;
         topology->listed_count += body->direction_count ? 0 : body->spring_count;
         topology->face_count += body->face_count;
+        topology->listed_face_count += body->is_sheet ? 0 : body->face_count;
         topology->material_count += body->material_count;
         topology->motion_count += body->motion_count;
         for (size_t m = 0; m < body->motion_count; m++)
@@ -109,9 +110,9 @@ static void cook_directions(struct topology *topology, const struct topology_bod
 static void cook_faces(struct topology *topology, const struct topology_body *cooked,
                        const struct body *body)
 {
-    for (uint64_t i = 0; i < body->face_count; i++) {
+    for (uint64_t i = 0; !body->is_sheet && i < body->face_count; i++) {
         const uint32_t *nodes = body->faces + i * (size_t)body->face_arity;
-        uint32_t *face = topology->faces[cooked->first_face + i];
+        uint32_t *face = topology->faces[cooked->first_listed_face + i];
         for (int corner = 0; corner < 3; corner++)
             face[corner] = corner < body->face_arity
                                ? (uint32_t)(cooked->first_node + nodes[corner])
@@ -121,7 +122,7 @@ static void cook_faces(struct topology *topology, const struct topology_body *co
 
 // Where the next body's part of each array begins.
 struct cursor {
-    uint64_t node, mass, spring, listed, face;
+    uint64_t node, mass, spring, listed, face, listed_face;
     size_t direction, material, motion, piece;
 };
 
@@ -170,6 +171,8 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         .first_listed = at->listed,
         .first_face = at->face,
         .face_count = body->face_count,
+        .is_sheet = body->is_sheet,
+        .first_listed_face = at->listed_face,
         .face_arity = body->face_arity,
         .closed = body->closed,
         .pressure = body->pressure,
@@ -200,6 +203,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
     at->listed += body->direction_count ? 0 : body->spring_count;
     at->direction += body->direction_count;
     at->face += body->face_count;
+    at->listed_face += body->is_sheet ? 0 : body->face_count;
     at->material += body->material_count;
     return true;
 }

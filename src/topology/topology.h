@@ -29,6 +29,8 @@ struct topology_body {
     size_t first_direction, direction_count;   // 0 directions: the springs are listed,
     uint64_t first_listed;                     // from here on
     uint64_t first_face, face_count;
+    bool is_sheet; // the faces are those of a sheet of grid[0] nodes a row; others are listed,
+    uint64_t first_listed_face; // from here on
     int face_arity;
     bool closed;
     struct scene_pressure pressure;
@@ -56,8 +58,9 @@ struct topology {
     uint32_t *spring_material; // index into materials
     double *rest_length;       // m, as built
 
-    uint64_t face_count;
-    uint32_t (*faces)[3]; // third is FACE_EDGE in a plane body
+    uint64_t face_count;        // of all bodies
+    uint64_t listed_face_count; // of those that are no sheets:
+    uint32_t (*faces)[3];       // node numbers over all bodies; third is FACE_EDGE in a plane body
 
     struct material *materials;
     size_t material_count;
@@ -84,9 +87,20 @@ void topology_free(struct topology *topology);
 // Bytes held.
 uint64_t topology_bytes(const struct topology *topology);
 
-// The body that a node belongs to, and that a spring belongs to.
+// The body that a node, a spring, a face belongs to.
 size_t topology_body_of_node(const struct topology *topology, uint64_t node);
 size_t topology_body_of_spring(const struct topology *topology, uint64_t spring);
+size_t topology_body_of_face(const struct topology *topology, uint64_t face);
+
+// The nodes of a face, over all bodies; the third is FACE_EDGE in a plane body.
+struct face {
+    uint32_t nodes[3];
+};
+
+// The face of this number of one body, and of this number over all bodies.
+struct face topology_body_face(const struct topology *topology, const struct topology_body *body,
+                               uint64_t face);
+struct face topology_face(const struct topology *topology, uint64_t face);
 
 // Masses of nodes first .. end - 1, of one body.
 struct node_masses {

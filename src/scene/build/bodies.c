@@ -82,6 +82,20 @@ static taut_status set_velocities(struct build *build)
     return TAUT_OK;
 }
 
+struct body_face body_face(const struct body *body, uint64_t face)
+{
+    struct body_face result = {{0}};
+    if (body->is_sheet) {
+        struct sheet_face cell = sheet_face(body->grid[0], face);
+        for (int corner = 0; corner < 3; corner++)
+            result.nodes[corner] = (uint32_t)cell.nodes[corner];
+        return result;
+    }
+    for (int corner = 0; corner < body->face_arity; corner++)
+        result.nodes[corner] = body->faces[face * (uint64_t)body->face_arity + (uint64_t)corner];
+    return result;
+}
+
 struct spring_ends body_spring(const struct body *body, uint64_t spring)
 {
     if (body->springs)
@@ -199,7 +213,7 @@ static void body_free(struct body *body)
     memory_release(NULL, body->rest_lengths, springs, sizeof *body->rest_lengths);
     memory_release(NULL, body->materials, body->material_count, sizeof *body->materials);
     memory_release(NULL, body->faces, body->face_count * (uint64_t)body->face_arity,
-                   sizeof *body->faces);
+                   sizeof *body->faces); // NULL of a sheet
 }
 
 void bodies_free(struct bodies *bodies)

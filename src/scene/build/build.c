@@ -85,11 +85,12 @@ static bool allocate_arrays(const struct scene_body *given, struct body *body)
         body->springs = memory_allocate(NULL, body->spring_count, sizeof *body->springs);
     else
         body->directions = memory_allocate(NULL, body->direction_count, sizeof *body->directions);
-    body->faces =
-        memory_allocate(NULL, body->face_count * (uint64_t)body->face_arity, sizeof *body->faces);
+    if (!body->is_sheet)
+        body->faces = memory_allocate(NULL, body->face_count * (uint64_t)body->face_arity,
+                                      sizeof *body->faces);
     return body->positions && (body->velocities || !is_moving(given)) &&
            (body->masses || !has_own_nodes(given->type)) && body->fixed &&
-           (body->springs || body->directions) && body->faces;
+           (body->springs || body->directions) && (body->faces || body->is_sheet);
 }
 
 taut_status build_allocate(struct build *build, const struct build_counts *counts)
@@ -101,16 +102,18 @@ taut_status build_allocate(struct build *build, const struct build_counts *count
     body->node_count = counts->nodes;
     body->face_count = counts->faces;
     body->face_arity = counts->faces ? counts->face_arity : 0;
+    body->is_sheet = counts->is_sheet;
     for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
         body->kind_start[kind + 1] = body->kind_start[kind] + counts->springs[kind];
     body->spring_count = body->kind_start[SPRING_KINDS_MAX];
     body->direction_count = counts->directions;
     uint64_t listed = body->direction_count == 0 ? body->spring_count : 0;
+    uint64_t listed_faces = body->is_sheet ? 0 : body->face_count;
 
     size_t doubles = 3 + (is_moving(build->given) ? 3 : 0) + has_own_nodes(build->given->type);
     double bytes = (double)body->node_count * ((double)doubles * sizeof(double) + 1) +
                    (double)listed * sizeof *body->springs +
-                   (double)body->face_count * (double)body->face_arity * sizeof *body->faces;
+                   (double)listed_faces * (double)body->face_arity * sizeof *body->faces;
     if (bytes > machine_bytes())
         return fail(build->error, TAUT_ERROR_MEMORY,
                     "body '%s' of %llu nodes and %llu springs takes %.3g GiB to build, more than "

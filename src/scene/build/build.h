@@ -43,6 +43,7 @@ struct build_counts {
     size_t directions; // of a grid; 0: springs are listed
     uint64_t faces;
     int face_arity;
+    bool is_sheet; // the faces need no list
 };
 
 // One builder for each type.

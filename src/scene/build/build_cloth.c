@@ -1,6 +1,4 @@
 // A grid of nu by nv nodes over a parallelogram; node (i, j) is j nu + i, i along u.
-#include <assert.h>
-
 #include "scene/build/build.h"
 
 enum { STRUCTURAL, SHEAR, BEND, ALL };
@@ -33,25 +31,12 @@ static void place_nodes(const struct scene_cloth *cloth, struct body *body)
     }
 }
 
-// Two triangles a cell, both with their normal along u x v.
-static void cover(const struct scene_cloth *cloth, struct body *body)
-{
-    uint64_t face = 0, nu = cloth->nodes_u;
-    for (uint64_t j = 0; j + 1 < cloth->nodes_v; j++)
-        for (uint64_t i = 0; i + 1 < nu; i++) {
-            uint64_t corner = j * nu + i;
-            face_write(body, face++, corner, corner + 1, corner + nu + 1);
-            face_write(body, face++, corner, corner + nu + 1, corner + nu);
-        }
-    assert(face == body->face_count);
-}
-
 taut_status build_cloth(struct build *build)
 {
     const struct scene_body *given = build->given;
     const struct scene_cloth *cloth = &given->shape.cloth;
     uint64_t nu = cloth->nodes_u, nv = cloth->nodes_v;
-    struct build_counts counts = {.face_arity = 3};
+    struct build_counts counts = {.face_arity = 3, .is_sheet = true}; // normals along u x v
     if (nu < 2 || nv < 2)
         return build_refuse(build, given->at,
                             "cloth '%s' needs at least 2 nodes along u and along v", given->name);
@@ -78,6 +63,5 @@ taut_status build_cloth(struct build *build)
     place_nodes(cloth, build->body);
     grid_springs(&grid, build->body);
     springs_all(build->body, ALL);
-    cover(cloth, build->body);
     return TAUT_OK;
 }

@@ -9,10 +9,10 @@ static double solid_volume(const struct body *body)
     vec3 origin = body_position(body, 0);
     double sum = 0.0;
     for (uint64_t face = 0; face < body->face_count; face++) {
-        const uint32_t *nodes = &body->faces[3 * face];
-        vec3 a = vec3_subtract(body_position(body, nodes[0]), origin);
-        vec3 b = vec3_subtract(body_position(body, nodes[1]), origin);
-        vec3 c = vec3_subtract(body_position(body, nodes[2]), origin);
+        struct body_face it = body_face(body, face);
+        vec3 a = vec3_subtract(body_position(body, it.nodes[0]), origin);
+        vec3 b = vec3_subtract(body_position(body, it.nodes[1]), origin);
+        vec3 c = vec3_subtract(body_position(body, it.nodes[2]), origin);
         sum += vec3_dot(a, vec3_cross(b, c));
     }
     return sum / 6.0;
