@@ -110,10 +110,44 @@ def ratios_are_of_one_round():
     assert line.split()[-2:] == ["3.0x", "4.0x"], line
 
 
-def main():
+def our_networks_are_whole(folder, peer):
+    """The data file has what it announces, and every bond its atoms and its kind."""
+    network = run.write_network(peer, "shuffled-undamped", 3000, folder)
+    with open(network["data"], encoding="ascii") as file:
+        head, _, rest = file.read().partition("\nMasses\n")
+    parts = [part.split("\n\n") for part in rest.split("Atoms # bond")]
+    atoms, bonds = parts[1][1].splitlines(), parts[1][3].splitlines()
+    kinds = [line for line in parts[0][-2].splitlines() if line]
+    assert f"{len(atoms)} atoms" in head and f"{len(bonds)} bonds" in head, head
+    assert f"{len(kinds)} bond types" in head
+    assert len(atoms) == network["nodes"] and len(bonds) == network["springs"]
+    held = sum(line.split()[2] == "2" for line in atoms)
+    assert 0 < held < len(atoms)
+    for line in bonds:
+        _, kind, a, b = map(int, line.split())
+        assert 1 <= kind <= len(kinds) and a != b
+        assert 1 <= min(a, b) and max(a, b) <= len(atoms)
+    assert os.path.getsize(network["binary"]) == 32 + 25 * len(atoms) + 8 * len(bonds)
+    # Four springs of rest length 0.05 * sqrt(3) and less reach as far as is said.
+    assert abs(network["cutoff"] - 1.5 * 0.05 * 3 ** 0.5) < 1e-9, network
+
+
+def ours_serves(peer):
+    side = run.Side("taut", 2, [peer, "serve", "jelly26-undamped", "4000"])
+    nodes, springs, dt, _ = side.line().split()
+    assert int(nodes) > 300 and int(springs) > 3000 and float(dt) == 2e-4
+    assert side.turn(3) > 0 and side.turn(2) > 0
+    side.end()
+    assert side.process.returncode == 0
+
+
+def main(peer):
     if not os.path.isdir("/proc/self"):
         print("this test looks into /proc")
         return 77
+    with tempfile.TemporaryDirectory() as folder:
+        our_networks_are_whole(folder, peer)
+    ours_serves(peer)
     path = os.environ["PATH"]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PATH"] = folder + os.pathsep + path
@@ -125,4 +159,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1]))

@@ -95,7 +95,7 @@ static taut_status read_nodes(const taut_solver *solver, struct nodes *nodes, ta
     const struct topology *topology = solver->topology;
     nodes->count = topology->node_count;
     for (uint64_t i = 1; i < nodes->count; i++)
-        if (topology->mass[i] != topology->mass[0])
+        if (topology_mass(topology, i) != topology_mass(topology, 0))
             return fail(error, TAUT_ERROR_UNSUPPORTED, "nodes of different masses");
     nodes->positions = malloc(3 * nodes->count * sizeof *nodes->positions);
     double *velocities = malloc(3 * nodes->count * sizeof *velocities);
@@ -132,8 +132,8 @@ static void put_lammps(FILE *file, const struct topology *topology, const struct
     for (size_t k = 0; k < kinds->count; k++)
         longest = fmax(longest, kinds->items[k].rest_length);
     put_box(file, nodes, 4 * longest);
-    fprintf(file, "\nMasses\n\n1 %.17g\n2 %.17g\n\nBond Coeffs\n\n", topology->mass[0],
-            topology->mass[0]);
+    fprintf(file, "\nMasses\n\n1 %.17g\n2 %.17g\n\nBond Coeffs\n\n", topology_mass(topology, 0),
+            topology_mass(topology, 0));
     for (size_t k = 0; k < kinds->count; k++) // its energy is K (r - r0)^2
         fprintf(file, "%zu %.17g %.17g\n", k + 1, kinds->items[k].stiffness / 2,
                 kinds->items[k].rest_length);
@@ -195,7 +195,7 @@ static void put_binary(FILE *file, const taut_solver *solver, const struct nodes
 {
     const struct topology *topology = solver->topology;
     uint64_t counts[2] = {nodes->count, topology->spring_count};
-    double constants[2] = {solver->dt, topology->mass[0]};
+    double constants[2] = {solver->dt, topology_mass(topology, 0)};
     fwrite(counts, sizeof counts, 1, file);
     fwrite(constants, sizeof constants, 1, file);
     fwrite(nodes->positions, 3 * sizeof(double), (size_t)nodes->count, file);

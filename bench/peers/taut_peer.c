@@ -78,9 +78,10 @@ static taut_status serve(taut_solver *solver, taut_error *error)
         unsigned long long steps = strtoull(end, NULL, 10);
         if (threads < 1 || threads > 4096)
             return fail(error, TAUT_ERROR_ARGUMENT, "not understood: %s", line);
-        solver->threads = (int)threads;
+        taut_status status = solver_set_threads(solver, (int)threads, error);
         double before = solver->step_seconds;
-        taut_status status = solver_advance(solver, steps, false, error);
+        if (status == TAUT_OK)
+            status = solver_advance(solver, steps, false, error);
         if (status != TAUT_OK)
             return status;
         printf("%.9g\n", solver->step_seconds - before);

@@ -1,0 +1,112 @@
+#!/usr/bin/python3 -B
+"""The scripts of bench/ that measure, on programs that only pretend: hashes.py finds the run that
+differs, billion.py keeps what is asked for, sweep.py what is whole, and renew.py replaces a result
+by a whole one only."""
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+import billion  # pylint: disable=wrong-import-position
+import hashes  # pylint: disable=wrong-import-position
+import renew  # pylint: disable=wrong-import-position
+import sweep  # pylint: disable=wrong-import-position
+
+# Three threads on v3 have bits of their own.
+TAUT = """#!/bin/sh
+case $* in
+*--version*) echo 'instruction sets: base (SSE2), v3 (AVX2)';;
+*--hash*'--threads 3 --isa v3') echo 0000000000000bad;;
+*--hash*) echo 00000000000900d0;;
+*'--json --quiet') echo '{result}';;
+*) exit 1;;
+esac
+"""
+
+
+def program(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+    return path
+
+
+def said_by(function, *words):
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = function(list(words))
+    return code, said.getvalue()
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def another_hash_is_found(taut, out):
+    code, said = said_by(hashes.main, taut, "a.yaml", "b.yaml", "--threads", "2", "--json", out)
+    assert code == 0 and said.count("00000000000900d0") == 2, said
+    assert load(out) == {"scenes": 2, "steps": 20, "threads": 2, "isas": ["base", "v3"],
+                         "different": []}
+    code, said = said_by(hashes.main, taut, "a.yaml", "--threads", "4", "--json", out)
+    assert code == 1 and "a.yaml, v3, 3 threads: 0000000000000bad" in said, said
+    assert len(load(out)["different"]) == 1
+    assert said_by(hashes.main, "/nonexistent", "a.yaml")[0] == 2
+
+
+def a_billion_is_told(taut, out, result):
+    code, said = said_by(billion.main, taut, "--json", out)
+    assert code == 0 and "2.50 GiB" in said and "1,030,600,548 springs" in said, said
+    assert load(out) == {key: result[key] for key in billion.KEPT}
+    assert said_by(billion.main, "false")[0] == 2
+
+
+def a_sweep_is_made_small():
+    result = {"context": {"date": "now", "num_cpus": 2, "executable": "x"}, "benchmarks": [
+        {"run_name": "step/cloth/v4/threads:1/10000", "run_type": "iteration",
+         "real_time": 1.23456789, "time_unit": "ms", "springs": 9876.0, "cpu_time": 5.0},
+        {"run_name": "step/cloth/v4/threads:1/10000", "run_type": "aggregate", "real_time": 1.0},
+        {"run_name": "bad", "run_type": "iteration", "error_occurred": True,
+         "error_message": "no memory"}]}
+    small = json.loads(sweep.compact(result))
+    assert small["benchmarks"] == [{"run_name": "step/cloth/v4/threads:1/10000",
+                                    "run_type": "iteration", "real_time": 1.2346,
+                                    "time_unit": "ms", "springs": 9876}]
+    assert small["context"] == {"date": "now", "num_cpus": 2}
+    assert sweep.failures(result) == ["bad: no memory"]
+
+
+def only_whole_results_replace(folder):
+    path = os.path.join(folder, "thing.json")
+    writes = ["sh", "-c", "printf '{\"a\": 1}' >\"$0\"", "{file}"]
+    cases = [(["echo", '{"a": 0}'], True, True, 0), (["echo", "{"], True, False, 0),
+             (["false"], True, False, 0), (["/bin/sh", "-c", "echo '{\"a\": 7}'; exit 1"], True,
+                                           False, 0), (writes, False, True, 1)]
+    for command, prints, whole, kept in cases:
+        with contextlib.redirect_stderr(io.StringIO()):
+            assert renew.measure(folder, "thing", command, prints) == whole, command
+        assert load(path) == {"a": kept}, command
+        assert os.listdir(folder) == ["thing.json"]
+
+
+def main():
+    result = {key: 1 for key in billion.KEPT}
+    result.update(springs=1030600548, peak_rss_bytes=2.5 * 2 ** 30, isa="v4", more=2)
+    with tempfile.TemporaryDirectory() as folder:
+        taut = program(folder, "taut", TAUT.replace("{result}", json.dumps(result)))
+        out = os.path.join(folder, "out.json")
+        another_hash_is_found(taut, out)
+        a_billion_is_told(taut, out, result)
+    a_sweep_is_made_small()
+    with tempfile.TemporaryDirectory() as folder:
+        only_whole_results_replace(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
