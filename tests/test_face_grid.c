@@ -89,7 +89,7 @@ static void crumple(taut_solver *solver)
         vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
         put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
         by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        if (!solver->topology->fixed[i])
+        if (!topology_is_fixed(solver->topology, i))
             put_velocity(solver, i, by);
     }
     put(solver, nodes - 1, place_of(solver, nodes - 2)); // faces without area

@@ -73,7 +73,7 @@ static void test_constants_in_plan_order(void **unused)
     }
     for (uint64_t i = 0; i < constants->nodes; i++)
         assert_same_bits(constants->inverse_mass[i],
-                         topology->fixed[i] ? 0 : 1 / topology_mass(topology, i));
+                         topology_is_fixed(topology, i) ? 0 : 1 / topology_mass(topology, i));
     taut_solver_destroy(solver);
 }
 

@@ -65,7 +65,7 @@ static void shake(taut_solver *solver)
         vec3 by = {next_random(&seed), next_random(&seed), next_random(&seed)};
         put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
         vec3 velocity = {next_random(&seed), next_random(&seed), next_random(&seed)};
-        if (!solver->topology->fixed[i])
+        if (!topology_is_fixed(solver->topology, i))
             put_velocity(solver, i, velocity);
     }
 }

@@ -116,7 +116,7 @@ static void test_fixed_nodes_and_motions(void **state)
     taut_solver *solver = solver_of("%s", two_bodies);
     const struct topology *t = solver->topology;
     for (uint64_t node = 0; node < 12; node++)
-        assert_int_equal(t->fixed[node], node == 2 || node == 11);
+        assert_int_equal(topology_is_fixed(t, node), node == 2 || node == 11);
     assert_int_equal(t->motion_count, 1);
     assert_int_equal(t->motions[0].node, 11);
     assert_int_equal(t->drive_piece_count, 1);

@@ -30,7 +30,7 @@ static void crumple(taut_solver *solver)
         vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
         put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.1, by)));
         by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        if (!solver->topology->fixed[i])
+        if (!topology_is_fixed(solver->topology, i))
             put_velocity(solver, i, by);
     }
 }
@@ -86,7 +86,7 @@ static void assert_wind(taut_solver *solver, vec3 wind, bool relative, enum law 
     double greatest = 0;
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 expected = {0, 0, 0}; // pinned nodes take no wind
-        if (!solver->topology->fixed[i])
+        if (!topology_is_fixed(solver->topology, i))
             expected = law == NODE ? expected_by_node(solver, i, wind, relative)
                                    : expected_by_face(solver, i, wind, relative, law);
         assert_vector_near(force_on(solver, i), expected, 1e-12);

@@ -139,8 +139,9 @@ static void put_lammps(FILE *file, const struct topology *topology, const struct
                 kinds->items[k].rest_length);
     fprintf(file, "\nAtoms # bond\n\n");
     for (uint64_t i = 0; i < nodes->count; i++)
-        fprintf(file, "%" PRIu64 " 1 %d %.17g %.17g %.17g\n", i + 1, topology->fixed[i] ? 2 : 1,
-                nodes->positions[3 * i], nodes->positions[3 * i + 1], nodes->positions[3 * i + 2]);
+        fprintf(file, "%" PRIu64 " 1 %d %.17g %.17g %.17g\n", i + 1,
+                topology_is_fixed(topology, i) ? 2 : 1, nodes->positions[3 * i],
+                nodes->positions[3 * i + 1], nodes->positions[3 * i + 2]);
     fprintf(file, "\nBonds\n\n");
     struct reading reading = {.topology = topology};
     for (uint64_t i = 0; i < topology->spring_count; i++) {
@@ -199,7 +200,8 @@ static void put_binary(FILE *file, const taut_solver *solver, const struct nodes
     fwrite(counts, sizeof counts, 1, file);
     fwrite(constants, sizeof constants, 1, file);
     fwrite(nodes->positions, 3 * sizeof(double), (size_t)nodes->count, file);
-    fwrite(topology->fixed, 1, (size_t)nodes->count, file);
+    for (uint64_t i = 0; i < nodes->count; i++)
+        fputc(topology_is_fixed(topology, i), file);
     struct reading reading = {.topology = topology};
     for (uint64_t i = 0; i < topology->spring_count; i++) {
         uint32_t ends[2];

@@ -75,7 +75,7 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
         vec3 v = node_velocity(s, i);
         sums[WORK_DRAG] += drag * vec3_dot(v, v);
         contact_power(system, now->time, i, sums);
-        if (system->topology->fixed[i]) {
+        if (system->constants->inverse_mass[i] == 0) {
             vec3 force = node_force(s, i);
             sums[WORK_DRIVES] -= vec3_dot(force, v);
             sums[MOVED_KINETIC] += 0.5 * topology_mass(system->topology, i) * vec3_dot(v, v);
@@ -101,7 +101,7 @@ static double face_wind_power(const struct system *system, const struct wind_now
     for (int corner = 0; corner < face.corners; corner++) {
         uint32_t node = face.nodes[corner];
         sum = vec3_add(sum, node_velocity(s, node));
-        if (!system->topology->fixed[node])
+        if (system->constants->inverse_mass[node] != 0)
             free_sum = vec3_add(free_sum, node_velocity(s, node));
     }
     vec3 r = vec3_make((double)wind->wx, (double)wind->wy, (double)wind->wz);

@@ -38,9 +38,11 @@ static void fill(struct constants *constants, const struct topology *topology,
         for (; i < masses.end; i++) {
             double mass = mass_in(&masses, i);
             constants->mass[i] = (real)mass;
-            constants->inverse_mass[i] = topology->fixed[i] ? 0 : (real)(1.0 / mass);
+            constants->inverse_mass[i] = (real)(1.0 / mass);
         }
     }
+    for (uint64_t i = 0; i < topology->fixed_count; i++)
+        constants->inverse_mass[topology->fixed[i]] = 0;
     struct spring_run near = {0};
     for (uint64_t i = 0; i < constants->springs; i++) {
         struct spring_run spring = topology_spring_near(topology, plan->springs.order[i], &near);

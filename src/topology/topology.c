@@ -8,7 +8,7 @@
 #define TOPOLOGY_ARRAYS(X)                                                                         \
     X(bodies, body_count)                                                                          \
     X(masses, mass_count)                                                                          \
-    X(fixed, node_count)                                                                           \
+    X(fixed, fixed_count)                                                                          \
     X(directions, direction_count)                                                                 \
     X(springs, listed_count)                                                                       \
     X(spring_material, listed_count)                                                               \
@@ -30,6 +30,8 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         const struct body *body = &bodies->items[i];
         topology->node_count += body->node_count;
         topology->mass_count += body->masses ? body->node_count : 0;
+        for (uint64_t node = 0; node < body->node_count; node++)
+            topology->fixed_count += body->fixed[node];
         topology->spring_count += body->spring_count;
         topology->direction_count += body->direction_count;
         topology->listed_count += body->direction_count ? 0 : body->spring_count;
@@ -122,7 +124,7 @@ static void cook_faces(struct topology *topology, const struct topology_body *co
 
 // Where the next body's part of each array begins.
 struct cursor {
-    uint64_t node, mass, spring, listed, face, listed_face;
+    uint64_t node, fixed, mass, spring, listed, face, listed_face;
     size_t direction, material, motion, piece;
 };
 
@@ -141,10 +143,11 @@ static void cook_motions(struct topology *topology, const struct body *body, str
 }
 
 static void cook_nodes(struct topology *topology, struct topology_body *cooked,
-                       const struct body *body)
+                       const struct body *body, struct cursor *at)
 {
-    if (body->node_count)
-        memcpy(topology->fixed + cooked->first_node, body->fixed, body->node_count);
+    for (uint64_t i = 0; i < body->node_count; i++)
+        if (body->fixed[i])
+            topology->fixed[at->fixed++] = (uint32_t)(cooked->first_node + i);
     if (!body->masses)
         return;
     cooked->mass = 0;
@@ -184,7 +187,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
     if (!cooked->name)
         return false;
     memcpy(cooked->kind_start, body->kind_start, sizeof cooked->kind_start);
-    cook_nodes(topology, cooked, body);
+    cook_nodes(topology, cooked, body, at);
     for (size_t i = 0; i < body->material_count; i++) {
         const struct material *material = &body->materials[i];
         topology->materials[at->material + i] = *material;

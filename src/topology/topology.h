@@ -48,7 +48,8 @@ struct topology {
     uint64_t node_count;
     uint64_t mass_count; // of bodies whose nodes do not all have the same mass
     double *masses;      // kg
-    uint8_t *fixed;      // pinned, driven or prescribed: takes no part in integration
+    uint64_t fixed_count;
+    uint32_t *fixed; // nodes that are pinned, driven or prescribed, ascending: not integrated
 
     uint64_t spring_count; // of all bodies
     struct topology_direction *directions;
@@ -91,6 +92,9 @@ uint64_t topology_bytes(const struct topology *topology);
 size_t topology_body_of_node(const struct topology *topology, uint64_t node);
 size_t topology_body_of_spring(const struct topology *topology, uint64_t spring);
 size_t topology_body_of_face(const struct topology *topology, uint64_t face);
+
+// Whether a node takes no part in integration.
+bool topology_is_fixed(const struct topology *topology, uint64_t node);
 
 // The nodes of a face, over all bodies; the third is FACE_EDGE in a plane body.
 struct face {
