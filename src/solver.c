@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "parallel/machine.h"
+#include "topology/reorder.h"
 
 // One step: forces and motion, what follows them, and now and then a look whether all is well.
 static void one_step(taut_solver *solver, uint64_t done, const struct worker *worker)
@@ -91,10 +92,12 @@ static taut_status explain_divergence(const taut_solver *solver, const struct fa
                         : "; dt is %g s, and %s grows at every step without damping",
                  solver->dt, integrator_name(solver->integrator), dt);
     }
-    return fail(error, fault->code,
-                "diverged at t = %g s (step %llu), first seen at node %llu of body '%s'; %s%s",
-                fault->time, (unsigned long long)fault->step,
-                (unsigned long long)(fault->node - body->first_node), body->name, near, limit);
+    return fail(
+        error, fault->code,
+        "diverged at t = %g s (step %llu), first seen at node %llu of body '%s'; %s%s", fault->time,
+        (unsigned long long)fault->step,
+        (unsigned long long)(topology_node_outside(topology, fault->node) - body->first_node),
+        body->name, near, limit);
 }
 
 taut_status solver_advance(taut_solver *solver, uint64_t steps, bool look_at_end, taut_error *error)
@@ -198,11 +201,16 @@ static uint64_t count_steps(const struct scene_simulation *simulation, double dt
     return (uint64_t)(near ? whole : ceil(exact));
 }
 
-static taut_status build(taut_solver *solver, const taut_scene *scene, const struct bodies *bodies,
-                         const struct plan_options *plan_options, int threads, taut_error *error)
+static taut_status build(taut_solver *solver, const taut_scene *scene, struct bodies *bodies,
+                         const struct plan_options *plan_options, int threads, bool keep_numbers,
+                         taut_error *error)
 {
     const taut_allocator *allocator = solver->allocator;
-    taut_status status = topology_cook(scene, bodies, allocator, &solver->topology, error);
+    taut_status status = TAUT_OK;
+    if (!keep_numbers && !bodies_renumber(bodies))
+        status = fail_memory(error, "the order of the nodes");
+    if (status == TAUT_OK)
+        status = topology_cook(scene, bodies, allocator, &solver->topology, error);
     if (status == TAUT_OK)
         status = plan_make(solver->topology, plan_options, allocator, &solver->plan, error);
 #ifndef NDEBUG
@@ -251,7 +259,8 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     if (status == TAUT_OK)
         status = bodies_build(scene, &bodies, diagnostics, error);
     if (status == TAUT_OK)
-        status = build(solver, scene, &bodies, &plan_options, options->config.threads, error);
+        status = build(solver, scene, &bodies, &plan_options, options->config.threads,
+                       options->keep_numbers, error);
     else if (status == TAUT_ERROR_SCENE && own.count)
         fail(error, status, "%s", own.items[0].text);
     diagnostics_free(&own);

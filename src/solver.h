@@ -29,6 +29,7 @@ struct taut_solver {
 struct solver_options {
     taut_config config;
     struct plan_options plan; // .reference is set from config.kernel
+    bool keep_numbers;        // no node is renumbered
     // Receives what the builders find in the scene; NULL: the first finding becomes the error.
     struct diagnostics *diagnostics;
 };

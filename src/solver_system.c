@@ -163,7 +163,7 @@ static void read_nodes(const struct system *system, uint64_t first, uint64_t cou
 {
     const struct state *s = system->state;
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t node = first + i;
+        uint64_t node = topology_node_inside(system->topology, first + i);
         if (positions) {
             positions[3 * i] = (double)s->x[node];
             positions[3 * i + 1] = (double)s->y[node];
@@ -234,7 +234,7 @@ static double volume(const struct system *system, size_t body)
 
 static uint64_t hash(const struct system *system)
 {
-    return REAL_NAME(state_hash)(system->state);
+    return REAL_NAME(state_hash)(system->state, system->topology);
 }
 
 static uint64_t bytes(const struct system *system)

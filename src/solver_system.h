@@ -40,6 +40,7 @@ struct system_functions {
     // or work is accounted for; the account of work brought up to now.
     void (*look)(struct system *system, bool want_forces, taut_energy *energy,
                  const struct worker *worker);
+    // Nodes by their builder numbers.
     void (*read_nodes)(const struct system *system, uint64_t first, uint64_t count,
                        double *positions, double *velocities, double *forces);
     // Strains and broken flags of all springs, over all bodies in builder order; `broken` may be

@@ -36,16 +36,21 @@ void moment_view_free(struct moment_view *view)
     *view = (struct moment_view){0};
 }
 
+static uint32_t number_in_body(const struct topology *topology, const struct topology_body *body,
+                               uint32_t node)
+{
+    return (uint32_t)(topology_node_outside(topology, node) - body->first_node);
+}
+
 static void fill_lists(const struct topology *topology, const struct topology_body *body,
                        struct moment_view *view)
 {
-    uint32_t first_node = (uint32_t)body->first_node;
     uint64_t end = body->first_spring + body->spring_count;
     for (uint64_t spring = body->first_spring; spring < end;) {
         struct spring_run run = topology_run(topology, spring, end);
         for (uint32_t i = 0; i < run.count; i++) {
-            view->springs[spring + i][0] = run.a + i - first_node;
-            view->springs[spring + i][1] = run.b + i - first_node;
+            view->springs[spring + i][0] = number_in_body(topology, body, run.a + i);
+            view->springs[spring + i][1] = number_in_body(topology, body, run.b + i);
         }
         spring += run.count;
     }
@@ -54,7 +59,7 @@ static void fill_lists(const struct topology *topology, const struct topology_bo
         struct face face = topology_body_face(topology, body, i);
         for (int corner = 0; corner < body->face_arity; corner++)
             faces[i * (uint64_t)body->face_arity + (uint64_t)corner] =
-                face.nodes[corner] - first_node;
+                number_in_body(topology, body, face.nodes[corner]);
     }
 }
 

@@ -147,6 +147,7 @@ static struct state *open_state(taut_solver *solver)
 void put(taut_solver *solver, uint64_t node, vec3 place)
 {
     struct state *s = open_state(solver);
+    node = topology_node_inside(solver->topology, node);
     s->x[node] = place.x;
     s->y[node] = place.y;
     s->z[node] = place.z;
@@ -155,6 +156,7 @@ void put(taut_solver *solver, uint64_t node, vec3 place)
 void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity)
 {
     struct state *s = open_state(solver);
+    node = topology_node_inside(solver->topology, node);
     s->vx[node] = velocity.x;
     s->vy[node] = velocity.y;
     s->vz[node] = velocity.z;

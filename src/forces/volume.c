@@ -14,7 +14,8 @@ static void divergence_of_faces(const struct system *system, const void *argumen
                                 struct range range, double sums[SUM_WIDTH])
 {
     const struct topology_body *body = argument;
-    double origin = (double)system->state->x[body->first_node];
+    double origin =
+        (double)system->state->x[topology_node_inside(system->topology, body->first_node)];
     const struct state *s = system->state;
     double sum = 0;
     for (size_t i = range.first; i < range.end; i++) {

@@ -135,7 +135,8 @@ static double largest_rate(const struct system *system, enum tangent tangent,
     memset(nodes, 0, count * sizeof *nodes);
     add_springs(system, tangent, nodes);
     double largest = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t outside = 0; outside < count; outside++) {
+        size_t i = (size_t)topology_node_inside(system->topology, outside);
         if (system->constants->inverse_mass[i] == 0)
             continue;
         add_surroundings(system->topology, tangent, &nodes[i]);
@@ -223,6 +224,7 @@ taut_status REAL_NAME(critical_step_bound)(const struct system *system,
     if (!(square > 0))
         return TAUT_OK;
     result->known = REAL_NAME(stiffest_spring)(system, result->node, &result->spring);
+    result->node = topology_node_outside(system->topology, result->node);
     result->omega = sqrt(square);
     result->bound = 2 / result->omega;
     return TAUT_OK;

@@ -153,12 +153,14 @@ void REAL_NAME(divergence_start)(struct system *system, const taut_energy *energ
     system->gravity_start = energy->gravity;
 }
 
-// Not finite comes first: no comparison finds it faster than itself.
-static uint64_t worst_node(const struct state *s)
+// Not finite comes first: no comparison finds it faster than itself. In the builder's order, so
+// that no renumbering changes what is found.
+static uint64_t worst_node(const struct topology *topology, const struct state *s)
 {
     uint64_t worst = 0;
     double fastest = -1;
-    for (uint64_t i = 0; i < s->nodes; i++) {
+    for (uint64_t node = 0; node < s->nodes; node++) {
+        uint64_t i = topology_node_inside(topology, node);
         double vx = (double)s->vx[i], vy = (double)s->vy[i], vz = (double)s->vz[i];
         double square = vx * vx + vy * vy + vz * vz;
         double place = (double)s->x[i] + (double)s->y[i] + (double)s->z[i];
@@ -186,7 +188,7 @@ static void judge(struct system *system, const double sums[SUM_WIDTH])
     double noise = 0.5e-12 * total_mass(system->topology);
     if (finite && sums[CHECK_KINETIC] <= MARGIN * explained + noise)
         return;
-    uint64_t node = worst_node(system->state);
+    uint64_t node = worst_node(system->topology, system->state);
     system->fault =
         (struct fault){TAUT_ERROR_DIVERGED, topology_body_of_node(system->topology, node), node,
                        time, system->state->step};

@@ -14,7 +14,7 @@ struct critical_step {
     double omega;   // rad/s, an upper bound of the largest angular frequency without damping
     double damping; // 1/s, an upper bound of the largest eigenvalue of M^-1 C
     double bound;  // s, 2 / omega: an undamped symplectic Euler or Verlet step up to this is stable
-    uint64_t node; // over all nodes: where the bound is set
+    uint64_t node; // builder number over all nodes: where the bound is set
     uint64_t spring; // builder number over all springs: the stiffest there
 };
 

@@ -21,7 +21,7 @@ struct moment {
 struct fault {
     taut_status code; // TAUT_OK: none
     size_t body;
-    uint64_t node; // over all bodies; of a divergence
+    uint64_t node; // internal, over all bodies; of a divergence
     double time;
     uint64_t step;
 };

@@ -133,11 +133,12 @@ uint64_t REAL_NAME(state_bytes)(const struct state *state)
     return bytes;
 }
 
-uint64_t REAL_NAME(state_hash)(const struct state *state)
+uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology *topology)
 {
     struct hash hash;
     hash_begin(&hash);
-    for (uint64_t i = 0; i < state->nodes; i++) {
+    for (uint64_t node = 0; node < state->nodes; node++) {
+        uint64_t i = topology_node_inside(topology, node);
         real values[6] = {state->x[i],  state->y[i],  state->z[i],
                           state->vx[i], state->vy[i], state->vz[i]};
         hash_add(&hash, values, sizeof values);

@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 
 // X(type, name, length, condition): the array exists where the condition holds, else it is NULL.
-// Node arrays are in builder order over all bodies; spring arrays in the order of the plan's
+// Node arrays are in internal order over all bodies (topology/reorder.h); spring arrays in the order of the plan's
 // blocks.
 #define STATE_ARRAYS(X)                                                                            \
     /* positions (m), velocities (m/s), forces (N) */                                              \
@@ -92,6 +92,6 @@ void REAL_NAME(state_free)(struct state *state);
 uint64_t REAL_NAME(state_bytes)(const struct state *state);
 
 // The hash of positions and velocities: x, y, z, vx, vy, vz of each node in builder order.
-uint64_t REAL_NAME(state_hash)(const struct state *state);
+uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology *topology);
 
 #endif

@@ -7,6 +7,8 @@
 // All arrays with their lengths, listed once: allocation, release and byte count follow this list.
 #define TOPOLOGY_ARRAYS(X)                                                                         \
     X(bodies, body_count)                                                                          \
+    X(node_outside, renumbered_count)                                                              \
+    X(node_inside, renumbered_count)                                                               \
     X(masses, mass_count)                                                                          \
     X(fixed, fixed_count)                                                                          \
     X(directions, direction_count)                                                                 \
@@ -23,6 +25,7 @@
 static void count_all(struct topology *topology, const taut_scene *scene,
                       const struct bodies *bodies)
 {
+    bool any_renumbered = false;
     topology->body_count = bodies->count;
     topology->collider_count = scene->collider_count;
     topology->environment = scene->environment;
@@ -39,9 +42,12 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         topology->listed_face_count += body->is_sheet ? 0 : body->face_count;
         topology->material_count += body->material_count;
         topology->motion_count += body->motion_count;
+        any_renumbered |= body->node_order != NULL;
         for (size_t m = 0; m < body->motion_count; m++)
             topology->drive_piece_count += body->motions[m].piece_count;
     }
+    if (any_renumbered)
+        topology->renumbered_count = topology->node_count;
 }
 
 static bool allocate_all(struct topology *topology)
@@ -106,6 +112,16 @@ static void cook_directions(struct topology *topology, const struct topology_bod
             .rest_length = material->has_rest_length ? material->rest_length
                                                      : built_length(body, from->first_spring),
         };
+    }
+}
+
+// Numbers of one body over all bodies, where any body was renumbered.
+static void cook_numbers(struct topology *topology, uint64_t first_node, const struct body *body)
+{
+    for (uint64_t i = 0; topology->renumbered_count && i < body->node_count; i++) {
+        uint64_t outside = first_node + (body->node_order ? body->node_order[i] : i);
+        topology->node_outside[first_node + i] = (uint32_t)outside;
+        topology->node_inside[outside] = (uint32_t)(first_node + i);
     }
 }
 
@@ -198,6 +214,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         cook_directions(topology, cooked, body, at->material);
     else
         cook_listed(topology, cooked, body, at->material);
+    cook_numbers(topology, at->node, body);
     cook_faces(topology, cooked, body);
     cook_motions(topology, body, at);
     at->node += body->node_count;

@@ -46,6 +46,10 @@ struct topology {
     size_t body_count;
 
     uint64_t node_count;
+    // Builder numbers of nodes and internal ones of the builder's, over all bodies; empty where
+    // they are the same. Everything here and behind counts internally (reorder.h).
+    uint64_t renumbered_count;
+    uint32_t *node_outside, *node_inside;
     uint64_t mass_count; // of bodies whose nodes do not all have the same mass
     double *masses;      // kg
     uint64_t fixed_count;
@@ -125,6 +129,17 @@ static inline double topology_mass(const struct topology *topology, uint64_t nod
 {
     struct node_masses one = topology_masses(topology, node, node + 1);
     return mass_in(&one, node);
+}
+
+// The builder's number of a node, and the node that has a builder's number.
+static inline uint64_t topology_node_outside(const struct topology *topology, uint64_t node)
+{
+    return topology->renumbered_count ? topology->node_outside[node] : node;
+}
+
+static inline uint64_t topology_node_inside(const struct topology *topology, uint64_t node)
+{
+    return topology->renumbered_count ? topology->node_inside[node] : node;
 }
 
 // Springs first .. first + count - 1, of which spring first + i joins nodes a + i and b + i (over

@@ -206,6 +206,7 @@ static void body_free(struct body *body)
     memory_release(NULL, body->velocities, 3 * nodes, sizeof *body->velocities);
     memory_release(NULL, body->masses, nodes, sizeof *body->masses);
     memory_release(NULL, body->fixed, nodes, sizeof *body->fixed);
+    memory_release(NULL, body->node_order, nodes, sizeof *body->node_order);
     memory_release(NULL, body->motions, body->motion_count, sizeof *body->motions);
     memory_release(NULL, body->springs, springs, sizeof *body->springs);
     memory_release(NULL, body->directions, body->direction_count, sizeof *body->directions);

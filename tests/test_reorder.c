@@ -1,0 +1,260 @@
+// Renumbering: a permutation that is worth it, of the nodes and all that names them, and nobody
+// outside sees it. The plain loops add in the order of the springs whatever the nodes' numbers, so
+// with them every bit is the same.
+#include "samples.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/reorder.h"
+
+enum { NX = 13, NY = 9, NZ = 6, NODES = NX * NY * NZ };
+
+static uint32_t shuffled[NODES]; // the scene's number of the lattice's node
+
+static void shuffle(void)
+{
+    uint64_t seed = 9;
+    for (uint32_t i = 0; i < NODES; i++)
+        shuffled[i] = i;
+    for (uint32_t i = NODES; i > 1; i--) {
+        uint32_t j = (uint32_t)((next_random(&seed) + 1) / 2 * i), held = shuffled[i - 1];
+        shuffled[i - 1] = shuffled[j];
+        shuffled[j] = held;
+    }
+}
+
+static size_t add_springs(char *text, size_t room, int x, int y, int z, uint64_t *seed)
+{
+    static const int steps[][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {0, 1, 1}};
+    size_t length = 0;
+    for (int d = 0; d < 5; d++) {
+        int to[3] = {x + steps[d][0], y + steps[d][1], z + steps[d][2]};
+        double chance = next_random(seed);
+        if (to[0] >= NX || to[1] >= NY || to[2] >= NZ || chance > 0.9)
+            continue;
+        length += (size_t)snprintf(text + length, room - length, "[%u,%u,{stiffness: %d%s}],\n",
+                                   (unsigned)shuffled[(z * NY + y) * NX + x],
+                                   (unsigned)shuffled[(to[2] * NY + to[1]) * NX + to[0]],
+                                   chance > 0 ? 60 : 50, chance > 0.6 ? ", break_at: 1.004" : "");
+    }
+    return length;
+}
+
+// A lattice, somewhat bent and turned, as a shuffled network; node 7 of the scene is driven and 100
+// pinned; a ball with gas and a rope stand beside it.
+static taut_scene *scene_with(const char *precision, double dt, double bend)
+{
+    size_t room = 1 << 20, node_length = 0, spring_length = 0;
+    char *nodes = calloc(room, 1), *springs = calloc(room, 1);
+    char(*places)[80] = calloc(NODES, sizeof *places);
+    assert_true(nodes && springs && places);
+    uint64_t seed = 4;
+    shuffle();
+    for (int i = 0; i < NODES; i++) {
+        int x = i % NX, y = i / NX % NY, z = i / NX / NY;
+        snprintf(places[shuffled[i]], sizeof *places, "[%.5f,%.5f,%.5f],\n",
+                 0.08 * x - 0.06 * y + bend * next_random(&seed),
+                 0.06 * x + 0.08 * y + bend * next_random(&seed),
+                 0.1 * z + bend * next_random(&seed));
+        spring_length += add_springs(springs + spring_length, room - spring_length, x, y, z, &seed);
+    }
+    for (int i = 0; i < NODES; i++)
+        node_length += (size_t)snprintf(nodes + node_length, room - node_length, "%s", places[i]);
+    taut_scene *scene = scene_of(
+        "precision: %s\nsimulation: {integrator: symplectic_euler, dt: " NUM ", steps: 1}\n"
+        "environment: {gravity: [0.5,-9.81,0], wind: {velocity: [3,1,0], law: face}}\n"
+        "bodies:\n"
+        "- {name: rope, type: rope, from: [0,0,5], to: [1,0,5], nodes: 20, node_mass: 0.01,\n"
+        "   springs: {chain: {stiffness: 10}}}\n"
+        "- {name: net, type: network, nodes: [%s], node_mass: 0.02, damping: 0.01, pins: [100],\n"
+        "   drives: [{node: 7, velocity: [1,0,0]}], springs: [%s]}\n"
+        "- {name: ball, type: sphere, center: [0,0,9], radius: 1, subdivisions: 3, mass: 1,\n"
+        "   pins: [3], springs: {edges: {stiffness: 50}}%s}\n",
+        precision, dt, nodes, springs, dt < 0.1 ? ", pressure: {amount: 20}" : "");
+    free(nodes);
+    free(springs);
+    free(places);
+    return scene;
+}
+
+static taut_solver *solver_with(const char *precision, taut_kernel kernel, bool keep_numbers)
+{
+    struct solver_options options = {.config = {.threads = 2, .kernel = kernel},
+                                     .keep_numbers = keep_numbers};
+    return solver_from(scene_with(precision, 0.0005, 0.002), &options);
+}
+
+static void test_both_directions_are_the_same_permutation(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_with("single", TAUT_KERNEL_AUTO, false);
+    const struct topology *t = solver->topology;
+    assert_int_equal(t->renumbered_count, t->node_count);
+    uint64_t moved = 0;
+    for (uint64_t node = 0; node < t->node_count; node++) {
+        uint64_t outside = topology_node_outside(t, node);
+        assert_int_equal(topology_node_inside(t, outside), node);
+        assert_int_equal(topology_body_of_node(t, outside), topology_body_of_node(t, node));
+        moved += outside != node;
+    }
+    assert_true(moved > NODES);
+    for (uint64_t node = 0; node < 20; node++) // of the rope
+        assert_int_equal(topology_node_outside(t, node), node);
+    taut_solver_destroy(solver);
+    solver = solver_with("single", TAUT_KERNEL_AUTO, true);
+    assert_int_equal(solver->topology->renumbered_count, 0);
+    taut_solver_destroy(solver);
+}
+
+// Rows of the lattice: nearly all springs of a direction go by one step.
+static void test_lattices_are_numbered_by_rows(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_with("single", TAUT_KERNEL_AUTO, false);
+    uint64_t near = 0, first = solver->topology->bodies[1].first_spring;
+    for (uint64_t s = first; s < first + solver->topology->bodies[1].spring_count; s++) {
+        struct spring_run spring = topology_spring(solver->topology, s);
+        int64_t step = llabs((int64_t)spring.a - (int64_t)spring.b);
+        near +=
+            step == 1 || step == NX || step == NX * NY || step == NX + 1 || step == NX * NY + NX;
+    }
+    assert_int_equal(near, solver->topology->bodies[1].spring_count);
+    taut_solver_destroy(solver);
+}
+
+static void test_plain_loops_give_the_same_bits(void **state)
+{
+    (void)state;
+    for (int precision = 0; precision < 2; precision++) {
+        const char *name = precision ? "double" : "single";
+        taut_solver *a = solver_with(name, TAUT_KERNEL_REFERENCE, true);
+        taut_solver *b = solver_with(name, TAUT_KERNEL_REFERENCE, false);
+        advance(a, 50);
+        advance(b, 50);
+        assert_true(taut_solver_hash(a) == taut_solver_hash(b));
+        assert_true(taut_solver_broken_count(a) > 0);
+        assert_int_equal(taut_solver_broken_count(a), taut_solver_broken_count(b));
+        taut_solver_destroy(a);
+        taut_solver_destroy(b);
+    }
+}
+
+static void assert_all_near(const double *a, const double *b, uint64_t count, double tolerance)
+{
+    for (uint64_t i = 0; i < count; i++)
+        assert_near(a[i], b[i], tolerance);
+}
+
+enum { WANTED = WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY | WANT_LISTS };
+
+// All that output may want of a moment.
+static void test_views_show_the_same(void **state)
+{
+    (void)state;
+    taut_solver *a = solver_with("double", TAUT_KERNEL_AUTO, true);
+    taut_solver *b = solver_with("double", TAUT_KERNEL_AUTO, false);
+    advance(a, 50);
+    advance(b, 50);
+    struct moment_view p, q;
+    taut_error error = {0};
+    assert_int_equal(moment_view_make(a, WANTED, &p, &error), TAUT_OK);
+    assert_int_equal(moment_view_make(b, WANTED, &q, &error), TAUT_OK);
+    moment_view_take(a, WANTED, &p);
+    moment_view_take(b, WANTED, &q);
+    assert_memory_equal(p.springs, q.springs, p.spring_count * sizeof *p.springs);
+    assert_memory_equal(p.faces, q.faces, p.face_count * 3 * sizeof *p.faces);
+    assert_memory_equal(p.broken, q.broken, p.spring_count);
+    assert_all_near(p.positions, q.positions, 3 * p.node_count, 1e-12);
+    assert_all_near(p.velocities, q.velocities, 3 * p.node_count, 1e-10);
+    assert_all_near(p.forces, q.forces, 3 * p.node_count, 1e-9);
+    assert_all_near(p.strains, q.strains, p.spring_count, 1e-11);
+    for (size_t body = 0; body < 3; body++)
+        assert_near(p.bodies[body].volume, q.bodies[body].volume, 1e-12);
+    moment_view_free(&p);
+    moment_view_free(&q);
+    taut_solver_destroy(a);
+    taut_solver_destroy(b);
+}
+
+static void test_held_nodes_stay_the_users(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_with("double", TAUT_KERNEL_AUTO, false);
+    uint64_t pinned = 20 + 100, driven = 20 + 7;
+    vec3 pin = place_of(solver, pinned), start = place_of(solver, driven);
+    advance(solver, 100);
+    assert_vector_near(place_of(solver, pinned), pin, 0);
+    assert_vector_near(place_of(solver, driven), vec3_add(start, vec3_make(0.05, 0, 0)), 1e-12);
+    taut_solver_destroy(solver);
+}
+
+static void test_messages_name_the_users_nodes(void **state)
+{
+    (void)state;
+    char texts[2][sizeof((taut_error *)0)->text];
+    struct critical_step critical[2];
+    for (int keep = 0; keep < 2; keep++) {
+        struct solver_options options = {.config = {.threads = 2, .kernel = TAUT_KERNEL_REFERENCE},
+                                         .keep_numbers = keep};
+        taut_solver *solver = solver_from(scene_with("double", 0.2, 0.002), &options);
+        taut_error error = {0};
+        assert_int_equal(solver_critical_step(solver, &critical[keep], &error), TAUT_OK);
+        assert_int_equal(taut_solver_step(solver, 300, &error), TAUT_ERROR_DIVERGED);
+        memcpy(texts[keep], error.text, sizeof error.text);
+        taut_solver_destroy(solver);
+    }
+    assert_string_equal(texts[0], texts[1]);
+    assert_int_equal(critical[0].node, critical[1].node);
+    assert_int_equal(critical[0].spring, critical[1].spring);
+    assert_same_bits(critical[0].omega, critical[1].omega);
+}
+
+// Where there is no lattice, numbers still come near each other.
+static void test_other_networks_come_near_each_other(void **state)
+{
+    (void)state;
+    struct solver_options options = {.config = {.threads = 1}};
+    taut_solver *solver = solver_from(scene_with("single", 0.0005, 0.04), &options);
+    uint64_t sum = 0, first = solver->topology->bodies[1].first_spring;
+    uint64_t count = solver->topology->bodies[1].spring_count;
+    for (uint64_t s = first; s < first + count; s++) {
+        struct spring_run spring = topology_spring(solver->topology, s);
+        sum += (uint64_t)llabs((int64_t)spring.a - (int64_t)spring.b);
+    }
+    assert_true(sum / count < NY * NZ + 20); // a third of NODES where they are shuffled
+    taut_solver_destroy(solver);
+}
+
+// The path 0 - 3 - 1 - 4 - 2 and, apart from it, 5: from one rim to the other.
+static void test_graph_order_of_a_path(void **state)
+{
+    (void)state;
+    uint64_t start[] = {0, 1, 3, 4, 6, 8, 8};
+    uint32_t items[] = {3, 3, 4, 4, 0, 1, 1, 2};
+    uint32_t order[6];
+    struct neighbours neighbours = {start, items};
+    assert_true(graph_order(&neighbours, 6, order));
+    assert_int_equal(order[0], 5);
+    bool forward = order[1] == 0;
+    static const uint32_t path[] = {0, 3, 1, 4, 2};
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(order[1 + i], path[forward ? i : 4 - i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_both_directions_are_the_same_permutation),
+        cmocka_unit_test(test_lattices_are_numbered_by_rows),
+        cmocka_unit_test(test_plain_loops_give_the_same_bits),
+        cmocka_unit_test(test_views_show_the_same),
+        cmocka_unit_test(test_held_nodes_stay_the_users),
+        cmocka_unit_test(test_messages_name_the_users_nodes),
+        cmocka_unit_test(test_other_networks_come_near_each_other),
+        cmocka_unit_test(test_graph_order_of_a_path),
+    };
+    return cmocka_run_group_tests_name("reorder", tests, NULL, NULL);
+}
