@@ -251,6 +251,22 @@ static void test_checker_finds_what_is_wrong(void **state)
     assert_found(solver);
 }
 
+// scenes/wheel.yaml: so many springs of one node find no columns.
+static void test_a_scene_has_late_springs(void **state)
+{
+    (void)state;
+    taut_scene *scene;
+    taut_error error = {0};
+    assert_int_equal(taut_scene_load(TAUT_TEST_SOURCE "/scenes/wheel.yaml", NULL, &scene, &error),
+                     TAUT_OK);
+    taut_solver *solver = solver_from(scene, &packed);
+    assert_int_equal(solver->plan->packed.late_count, 72 - 1);
+    advance(solver, 200);
+    assert_true(place_of(solver, 0).y < -0.001); // it sags
+    assert_vector_near(place_of(solver, 72), vec3_make(0, 0, 0), 0);
+    taut_solver_destroy(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_runs_agree_with_the_reference),
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_momentum_is_kept),
+        cmocka_unit_test(test_a_scene_has_late_springs),
         cmocka_unit_test(test_checker_finds_what_is_wrong),
     };
     return cmocka_run_group_tests_name("packed", tests, NULL, NULL);

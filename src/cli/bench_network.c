@@ -5,6 +5,8 @@
 
 struct lists {
     uint64_t side, node_count, spring_count;
+    bool holes;
+    uint64_t seed;    // of the holes
     uint32_t *number; // of the lattice's node
     vec3 *positions;
     double *masses;
@@ -67,6 +69,8 @@ static void add_springs(struct lists *lists, int64_t x, int64_t y, int64_t z)
         int dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1;
         if (!is_forward(dx, dy, dz) || !is_inside(lists, x + dx, y + dy, z + dz))
             continue;
+        if (lists->holes && random_below(&lists->seed, 10) == 0)
+            continue;
         int64_t to = from + (dz * side + dy) * side + dx;
         lists->springs[lists->spring_count][0] = lists->number[from];
         lists->springs[lists->spring_count++][1] = lists->number[to];
@@ -115,9 +119,10 @@ static void take(struct scene_network *network, const struct lists *lists)
     network->spring_count = lists->spring_count;
 }
 
-bool bench_network_fill(struct scene_network *network, uint64_t side, bool shuffled)
+bool bench_network_fill(struct scene_network *network, uint64_t side, bool shuffled, bool holes)
 {
-    struct lists lists = {.side = side, .node_count = side * side * side};
+    struct lists lists = {
+        .side = side, .holes = holes, .seed = 2, .node_count = side * side * side};
     if (!allocate(&lists)) {
         free(lists.number);
         free(lists.positions);

@@ -30,6 +30,8 @@ const struct bench_scene bench_scenes[BENCH_SCENES] = {
     {"shuffled", BENCH_SHUFFLED, true, 1437696, 0, "network"},
     {"network-undamped", BENCH_NETWORK, false, 1437696, BENCH_EXTRA, "network-undamped"},
     {"shuffled-undamped", BENCH_SHUFFLED, false, 1437696, 0, "network-undamped"},
+    {"holes", BENCH_SHUFFLED, true, 1437696, BENCH_HOLES | BENCH_EXTRA, NULL},
+    {"holes-undamped", BENCH_SHUFFLED, false, 1437696, BENCH_HOLES | BENCH_EXTRA, NULL},
 };
 
 // Node masses, stiffnesses and dt do not change with the size, and stay well below the critical
@@ -158,7 +160,7 @@ taut_scene *bench_scene_make(const struct bench_scene *scene, uint64_t springs,
     bool network = scene->shape == BENCH_NETWORK || scene->shape == BENCH_SHUFFLED;
     if (made && network &&
         !bench_network_fill(&made->bodies[0].shape.network, lattice_side(springs, 13),
-                            scene->shape == BENCH_SHUFFLED)) {
+                            scene->shape == BENCH_SHUFFLED, scene->traits & BENCH_HOLES)) {
         fail_memory(error, "the scene");
         scene_free(made);
         return NULL;

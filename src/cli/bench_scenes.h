@@ -19,6 +19,7 @@ enum bench_trait {
     BENCH_WIND = 1,     // of law face
     BENCH_AIRLESS = 2,  // a ball without its gas
     BENCH_EXTRA = 4,    // measured where --full or its name asks for it, on one instruction set
+    BENCH_HOLES = 16,   // a network with a tenth of its springs left out at random
     BENCH_NO_PLAIN = 8, // not measured on the plain loops: it is compared with others
 };
 
@@ -33,7 +34,7 @@ struct bench_scene {
     const char *group;
 };
 
-enum { BENCH_SCENES = 17 };
+enum { BENCH_SCENES = 19 };
 extern const struct bench_scene bench_scenes[BENCH_SCENES];
 
 // A scene of about `springs` springs (the nearest that the shape can have). NULL with the reason in

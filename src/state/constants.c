@@ -9,8 +9,8 @@
 #define CONSTANT_ARRAYS(X)                                                                         \
     X(mass, nodes)                                                                                 \
     X(inverse_mass, nodes)                                                                         \
-    X(spring_nodes, springs)                                                                       \
-    X(spring_material, springs)                                                                    \
+    X(nodes_copy, copies)                                                                          \
+    X(material_copy, copies)                                                                       \
     X(rest_length, springs)                                                                        \
     X(face_nodes, faces)                                                                           \
     X(face_body, faces)                                                                            \
@@ -30,6 +30,16 @@ static bool allocate_arrays(struct constants *constants)
     return true;
 }
 
+// Whether the plan's springs are the listed ones, in the order of the lists.
+static bool are_the_listed(const struct topology *topology, const struct plan *plan)
+{
+    bool same =
+        (plan->packs || plan->reference) && plan->springs.element_count == topology->listed_count;
+    for (size_t b = 0; b < topology->body_count; b++)
+        same &= topology->bodies[b].direction_count == 0 || plan_grid_of_body(plan, b) != NULL;
+    return same;
+}
+
 static void fill(struct constants *constants, const struct topology *topology,
                  const struct plan *plan)
 {
@@ -46,11 +56,17 @@ static void fill(struct constants *constants, const struct topology *topology,
     struct spring_run near = {0};
     for (uint64_t i = 0; i < constants->springs; i++) {
         struct spring_run spring = topology_spring_near(topology, plan->springs.order[i], &near);
-        constants->spring_nodes[i][0] = spring.a;
-        constants->spring_nodes[i][1] = spring.b;
-        constants->spring_material[i] = spring.material;
         constants->rest_length[i] = (real)spring.rest_length;
+        if (constants->copies == 0)
+            continue;
+        constants->nodes_copy[i][0] = spring.a;
+        constants->nodes_copy[i][1] = spring.b;
+        constants->material_copy[i] = spring.material;
     }
+    bool own = constants->copies > 0;
+    constants->spring_nodes =
+        (const uint32_t(*)[2])(own ? constants->nodes_copy : topology->springs);
+    constants->spring_material = own ? constants->material_copy : topology->spring_material;
     for (uint64_t i = 0; i < constants->slots; i++) {
         uint32_t place = plan->packed.slot_springs[i];
         constants->slot_rest[i] = place == PACKED_NONE ? -1 : constants->rest_length[place];
@@ -105,6 +121,7 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
     constants->faces = plan->faces.element_count;
     constants->materials = topology->material_count;
     constants->slots = plan->packed.slot_count;
+    constants->copies = are_the_listed(topology, plan) ? 0 : constants->springs;
     constants->grid_count = plan->grid_count;
     if (!allocate_arrays(constants)) {
         constants_free(constants);

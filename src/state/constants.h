@@ -30,12 +30,16 @@ struct grid_constants {
 struct constants {
     const taut_allocator *allocator;
     uint64_t nodes, springs, faces, materials, grid_count, slots;
-    real *mass, *inverse_mass;   // inverse 0 for nodes that take no part in integration
-    uint32_t (*spring_nodes)[2]; // plan order
-    uint32_t *spring_material;   // plan order
-    real *rest_length;           // plan order, as built
-    uint32_t (*face_nodes)[3];   // plan order
-    uint32_t *face_body;         // plan order
+    real *mass, *inverse_mass; // inverse 0 for nodes that take no part in integration
+    // In the plan's order: the topology's own lists where that is theirs, else copies.
+    const uint32_t (*spring_nodes)[2];
+    const uint32_t *spring_material;
+    uint64_t copies;
+    uint32_t (*nodes_copy)[2];
+    uint32_t *material_copy;
+    real *rest_length;         // plan order, as built
+    uint32_t (*face_nodes)[3]; // plan order
+    uint32_t *face_body;       // plan order
     real *slot_rest; // of packed springs, by slots (plan/packed.h); -1 where there is none
     struct spring_constants *material;
     struct grid_constants *grids;

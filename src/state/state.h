@@ -7,8 +7,8 @@
 #include "plan/plan.h"
 
 // X(type, name, length, condition): the array exists where the condition holds, else it is NULL.
-// Node arrays are in internal order over all bodies (topology/reorder.h); spring arrays in the order of the plan's
-// blocks.
+// Node arrays are in internal order over all bodies (topology/reorder.h); spring arrays in the
+// order of the plan's blocks.
 #define STATE_ARRAYS(X)                                                                            \
     /* positions (m), velocities (m/s), forces (N) */                                              \
     X(real, x, nodes, true)                                                                        \
