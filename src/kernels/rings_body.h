@@ -15,45 +15,44 @@ struct ring_buffer {
     alignas(64) real az[RING_TILE];
 };
 
-static inline void write_record(real *record, const struct state *s, uint64_t node)
-{
-    record[0] = s->x[node];
-    record[1] = s->y[node];
-    record[2] = s->z[node];
-    record[3] = 0;
-}
-
+// The nodes behind a tile that fill up its last group are whatever stands there; no sum uses them.
 static void fill_records(const struct state *s, const struct plan_rings *rings,
                          const struct plan_ring_tile *tile, real *records)
 {
-    for (uint32_t i = 0; i < tile->node_count; i++)
-        write_record(records + 4 * (size_t)i, s, tile->first_node + i);
-    uint32_t own = ring_tile_groups(tile) * RING_GROUP;
-    for (uint32_t i = tile->node_count; i < own; i++)
-        memset(records + 4 * (size_t)i, 0, 4 * sizeof *records);
+    const uint32_t own = ring_tile_groups(tile) * RING_GROUP;
+    for (uint32_t i = 0; i < own; i += RING_GROUP) {
+        uint64_t node = tile->first_node + i;
+        quads_write(records + 4 * (size_t)i, s->x + node, s->y + node, s->z + node);
+    }
     const uint32_t *halo = rings->halo + tile->first_halo;
-    for (uint32_t i = 0; i < tile->halo_count; i++)
-        write_record(records + 4 * (size_t)(own + i), s, halo[i]);
+    real *record = records + 4 * (size_t)own;
+    for (uint32_t i = 0; i < tile->halo_count; i++, record += 4) {
+        record[0] = s->x[halo[i]];
+        record[1] = s->y[halo[i]];
+        record[2] = s->z[halo[i]];
+    }
 }
 
-// sum (p_i - p) x (p_{i+1} - p) of one register's nodes; a x b = turn(a turn(b) - turn(a) b).
+// a x b, turned back once; a x b = turn(a turn(b) - turn(a) b).
+static inline quads product(quads a, quads b)
+{
+    return quads_subtract(quads_multiply(a, quads_turn(b)), quads_multiply(quads_turn(a), b));
+}
+
+// sum (p_i - p) x (p_{i+1} - p) of one register's nodes, turned back. The products with an odd p_i
+// are taken together, so that there are half as many: (p_{i-1} - p_{i+1}) x (p_i - p).
 static inline quads go_round(const real *records, const uint16_t *entries, int length, quads centre)
 {
-    quads first = quads_subtract(quads_fetch(records, entries), centre);
-    quads first_turned = quads_turn(first);
-    quads last = first, last_turned = first_turned, sum = quads_zero();
-    for (int place = 1; place < length; place++) {
-        entries += RING_GROUP;
-        quads next = quads_subtract(quads_fetch(records, entries), centre);
-        quads turned = quads_turn(next);
-        sum = quads_add(
-            sum, quads_subtract(quads_multiply(last, turned), quads_multiply(last_turned, next)));
-        last = next;
-        last_turned = turned;
+    const quads first = quads_fetch(records, entries);
+    quads before = first, sum = quads_zero();
+    for (int place = 1; place < length; place += 2) {
+        quads odd = quads_subtract(quads_fetch(records, entries + place * RING_GROUP), centre);
+        quads after =
+            place + 1 < length ? quads_fetch(records, entries + (place + 1) * RING_GROUP) : first;
+        sum = quads_add(sum, product(quads_subtract(before, after), odd));
+        before = after;
     }
-    sum = quads_add(sum, quads_subtract(quads_multiply(last, first_turned),
-                                        quads_multiply(last_turned, first)));
-    return quads_turn(sum);
+    return sum;
 }
 
 // Six times the gradient of the volume at the nodes of a tile, into columns.
@@ -69,8 +68,10 @@ static void find_gradients(const struct plan_rings *rings, const struct plan_rin
         quads sums[QUAD_REGISTERS];
         for (int part = 0; part < QUAD_REGISTERS; part++) {
             quads centre = quads_load(records + 4 * (node + (size_t)(part * QUADS)));
-            sums[part] = length == 0 ? quads_zero()
-                                     : go_round(records, entries + part * QUADS, length, centre);
+            const uint16_t *ring = entries + part * QUADS;
+            quads sum = length == 6 ? go_round(records, ring, 6, centre)
+                                    : go_round(records, ring, length, centre);
+            sums[part] = quads_turn(sum);
         }
         quads_store_columns(ax + node, ay + node, az + node, sums);
         entries += (size_t)length * RING_GROUP;

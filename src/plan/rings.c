@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "plan/ring_corners.h"
 
-enum { LENGTH_MAX = UINT8_MAX };
+enum { LENGTH_MAX = UINT8_MAX - 1 };
 
 // Orders the corners of a node so that each begins with the neighbour that the one before ends
 // with; false if they are not one ring.
@@ -82,7 +82,7 @@ static uint8_t group_length(const struct ring_corners *corners, uint64_t first, 
     for (uint64_t i = first; i < end; i++)
         if (corners->starts[i + 1] - corners->starts[i] > length)
             length = corners->starts[i + 1] - corners->starts[i];
-    return (uint8_t)length;
+    return (uint8_t)(length + length % 2);
 }
 
 // A group's entries; nodes beyond the tile's last take the group's first node for their own.

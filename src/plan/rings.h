@@ -35,7 +35,7 @@ struct plan_rings {
     uint64_t tile_count;
     uint32_t *halo; // node numbers
     uint64_t halo_count;
-    uint8_t *lengths; // of each group
+    uint8_t *lengths; // of each group, even
     uint64_t group_count;
     // Of each group, for each place in its rings, four entries: 4 times the place in the buffer.
     // Shorter rings are filled up with their first neighbour, whose product with itself is 0.

@@ -9,6 +9,7 @@
 //   quads_add, _subtract, _multiply
 //   quads_zero()
 //   quads_turn(a)             (y, z, x, spare) of each record
+//   quads_write(p, x, y, z)   four records at p from their coordinates, each four in a row
 //   quads_store_columns(x, y, z, group)   a group's coordinates, each four in a row
 #ifndef TAUT_SIMD_QUADS_H
 #define TAUT_SIMD_QUADS_H

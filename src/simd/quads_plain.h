@@ -44,6 +44,16 @@ static inline quads quads_turn(quads a)
     return (quads){a.y, a.z, a.x};
 }
 
+static inline void quads_write(real *p, const real *x, const real *y, const real *z)
+{
+    for (int node = 0; node < 4; node++) {
+        p[4 * node] = x[node];
+        p[4 * node + 1] = y[node];
+        p[4 * node + 2] = z[node];
+        p[4 * node + 3] = 0;
+    }
+}
+
 static inline void quads_store_columns(real *x, real *y, real *z, const quads group[4])
 {
     for (int node = 0; node < 4; node++) {
