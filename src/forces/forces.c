@@ -1,13 +1,25 @@
 #include "forces/forces.h"
 
-static void clear_forces(struct system *system, const struct worker *worker)
+static void clear_nodes(struct system *system, const struct plan_nodes *nodes,
+                        const struct worker *worker)
 {
     struct state *s = system->state;
-    if (s->forces_zero)
-        return;
-    struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++)
+    struct range share = worker_share(worker, (size_t)nodes->count, 16);
+    for (size_t i = nodes->first + share.first; i < nodes->first + share.end; i++)
         s->fx[i] = s->fy[i] = s->fz[i] = 0;
+}
+
+// Where only springs act on the nodes of grids, their forces need not be 0: they are not read.
+static void clear_forces(struct system *system, const struct worker *worker)
+{
+    if (system->state->forces_zero)
+        return;
+    const struct plan_nodes all = {0, system->state->nodes};
+    if (system->sweeps->loaded)
+        clear_nodes(system, &all, worker);
+    else
+        for (size_t i = 0; i < system->plan->loose_count; i++)
+            clear_nodes(system, &system->plan->loose[i], worker);
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
 }
 
@@ -46,9 +58,10 @@ static void finish_loose(struct system *system, enum sweep_finish finish,
     for (size_t i = 0; i < system->plan->loose_count; i++) {
         const struct plan_nodes *nodes = &system->plan->loose[i];
         struct range share = worker_share(worker, (size_t)nodes->count, 16);
-        struct finish_range range = {(int64_t)(nodes->first + share.first),
-                                     (long)(share.end - share.first),
-                                     {NULL, NULL, NULL}};
+        struct finish_range range = {.first = (int64_t)(nodes->first + share.first),
+                                     .count = (long)(share.end - share.first),
+                                     .loaded = true,
+                                     .clears = true};
         system->kernels->grid_finish(system, &range, finish);
     }
 }

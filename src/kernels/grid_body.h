@@ -20,27 +20,39 @@ struct own_nodes {
     wide x, y, z, vx, vy, vz;
 };
 
-static inline struct own_nodes load_own(const struct state *s, int64_t at,
-                                        enum sweep_damping damping)
+// Copies of what a pass reads: stores of registers may alias anything, so that pointers in memory
+// would be read again after each.
+struct sources {
+    const real *x, *y, *z, *vx, *vy, *vz;
+};
+
+static inline struct sources sources_of(const struct pass_range *range)
+{
+    const struct state *s = range->state;
+    const int64_t n = range->first;
+    return (struct sources){s->x + n, s->y + n, s->z + n, s->vx + n, s->vy + n, s->vz + n};
+}
+
+WIDE_INLINE struct own_nodes load_own(const struct sources *s, long i, enum sweep_damping damping)
 {
     wide zero = wide_set(0);
     bool damped = damping != UNDAMPED;
     return (struct own_nodes){
-        .x = wide_load(s->x + at),
-        .y = wide_load(s->y + at),
-        .z = wide_load(s->z + at),
-        .vx = damped ? wide_load(s->vx + at) : zero,
-        .vy = damped ? wide_load(s->vy + at) : zero,
-        .vz = damped ? wide_load(s->vz + at) : zero,
+        .x = wide_load(s->x + i),
+        .y = wide_load(s->y + i),
+        .z = wide_load(s->z + i),
+        .vx = damped ? wide_load(s->vx + i) : zero,
+        .vy = damped ? wide_load(s->vy + i) : zero,
+        .vz = damped ? wide_load(s->vz + i) : zero,
     };
 }
 
 // F = k (L0 - L) / L d - c (w.d) / L^2 d, one division for both, by L^2; with the full law - c w
 // instead. At L = 0 the numerator is 0, and so is the force along d. `damping` is a constant
 // wherever this is inlined, so that undamped springs load no velocities.
-static inline struct push spring_push(const struct state *s, const struct own_nodes *own,
-                                      int64_t other, const struct sweep_spring *spring,
-                                      wide_mask exists, enum sweep_damping damping)
+WIDE_INLINE struct push spring_push(const struct sources *s, const struct own_nodes *own,
+                                    int64_t other, const struct sweep_spring *spring,
+                                    wide_mask exists, enum sweep_damping damping)
 {
     wide dx = wide_subtract(own->x, wide_load(s->x + other));
     wide dy = wide_subtract(own->y, wide_load(s->y + other));
@@ -73,45 +85,51 @@ static inline struct push spring_push(const struct state *s, const struct own_no
     return f;
 }
 
-static inline void add_to_sum(const struct pass_range *range, long i, const struct push *f)
+static inline void add_to(real *to, wide f)
 {
-    if (range->starts) {
-        wide_store(range->sum.x + i, f->x);
-        wide_store(range->sum.y + i, f->y);
-        wide_store(range->sum.z + i, f->z);
-        return;
-    }
-    wide_store(range->sum.x + i, wide_add(wide_load(range->sum.x + i), f->x));
-    wide_store(range->sum.y + i, wide_add(wide_load(range->sum.y + i), f->y));
-    wide_store(range->sum.z + i, wide_add(wide_load(range->sum.z + i), f->z));
+    wide_store(to, wide_add(wide_load(to), f));
 }
 
-static inline void take_component(real *to, wide f, long count)
+WIDE_INLINE void add_to_sum(const struct reals *sum, long i, const struct push *f)
+{
+    add_to(sum->x + i, f->x);
+    add_to(sum->y + i, f->y);
+    add_to(sum->z + i, f->z);
+}
+
+WIDE_INLINE void start_sum(const struct reals *sum, long i, const struct push *f)
+{
+    wide_store(sum->x + i, f->x);
+    wide_store(sum->y + i, f->y);
+    wide_store(sum->z + i, f->z);
+}
+
+static inline void take_from(real *to, wide f, long count)
 {
     wide_store_first(to, wide_subtract(wide_load_first(to, count), f), count);
 }
 
 // Newton's third law, on the first `count` lanes.
-static inline void react(const struct pass_range *range, long i, const struct push *f, long count)
+WIDE_INLINE void react(const struct reals *other, long i, const struct push *f, long count)
 {
-    take_component(range->other.x + i, f->x, count);
-    take_component(range->other.y + i, f->y, count);
-    take_component(range->other.z + i, f->z, count);
+    take_from(other->x + i, f->x, count);
+    take_from(other->y + i, f->y, count);
+    take_from(other->z + i, f->z, count);
 }
 
-static inline struct push push_sum(const struct push *f, const struct push *g)
+WIDE_INLINE struct push push_sum(const struct push *f, const struct push *g)
 {
     return (struct push){wide_add(f->x, g->x), wide_add(f->y, g->y), wide_add(f->z, g->z)};
 }
 
-static inline struct push push_difference(const struct push *f, const struct push *g)
+WIDE_INLINE struct push push_difference(const struct push *f, const struct push *g)
 {
     return (struct push){wide_subtract(f->x, g->x), wide_subtract(f->y, g->y),
                          wide_subtract(f->z, g->z)};
 }
 
 // The register whose lane l is lane l - step of `f`, the first from the end of `before`.
-static inline struct push behind(const struct push *before, const struct push *f, int step)
+WIDE_INLINE struct push behind(const struct push *before, const struct push *f, int step)
 {
     if (step == 1)
         return (struct push){wide_behind_1(before->x, f->x), wide_behind_1(before->y, f->y),
@@ -121,7 +139,7 @@ static inline struct push behind(const struct push *before, const struct push *f
 }
 
 // The register whose lane l is lane l + step of `f`, the last from the start of `after`.
-static inline struct push ahead(const struct push *f, const struct push *after, int step)
+WIDE_INLINE struct push ahead(const struct push *f, const struct push *after, int step)
 {
     if (step == 1)
         return (struct push){wide_ahead_1(f->x, after->x), wide_ahead_1(f->y, after->y),
@@ -130,74 +148,79 @@ static inline struct push ahead(const struct push *f, const struct push *after, 
                          wide_ahead_2(f->z, after->z)};
 }
 
-static inline wide_mask partners(const struct sweep *sweep, int dx, long i, wide_mask inside)
-{
-    return wide_both(wide_bits(sweep->bits[GRID_REACH + dx], i), inside);
-}
-
-static inline struct push no_push(void)
+WIDE_INLINE struct push no_push(void)
 {
     wide zero = wide_set(0);
     return (struct push){zero, zero, zero};
 }
 
 // Springs along the row, 1 and 2 nodes ahead: the reactions stay in the row.
-static inline void run_along(const struct pass_range *range, const struct sweep_pass *pass,
-                             bool one, bool two, enum sweep_damping damping)
+WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pass *pass, bool one,
+                           bool two, enum sweep_damping damping)
 {
+    const struct pass_range range = *given;
+    const struct sources sources = sources_of(given);
+    const uint32_t *const has_one = range.sweep->bits[GRID_REACH + 1];
+    const uint32_t *const has_two = range.sweep->bits[GRID_REACH + 2];
+    const struct sweep_spring first = pass->springs[0], second = pass->springs[1];
     struct push one_before = no_push(), two_before = no_push();
-    for (long i = 0; i < range->count; i += WIDE_LANES) {
-        int64_t at = range->first + i;
-        struct own_nodes own = load_own(range->state, at, damping);
-        wide_mask inside = wide_lanes(0, range->count - i);
+    for (long i = 0; i < range.count; i += WIDE_LANES) {
+        struct own_nodes own = load_own(&sources, i, damping);
+        wide_mask inside = wide_lanes(0, range.count - i);
         struct push sum = no_push(), back = no_push();
         if (one) {
-            wide_mask exists = partners(range->sweep, 1, i, inside);
-            sum = spring_push(range->state, &own, at + 1, &pass->springs[0], exists, damping);
+            wide_mask exists = wide_both(wide_bits(has_one, i), inside);
+            sum = spring_push(&sources, &own, i + 1, &first, exists, damping);
             back = behind(&one_before, &sum, 1);
             one_before = sum;
         }
         if (two) {
-            wide_mask exists = partners(range->sweep, 2, i, inside);
-            struct push f =
-                spring_push(range->state, &own, at + 2, &pass->springs[1], exists, damping);
+            wide_mask exists = wide_both(wide_bits(has_two, i), inside);
+            struct push f = spring_push(&sources, &own, i + 2, &second, exists, damping);
             struct push f_back = behind(&two_before, &f, 2);
             sum = one ? push_sum(&sum, &f) : f;
             back = one ? push_sum(&back, &f_back) : f_back;
             two_before = f;
         }
         sum = push_difference(&sum, &back);
-        add_to_sum(range, i, &sum);
+        if (range.starts)
+            start_sum(&range.sum, i, &sum);
+        else
+            add_to_sum(&range.sum, i, &sum);
     }
 }
 
 // Springs to another row at -step, 0 and step. Lane l of the other row gets the reaction of lane l
 // (at 0), of lane l - step (at step) and of lane l + step (at -step), of which the last lanes'
 // partners come with the next register: so that is when a register of reactions is complete.
-static inline void run_three(const struct pass_range *range, const struct sweep_pass *pass,
-                             int step, enum sweep_damping damping)
+WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pass *pass, int step,
+                           enum sweep_damping damping)
 {
+    const struct pass_range range = *given;
+    const struct sources sources = sources_of(given);
+    const uint32_t *const left_bits = range.sweep->bits[GRID_REACH - step];
+    const uint32_t *const right_bits = range.sweep->bits[GRID_REACH + step];
+    const struct sweep_spring to_left = pass->springs[0], to_middle = pass->springs[1],
+                              to_right = pass->springs[2];
     struct push right_before = no_push(), left_before = no_push(), waiting = no_push();
     long i = 0;
-    for (; i < range->count; i += WIDE_LANES) {
-        int64_t at = range->first + i, other = at + range->offset;
-        struct own_nodes own = load_own(range->state, at, damping);
-        wide_mask inside = wide_lanes(0, range->count - i);
-        wide_mask has_left = partners(range->sweep, -step, i, inside);
-        wide_mask has_right = partners(range->sweep, step, i, inside);
-        struct push left =
-            spring_push(range->state, &own, other - step, &pass->springs[0], has_left, damping);
-        struct push middle =
-            spring_push(range->state, &own, other, &pass->springs[1], inside, damping);
+    for (; i < range.count; i += WIDE_LANES) {
+        int64_t other = i + range.offset;
+        struct own_nodes own = load_own(&sources, i, damping);
+        wide_mask inside = wide_lanes(0, range.count - i);
+        wide_mask has_left = wide_both(wide_bits(left_bits, i), inside);
+        wide_mask has_right = wide_both(wide_bits(right_bits, i), inside);
+        struct push left = spring_push(&sources, &own, other - step, &to_left, has_left, damping);
+        struct push middle = spring_push(&sources, &own, other, &to_middle, inside, damping);
         struct push right =
-            spring_push(range->state, &own, other + step, &pass->springs[2], has_right, damping);
+            spring_push(&sources, &own, other + step, &to_right, has_right, damping);
         struct push sum = push_sum(&middle, &right);
         sum = push_sum(&left, &sum);
-        add_to_sum(range, i, &sum);
+        add_to_sum(&range.sum, i, &sum);
         if (i > 0) {
             struct push last = ahead(&left_before, &left, step);
             last = push_sum(&waiting, &last);
-            react(range, i - WIDE_LANES, &last, WIDE_LANES);
+            react(&range.other, i - WIDE_LANES, &last, WIDE_LANES);
         }
         struct push shifted = behind(&right_before, &right, step);
         waiting = push_sum(&middle, &shifted);
@@ -207,26 +230,27 @@ static inline void run_three(const struct pass_range *range, const struct sweep_
     i -= WIDE_LANES;
     struct push none = no_push(), last = ahead(&left_before, &none, step);
     last = push_sum(&waiting, &last);
-    react(range, i, &last, range->count - i);
+    react(&range.other, i, &last, range.count - i);
 }
 
 // Springs to one place of another row.
-static inline void run_one(const struct pass_range *range, const struct sweep_pass *pass,
-                           enum sweep_damping damping)
+WIDE_INLINE void run_one(const struct pass_range *given, const struct sweep_pass *pass,
+                         enum sweep_damping damping)
 {
-    for (long i = 0; i < range->count; i += WIDE_LANES) {
-        int64_t at = range->first + i;
-        struct own_nodes own = load_own(range->state, at, damping);
-        wide_mask inside = wide_lanes(0, range->count - i);
-        struct push f =
-            spring_push(range->state, &own, at + range->offset, &pass->springs[0], inside, damping);
-        add_to_sum(range, i, &f);
-        react(range, i, &f, range->count - i);
+    const struct pass_range range = *given;
+    const struct sources sources = sources_of(given);
+    const struct sweep_spring spring = pass->springs[0];
+    for (long i = 0; i < range.count; i += WIDE_LANES) {
+        struct own_nodes own = load_own(&sources, i, damping);
+        wide_mask inside = wide_lanes(0, range.count - i);
+        struct push f = spring_push(&sources, &own, i + range.offset, &spring, inside, damping);
+        add_to_sum(&range.sum, i, &f);
+        react(&range.other, i, &f, range.count - i);
     }
 }
 
-static inline void run_kind(const struct pass_range *range, const struct sweep_pass *pass,
-                            enum sweep_damping damping)
+WIDE_INLINE void run_kind(const struct pass_range *range, const struct sweep_pass *pass,
+                          enum sweep_damping damping)
 {
     bool one = pass->springs[0].present, two = pass->springs[1].present;
     if (pass->kind == SWEEP_ONE)
@@ -243,20 +267,35 @@ static inline void run_kind(const struct pass_range *range, const struct sweep_p
         run_along(range, pass, false, true, damping);
 }
 
+static void run_undamped(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, UNDAMPED);
+}
+
+static void run_axial(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, DAMPED_AXIAL);
+}
+
+static void run_full(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, DAMPED_FULL);
+}
+
 void GRID_NAME(grid_pass)(const struct pass_range *range, const struct sweep_pass *pass)
 {
     if (pass->damping == UNDAMPED)
-        run_kind(range, pass, UNDAMPED);
+        run_undamped(range, pass);
     else if (pass->damping == DAMPED_AXIAL)
-        run_kind(range, pass, DAMPED_AXIAL);
+        run_axial(range, pass);
     else
-        run_kind(range, pass, DAMPED_FULL);
+        run_full(range, pass);
 }
 
 // One component of what is finished: x, v and f of nodes, g of the body.
 struct component {
     real *x, *v, *f;
-    const real *sum; // or NULL
+    const real *own, *reactions; // or NULL
     wide gravity;
 };
 
@@ -264,13 +303,22 @@ struct motion_steps {
     wide drag, velocity_step, position_step;
 };
 
-static inline void finish_component(const struct component *c, const struct motion_steps *steps,
-                                    wide mass, wide inverse_mass, long i, long left,
-                                    enum sweep_finish finish)
+// The force so far. Where nothing but springs acts on a node, f is not read.
+WIDE_INLINE wide force_so_far(const struct component *c, long i, long left, bool loaded)
 {
-    wide force = wide_load_first(c->f + i, left);
-    if (c->sum)
-        force = wide_add(force, wide_load_first(c->sum + i, left));
+    wide force = wide_set(0);
+    if (c->reactions)
+        force = wide_load_first(c->reactions + i, left);
+    if (c->own)
+        force = wide_add(force, wide_load_first(c->own + i, left));
+    return loaded ? wide_add(wide_load_first(c->f + i, left), force) : force;
+}
+
+WIDE_INLINE void finish_component(const struct component *c, const struct motion_steps *steps,
+                                  wide mass, wide inverse_mass, long i, long left, bool loaded,
+                                  bool clears, enum sweep_finish finish)
+{
+    wide force = force_so_far(c, i, left, loaded);
     wide v = wide_load_first(c->v + i, left);
     force = wide_add(force,
                      wide_subtract(wide_multiply(mass, c->gravity), wide_multiply(steps->drag, v)));
@@ -284,41 +332,52 @@ static inline void finish_component(const struct component *c, const struct moti
     wide moves = finish == SWEEP_SYMPLECTIC_EULER ? faster : v;
     wide_store_first(c->v + i, faster, left);
     wide_store_first(c->x + i, wide_add(x, wide_multiply(steps->position_step, moves)), left);
-    wide_store_first(c->f + i, wide_set(0), left);
+    if (clears)
+        wide_store_first(c->f + i, wide_set(0), left);
 }
 
-static inline void finish_nodes(const struct system *system, const struct finish_range *range,
-                                enum sweep_finish finish)
+WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_range *range,
+                              bool loaded, bool clears, enum sweep_finish finish)
 {
     const struct state *s = system->state;
     const vec3 g = system->topology->environment.gravity;
     const int64_t first = range->first;
     const struct component components[3] = {
-        {s->x + first, s->vx + first, s->fx + first, range->sum.x, wide_set((real)g.x)},
-        {s->y + first, s->vy + first, s->fy + first, range->sum.y, wide_set((real)g.y)},
-        {s->z + first, s->vz + first, s->fz + first, range->sum.z, wide_set((real)g.z)},
+        {s->x + first, s->vx + first, s->fx + first, range->own.x, range->reactions.x,
+         wide_set((real)g.x)},
+        {s->y + first, s->vy + first, s->fy + first, range->own.y, range->reactions.y,
+         wide_set((real)g.y)},
+        {s->z + first, s->vz + first, s->fz + first, range->own.z, range->reactions.z,
+         wide_set((real)g.z)},
     };
     const double position_step =
         finish == SWEEP_SYMPLECTIC_EULER ? system->settings.position_step : system->settings.dt;
     const struct motion_steps steps = {wide_set((real)system->topology->environment.air_drag),
                                        wide_set((real)system->settings.dt),
                                        wide_set((real)position_step)};
-    for (long i = 0; i < range->count; i += WIDE_LANES) {
-        long left = range->count - i;
-        wide mass = wide_load_first(system->constants->mass + first + i, left);
-        wide inverse = wide_load_first(system->constants->inverse_mass + first + i, left);
+    const real *masses = system->constants->mass + first;
+    const real *inverses = system->constants->inverse_mass + first;
+    const long count = range->count;
+    for (long i = 0; i < count; i += WIDE_LANES) {
+        long left = count - i;
+        wide mass = wide_load_first(masses + i, left);
+        wide inverse = wide_load_first(inverses + i, left);
         for (int c = 0; c < 3; c++)
-            finish_component(&components[c], &steps, mass, inverse, i, left, finish);
+            finish_component(&components[c], &steps, mass, inverse, i, left, loaded, clears,
+                             finish);
     }
 }
 
 void GRID_NAME(grid_finish)(const struct system *system, const struct finish_range *range,
                             enum sweep_finish finish)
 {
+    bool loaded = range->loaded, clears = range->clears;
     if (finish == SWEEP_FORCES)
-        finish_nodes(system, range, SWEEP_FORCES);
+        finish_nodes(system, range, loaded, clears, SWEEP_FORCES);
     else if (finish == SWEEP_EXPLICIT_EULER)
-        finish_nodes(system, range, SWEEP_EXPLICIT_EULER);
+        finish_nodes(system, range, loaded, clears, SWEEP_EXPLICIT_EULER);
+    else if (loaded || clears)
+        finish_nodes(system, range, loaded, clears, SWEEP_SYMPLECTIC_EULER);
     else
-        finish_nodes(system, range, SWEEP_SYMPLECTIC_EULER);
+        finish_nodes(system, range, false, false, SWEEP_SYMPLECTIC_EULER);
 }

@@ -14,6 +14,13 @@ static uint64_t rows_of(uint64_t nodes, const struct plan_tiling *tiling)
     return (nodes + tiling->nx - 1) / tiling->nx;
 }
 
+// A register more, which the last of a range may write into, and some lines so that the three
+// components do not lie at the same place of a page.
+static uint64_t padded(uint64_t nodes)
+{
+    return nodes / 1024 * 1024 + 1024 + 80;
+}
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -134,19 +141,13 @@ static void find_settled(struct sweep *sweep)
     sweep->settle_last = tiling->before ? tiling->before + sweep->settle_end : 0;
 }
 
-static uint64_t rows_of_tile(const struct plan_tiling *tiling)
-{
-    return (tiling->ny + tiling->tiles_y - 1) / tiling->tiles_y;
-}
-
 static uint64_t spill_nodes(const struct plan_tiling *tiling)
 {
-    uint64_t rows = rows_of_tile(tiling);
     uint64_t layers = (tiling->nz + tiling->tiles_z - 1) / tiling->tiles_z;
-    uint64_t reach = tiling->before + tiling->after;
     if (tiling_tile_count(tiling) == 1)
         return 0;
-    return (layers * reach + tiling->above * (rows + reach)) * tiling->nx;
+    return (layers * (tiling->before + tiling->after) + tiling->above * wave_rows(tiling)) *
+           tiling->nx;
 }
 
 static bool make_bits(struct sweep *sweep, const taut_allocator *allocator)
@@ -180,8 +181,13 @@ static bool make_sweep(struct sweep *sweep, const struct plan_grid *grid,
     return sweep->spill && make_bits(sweep, allocator);
 }
 
+static size_t room_length(const struct sweeps *sweeps)
+{
+    return (size_t)(3 * (sweeps->chunk_nodes + sweeps->wave_nodes));
+}
+
 taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constants *constants,
-                                   int workers, const taut_allocator *allocator,
+                                   bool loaded, int workers, const taut_allocator *allocator,
                                    struct sweeps **result, taut_error *error)
 {
     *result = NULL;
@@ -190,15 +196,17 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
         return fail_memory(error, "the sweeps of grids");
     sweeps->allocator = allocator;
     sweeps->tile_count = plan->tile_count;
+    sweeps->loaded = loaded;
     sweeps->capacity = plan->grid_count;
     sweeps->items = memory_allocate(allocator, sweeps->capacity, sizeof *sweeps->items);
     bool made = sweeps->items;
     for (size_t g = 0; g < plan->grid_count && made; g++) {
         sweeps->count++;
         made = make_sweep(&sweeps->items[g], &plan->grids[g], constants->material, allocator);
-        // A register more, which the last vector of a chunk writes into.
         const struct plan_tiling *tiling = &plan->grids[g].tiling;
-        sweeps->room_nodes = larger(sweeps->room_nodes, tiling->chunk_rows * tiling->nx + 32);
+        uint64_t wave = wave_layers(tiling) * wave_rows(tiling) * tiling->nx;
+        sweeps->chunk_nodes = larger(sweeps->chunk_nodes, padded(tiling->chunk_rows * tiling->nx));
+        sweeps->wave_nodes = larger(sweeps->wave_nodes, padded(wave));
     }
     if (made)
         made = REAL_NAME(sweeps_reserve)(sweeps, workers);
@@ -214,7 +222,7 @@ bool REAL_NAME(sweeps_reserve)(struct sweeps *sweeps, int workers)
 {
     if (sweeps->room && workers <= sweeps->workers)
         return true;
-    const size_t each = 3 * (size_t)sweeps->room_nodes;
+    const size_t each = room_length(sweeps);
     real *room = memory_allocate(sweeps->allocator, each * (size_t)workers, sizeof *room);
     if (!room)
         return false;
@@ -239,8 +247,7 @@ void sweeps_free(struct sweeps *sweeps)
             memory_release(allocator, sweep->bits[i], sweep->bit_words, sizeof *sweep->bits[i]);
     }
     memory_release(allocator, sweeps->items, sweeps->capacity, sizeof *sweeps->items);
-    memory_release(allocator, sweeps->room,
-                   (size_t)(3 * sweeps->room_nodes) * (size_t)sweeps->workers,
+    memory_release(allocator, sweeps->room, room_length(sweeps) * (size_t)sweeps->workers,
                    sizeof *sweeps->room);
     memory_release(allocator, sweeps, 1, sizeof *sweeps);
 }
@@ -248,7 +255,7 @@ void sweeps_free(struct sweeps *sweeps)
 uint64_t REAL_NAME(sweeps_bytes)(const struct sweeps *sweeps)
 {
     uint64_t bytes = sizeof *sweeps + sweeps->capacity * sizeof *sweeps->items +
-                     3 * sweeps->room_nodes * (uint64_t)sweeps->workers * sizeof(real);
+                     room_length(sweeps) * (uint64_t)sweeps->workers * sizeof(real);
     for (size_t g = 0; g < sweeps->count; g++) {
         const struct sweep *sweep = &sweeps->items[g];
         bytes += 3 * sweep->spill_nodes * tiling_tile_count(&sweep->tiling) * sizeof(real) +

@@ -3,11 +3,11 @@
 //
 // A tile is swept chunk by chunk, a chunk pass by pass. A pass takes a chunk's rows against the
 // rows that lie (dy, dz) away and computes the springs to them, each once: what they do to the
-// chunk's own nodes is summed in the worker's room, the reactions are added to the forces of the
-// other rows, which come later. So after the last pass all that pulls at the chunk's nodes is
-// known, and nobody needs their positions any more: they can be moved at once, in place. Only rows
-// whose forces a neighbouring tile adds to, or whose positions it reads, wait until all tiles have
-// been swept ("settled").
+// chunk's own nodes is summed in the worker's room, and so are the reactions on the other rows,
+// which come later: the "wave" of rows that runs ahead of the chunk, beyond the tile's edges too.
+// So after the last pass all that pulls at the chunk's nodes is known, and nobody needs their
+// positions any more: they can be moved at once, in place. Only rows whose forces a neighbouring
+// tile adds to, or whose positions it reads, wait until all tiles have been swept ("settled").
 #ifndef TAUT_KERNELS_SWEEP_H
 #define TAUT_KERNELS_SWEEP_H
 
@@ -65,13 +65,16 @@ struct sweeps {
     struct sweep *items; // of each grid of the plan
     size_t count, capacity;
     uint64_t tile_count;
-    real *room; // 3 * room_nodes for each worker: sums of a chunk's own nodes
-    uint64_t room_nodes;
+    // For each worker 3 * chunk_nodes, sums of a chunk's own nodes, and 3 * wave_nodes, the
+    // reactions on the rows to come.
+    real *room;
+    uint64_t chunk_nodes, wave_nodes;
     int workers;
+    bool loaded; // more than springs and gravity acts on nodes of grids
 };
 
 taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constants *constants,
-                                   int workers, const taut_allocator *allocator,
+                                   bool loaded, int workers, const taut_allocator *allocator,
                                    struct sweeps **result, taut_error *error);
 
 // Room for this many workers; false (and all as before) without memory.
@@ -94,15 +97,18 @@ struct pass_range {
                     // SWEEP_THREE lead to
     long count;
     struct reals sum;   // of the forces on these nodes
-    struct reals other; // what reactions are taken from, at the node that `offset` leads to
+    struct reals other; // of the reactions, at the node that `offset` leads to
     bool starts;        // nothing is in the sums yet
 };
 
-// Nodes whose forces are complete when `sum` (or nothing, NULL) and gravity have been added.
+// Nodes whose forces are complete when `own` and `reactions` have been added (nothing if NULL), and
+// gravity and drag. `loaded`: the forces hold something already; `clears`: they must be 0 after the
+// nodes have moved.
 struct finish_range {
     int64_t first;
     long count;
-    struct reals sum;
+    struct reals own, reactions;
+    bool loaded, clears;
 };
 
 // Sweeps a tile: computes all its springs, and finishes the nodes that need nothing from others.
@@ -112,6 +118,19 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
 // Finishes the others, once all tiles have been swept.
 void REAL_NAME(settle_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
                             enum sweep_finish finish);
+
+// Layers of the wave: the one being swept and those that springs reach.
+static inline uint64_t wave_layers(const struct plan_tiling *tiling)
+{
+    return tiling->above + 1;
+}
+
+// Rows of a layer of the wave: those of a tile, and those beside it that springs reach.
+static inline uint64_t wave_rows(const struct plan_tiling *tiling)
+{
+    uint64_t rows = (tiling->ny + tiling->tiles_y - 1) / tiling->tiles_y;
+    return rows + tiling->before + tiling->after;
+}
 
 // Part of a tile's spill: reactions on rows of other tiles. Behind the tile's rows: layers of
 // `before` rows; ahead of them: layers of `after` rows; above: layers of before + rows + after.

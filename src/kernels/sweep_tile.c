@@ -3,6 +3,7 @@
 #include "kernels/kernels.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct tile_sweep {
     const struct system *system;
@@ -11,7 +12,8 @@ struct tile_sweep {
     uint64_t index;
     struct plan_tile tile;
     enum sweep_finish finish;
-    struct reals room;
+    struct reals sums; // of the chunk
+    struct reals wave; // of reactions
 };
 
 // Rows [j0, j1) of layer k.
@@ -78,64 +80,48 @@ static void run_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
     }
 }
 
-// The rows of `part` against those (dy, dz) away, whose reactions go to `other` (that of the row
-// that the first of them leads to).
-static void run_part(const struct tile_sweep *it, const struct sweep_pass *pass,
-                     const struct rows *chunk, struct rows part, struct reals other, bool starts)
+// Where the wave keeps the reactions on row j of layer k.
+static struct reals wave_row(const struct tile_sweep *it, uint64_t j, uint64_t k)
 {
-    if (part.j0 >= part.j1)
-        return;
-    const struct sweep *sweep = it->sweep;
-    struct pass_range range = {
-        .state = it->system->state,
-        .sweep = sweep,
-        .first = row_node(sweep, part.j0, part.k),
-        .offset =
-            ((int64_t)pass->dz * (int64_t)it->tiling->ny + pass->dy) * (int64_t)it->tiling->nx,
-        .sum = reals_at(it->room, (int64_t)((part.j0 - chunk->j0) * it->tiling->nx)),
-        .other = other,
-        .starts = starts,
-    };
-    run_rows(it, pass, range, part.j1 - part.j0);
+    uint64_t layer = (k - it->tile.k0) % wave_layers(it->tiling);
+    uint64_t row = j + it->tiling->before - it->tile.j0;
+    uint64_t at = (layer * wave_rows(it->tiling) + row) * it->tiling->nx;
+    return reals_at(it->wave, (int64_t)at);
 }
 
-// The part of the rows whose other rows lie in a box of the spill.
-static void run_spilled(const struct tile_sweep *it, const struct sweep_pass *pass,
-                        const struct rows *chunk, struct rows part, int which)
-{
-    if (part.j0 >= part.j1)
-        return;
-    struct spill_box box = spill_box(it->tiling, &it->tile, which);
-    uint64_t at = spill_place(it->tiling, &box, part.j0 + (uint64_t)(int64_t)pass->dy,
-                              part.k + (uint64_t)pass->dz);
-    run_part(it, pass, chunk, part, reals_at(spill_of(it->sweep, it->index), (int64_t)at), false);
-}
-
-// Rows that have a row (dy, dz) away; those of them that react on rows of this tile, of the tiles
-// beside it, or of the tiles above.
+// The chunk's rows that have a row (dy, dz) away, against those.
 static void run_across(const struct tile_sweep *it, const struct sweep_pass *pass,
                        const struct rows *chunk)
 {
-    const struct plan_tile *tile = &it->tile;
-    const struct state *s = it->system->state;
     uint64_t back = pass->dy < 0 ? (uint64_t)-pass->dy : 0;
     uint64_t on = pass->dy > 0 ? (uint64_t)pass->dy : 0;
     uint64_t last = it->tiling->ny > on ? it->tiling->ny - on : 0;
-    struct rows all = {larger(chunk->j0, back), smaller(chunk->j1, last), chunk->k};
-    if (all.j0 >= all.j1)
+    uint64_t first = larger(chunk->j0, back), end = smaller(chunk->j1, last);
+    if (first >= end)
         return;
-    if (chunk->k + (uint64_t)pass->dz >= tile->k1) {
-        run_spilled(it, pass, chunk, all, SPILL_ABOVE);
-        return;
-    }
-    uint64_t inside = smaller(larger(all.j0, tile->j0 + back), all.j1);
-    uint64_t beyond = larger(smaller(all.j1, tile->j1 - on), inside);
-    run_spilled(it, pass, chunk, (struct rows){all.j0, inside, all.k}, SPILL_BEFORE);
-    int64_t node =
-        row_node(it->sweep, inside + (uint64_t)(int64_t)pass->dy, all.k + (uint64_t)pass->dz);
-    struct reals forces = {s->fx, s->fy, s->fz};
-    run_part(it, pass, chunk, (struct rows){inside, beyond, all.k}, reals_at(forces, node), false);
-    run_spilled(it, pass, chunk, (struct rows){beyond, all.j1, all.k}, SPILL_AFTER);
+    const int64_t nx = (int64_t)it->tiling->nx;
+    struct pass_range range = {
+        .state = it->system->state,
+        .sweep = it->sweep,
+        .first = row_node(it->sweep, first, chunk->k),
+        .offset = ((int64_t)pass->dz * (int64_t)it->tiling->ny + pass->dy) * nx,
+        .sum = reals_at(it->sums, (int64_t)(first - chunk->j0) * nx),
+        .other = wave_row(it, first + on - back, chunk->k + (uint64_t)pass->dz),
+    };
+    run_rows(it, pass, range, end - first);
+}
+
+static void run_along(const struct tile_sweep *it, const struct sweep_pass *pass,
+                      const struct rows *chunk, bool starts)
+{
+    struct pass_range range = {
+        .state = it->system->state,
+        .sweep = it->sweep,
+        .first = row_node(it->sweep, chunk->j0, chunk->k),
+        .sum = it->sums,
+        .starts = starts,
+    };
+    run_rows(it, pass, range, chunk->j1 - chunk->j0);
 }
 
 // Where a layer's finished rows begin and end: [rows.j0, rows.j1) need nothing from other tiles.
@@ -159,15 +145,32 @@ static struct rows finished_rows(const struct sweep *sweep, const struct plan_ti
     return (struct rows){first, larger(first, last), k};
 }
 
+static struct finish_range range_of(const struct tile_sweep *it, const struct rows *chunk,
+                                    const struct rows *part)
+{
+    int64_t into = (int64_t)((part->j0 - chunk->j0) * it->tiling->nx);
+    return (struct finish_range){
+        .first = row_node(it->sweep, part->j0, part->k),
+        .count = (long)((part->j1 - part->j0) * it->tiling->nx),
+        .own = reals_at(it->sums, into),
+        .reactions = wave_row(it, part->j0, part->k),
+        .loaded = it->system->sweeps->loaded,
+        .clears = it->system->sweeps->loaded,
+    };
+}
+
 static void finish_rows(const struct tile_sweep *it, const struct rows *chunk, struct rows part)
 {
     if (part.j0 >= part.j1)
         return;
-    int64_t into = (int64_t)((part.j0 - chunk->j0) * it->tiling->nx);
-    struct finish_range range = {row_node(it->sweep, part.j0, part.k),
-                                 (long)((part.j1 - part.j0) * it->tiling->nx),
-                                 reals_at(it->room, into)};
+    struct finish_range range = range_of(it, chunk, &part);
     it->system->kernels->grid_finish(it->system, &range, it->finish);
+}
+
+static void keep(real *force, const real *own, const real *reactions, long count, bool loaded)
+{
+    for (long i = 0; i < count; i++)
+        force[i] = loaded ? force[i] + (reactions[i] + own[i]) : reactions[i] + own[i];
 }
 
 // Rows that wait for other tiles keep their sums in the forces.
@@ -176,33 +179,33 @@ static void keep_rows(const struct tile_sweep *it, const struct rows *chunk, str
     if (part.j0 >= part.j1)
         return;
     const struct state *s = it->system->state;
-    int64_t first = row_node(it->sweep, part.j0, part.k);
-    int64_t into = (int64_t)((part.j0 - chunk->j0) * it->tiling->nx);
-    long count = (long)((part.j1 - part.j0) * it->tiling->nx);
-    add(s->fx + first, it->room.x + into, count);
-    add(s->fy + first, it->room.y + into, count);
-    add(s->fz + first, it->room.z + into, count);
+    struct finish_range range = range_of(it, chunk, &part);
+    keep(s->fx + range.first, range.own.x, range.reactions.x, range.count, range.loaded);
+    keep(s->fy + range.first, range.own.y, range.reactions.y, range.count, range.loaded);
+    keep(s->fz + range.first, range.own.z, range.reactions.z, range.count, range.loaded);
 }
 
 static void clear(real *numbers, uint64_t count)
 {
-    for (uint64_t i = 0; i < count; i++)
-        numbers[i] = 0;
+    memset(numbers, 0, (size_t)count * sizeof *numbers); // all bits 0 are the number 0
+}
+
+static void clear_all(struct reals of, uint64_t count)
+{
+    clear(of.x, count);
+    clear(of.y, count);
+    clear(of.z, count);
 }
 
 static void sweep_chunk(const struct tile_sweep *it, const struct rows *chunk)
 {
     bool starts = it->sweep->passes[0].kind == SWEEP_ALONG;
-    if (!starts) {
-        uint64_t nodes = (chunk->j1 - chunk->j0) * it->tiling->nx;
-        clear(it->room.x, nodes);
-        clear(it->room.y, nodes);
-        clear(it->room.z, nodes);
-    }
+    if (!starts)
+        clear_all(it->sums, (chunk->j1 - chunk->j0) * it->tiling->nx);
     for (int p = 0; p < it->sweep->pass_count; p++) {
         const struct sweep_pass *pass = &it->sweep->passes[p];
         if (pass->kind == SWEEP_ALONG)
-            run_part(it, pass, chunk, *chunk, (struct reals){0}, starts && p == 0);
+            run_along(it, pass, chunk, starts && p == 0);
         else if (chunk->k + (uint64_t)pass->dz < it->tiling->nz)
             run_across(it, pass, chunk);
     }
@@ -214,67 +217,135 @@ static void sweep_chunk(const struct tile_sweep *it, const struct rows *chunk)
     keep_rows(it, chunk, (struct rows){end, chunk->j1, chunk->k});
 }
 
+// Copies rows of the wave to their place in the spill.
+static void spill_rows(const struct tile_sweep *it, int which, uint64_t k)
+{
+    struct spill_box box = spill_box(it->tiling, &it->tile, which);
+    size_t count = (size_t)((box.j1 - box.j0) * it->tiling->nx);
+    if (count == 0 || it->sweep->spill_nodes == 0)
+        return;
+    struct reals to =
+        reals_at(spill_of(it->sweep, it->index), (int64_t)spill_place(it->tiling, &box, box.j0, k));
+    struct reals from = wave_row(it, box.j0, k);
+    memcpy(to.x, from.x, count * sizeof(real));
+    memcpy(to.y, from.y, count * sizeof(real));
+    memcpy(to.z, from.z, count * sizeof(real));
+}
+
+static void sweep_layer(const struct tile_sweep *it, uint64_t k)
+{
+    const struct plan_tile *tile = &it->tile;
+    for (uint64_t j = tile->j0; j < tile->j1; j += it->tiling->chunk_rows) {
+        struct rows chunk = {j, smaller(j + it->tiling->chunk_rows, tile->j1), k};
+        sweep_chunk(it, &chunk);
+    }
+    spill_rows(it, SPILL_BEFORE, k);
+    spill_rows(it, SPILL_AFTER, k);
+    clear_all(wave_row(it, tile->j0 - it->tiling->before, k),
+              wave_rows(it->tiling) * it->tiling->nx);
+}
+
 void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
                            enum sweep_finish finish, const struct worker *worker)
 {
     const struct sweeps *all = system->sweeps;
-    real *room = all->room + 3 * all->room_nodes * (uint64_t)worker->index;
-    struct tile_sweep it = {system,
-                            sweep,
-                            &sweep->tiling,
-                            tile,
-                            tiling_tile(&sweep->tiling, tile),
-                            finish,
-                            {room, room + all->room_nodes, room + 2 * all->room_nodes}};
-    clear(tile_spill(sweep, tile), 3 * sweep->spill_nodes);
+    const uint64_t chunk = all->chunk_nodes, wave = all->wave_nodes;
+    real *sums = all->room + 3 * (chunk + wave) * (uint64_t)worker->index;
+    real *waves = sums + 3 * chunk;
+    struct tile_sweep it = {.system = system,
+                            .sweep = sweep,
+                            .tiling = &sweep->tiling,
+                            .index = tile,
+                            .tile = tiling_tile(&sweep->tiling, tile),
+                            .finish = finish,
+                            .sums = {sums, sums + chunk, sums + 2 * chunk},
+                            .wave = {waves, waves + wave, waves + 2 * wave}};
+    clear_all(it.wave, wave_layers(it.tiling) * wave_rows(it.tiling) * it.tiling->nx);
     for (uint64_t k = it.tile.k0; k < it.tile.k1; k++)
-        for (uint64_t j = it.tile.j0; j < it.tile.j1; j += it.tiling->chunk_rows) {
-            struct rows chunk = {j, smaller(j + it.tiling->chunk_rows, it.tile.j1), k};
-            sweep_chunk(&it, &chunk);
-        }
+        sweep_layer(&it, k);
+    for (uint64_t k = it.tile.k1; k < it.tile.k1 + it.tiling->above; k++)
+        spill_rows(&it, SPILL_ABOVE, k);
 }
 
-// Adds what another tile has spilled on these rows.
-static void add_spilled(const struct tile_sweep *it, int64_t ty, int64_t tz, int which,
-                        struct rows part)
+// What a tile has spilled on rows of another; nothing: all NULL.
+struct spilled {
+    struct reals from;
+    uint64_t j0, j1;
+};
+
+static struct spilled spilled_on(const struct tile_sweep *it, int64_t ty, int64_t tz, int which,
+                                 struct rows part)
 {
     const struct plan_tiling *tiling = it->tiling;
+    const struct spilled nothing = {{NULL, NULL, NULL}, 0, 0};
     if (ty < 0 || tz < 0 || ty >= (int64_t)tiling->tiles_y || tz >= (int64_t)tiling->tiles_z)
-        return;
+        return nothing;
     uint64_t index = (uint64_t)tz * tiling->tiles_y + (uint64_t)ty;
     struct plan_tile tile = tiling_tile(tiling, index);
     struct spill_box box = spill_box(tiling, &tile, which);
     if (part.k < box.k0 || part.k >= box.k1)
-        return;
+        return nothing;
     // A box may begin before row 0: its rows are compared as signed.
     int64_t low = (int64_t)box.j0, high = (int64_t)box.j1;
     int64_t j0 = (int64_t)part.j0 > low ? (int64_t)part.j0 : low;
     int64_t j1 = (int64_t)part.j1 < high ? (int64_t)part.j1 : high;
     if (j0 >= j1)
-        return;
-    const struct state *s = it->system->state;
-    struct reals spill = reals_at(spill_of(it->sweep, index),
-                                  (int64_t)spill_place(tiling, &box, (uint64_t)j0, part.k));
-    int64_t first = row_node(it->sweep, (uint64_t)j0, part.k);
-    long count = (long)(j1 - j0) * (long)tiling->nx;
-    add(s->fx + first, spill.x, count);
-    add(s->fy + first, spill.y, count);
-    add(s->fz + first, spill.z, count);
+        return nothing;
+    uint64_t at = spill_place(tiling, &box, (uint64_t)j0, part.k);
+    return (struct spilled){reals_at(spill_of(it->sweep, index), (int64_t)at), (uint64_t)j0,
+                            (uint64_t)j1};
 }
 
-// In this order, which decides the bits: from the layer of tiles below, then from the tiles beside.
+enum { NEIGHBOURS = 5 };
+
+// In this order, which decides the bits: from the tiles below, then from the tiles beside.
+static int find_spilled(const struct tile_sweep *it, struct rows part,
+                        struct spilled found[NEIGHBOURS])
+{
+    const int64_t ty = (int64_t)it->tile.ty, tz = (int64_t)it->tile.tz;
+    const struct {
+        int64_t ty, tz;
+        int which;
+    } neighbours[NEIGHBOURS] = {{ty - 1, tz - 1, SPILL_ABOVE},
+                                {ty, tz - 1, SPILL_ABOVE},
+                                {ty + 1, tz - 1, SPILL_ABOVE},
+                                {ty - 1, tz, SPILL_AFTER},
+                                {ty + 1, tz, SPILL_BEFORE}};
+    int count = 0;
+    for (int n = 0; n < NEIGHBOURS; n++) {
+        found[count] =
+            spilled_on(it, neighbours[n].ty, neighbours[n].tz, neighbours[n].which, part);
+        count += found[count].from.x != NULL;
+    }
+    return count;
+}
+
+static void add_spilled(const struct tile_sweep *it, const struct spilled *spilled, uint64_t k)
+{
+    const struct state *s = it->system->state;
+    int64_t first = row_node(it->sweep, spilled->j0, k);
+    long count = (long)((spilled->j1 - spilled->j0) * it->tiling->nx);
+    add(s->fx + first, spilled->from.x, count);
+    add(s->fy + first, spilled->from.y, count);
+    add(s->fz + first, spilled->from.z, count);
+}
+
+// What one tile has spilled on all of the rows is added on the way, without another pass.
 static void settle_rows(const struct tile_sweep *it, struct rows part)
 {
     if (part.j0 >= part.j1)
         return;
-    int64_t ty = (int64_t)it->tile.ty, tz = (int64_t)it->tile.tz;
-    for (int64_t beside = -1; beside <= 1; beside++)
-        add_spilled(it, ty + beside, tz - 1, SPILL_ABOVE, part);
-    add_spilled(it, ty - 1, tz, SPILL_AFTER, part);
-    add_spilled(it, ty + 1, tz, SPILL_BEFORE, part);
-    struct finish_range range = {row_node(it->sweep, part.j0, part.k),
-                                 (long)((part.j1 - part.j0) * it->tiling->nx),
-                                 {NULL, NULL, NULL}};
+    struct finish_range range = {.first = row_node(it->sweep, part.j0, part.k),
+                                 .count = (long)((part.j1 - part.j0) * it->tiling->nx),
+                                 .loaded = true,
+                                 .clears = it->system->sweeps->loaded};
+    struct spilled spilled[NEIGHBOURS];
+    int count = find_spilled(it, part, spilled);
+    bool at_once = count == 1 && spilled[0].j0 == part.j0 && spilled[0].j1 == part.j1;
+    if (at_once)
+        range.reactions = spilled[0].from;
+    for (int n = 0; n < count && !at_once; n++)
+        add_spilled(it, &spilled[n], part.k);
     it->system->kernels->grid_finish(it->system, &range, it->finish);
 }
 

@@ -2,10 +2,20 @@
 
 #include "plan/plan.h"
 
-// Nodes of a tile: many tiles where there are many threads, large ones where there is much work,
-// since the rows at their edges cost more. Rows and layers: eight times what springs reach, at
-// least, for the same reason.
-enum { TILE_NODES_MIN = 2048, TILE_NODES_MAX = 16384, TILES_WANTED = 32, TILE_REACHES = 8 };
+// A tile has as many nodes as make TILES_WANTED tiles, within limits: enough for many threads, and
+// large where there is much work, since what lies at the edges costs more. A layer is cut only
+// where there would be too few tiles otherwise, or where what a sweep keeps of a layer and the next
+// would not fit into the second level of the cache; springs must not reach past a quarter of a
+// tile's layers, or an eighth of its rows.
+enum {
+    TILE_NODES_MIN = 2048,
+    TILE_NODES_MAX = 32768,
+    TILES_WANTED = 16,
+    TILES_LEAST = 4,
+    LAYER_NODES_MAX = 16384,
+    REACHES_OF_ROWS = 8,
+    REACHES_OF_LAYERS = 4
+};
 
 // What a chunk's positions, velocities and forces take fits into the first level of the cache.
 enum { CHUNK_NODES = 1024 };
@@ -29,9 +39,35 @@ static void find_reach(const struct plan_grid *grid, struct plan_tiling *tiling)
     }
 }
 
+// How many parts of at least `part`; 1 at least.
 static uint64_t parts(uint64_t whole, uint64_t part)
 {
-    return whole / part > 0 ? whole / part : 1;
+    return whole / larger(part, 1) > 0 ? whole / larger(part, 1) : 1;
+}
+
+static uint64_t between(uint64_t low, uint64_t a, uint64_t high)
+{
+    return a < low ? low : a > high ? high : a;
+}
+
+static void cut(struct plan_tiling *tiling)
+{
+    const uint64_t layer = tiling->nx * tiling->ny;
+    const uint64_t nodes =
+        between(TILE_NODES_MIN, layer * tiling->nz / TILES_WANTED, TILE_NODES_MAX);
+    const uint64_t most_y =
+        parts(tiling->ny, REACHES_OF_ROWS * larger(tiling->before, tiling->after));
+    if (tiling->nz == 1) {
+        tiling->tiles_z = 1;
+        tiling->tiles_y = between(1, parts(layer, nodes), most_y);
+        return;
+    }
+    tiling->tiles_y = between(1, parts(layer, LAYER_NODES_MAX), most_y);
+    const uint64_t slab = layer / tiling->tiles_y;
+    tiling->tiles_z =
+        parts(tiling->nz, larger(REACHES_OF_LAYERS * tiling->above, nodes / larger(slab, 1)));
+    if (tiling->tiles_y * tiling->tiles_z < TILES_LEAST && layer * tiling->nz > 4 * nodes)
+        tiling->tiles_y = between(1, TILES_WANTED / tiling->tiles_z, most_y);
 }
 
 void tiling_make(const struct plan_grid *grid, struct plan_tiling *tiling)
@@ -40,19 +76,8 @@ void tiling_make(const struct plan_grid *grid, struct plan_tiling *tiling)
     *tiling = (struct plan_tiling){
         .nx = column ? 1 : grid->nx, .ny = column ? grid->nx : grid->ny, .nz = grid->nz};
     find_reach(grid, tiling);
-    uint64_t nodes = tiling->nx * tiling->ny * tiling->nz / TILES_WANTED;
-    nodes = nodes < TILE_NODES_MIN   ? TILE_NODES_MIN
-            : nodes > TILE_NODES_MAX ? TILE_NODES_MAX
-                                     : nodes;
-    uint64_t rows_least = larger(1, TILE_REACHES * larger(tiling->before, tiling->after));
-    uint64_t layers_least = larger(1, TILE_REACHES * tiling->above);
-    bool flat = tiling->nz == 1;
-    uint64_t rows = larger(rows_least, (flat ? nodes : CHUNK_NODES) / tiling->nx);
-    if (rows > tiling->ny)
-        rows = tiling->ny;
-    tiling->tiles_y = parts(tiling->ny, rows);
-    tiling->tiles_z = parts(tiling->nz, larger(layers_least, nodes / (tiling->nx * rows)));
-    rows = (tiling->ny + tiling->tiles_y - 1) / tiling->tiles_y;
+    cut(tiling);
+    uint64_t rows = (tiling->ny + tiling->tiles_y - 1) / tiling->tiles_y;
     uint64_t chunks = (rows * tiling->nx + CHUNK_NODES - 1) / CHUNK_NODES;
     tiling->chunk_rows = (rows + chunks - 1) / chunks;
 }

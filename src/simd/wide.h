@@ -30,6 +30,15 @@
 
 #include "base/real.h"
 
+// What must be inlined for its constant arguments to become constants. Kernels are written once for
+// all variants (damped, undamped), and a compiler left to itself keeps one copy that asks at run
+// time.
+#if defined(__GNUC__)
+#    define WIDE_INLINE static inline __attribute__((always_inline))
+#else
+#    define WIDE_INLINE static inline
+#endif
+
 #if TAUT_WIDE_ISA == 4
 #    include "simd/wide_v4.h"
 #elif TAUT_WIDE_ISA == 3

@@ -84,12 +84,15 @@ static inline wide wide_ahead_2(wide a, wide after)
 
 static inline wide wide_load_first(const real *p, long count)
 {
-    return WIDE_MASKED_LOAD(wide_lanes(0, count), p);
+    return count >= WIDE_LANES ? wide_load(p) : WIDE_MASKED_LOAD(wide_lanes(0, count), p);
 }
 
 static inline void wide_store_first(real *p, wide a, long count)
 {
-    WIDE_MASKED_STORE(p, wide_lanes(0, count), a);
+    if (count >= WIDE_LANES) // a masked store waits longer
+        wide_store(p, a);
+    else
+        WIDE_MASKED_STORE(p, wide_lanes(0, count), a);
 }
 
 #endif

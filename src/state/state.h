@@ -75,7 +75,7 @@ struct state {
     uint64_t nodes, springs, slots, bodies, motions, colliders;
     uint64_t step;       // steps done
     bool forces_current; // fx, fy, fz belong to x and v (and may serve the next step)
-    bool forces_zero;    // fx, fy, fz are 0, as the next evaluation wants them
+    bool forces_zero;    // fx, fy, fz are 0 where the next evaluation wants them so
 #define DECLARE(type, name, length, condition) type *name;
     STATE_ARRAYS(DECLARE)
 #undef DECLARE
