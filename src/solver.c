@@ -17,7 +17,8 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
         call->check(solver->system, worker);
 }
 
-void solver_work(taut_solver *solver, team_function function, void *context)
+// The team of so many threads as are wanted now; NULL without memory.
+static struct team *team_of(taut_solver *solver)
 {
     if (solver->team && solver->team_threads != solver->threads) {
         team_free(solver->team);
@@ -26,10 +27,12 @@ void solver_work(taut_solver *solver, team_function function, void *context)
     if (!solver->team)
         solver->team = team_make(solver->threads);
     solver->team_threads = solver->threads;
-    if (solver->team)
-        team_work(solver->team, function, context);
-    else
-        team_run(1, function, context); // which needs no memory
+    return solver->team;
+}
+
+void solver_work(taut_solver *solver, team_function function, void *context)
+{
+    team_work(team_of(solver), function, context);
 }
 
 struct advance {
@@ -219,11 +222,17 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
 #endif
     if (status == TAUT_OK)
         status = choose_threads(solver, threads, error);
-    struct system_options options = {scene, scene->simulation.dt_auto ? 0 : scene->simulation.dt,
-                                     solver->isa, solver->threads};
-    if (status == TAUT_OK)
+    struct system_options options = {
+        .scene = scene,
+        .dt = scene->simulation.dt_auto ? 0 : scene->simulation.dt,
+        .isa = solver->isa,
+        .threads = solver->threads,
+    };
+    if (status == TAUT_OK) {
+        options.team = team_of(solver);
         status = solver->functions->make(solver->topology, solver->plan, bodies, &options,
                                          allocator, &solver->system, error);
+    }
     if (status == TAUT_OK)
         packed_forget_slots(allocator, &solver->plan->packed);
     if (status == TAUT_OK)

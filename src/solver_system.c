@@ -112,11 +112,11 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     struct state_needs needs = REAL_NAME(integrator_needs)(system->settings.integrator, topology);
     needs.gradients = ring_tiles(plan, topology->body_count) > 0;
     needs.power = system->settings.account_work && plan->grid_count > 0;
-    taut_status status =
-        REAL_NAME(constants_make)(topology, plan, allocator, &system->constants, error);
+    taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
+                                                   &system->constants, error);
     if (status == TAUT_OK)
-        status =
-            REAL_NAME(state_make)(topology, plan, bodies, needs, allocator, &system->state, error);
+        status = REAL_NAME(state_make)(topology, plan, bodies, needs, options->team, allocator,
+                                       &system->state, error);
     if (status == TAUT_OK)
         status = REAL_NAME(sweeps_make)(plan, system->constants, acts_on_grids(topology),
                                         options->threads, allocator, &system->sweeps, error);

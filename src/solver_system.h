@@ -17,6 +17,7 @@ struct system_options {
     double dt; // s; 0: not known yet
     enum isa isa;
     int threads;
+    struct team *team; // to fill large arrays with; may be NULL
 };
 
 struct system_functions {

@@ -118,7 +118,7 @@ typedef struct taut_config {
     int threads; // 0: one for each physical core this process may use
     taut_kernel kernel;
     taut_isa isa;                    // which kernels to use; the results are the same bits
-    const taut_allocator *allocator; // NULL: aligned_alloc and free
+    const taut_allocator *allocator; // NULL: aligned_alloc, and mappings for large blocks
 } taut_config;
 
 // Fills `config` with the defaults.

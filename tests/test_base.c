@@ -66,6 +66,32 @@ static void test_memory_is_zeroed_and_aligned(void **state)
     }
 }
 
+// Blocks that come from the system itself: whole ones, also after others have been given back.
+static void test_large_memory(void **state)
+{
+    (void)state;
+    enum { MEBIBYTE = 1 << 20, BLOCKS = 5 };
+    static const size_t bytes[BLOCKS] = {4 * MEBIBYTE - 1, 4 * MEBIBYTE, 4 * MEBIBYTE + 1,
+                                         6 * MEBIBYTE + 4097, 33 * MEBIBYTE};
+    for (int round = 0; round < 3; round++) {
+        unsigned char *blocks[BLOCKS];
+        for (int b = 0; b < BLOCKS; b++) {
+            blocks[b] = memory_allocate(NULL, bytes[b], 1);
+            assert_non_null(blocks[b]);
+            assert_int_equal((uintptr_t)blocks[b] % MEMORY_ALIGNMENT, 0);
+            for (size_t i = 0; i < bytes[b]; i += 1021)
+                assert_int_equal(blocks[b][i], 0);
+            assert_int_equal(blocks[b][bytes[b] - 1], 0);
+            memset(blocks[b], b + 1, bytes[b]);
+        }
+        for (int b = 0; b < BLOCKS; b++) {
+            assert_int_equal(blocks[b][0], b + 1);
+            assert_int_equal(blocks[b][bytes[b] - 1], b + 1);
+            memory_release(NULL, blocks[b], bytes[b], 1);
+        }
+    }
+}
+
 static void test_memory_refuses_overflow(void **state)
 {
     (void)state;
@@ -301,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_size_multiply),
         cmocka_unit_test(test_memory_is_zeroed_and_aligned),
+        cmocka_unit_test(test_large_memory),
         cmocka_unit_test(test_memory_refuses_overflow),
         cmocka_unit_test(test_memory_of_nothing),
         cmocka_unit_test(test_memory_uses_the_given_allocator),

@@ -1,6 +1,7 @@
 // Every allocation of the library goes through here: sizes are checked for overflow, blocks are
 // aligned for the widest SIMD register and zeroed, and the caller's own allocator is used where one
-// was given.
+// was given. Without one, blocks of several megabytes lie in huge pages where the system has them,
+// and near the worker that first touches them: whoever fills a large array lets the workers do it.
 #ifndef TAUT_BASE_MEMORY_H
 #define TAUT_BASE_MEMORY_H
 
@@ -12,7 +13,7 @@
 
 enum { MEMORY_ALIGNMENT = 64 };
 
-// The allocator used where the caller gave none (aligned_alloc and free).
+// The allocator used where the caller gave none (aligned_alloc, and mappings for large blocks).
 extern const taut_allocator memory_default_allocator;
 
 // `count` zeroed elements of `size` bytes, or NULL if that overflows or there is no memory.

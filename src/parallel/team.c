@@ -204,7 +204,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-void team_work(struct team *team, team_function function, void *context)
+static void work(struct team *team, team_function function, void *context)
 {
     struct member *first = &team->members[0];
     team->function = function;
@@ -282,20 +282,24 @@ void team_free(struct team *team)
     free(team);
 }
 
-void team_run(int threads, team_function function, void *context)
+void team_work(struct team *team, team_function function, void *context)
 {
-    struct team *team = team_make(threads);
     if (team) {
-        team_work(team, function, context);
-        team_free(team);
+        work(team, function, context);
         return;
     }
-    // Without memory, one worker does it all.
     struct member member;
     struct team alone;
     prepare(&alone, 1, &member);
-    team_work(&alone, function, context);
+    work(&alone, function, context);
     finish(&alone);
+}
+
+void team_run(int threads, team_function function, void *context)
+{
+    struct team *team = team_make(threads);
+    team_work(team, function, context);
+    team_free(team);
 }
 
 // ---- Loops

@@ -34,7 +34,8 @@ typedef void (*team_function)(void *context, const struct worker *worker);
 struct team *team_make(int workers);
 void team_free(struct team *team);
 
-// Runs `function` on all workers that do not rest, and returns when all have returned.
+// Runs `function` on all workers that do not rest, and returns when all have returned. Without a
+// team (NULL) the caller does it alone: results do not depend on it.
 void team_work(struct team *team, team_function function, void *context);
 
 // The same with a team that is made for this once.

@@ -40,22 +40,32 @@ static bool are_the_listed(const struct topology *topology, const struct plan *p
     return same;
 }
 
-static void fill(struct constants *constants, const struct topology *topology,
-                 const struct plan *plan)
+struct filling {
+    struct constants *constants;
+    const struct topology *topology;
+    const struct plan *plan;
+};
+
+static void fill_nodes(struct constants *constants, const struct topology *topology,
+                       struct range share)
 {
-    for (uint64_t i = 0; i < constants->nodes;) {
-        struct node_masses masses = topology_masses(topology, i, constants->nodes);
+    for (uint64_t i = share.first; i < share.end;) {
+        struct node_masses masses = topology_masses(topology, i, share.end);
         for (; i < masses.end; i++) {
             double mass = mass_in(&masses, i);
             constants->mass[i] = (real)mass;
             constants->inverse_mass[i] = (real)(1.0 / mass);
         }
     }
-    for (uint64_t i = 0; i < topology->fixed_count; i++)
-        constants->inverse_mass[topology->fixed[i]] = 0;
+}
+
+static void fill_springs(const struct filling *it, struct range share)
+{
+    struct constants *constants = it->constants;
     struct spring_run near = {0};
-    for (uint64_t i = 0; i < constants->springs; i++) {
-        struct spring_run spring = topology_spring_near(topology, plan->springs.order[i], &near);
+    for (uint64_t i = share.first; i < share.end; i++) {
+        struct spring_run spring =
+            topology_spring_near(it->topology, it->plan->springs.order[i], &near);
         constants->rest_length[i] = (real)spring.rest_length;
         if (constants->copies == 0)
             continue;
@@ -63,19 +73,48 @@ static void fill(struct constants *constants, const struct topology *topology,
         constants->nodes_copy[i][1] = spring.b;
         constants->material_copy[i] = spring.material;
     }
+}
+
+// Slots take from springs that other workers filled.
+static void fill_slots(const struct filling *it, struct range share)
+{
+    struct constants *constants = it->constants;
+    for (uint64_t i = share.first; i < share.end; i++) {
+        uint32_t place = it->plan->packed.slot_springs[i];
+        constants->slot_rest[i] = place == PACKED_NONE ? -1 : constants->rest_length[place];
+    }
+}
+
+static void fill_faces(const struct filling *it, struct range share)
+{
+    struct constants *constants = it->constants;
+    for (uint64_t i = share.first; i < share.end; i++) {
+        struct face face = topology_face(it->topology, it->plan->faces.order[i]);
+        memcpy(constants->face_nodes[i], face.nodes, sizeof constants->face_nodes[i]);
+        constants->face_body[i] = (uint32_t)topology_body_of_node(it->topology, face.nodes[0]);
+    }
+}
+
+static void fill(void *context, const struct worker *worker)
+{
+    const struct filling *it = context;
+    struct constants *constants = it->constants;
+    fill_nodes(constants, it->topology, worker_share(worker, (size_t)constants->nodes, 16));
+    fill_springs(it, worker_share(worker, (size_t)constants->springs, 16));
+    fill_faces(it, worker_share(worker, (size_t)constants->faces, 16));
+    worker_barrier(worker);
+    fill_slots(it, worker_share(worker, (size_t)constants->slots, 16));
+}
+
+// What is not filled by shares.
+static void fill_rest(struct constants *constants, const struct topology *topology)
+{
+    for (uint64_t i = 0; i < topology->fixed_count; i++)
+        constants->inverse_mass[topology->fixed[i]] = 0;
     bool own = constants->copies > 0;
     constants->spring_nodes =
         (const uint32_t(*)[2])(own ? constants->nodes_copy : topology->springs);
     constants->spring_material = own ? constants->material_copy : topology->spring_material;
-    for (uint64_t i = 0; i < constants->slots; i++) {
-        uint32_t place = plan->packed.slot_springs[i];
-        constants->slot_rest[i] = place == PACKED_NONE ? -1 : constants->rest_length[place];
-    }
-    for (uint64_t i = 0; i < constants->faces; i++) {
-        struct face face = topology_face(topology, plan->faces.order[i]);
-        memcpy(constants->face_nodes[i], face.nodes, sizeof constants->face_nodes[i]);
-        constants->face_body[i] = (uint32_t)topology_body_of_node(topology, face.nodes[0]);
-    }
     for (uint64_t i = 0; i < constants->materials; i++) {
         const struct material *from = &topology->materials[i];
         constants->material[i] = (struct spring_constants){
@@ -108,8 +147,8 @@ static void fill_grid(struct grid_constants *to, const struct plan_grid *grid,
 }
 
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
-                                      const taut_allocator *allocator, struct constants **result,
-                                      taut_error *error)
+                                      struct team *team, const taut_allocator *allocator,
+                                      struct constants **result, taut_error *error)
 {
     *result = NULL;
     struct constants *constants = memory_allocate(allocator, 1, sizeof *constants);
@@ -127,7 +166,9 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
         constants_free(constants);
         return fail_memory(error, "the constants");
     }
-    fill(constants, topology, plan);
+    struct filling filling = {constants, topology, plan};
+    team_work(team, fill, &filling);
+    fill_rest(constants, topology);
     for (size_t g = 0; g < plan->grid_count; g++)
         fill_grid(&constants->grids[g], &plan->grids[g], constants->material);
     *result = constants;

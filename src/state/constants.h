@@ -3,6 +3,7 @@
 #ifndef TAUT_STATE_CONSTANTS_H
 #define TAUT_STATE_CONSTANTS_H
 
+#include "parallel/team.h"
 #include "base/real.h"
 #include "plan/plan.h"
 
@@ -45,9 +46,10 @@ struct constants {
     struct grid_constants *grids;
 };
 
+// Filled by all workers of the team, each its own shares; `team` may be NULL.
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
-                                      const taut_allocator *allocator, struct constants **result,
-                                      taut_error *error);
+                                      struct team *team, const taut_allocator *allocator,
+                                      struct constants **result, taut_error *error);
 
 void REAL_NAME(constants_free)(struct constants *constants);
 

@@ -13,7 +13,7 @@
 enum { STATE_ARRAYS(PLACE) };
 #undef PLACE
 
-// Large blocks begin at the same place of a page. If the arrays in them did so as well, node i of
+// Large blocks begin at the beginning of a page. If the arrays in them did so as well, node i of
 // all of them would want the same few lines of the first level of the cache; so each begins some
 // lines after the one before.
 enum { LINE_BYTES = 64, LINES_APART = 5, PLACES_APART = 12 };
@@ -42,24 +42,54 @@ static bool allocate_arrays(struct state *state, const struct topology *topology
     return true;
 }
 
-static void start_nodes(struct state *state, const struct topology *topology,
-                        const struct bodies *bodies)
+static void start_body(struct state *state, const struct body *body, uint64_t first_node,
+                       struct range share)
 {
-    for (size_t b = 0; b < bodies->count; b++) {
-        const struct body *body = &bodies->items[b];
-        for (uint64_t i = 0; i < body->node_count; i++) {
-            uint64_t node = topology->bodies[b].first_node + i;
-            state->x[node] = (real)body->positions[3 * i];
-            state->y[node] = (real)body->positions[3 * i + 1];
-            state->z[node] = (real)body->positions[3 * i + 2];
-        }
-        for (uint64_t i = 0; body->velocities && i < body->node_count; i++) {
-            uint64_t node = topology->bodies[b].first_node + i;
-            state->vx[node] = (real)body->velocities[3 * i];
-            state->vy[node] = (real)body->velocities[3 * i + 1];
-            state->vz[node] = (real)body->velocities[3 * i + 2];
-        }
+    uint64_t first = share.first > first_node ? share.first - first_node : 0;
+    uint64_t end = share.end > first_node ? share.end - first_node : 0;
+    end = end < body->node_count ? end : body->node_count;
+    for (uint64_t i = first; i < end; i++) {
+        uint64_t node = first_node + i;
+        state->x[node] = (real)body->positions[3 * i];
+        state->y[node] = (real)body->positions[3 * i + 1];
+        state->z[node] = (real)body->positions[3 * i + 2];
     }
+    for (uint64_t i = first; body->velocities && i < end; i++) {
+        uint64_t node = first_node + i;
+        state->vx[node] = (real)body->velocities[3 * i];
+        state->vy[node] = (real)body->velocities[3 * i + 1];
+        state->vz[node] = (real)body->velocities[3 * i + 2];
+    }
+}
+
+struct starting {
+    struct state *state;
+    const struct topology *topology;
+    const struct bodies *bodies;
+};
+
+// Writes 0 over a share of a large array that is 0 already: so the system gives it memory now, near
+// to the worker, and not in the first steps.
+static void touch(const struct worker *worker, void *block, size_t count, size_t size)
+{
+    struct range share = worker_share(worker, count, 64);
+    memset((char *)block + share.first * size, 0, (share.end - share.first) * size);
+}
+
+static void start_nodes(void *context, const struct worker *worker)
+{
+    const struct starting *it = context;
+    struct state *state = it->state;
+#define TOUCH(type, name, length, condition)                                                       \
+    if (state->name)                                                                               \
+        touch(worker, state->name - ARRAY_START(type, name),                                       \
+              guarded(state->length, ARRAY_START(type, name)), sizeof(type));
+    STATE_ARRAYS(TOUCH)
+#undef TOUCH
+    worker_barrier(worker); // shares of nodes are cut elsewhere
+    struct range share = worker_share(worker, (size_t)state->nodes, 16);
+    for (size_t b = 0; b < it->bodies->count; b++)
+        start_body(state, &it->bodies->items[b], it->topology->bodies[b].first_node, share);
 }
 
 static void start_motions(struct state *state, const struct topology *topology)
@@ -97,7 +127,7 @@ static void start_springs(struct state *state, const struct topology *topology,
 }
 
 taut_status state_make(const struct topology *topology, const struct plan *plan,
-                       const struct bodies *bodies, struct state_needs needs,
+                       const struct bodies *bodies, struct state_needs needs, struct team *team,
                        const taut_allocator *allocator, struct state **result, taut_error *error)
 {
     *result = NULL;
@@ -115,7 +145,8 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
         state_free(state);
         return fail_memory(error, "the state");
     }
-    start_nodes(state, topology, bodies);
+    struct starting starting = {state, topology, bodies};
+    team_work(team, start_nodes, &starting);
     start_motions(state, topology);
     start_colliders(state, topology);
     start_springs(state, topology, plan);

@@ -4,6 +4,7 @@
 #define TAUT_STATE_STATE_H
 
 #include "base/real.h"
+#include "parallel/team.h"
 #include "plan/plan.h"
 
 // X(type, name, length, condition): the array exists where the condition holds, else it is NULL.
@@ -81,10 +82,12 @@ struct state {
 #undef DECLARE
 };
 
+// Every worker of the team fills its own share of the nodes, so that it finds them near to it;
+// `team` may be NULL.
 taut_status REAL_NAME(state_make)(const struct topology *topology, const struct plan *plan,
                                   const struct bodies *bodies, struct state_needs needs,
-                                  const taut_allocator *allocator, struct state **result,
-                                  taut_error *error);
+                                  struct team *team, const taut_allocator *allocator,
+                                  struct state **result, taut_error *error);
 
 void REAL_NAME(state_free)(struct state *state);
 
