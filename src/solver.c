@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "parallel/machine.h"
 #include "topology/reorder.h"
+#include "parallel/places.h"
 
 // One step: forces and motion, what follows them, and now and then a look whether all is well.
 static void one_step(taut_solver *solver, uint64_t done, const struct worker *worker)
@@ -17,22 +18,34 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
         call->check(solver->system, worker);
 }
 
+static void free_team(taut_solver *solver)
+{
+    team_free(solver->team);
+    places_free(solver->places);
+    solver->team = NULL;
+    solver->places = NULL;
+}
+
 // The team of so many threads as are wanted now; NULL without memory.
 static struct team *team_of(taut_solver *solver)
 {
-    if (solver->team && solver->team_threads != solver->threads) {
-        team_free(solver->team);
-        solver->team = NULL;
-    }
+    if (solver->team_threads != solver->threads)
+        free_team(solver);
+    if (!solver->team && solver->held) // without memory nobody is held
+        places_make(solver->threads, &solver->places, NULL);
     if (!solver->team)
-        solver->team = team_make(solver->threads);
+        solver->team =
+            team_make(solver->threads, solver->places, solver->places ? places_enter : NULL);
     solver->team_threads = solver->threads;
     return solver->team;
 }
 
 void solver_work(taut_solver *solver, team_function function, void *context)
 {
-    team_work(team_of(solver), function, context);
+    struct team *team = team_of(solver);
+    void *before = places_visit(solver->places);
+    team_work(team, function, context);
+    places_leave(solver->places, before);
 }
 
 struct advance {
@@ -230,8 +243,10 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     };
     if (status == TAUT_OK) {
         options.team = team_of(solver);
+        void *before = places_visit(solver->places);
         status = solver->functions->make(solver->topology, solver->plan, bodies, &options,
                                          allocator, &solver->system, error);
+        places_leave(solver->places, before);
     }
     if (status == TAUT_OK)
         packed_forget_slots(allocator, &solver->plan->packed);
@@ -256,6 +271,7 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     solver->allocator_copy = allocator ? *allocator : memory_default_allocator;
     solver->allocator = &solver->allocator_copy;
     solver->precision = scene->precision;
+    solver->held = !options->config.no_pin;
     solver->integrator = scene->simulation.integrator;
     solver->functions =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
@@ -291,7 +307,7 @@ void taut_solver_destroy(taut_solver *solver)
         solver->functions->free(solver->system);
     plan_free(solver->plan);
     topology_free(solver->topology);
-    team_free(solver->team);
+    free_team(solver);
     taut_allocator allocator = solver->allocator_copy;
     memory_release(&allocator, solver, 1, sizeof *solver);
 }

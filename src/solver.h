@@ -13,7 +13,9 @@ struct taut_solver {
     const struct system_functions *functions;
     struct system *system;
     int threads;
-    struct team *team; // of `team_threads`; solver_work
+    bool held;             // workers of several memory nodes are held to theirs
+    struct places *places; // of `team`
+    struct team *team;     // of `team_threads`; solver_work
     int team_threads;
     enum precision precision;
     enum integrator integrator;

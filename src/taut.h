@@ -117,7 +117,9 @@ typedef enum taut_isa {
 typedef struct taut_config {
     int threads; // 0: one for each physical core this process may use
     taut_kernel kernel;
-    taut_isa isa;                    // which kernels to use; the results are the same bits
+    int no_pin;   // 0: on machines with several memory nodes a team with a thread for each core has
+                  // each of them held to its node while it steps; 1: they may run anywhere
+    taut_isa isa; // which kernels to use; the results are the same bits
     const taut_allocator *allocator; // NULL: aligned_alloc, and mappings for large blocks
 } taut_config;
 

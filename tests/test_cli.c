@@ -62,7 +62,7 @@ static void every_option_in_help_is_documented(void **state)
         }
         outcome_free(&help);
     }
-    assert_int_equal(options, 8 + 8 + 15 + 10);
+    assert_int_equal(options, 9 + 9 + 16 + 11);
     free(manual);
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "parallel/machine.h"
+#include "parallel/places.h"
 #include "parallel/quota.h"
 
 // A machine_detect in a new program, this one again, that `prepare` has set up the process for
@@ -109,6 +110,7 @@ static void test_synthetic_two_packages(void **state)
         "pack:2 [numa] l3:1(size=33554432) l2:8(size=1048576) l1d:1(size=32768) core:1 pu:2");
     assert_int_equal(machine.cores, 16);
     assert_int_equal(machine.logical, 32);
+    assert_int_equal(machine.packages, 2);
     assert_int_equal(machine.numa_nodes, 2);
     assert_int_equal(machine.l1, 32768);
     assert_int_equal(machine.l2, 1048576);
@@ -125,6 +127,77 @@ static void test_synthetic_bare_processors(void **state)
     assert_int_equal(machine.numa_nodes, 1);
     assert_int_equal(machine.l1 + machine.l2 + machine.l3, 0);
     assert_true(machine.name[0] != '\0');
+}
+
+// ---- Places of workers, on made-up machines
+
+struct found_places {
+    bool made;
+    int nodes[64];
+};
+
+static int print_places(int workers)
+{
+    struct found_places found = {0};
+    struct places *places;
+    if (places_make(workers, &places, NULL) != TAUT_OK)
+        return 1;
+    found.made = places != NULL;
+    for (int i = 0; places && i < workers; i++) {
+        found.nodes[i] = places_node(places, i);
+        places_enter(places, i); // of a made-up machine: changes nothing, and must not fail
+    }
+    places_leave(places, places_visit(places));
+    places_free(places);
+    return write(3, &found, sizeof found) == (ssize_t)sizeof found ? 0 : 1;
+}
+
+static struct found_places places_on(const char *description, const char *workers)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (be_synthetic(description) && dup2(ends[1], 3) == 3 &&
+            setenv("TAUT_PRINT_PLACES", workers, 1) == 0)
+            execl("/proc/self/exe", "test_machine", (char *)NULL);
+        _exit(1);
+    }
+    close(ends[1]);
+    struct found_places found;
+    assert_int_equal(read(ends[0], &found, sizeof found), sizeof found);
+    close(ends[0]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return found;
+}
+
+static void test_places_fill_node_after_node(void **state)
+{
+    (void)state;
+    struct found_places found = places_on("pack:2 [numa] core:8 pu:2", "16");
+    assert_true(found.made);
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(found.nodes[i], i / 8);
+    found = places_on("pack:2 [numa] group:2 [numa] core:3 pu:1", "12");
+    assert_true(found.made); // memory of a package and of its halves: the same processors
+    for (int i = 1; i < 12; i++)
+        assert_in_range(found.nodes[i], found.nodes[i - 1], found.nodes[i - 1] + 1);
+    found = places_on("numa:4 pu:2", "8"); // processors without cores
+    assert_true(found.made);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(found.nodes[i], i / 2);
+}
+
+static void test_places_only_of_whole_machines_with_nodes(void **state)
+{
+    (void)state;
+    assert_false(places_on("pack:2 [numa] core:8 pu:2", "15").made);
+    assert_false(places_on("pack:2 [numa] core:8 pu:2", "32").made);
+    assert_false(places_on("numa:1 core:8 pu:2", "8").made);
+    assert_false(places_on("pu:1", "1").made);
 }
 
 // ---- Quotas, in folders that look like /sys/fs/cgroup
@@ -222,11 +295,15 @@ int main(void)
 {
     if (getenv("TAUT_PRINT_MACHINE"))
         return print_machine();
+    if (getenv("TAUT_PRINT_PLACES"))
+        return print_places(atoi(getenv("TAUT_PRINT_PLACES")));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_this_machine),
         cmocka_unit_test(test_affinity_mask_of_one_processor),
         cmocka_unit_test(test_synthetic_two_packages),
         cmocka_unit_test(test_synthetic_bare_processors),
+        cmocka_unit_test(test_places_fill_node_after_node),
+        cmocka_unit_test(test_places_only_of_whole_machines_with_nodes),
         cmocka_unit_test(test_quota_version_2),
         cmocka_unit_test(test_quota_version_1),
         cmocka_unit_test(test_quota_of_nonsense),

@@ -269,7 +269,7 @@ static void test_workers_rest_and_are_called_back(void **state)
 {
     (void)state;
     for (int threads = 1; threads <= 4; threads++) {
-        struct coming_and_going it = {.team = team_make(threads), .asks = true};
+        struct coming_and_going it = {.team = team_make(threads, NULL, NULL), .asks = true};
         assert_non_null(it.team);
         // Regions end while some rest, the calling thread among them.
         for (it.end = 1; it.end <= STEPS; it.end += 1 + it.end % 11) {
@@ -293,7 +293,7 @@ static void test_workers_rest_and_are_called_back(void **state)
 static void test_more_workers_than_processors(void **state)
 {
     (void)state;
-    struct coming_and_going it = {.team = team_make(MOST), .end = STEPS};
+    struct coming_and_going it = {.team = team_make(MOST, NULL, NULL), .end = STEPS};
     assert_non_null(it.team);
     team_work(it.team, come_and_go, &it);
     assert_int_equal(it.step, STEPS);

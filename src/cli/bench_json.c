@@ -38,6 +38,8 @@ static void put_machine(struct json *json, const struct machine *machine)
     json_string(json, "name", machine->name);
     json_count(json, "cores", (uint64_t)machine->cores);
     json_count(json, "logical", (uint64_t)machine->logical);
+    json_count(json, "packages", (uint64_t)machine->packages);
+    json_count(json, "memory_nodes", (uint64_t)machine->numa_nodes);
     json_count(json, "l1", machine->l1);
     json_count(json, "l2", machine->l2);
     json_count(json, "l3", machine->l3);

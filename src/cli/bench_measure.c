@@ -104,8 +104,10 @@ static taut_status add_solver(struct bench_report *report, struct bench_run *run
     taut_scene *scene = bench_scene_make(kind, kind->springs, precision, error);
     if (!scene)
         return error->code;
-    struct solver_options options = {
-        .config = {.threads = 1, .kernel = kernel, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
+    struct solver_options options = {.config = {.threads = 1,
+                                                .kernel = kernel,
+                                                .isa = (taut_isa)(TAUT_ISA_BASE + isa),
+                                                .no_pin = report->options->no_pin}};
     taut_solver **solver = &run->solvers[run->solver_count];
     taut_status status = solver_create(scene, &options, solver, error);
     scene_free(scene);

@@ -17,6 +17,7 @@ struct options {
     int threads; // 0: chosen
     taut_kernel kernel;
     taut_isa isa;
+    bool no_pin;
     bool double_precision; // asked for by name; among the overrides too
     bool json, quiet;
     // Of `run` alone.

@@ -14,6 +14,7 @@
 enum option_key {
     KEY_SET = 256, // beyond every letter
     KEY_THREADS,
+    KEY_NO_PIN,
     KEY_ISA,
     KEY_KERNEL,
     KEY_PRECISION,
@@ -69,6 +70,8 @@ static const struct option_entry entries[] = {
      "--set bodies.flag.nodes=[500,400]"},
     {"threads", "N", KEY_THREADS, SCENE,
      "threads to use (default: the physical cores that\nthis process may use)"},
+    {"no-pin", NULL, KEY_NO_PIN, ALL,
+     "let threads run anywhere, also on machines with\nseveral memory nodes"},
     {"isa", "NAME", KEY_ISA, ALL,
      "instruction set: auto, base, v3 or v4 (default:\nauto, or the environment variable "
      "TAUT_ISA)"},
@@ -283,6 +286,8 @@ static bool apply(const struct command *command, int key, const char *value,
         return options->full = true;
     case KEY_FORCE:
         return options->force = true;
+    case KEY_NO_PIN:
+        return options->no_pin = true;
     case KEY_NO_OUTPUT:
         return options->no_output = true;
     default:

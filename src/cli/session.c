@@ -90,6 +90,7 @@ int session_open(const struct options *options, struct session *session)
         wanted.config.threads = options->threads;
         wanted.config.kernel = options->kernel;
         wanted.config.isa = options->isa;
+        wanted.config.no_pin = options->no_pin;
         status = solver_create(session->scene, &wanted, &session->solver, &error);
         if (status == TAUT_OK)
             status = check_probes(session);

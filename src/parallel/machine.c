@@ -1,6 +1,5 @@
 #include "parallel/machine.h"
 
-#include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +7,10 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "parallel/allowed.h"
 #include "parallel/quota.h"
 
-// The processors this process may run on: those of the topology (hwloc has already left out what
-// the cpuset forbids) that are in its affinity mask.
-static taut_status find_allowed(hwloc_topology_t topology, hwloc_bitmap_t allowed,
-                                taut_error *error)
+taut_status find_allowed(hwloc_topology_t topology, hwloc_bitmap_t allowed, taut_error *error)
 {
     hwloc_const_bitmap_t all = hwloc_topology_get_allowed_cpuset(topology);
     if (hwloc_topology_is_thissystem(topology) &&
@@ -83,6 +80,7 @@ static taut_status measure(hwloc_topology_t topology, struct machine *machine, t
     if (status == TAUT_OK) {
         machine->logical = count_objects(topology, HWLOC_OBJ_PU, allowed);
         machine->cores = count_objects(topology, HWLOC_OBJ_CORE, allowed);
+        machine->packages = count_objects(topology, HWLOC_OBJ_PACKAGE, allowed);
         machine->numa_nodes = count_objects(topology, HWLOC_OBJ_NUMANODE, allowed);
         machine->l1 = cache_bytes(topology, HWLOC_OBJ_L1CACHE, allowed);
         machine->l2 = cache_bytes(topology, HWLOC_OBJ_L2CACHE, allowed);
@@ -103,6 +101,8 @@ static void fill_gaps(struct machine *machine)
     }
     if (machine->cores < 1)
         machine->cores = machine->logical;
+    if (machine->packages < 1)
+        machine->packages = 1;
     if (machine->numa_nodes < 1)
         machine->numa_nodes = 1;
     struct utsname system;

@@ -14,6 +14,7 @@ struct machine {
     // threads of one core share.
     int cores;
     int logical;       // logical processors allowed, without regard to the time quota; 1 or more
+    int packages;      // sockets with at least one of them; 1 or more
     int numa_nodes;    // memory nodes local to those processors; 1 or more
     size_t l1, l2, l3; // bytes of one data or unified cache of each level; 0 where unknown
     char name[64];     // the processor's model, e.g. "AMD EPYC 9R14"; never empty

@@ -198,6 +198,8 @@ static void *serve(void *argument)
 {
     struct member *member = argument;
     struct team *team = member->team;
+    if (team->enter)
+        team->enter(team->places, (int)(member - team->members));
     int spins = 0;
     while (wait_for_call(team, member, &team->leaving, spins))
         spins = do_part(team, member) ? team->spins : 0;
@@ -255,7 +257,7 @@ static void finish(struct team *team)
     pthread_mutex_destroy(&team->mutex);
 }
 
-struct team *team_make(int workers)
+struct team *team_make(int workers, const struct places *places, place_function enter)
 {
     struct team *team = aligned_alloc(64, sizeof *team);
     struct member *members = aligned_alloc(64, (size_t)workers * sizeof *members);
@@ -265,6 +267,8 @@ struct team *team_make(int workers)
         return NULL;
     }
     prepare(team, workers, members);
+    team->places = places;
+    team->enter = enter;
     for (int i = 1; i < workers; i++)
         if (pthread_create(&members[i].thread, NULL, serve, &members[i]) != 0) {
             team->workers = i; // the results do not depend on how many there are
@@ -297,7 +301,7 @@ void team_work(struct team *team, team_function function, void *context)
 
 void team_run(int threads, team_function function, void *context)
 {
-    struct team *team = team_make(threads);
+    struct team *team = team_make(threads, NULL, NULL);
     team_work(team, function, context);
     team_free(team);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct places;
 struct team;
 
 struct worker {
@@ -29,9 +30,13 @@ enum { SUM_CHUNK = 4096 };
 
 typedef void (*team_function)(void *context, const struct worker *worker);
 
+// Holds the calling thread to the place of a worker (places.h).
+typedef void (*place_function)(const struct places *places, int worker);
+
 // A team for many regions, or NULL without memory. It remembers which workers were given rest. It
-// has fewer workers than were asked for where the system gives no more threads.
-struct team *team_make(int workers);
+// has fewer workers than were asked for where the system gives no more threads. Its threads `enter`
+// their places when they begin, unless that is NULL; the calling thread, worker 0, is not held.
+struct team *team_make(int workers, const struct places *places, place_function enter);
 void team_free(struct team *team);
 
 // Runs `function` on all workers that do not rest, and returns when all have returned. Without a

@@ -38,6 +38,8 @@ struct team {
     int workers;
     int spins; // before somebody who waits goes to sleep
     struct member *members;
+    const struct places *places;
+    place_function enter; // NULL: nobody is held anywhere
     team_function function;
     void *context;
     atomic_bool over;    // this region
