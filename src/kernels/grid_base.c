@@ -2,3 +2,4 @@
 #define GRID_NAME(name) REAL_NAME(name##_base)
 #include "kernels/grid_body.h"
 #include "kernels/grid_power_body.h"
+#include "kernels/node_sums_body.h"

@@ -3,6 +3,7 @@
 #    define GRID_NAME(name) REAL_NAME(name##_v3)
 #    include "kernels/grid_body.h"
 #    include "kernels/grid_power_body.h"
+#    include "kernels/node_sums_body.h"
 #else
 typedef int no_such_instruction_set; // a file must not be empty
 #endif

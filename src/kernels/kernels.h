@@ -16,6 +16,12 @@ struct wind_now {
     bool relative;
 };
 
+// Kinetic energy, potential energy of gravity (J), and the sum of all coordinates, which is a
+// number only if all of them are.
+struct node_sums {
+    double kinetic, gravity, place;
+};
+
 struct kernels {
     const char *name;
     // Elastic and damping forces of springs (physics.md, 3).
@@ -47,6 +53,9 @@ struct kernels {
                         bool keep);
     // f += factor a
     void (*ring_push)(const struct system *system, real factor, struct range nodes);
+    // Adds the nodes of the range to the sums; their masses are masses[0], ..., or `each` if NULL.
+    void (*node_sums)(const struct state *state, struct range range, const double *masses,
+                      double each, const double gravity[3], struct node_sums *sums);
 };
 
 typedef void (*block_kernel)(const struct system *system, const void *argument,
@@ -64,7 +73,9 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa);
     void REAL_NAME(grid_finish_##isa)(const struct system *, const struct finish_range *,          \
                                       enum sweep_finish);                                          \
     void REAL_NAME(grid_power_##isa)(const struct system *, const struct grid_constants *,         \
-                                     struct range);
+                                     struct range);                                                \
+    void REAL_NAME(node_sums_##isa)(const struct state *, struct range, const double *, double,    \
+                                    const double[3], struct node_sums *);
 DECLARE_GRID_KERNELS(base)
 DECLARE_GRID_KERNELS(v3)
 DECLARE_GRID_KERNELS(v4)

@@ -14,19 +14,18 @@ static void sum_nodes(const struct system *system, const void *unused, struct ra
                       double sums[SUM_WIDTH])
 {
     (void)unused;
-    const struct state *s = system->state;
     vec3 g = system->topology->environment.gravity;
+    struct node_sums found = {0, 0, 0};
     for (size_t i = range.first; i < range.end;) {
         struct node_masses masses = topology_masses(system->topology, i, range.end);
-        for (; i < masses.end; i++) {
-            double mass = mass_in(&masses, i);
-            double x = (double)s->x[i], y = (double)s->y[i], z = (double)s->z[i];
-            double vx = (double)s->vx[i], vy = (double)s->vy[i], vz = (double)s->vz[i];
-            sums[CHECK_KINETIC] += 0.5 * mass * (vx * vx + vy * vy + vz * vz);
-            sums[CHECK_GRAVITY] -= mass * (g.x * x + g.y * y + g.z * z);
-            sums[CHECK_POSITIONS] += x + y + z;
-        }
+        const double *listed = masses.listed ? masses.listed + (i - masses.first) : NULL;
+        system->kernels->node_sums(system->state, (struct range){i, masses.end}, listed,
+                                   masses.each, (double[3]){g.x, g.y, g.z}, &found);
+        i = masses.end;
     }
+    sums[CHECK_KINETIC] = found.kinetic;
+    sums[CHECK_GRAVITY] = found.gravity;
+    sums[CHECK_POSITIONS] = found.place;
 }
 
 static double total_mass(const struct topology *topology)
