@@ -1,5 +1,7 @@
 #include "forces/forces.h"
 
+#include "base/search.h"
+
 static void clear_nodes(struct system *system, const struct plan_nodes *nodes,
                         const struct worker *worker)
 {
@@ -26,16 +28,10 @@ static void clear_forces(struct system *system, const struct worker *worker)
 // The grid that a tile belongs to, its number within the grid in *tile.
 static const struct sweep *sweep_of(const struct sweeps *sweeps, uint64_t *tile)
 {
-    size_t low = 0, high = sweeps->count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (sweeps->items[middle].tiling.first_tile <= *tile)
-            low = middle;
-        else
-            high = middle;
-    }
-    *tile -= sweeps->items[low].tiling.first_tile;
-    return &sweeps->items[low];
+    size_t grid =
+        part_of(&sweeps->items->tiling.first_tile, sizeof *sweeps->items, sweeps->count, *tile);
+    *tile -= sweeps->items[grid].tiling.first_tile;
+    return &sweeps->items[grid];
 }
 
 // Bodies on grids: tiles of all of them are handed out to the workers.

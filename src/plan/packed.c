@@ -1,6 +1,7 @@
 #include "plan/packed.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "plan/packing.h"
 
 // What the plan keeps, listed once.
@@ -161,17 +162,10 @@ uint64_t packed_bytes(const struct plan_packed *packed)
 
 const struct packed_tile *packed_tile_of_node(const struct plan_packed *packed, uint64_t node)
 {
-    uint64_t low = 0, high = packed->tile_count;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (packed->tiles[middle].first_node <= node)
-            low = middle;
-        else
-            high = middle;
-    }
     if (packed->tile_count == 0)
         return NULL;
-    const struct packed_tile *tile = &packed->tiles[low];
+    const struct packed_tile *tile = &packed->tiles[part_of(
+        &packed->tiles->first_node, sizeof *packed->tiles, (size_t)packed->tile_count, node)];
     bool inside = node >= tile->first_node && node < tile->first_node + tile->node_count;
     return inside ? tile : NULL;
 }

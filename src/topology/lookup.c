@@ -1,17 +1,12 @@
 // Finding things in the topology: a node's body, a spring's ends.
 #include "topology/topology.h"
 
+#include "base/search.h"
+
 size_t topology_body_of_node(const struct topology *topology, uint64_t node)
 {
-    size_t low = 0, high = topology->body_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (topology->bodies[middle].first_node <= node)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return part_of(&topology->bodies->first_node, sizeof *topology->bodies, topology->body_count,
+                   node);
 }
 
 bool topology_is_fixed(const struct topology *topology, uint64_t node)
@@ -43,28 +38,14 @@ struct node_masses topology_masses(const struct topology *topology, uint64_t nod
 
 size_t topology_body_of_spring(const struct topology *topology, uint64_t spring)
 {
-    size_t low = 0, high = topology->body_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (topology->bodies[middle].first_spring <= spring)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return part_of(&topology->bodies->first_spring, sizeof *topology->bodies, topology->body_count,
+                   spring);
 }
 
 size_t topology_body_of_face(const struct topology *topology, uint64_t face)
 {
-    size_t low = 0, high = topology->body_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (topology->bodies[middle].first_face <= face)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return part_of(&topology->bodies->first_face, sizeof *topology->bodies, topology->body_count,
+                   face);
 }
 
 struct face topology_body_face(const struct topology *topology, const struct topology_body *body,
