@@ -3,9 +3,9 @@
 // so that a node comes by one or two loads, and registers of one component are made by transposing.
 // A gather instruction loads every component by itself, and is slower by a third to a half.
 //
-//   wide_records_4(records, at, &x, &y, &z)   components of WIDE_LANES records; lane l is that
-//   whose
-//                                             first real is records[at[l]]
+//   wide_records_4(records, at, &x, &y, &z)   of WIDE_LANES records: lane l of x, y and z is that
+//   of
+//                                             the record that begins at records[at[l]]
 //   wide_records_8(records, at, &x, ..., &vz) the same of records of 8, at records[2 * at[l]]
 //
 // Records are aligned to their size. Include after simd/wide.h.

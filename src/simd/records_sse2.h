@@ -25,17 +25,6 @@ static inline void wide_components(const real *records, const uint16_t *at, int 
 }
 #endif
 
-static inline void wide_records_4(const real *records, const uint16_t *at, wide *x, wide *y,
-                                  wide *z)
-{
-    wide_components(records, at, 1, x, y, z);
-}
-
-static inline void wide_records_8(const real *records, const uint16_t *at, wide *x, wide *y,
-                                  wide *z, wide *vx, wide *vy, wide *vz)
-{
-    wide_components(records, at, 2, x, y, z);
-    wide_components(records + 4, at, 2, vx, vy, vz);
-}
+#include "simd/records_by_threes.h"
 
 #endif

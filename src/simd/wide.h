@@ -12,10 +12,9 @@
 //   wide_add, _subtract, _multiply, _divide, _sqrt
 //   wide_max(a, b)          the larger; b where one is no number
 //   wide_multiply_where(m, a, b)  the product where the mask is set, 0 elsewhere
-//   wide_behind_1(b, a), _2 lane l of the result is lane l - 1 (l - 2) of a; the first come from
-//   the
+//   wide_behind_1(b, a), _2 lane l of the result is lane l - 1 (l - 2) of a; the first ones are the
 //                           last of b, the register before a
-//   wide_ahead_1(a, b), _2  lane l of the result is lane l + 1 (l + 2) of a; the last come from the
+//   wide_ahead_1(a, b), _2  lane l of the result is lane l + 1 (l + 2) of a; the last ones are the
 //                           first of b, the register after a
 //   wide_lanes(first, end)  mask of lanes first .. end - 1; both may lie outside the register
 //   wide_bits(p, at)        mask from bits at, at + 1, ... of 32-bit words; at is a multiple of
