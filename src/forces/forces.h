@@ -1,5 +1,5 @@
-// All forces of physics.md (in which order: forces.c). Every worker of the team calls these functions
-// together; each ends with a barrier. Numeric: compiled for float and for double.
+// All forces of physics.md (in which order: forces.c). Every worker of the team calls these
+// functions together; each ends with a barrier. Numeric: compiled for float and for double.
 #ifndef TAUT_FORCES_FORCES_H
 #define TAUT_FORCES_FORCES_H
 
