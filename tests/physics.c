@@ -119,6 +119,33 @@ vec3 force_on(taut_solver *solver, uint64_t node)
     return force;
 }
 
+void assert_same_forces(taut_solver *expected, taut_solver *solver, double tolerance)
+{
+    uint64_t count = 3 * taut_solver_node_count(expected);
+    assert_int_equal(3 * taut_solver_node_count(solver), count);
+    double *a = all_forces(expected), *b = all_forces(solver), greatest = 0;
+    for (uint64_t i = 0; i < count; i++)
+        greatest = fmax(greatest, fabs(a[i]));
+    assert_true(greatest > 0);
+    for (uint64_t i = 0; i < count; i++)
+        assert_near(b[i], a[i], tolerance * greatest);
+    free(a);
+    free(b);
+}
+
+void assert_same_hashes(hash_function *hash_of, const void *context)
+{
+    struct solver_options options = {.config = {.threads = 1, .isa = TAUT_ISA_BASE}};
+    uint64_t expected = hash_of(context, &options);
+    for (int isa = 0; isa < ISA_COUNT; isa++)
+        for (int threads = 1; isa_available((enum isa)isa) && threads <= 4; threads++) {
+            options.config.isa = (taut_isa)(TAUT_ISA_BASE + isa);
+            options.config.threads = threads;
+            if (hash_of(context, &options) != expected)
+                fail_msg("%s and %d threads give another hash", isa_name((enum isa)isa), threads);
+        }
+}
+
 taut_energy energy_of(taut_solver *solver)
 {
     taut_energy energy;

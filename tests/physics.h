@@ -59,6 +59,16 @@ vec3 force_on(taut_solver *solver, uint64_t node);
 double *all_forces(taut_solver *solver);
 double *all_places(const taut_solver *solver);
 
+// All forces on the second solver's nodes are those on the first one's, to so many times the
+// greatest of them.
+void assert_same_forces(taut_solver *expected, taut_solver *solver, double tolerance);
+
+// The same bits, whatever the registers and whoever does the work: `hash_of` runs a scene with the
+// options and gives its hash; it is called for 1 to 4 threads on every instruction set of this
+// machine.
+typedef uint64_t hash_function(const void *context, const struct solver_options *options);
+void assert_same_hashes(hash_function *hash_of, const void *context);
+
 taut_energy energy_of(taut_solver *solver);
 
 // The account of work up to now.
