@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 // Rows shorter than this are left to blocks. Of a vector of 16 lanes four used ones still pay.
 enum { ROW_MIN = 4 };
 
@@ -31,18 +33,20 @@ static bool is_plain(const struct material *material)
 // What is known of each direction while springs are read.
 struct census {
     uint64_t count[DIRECTIONS_MAX];
-    uint64_t last[DIRECTIONS_MAX]; // lower node of the last spring: they must ascend, so none comes
-                                   // twice
+    uint32_t *seen; // of each node, a bit for each direction that a spring goes from it
     int recent;
 };
+_Static_assert((int)DIRECTIONS_MAX <= 32, "a bit for each direction");
 
-static struct plan_direction direction_between(const struct plan_grid *grid, uint64_t a, uint64_t b)
+// In 32 bits, since nodes have such numbers and divisions by 64 take twice as long.
+static struct plan_direction direction_between(const struct plan_grid *grid, uint32_t a, uint32_t b)
 {
-    uint64_t row_a = a / grid->nx, row_b = b / grid->nx;
+    const uint32_t nx = (uint32_t)grid->nx, ny = (uint32_t)grid->ny;
+    uint32_t row_a = a / nx, row_b = b / nx;
     return (struct plan_direction){
-        .dx = (int)((int64_t)(b % grid->nx) - (int64_t)(a % grid->nx)),
-        .dy = (int)((int64_t)(row_b % grid->ny) - (int64_t)(row_a % grid->ny)),
-        .dz = (int)((int64_t)(row_b / grid->ny) - (int64_t)(row_a / grid->ny)),
+        .dx = (int)(b % nx) - (int)(a % nx),
+        .dy = (int)(row_b % ny) - (int)(row_a % ny),
+        .dz = (int)(row_b / ny) - (int)(row_a / ny),
         .offset = (int64_t)b - (int64_t)a,
     };
 }
@@ -71,9 +75,9 @@ static int place_direction(struct plan_grid *grid, struct census *census,
 static bool add_spring(const struct topology *topology, uint64_t spring, struct plan_grid *grid,
                        struct census *census)
 {
-    uint64_t a = topology->springs[spring][0] - grid->first_node; // `spring` counts listed ones
-    uint64_t b = topology->springs[spring][1] - grid->first_node;
-    uint64_t low = a < b ? a : b, high = a < b ? b : a;
+    uint32_t a = topology->springs[spring][0] - (uint32_t)grid->first_node; // `spring` counts
+    uint32_t b = topology->springs[spring][1] - (uint32_t)grid->first_node; // listed ones
+    uint32_t low = a < b ? a : b, high = a < b ? b : a;
     struct plan_direction step = direction_between(grid, low, high);
     step.rest_length = topology->rest_length[spring];
     step.material = topology->spring_material[spring];
@@ -81,10 +85,11 @@ static bool add_spring(const struct topology *topology, uint64_t spring, struct 
     if (d < 0)
         return false;
     const struct plan_direction *known = &grid->directions[d];
-    bool ascends = census->count[d] == 0 || low > census->last[d];
+    uint32_t bit = UINT32_C(1) << d;
+    bool first = !(census->seen[low] & bit);
+    census->seen[low] |= bit;
     census->count[d]++;
-    census->last[d] = low;
-    return ascends && known->material == step.material &&
+    return first && known->material == step.material &&
            is_plain(&topology->materials[step.material]) &&
            fabs(known->rest_length - step.rest_length) <= REST_TOLERANCE * known->rest_length;
 }
@@ -99,17 +104,35 @@ static bool is_whole(const struct plan_grid *grid, const struct plan_direction *
     return x * y * z == count;
 }
 
-static bool take_listed(const struct topology *topology, const struct topology_body *body,
-                        struct plan_grid *grid)
+// Directions take the order of their steps, so that the order of the springs changes no sum.
+static int compare_directions(const void *left, const void *right)
 {
-    struct census census = {.recent = 0};
-    for (uint64_t i = 0; i < body->spring_count; i++)
-        if (!add_spring(topology, body->first_listed + i, grid, &census))
-            return false;
-    for (int d = 0; d < grid->direction_count; d++)
-        if (!is_whole(grid, &grid->directions[d], census.count[d]))
-            return false;
-    return true;
+    const struct plan_direction *a = left, *b = right;
+    if (a->dz != b->dz)
+        return a->dz < b->dz ? -1 : 1;
+    if (a->dy != b->dy)
+        return a->dy < b->dy ? -1 : 1;
+    return a->dx < b->dx ? -1 : a->dx > b->dx;
+}
+
+static taut_status take_listed(const struct topology *topology, const struct topology_body *body,
+                               struct plan_grid *grid, bool *found, taut_error *error)
+{
+    size_t nodes = (size_t)body->node_count;
+    struct census census = {.seen = memory_allocate(NULL, nodes, sizeof *census.seen)};
+    if (!census.seen)
+        return fail_memory(error, "the plan");
+    bool whole = true;
+    for (uint64_t i = 0; i < body->spring_count && whole; i++)
+        whole = add_spring(topology, body->first_listed + i, grid, &census);
+    for (int d = 0; d < grid->direction_count && whole; d++)
+        whole = is_whole(grid, &grid->directions[d], census.count[d]);
+    memory_release(NULL, census.seen, nodes, sizeof *census.seen);
+    if (whole)
+        qsort(grid->directions, (size_t)grid->direction_count, sizeof *grid->directions,
+              compare_directions);
+    *found = whole;
+    return TAUT_OK;
 }
 
 static bool take_directions(const struct topology *topology, const struct topology_body *body,
@@ -132,14 +155,18 @@ static bool take_directions(const struct topology *topology, const struct topolo
     return true;
 }
 
-bool grid_find(const struct topology *topology, size_t index, struct plan_grid *grid)
+taut_status grid_find(const struct topology *topology, size_t index, struct plan_grid *grid,
+                      bool *found, taut_error *error)
 {
     const struct topology_body *body = &topology->bodies[index];
     *grid = (struct plan_grid){.body = index};
+    *found = false;
     if (!has_grid(body, grid))
-        return false;
-    return body->direction_count ? take_directions(topology, body, grid)
-                                 : take_listed(topology, body, grid);
+        return TAUT_OK;
+    if (body->direction_count == 0)
+        return take_listed(topology, body, grid, found, error);
+    *found = take_directions(topology, body, grid);
+    return TAUT_OK;
 }
 
 const struct plan_grid *plan_grid_of_body(const struct plan *plan, size_t body)

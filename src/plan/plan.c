@@ -210,7 +210,11 @@ static taut_status find_grids(const struct topology *topology, struct plan *plan
             face_grid_find(topology, body, &plan->face_grids[plan->face_grid_count]))
             plan->face_grid_count++;
         struct plan_grid *grid = &plan->grids[plan->grid_count];
-        if (!grid_find(topology, body, grid))
+        bool found;
+        taut_status status = grid_find(topology, body, grid, &found, error);
+        if (status != TAUT_OK)
+            return status;
+        if (!found)
             continue;
         tiling_make(grid, &grid->tiling);
         grid->tiling.first_tile = plan->tile_count;

@@ -52,7 +52,11 @@ static taut_status check_spring_grids(const struct topology *topology, const str
     for (size_t g = 0; g < plan->grid_count; g++) {
         const struct plan_grid *grid = &plan->grids[g];
         struct plan_grid found;
-        if (!grid_find(topology, grid->body, &found) || !same_directions(&found, grid))
+        bool is_grid;
+        taut_status status = grid_find(topology, grid->body, &found, &is_grid, error);
+        if (status != TAUT_OK)
+            return status;
+        if (!is_grid || !same_directions(&found, grid))
             return fail(error, TAUT_ERROR_ARGUMENT,
                         "plan: body %zu is not the grid it is taken for", grid->body);
         if (g > 0 && plan->grids[g - 1].body >= grid->body)

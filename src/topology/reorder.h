@@ -19,7 +19,8 @@ struct neighbours {
     uint32_t *items;
 };
 
-// Renumbers the nodes of every body that gains by it, and all that names them. order[i] is then the
+// Renumbers the nodes of every body that gains by it, and all that names them; and guesses the grid
+// of networks whose nodes lie along one already. order[i] is then the
 // builder's number of node i in body->node_order, NULL where the builder's numbers stay. False
 // without memory; the bodies are of no use then but to be freed.
 bool bodies_renumber(struct bodies *bodies);
