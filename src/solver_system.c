@@ -74,7 +74,7 @@ static bool allocate_scratch(struct system *system)
     system->chunk_sums =
         memory_allocate(system->allocator, system->chunk_sums_length, sizeof *system->chunk_sums);
     system->fragile_losses =
-        memory_allocate(system->allocator, chunk_count((size_t)system->plan->fragile_count),
+        memory_allocate(system->allocator, chunk_count((size_t)plan_fragile_total(system->plan)),
                         sizeof *system->fragile_losses);
     return system->chunk_sums && system->fragile_losses;
 }
@@ -89,7 +89,7 @@ static void free_system(struct system *system)
     memory_release(system->allocator, system->chunk_sums, system->chunk_sums_length,
                    sizeof *system->chunk_sums);
     memory_release(system->allocator, system->fragile_losses,
-                   chunk_count((size_t)system->plan->fragile_count),
+                   chunk_count((size_t)plan_fragile_total(system->plan)),
                    sizeof *system->fragile_losses);
     memory_release(system->allocator, system, 1, sizeof *system);
 }
@@ -196,17 +196,20 @@ static double strain(double length, double rest)
     return rest > 0 ? (length - rest) / rest : 0;
 }
 
-static void read_grid(const struct system *system, const struct topology_body *body,
-                      double *strains)
+static void read_grid(const struct system *system, const struct plan_grid *grid, double *strains,
+                      uint8_t *broken)
 {
+    const struct topology_body *body = &system->topology->bodies[grid->body];
     uint64_t end = body->first_spring + body->spring_count;
     for (uint64_t spring = body->first_spring; spring < end;) {
         struct spring_run run = topology_run(system->topology, spring, end);
-        double rest = (double)(real)run.rest_length;
+        struct run_memory memory = run_memory(system, grid, &run);
         for (size_t i = 0; i < (size_t)run.count; i++) {
             vec3 d = vec3_subtract(node_position(system->state, run.a + i),
                                    node_position(system->state, run.b + i));
-            strains[spring + i] = strain(vec3_length(d), rest);
+            strains[spring + i] = strain(vec3_length(d), (double)run_rest_length(&memory, &run, i));
+            if (broken && memory.broken)
+                broken[spring + i] = memory.broken[i];
         }
         spring += run.count;
     }
@@ -224,15 +227,19 @@ static void read_springs(const struct system *system, double *strains, uint8_t *
             broken[spring] = s->broken[i];
     }
     for (size_t g = 0; g < plan->grid_count; g++)
-        read_grid(system, &system->topology->bodies[plan->grids[g].body], strains);
+        read_grid(system, &plan->grids[g], strains, broken);
 }
 
 static uint64_t broken_count(const struct system *system)
 {
+    const struct plan *plan = system->plan;
     uint64_t count = 0;
-    if (system->state->broken)
-        for (uint64_t i = 0; i < system->plan->fragile_count; i++)
-            count += system->state->broken[system->plan->fragile[i]];
+    if (!system->state->broken)
+        return 0;
+    for (uint64_t i = 0; i < plan->fragile_count; i++)
+        count += system->state->broken[plan->fragile[i]];
+    for (uint64_t place = plan->springs.element_count; place < plan->place_count; place++)
+        count += system->state->broken[place];
     return count;
 }
 

@@ -198,7 +198,11 @@ double rest_length_of(const taut_solver *solver, uint64_t spring)
     for (uint64_t i = 0; i < system->constants->springs; i++)
         if (system->plan->springs.order[i] == spring)
             return lengths[i];
-    return topology_spring(solver->topology, spring).rest_length; // of a grid
+    size_t body = topology_body_of_spring(solver->topology, spring);
+    const struct plan_grid *grid = plan_grid_of_body(system->plan, body);
+    if (system->state->rest_length && grid && grid->remembers)
+        return lengths[grid->first_place + spring - solver->topology->bodies[body].first_spring];
+    return topology_spring(solver->topology, spring).rest_length;
 }
 
 // Knuth's MMIX generator; the low bits are poor, the high ones will do.

@@ -134,8 +134,8 @@ static void test_blocks_behind_a_grid(void **state)
         "0.001") "bodies:\n  - {name: a, type: rope, from: [0,0,0], to: [1,0,0], nodes: 50, mass: "
                  "1,"
                  " stiffness: 9}\n  - {name: b, type: cloth, u: [1,0,0], v: [0,1,0], nodes: "
-                 "[30,20],"
-                 " mass: 1, stiffness: 4, law: tension_only}\n  - {name: c, type: ring, center:"
+                 "[3,200],"
+                 " mass: 1, stiffness: 4}\n  - {name: c, type: ring, center:"
                  " [0,0,0], radius: 2, nodes: 60, mass: 3, stiffness: 10}\n");
     const struct plan_set *springs = &solver->plan->springs;
     assert_int_equal(springs->element_count, taut_solver_spring_count(solver) - 49);
@@ -152,11 +152,49 @@ static void test_blocks_behind_a_grid(void **state)
 static void test_fragile_springs(void **state)
 {
     (void)state;
-    taut_solver *solver = sample_solver(&samples[3], "single", "symplectic_euler", NULL);
+    struct solver_options blocks = {.plan = {.no_grids = true}};
+    taut_solver *solver = sample_solver(&samples[3], "single", "symplectic_euler", &blocks);
     assert_int_equal(solver->plan->fragile_count, taut_solver_spring_count(solver));
+    assert_int_equal(solver->plan->place_count, taut_solver_spring_count(solver));
     taut_solver_destroy(solver);
     solver = sample_solver(&samples[2], "single", "symplectic_euler", NULL);
-    assert_int_equal(solver->plan->fragile_count, 0);
+    assert_int_equal(plan_fragile_total(solver->plan), 0);
+    assert_int_equal(solver->plan->place_count, 0);
+    taut_solver_destroy(solver);
+}
+
+// Those of grids stand in no list, but all springs of such a grid have places, behind the blocks'.
+static void test_places_of_grids_that_remember(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(HEADER(
+        "symplectic_euler",
+        "0.001") "bodies:\n"
+                 "  - {name: a, type: cloth, u: [1,0,0], v: [0,1,0], nodes: [6,5], mass: 1,\n"
+                 "     springs: {structural: {stiffness: 4, yield_at: 0.1},\n"
+                 "               bend: {stiffness: 1}}}\n"
+                 "  - {name: b, type: ring, center: [0,0,0], radius: 2, nodes: 60, mass: 3,\n"
+                 "     stiffness: 10, break_at: 2}\n"
+                 "  - {name: c, type: rope, from: [0,0,0], to: [1,0,0], nodes: 50, mass: 1,\n"
+                 "     stiffness: 9, law: tension_only}\n"
+                 "  - {name: d, type: rope, from: [0,0,0], to: [1,0,0], nodes: 20, mass: 1,\n"
+                 "     stiffness: 9, break_at: 3}\n");
+    const struct plan *plan = solver->plan;
+    assert_sound(solver, "memory");
+    assert_int_equal(plan->grid_count, 3);
+    assert_int_equal(plan->fragile_count, 60);
+    uint64_t cloth = 5 * 5 + 6 * 4 + 4 * 5 + 6 * 3;
+    assert_true(plan->grids[0].remembers && !plan->grids[1].remembers && plan->grids[2].remembers);
+    assert_int_equal(plan->grids[0].first_place, 60);
+    assert_int_equal(plan->grids[0].directions[0].first_place, 60);
+    assert_int_equal(plan->grids[0].directions[1].first_place, 60 + 5 * 5);
+    assert_int_equal(plan->grids[0].directions[3].first_place, 60 + 5 * 5 + 6 * 4 + 4 * 5);
+    assert_int_equal(plan->grids[2].first_place, 60 + cloth);
+    assert_int_equal(plan->place_count, 60 + cloth + 19);
+    assert_int_equal(plan_fragile_total(plan), 60 + cloth + 19);
+    solver->plan->grids[2].first_place++;
+    taut_error error = {0};
+    assert_int_equal(plan_check(solver->topology, plan, &error), TAUT_ERROR_ARGUMENT);
     taut_solver_destroy(solver);
 }
 
@@ -263,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_what_needs_no_list),
         cmocka_unit_test(test_blocks_behind_a_grid),
         cmocka_unit_test(test_fragile_springs),
+        cmocka_unit_test(test_places_of_grids_that_remember),
         cmocka_unit_test(test_checker_finds_wrong_orders),
         cmocka_unit_test(test_checker_finds_wrong_blocks),
         cmocka_unit_test(test_checker_finds_conflicts),

@@ -76,13 +76,31 @@ static void add_elastic_of_run(const struct system *system, const struct spring_
     }
 }
 
+// The same of springs that may be slack or broken, or have yielded.
+static void add_elastic_one_by_one(const struct system *system, const struct spring_run *run,
+                                   const struct run_memory *memory, double *sum)
+{
+    const struct spring_constants *material = &system->constants->material[run->material];
+    for (size_t i = 0; i < (size_t)run->count; i++) {
+        if (run_is_broken(memory, i))
+            continue;
+        vec3 d = vec3_subtract(node_position(system->state, run->a + i),
+                               node_position(system->state, run->b + i));
+        *sum += spring_energy(material, vec3_length(d), (double)run_rest_length(memory, run, i));
+    }
+}
+
 // Springs first .. end - 1 of a body.
-static void add_elastic_of_grid(const struct system *system, uint64_t first, uint64_t end,
-                                double *sum)
+static void add_elastic_of_grid(const struct system *system, const struct plan_grid *grid,
+                                uint64_t first, uint64_t end, double *sum)
 {
     while (first < end) {
         struct spring_run run = topology_run(system->topology, first, end);
-        add_elastic_of_run(system, &run, sum);
+        struct run_memory memory = run_memory(system, grid, &run);
+        if (grid->remembers || system->constants->material[run.material].law != LAW_LINEAR)
+            add_elastic_one_by_one(system, &run, &memory, sum);
+        else
+            add_elastic_of_run(system, &run, sum);
         first += run.count;
     }
 }
@@ -103,7 +121,7 @@ static void sum_springs(const struct system *system, const void *unused, struct 
         uint64_t first = range.first > begin ? range.first : begin;
         uint64_t last = range.end < end ? range.end : end;
         if (first < last)
-            add_elastic_of_grid(system, body->first_spring + (first - begin),
+            add_elastic_of_grid(system, &plan->grids[g], body->first_spring + (first - begin),
                                 body->first_spring + (last - begin), &sums[0]);
         begin = end;
     }

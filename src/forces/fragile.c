@@ -1,45 +1,76 @@
 // Springs that break or yield. Each decision reads the two ends of one spring and writes to that
-// spring alone, so the result cannot depend on threads or order.
+// spring alone, so the result cannot depend on threads or order. Of the springs of a grid a kernel
+// finds those that are strained beyond a limit, few as a rule, and only they are decided about.
 #include "forces/forces.h"
 #include "state/reading.h"
 
-static real current_length(const struct system *system, uint32_t spring)
+// One spring: its place in the state's arrays, and what it was built with.
+struct spring {
+    size_t place;
+    size_t a, b;
+    const struct spring_constants *material;
+    real built; // m, rest length
+};
+
+// What may happen to a spring, and how far it may be strained before it does.
+struct change {
+    double (*happen)(struct system *system, const struct spring *spring);
+    bool (*can)(const struct spring_constants *material);
+    // No spring within these changes; -1 and INFINITY where there is no limit.
+    struct strain_limits (*limits)(const struct spring_constants *material);
+};
+
+static real current_length(const struct system *system, const struct spring *spring)
 {
     const struct state *s = system->state;
-    const uint32_t *ends = system->constants->spring_nodes[spring];
-    real dx = s->x[ends[0]] - s->x[ends[1]];
-    real dy = s->y[ends[0]] - s->y[ends[1]];
-    real dz = s->z[ends[0]] - s->z[ends[1]];
+    real dx = s->x[spring->a] - s->x[spring->b];
+    real dy = s->y[spring->a] - s->y[spring->b];
+    real dz = s->z[spring->a] - s->z[spring->b];
     return real_sqrt(dx * dx + dy * dy + dz * dz);
+}
+
+static real present_rest_length(const struct system *system, const struct spring *spring)
+{
+    const real *moved = system->state->rest_length;
+    return moved ? moved[spring->place] : spring->built;
 }
 
 // Breaks the spring if it is stretched beyond break_at times the length it was built with; returns
 // the energy that goes with it.
-static double break_one(struct system *system, uint32_t spring)
+static double break_one(struct system *system, const struct spring *spring)
 {
     struct state *s = system->state;
-    const struct spring_constants *material = spring_material(system, spring);
-    if (!isfinite(material->break_at) || s->broken[spring])
+    if (s->broken[spring->place])
         return 0;
     real length = current_length(system, spring);
-    if (!(length > material->break_at * system->constants->rest_length[spring]))
+    if (!(length > spring->material->break_at * spring->built))
         return 0;
-    s->broken[spring] = 1;
-    real rest = spring_rest_length(system, spring);
-    return spring_energy(material, (double)length, (double)rest);
+    s->broken[spring->place] = 1;
+    return spring_energy(spring->material, (double)length,
+                         (double)present_rest_length(system, spring));
+}
+
+static bool can_break(const struct spring_constants *material)
+{
+    return isfinite(material->break_at);
+}
+
+static struct strain_limits break_limits(const struct spring_constants *material)
+{
+    return (struct strain_limits){.high = material->break_at, .low = -1};
 }
 
 // Moves the rest length so that the elastic strain (L - L0) / L0 is yield_at again; a spring whose
 // law is slack on that side carries no stress there and does not yield. Returns the energy that
 // this takes.
-static double yield_one(struct system *system, uint32_t spring)
+static double yield_one(struct system *system, const struct spring *spring)
 {
     struct state *s = system->state;
-    const struct spring_constants *material = spring_material(system, spring);
-    if (!isfinite(material->yield_at) || spring_is_broken(system, spring))
+    const struct spring_constants *material = spring->material;
+    if (spring_is_broken(system, spring->place))
         return 0;
     real length = current_length(system, spring);
-    real rest = s->rest_length[spring];
+    real rest = s->rest_length[spring->place];
     real moved = rest;
     if (length > rest * (1 + material->yield_at) && material->law != LAW_COMPRESSION_ONLY)
         moved = length / (1 + material->yield_at);
@@ -48,7 +79,7 @@ static double yield_one(struct system *system, uint32_t spring)
         moved = length / (1 - material->yield_at);
     if (moved == rest)
         return 0;
-    s->rest_length[spring] = moved;
+    s->rest_length[spring->place] = moved;
     return spring_energy(material, (double)length, (double)rest) -
            spring_energy(material, (double)length, (double)moved);
 }
@@ -64,31 +95,111 @@ static void renew_slots(struct system *system, size_t i)
             broken ? -1 : spring_rest_length(system, spring);
 }
 
-static void for_all_fragile(struct system *system, double (*change)(struct system *, uint32_t),
+static bool can_yield(const struct spring_constants *material)
+{
+    return isfinite(material->yield_at);
+}
+
+static struct strain_limits yield_limits(const struct spring_constants *material)
+{
+    bool pulls = material->law != LAW_COMPRESSION_ONLY;
+    bool pushes = material->law != LAW_TENSION_ONLY && material->yield_at < 1;
+    return (struct strain_limits){.of_present = true,
+                                  .high = pulls ? 1 + material->yield_at : INFINITY,
+                                  .low = pushes ? 1 - material->yield_at : -1};
+}
+
+static double change_listed(struct system *system, const struct change *change, uint32_t place)
+{
+    const struct constants *constants = system->constants;
+    const struct spring spring = {place, constants->spring_nodes[place][0],
+                                  constants->spring_nodes[place][1], spring_material(system, place),
+                                  constants->rest_length[place]};
+    return change->can(spring.material) ? change->happen(system, &spring) : 0;
+}
+
+// Springs of a grid's run, 64 at a time.
+static void change_run(struct system *system, const struct change *change,
+                       const struct plan_grid *grid, const struct spring_run *run, double *losses)
+{
+    enum { AT_ONCE = 64 };
+    const struct topology_body *body = &system->topology->bodies[grid->body];
+    const uint64_t place = grid->first_place + (run->first - body->first_spring);
+    struct spring spring = {.material = &system->constants->material[run->material],
+                            .built = (real)run->rest_length};
+    if (!change->can(spring.material))
+        return;
+    struct strain_limits limits = change->limits(spring.material);
+    for (uint64_t first = 0; first < run->count; first += AT_ONCE) {
+        int count = run->count - first < AT_ONCE ? (int)(run->count - first) : AT_ONCE;
+        struct grid_strand strand = {(int64_t)(run->a + first), (int64_t)(run->b + first),
+                                     place + first, spring.built, count};
+        uint64_t beyond = system->kernels->grid_beyond(system->state, &strand, &limits);
+        for (size_t i = (size_t)first; beyond != 0; i++, beyond >>= 1) {
+            spring.place = (size_t)place + i;
+            spring.a = run->a + i;
+            spring.b = run->b + i;
+            if (beyond & 1)
+                *losses += change->happen(system, &spring);
+        }
+    }
+}
+
+// Springs [first, end) of those of all grids that remember.
+static void change_grids(struct system *system, const struct change *change, uint64_t first,
+                         uint64_t end, double *losses)
+{
+    const struct plan *plan = system->plan;
+    const uint64_t blocked = plan->springs.element_count;
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        const struct plan_grid *grid = &plan->grids[g];
+        const struct topology_body *body = &system->topology->bodies[grid->body];
+        if (!grid->remembers)
+            continue;
+        uint64_t begin = grid->first_place - blocked, stop = begin + body->spring_count;
+        uint64_t from = first > begin ? first : begin, to = end < stop ? end : stop;
+        while (from < to) {
+            struct spring_run run =
+                topology_run(system->topology, body->first_spring + (from - begin),
+                             body->first_spring + (to - begin));
+            change_run(system, change, grid, &run, losses);
+            from += run.count;
+        }
+    }
+}
+
+// The losses of a chunk are added up in the order of its springs.
+static void for_all_fragile(struct system *system, const struct change *change,
                             const struct worker *worker)
 {
     const struct plan *plan = system->plan;
-    size_t count = (size_t)plan->fragile_count;
+    const size_t listed = (size_t)plan->fragile_count, count = (size_t)plan_fragile_total(plan);
     struct range chunks = worker_share(worker, chunk_count(count), 1);
     for (size_t chunk = chunks.first; chunk < chunks.end; chunk++) {
         struct range range = chunk_range(chunk, count);
-        for (size_t i = range.first; i < range.end; i++) {
-            system->fragile_losses[chunk] += change(system, plan->fragile[i]);
+        double *losses = &system->fragile_losses[chunk];
+        for (size_t i = range.first; i < range.end && i < listed; i++) {
+            *losses += change_listed(system, change, plan->fragile[i]);
             if (plan->packs)
                 renew_slots(system, i);
         }
+        if (range.end > listed)
+            change_grids(system, change, range.first > listed ? range.first - listed : 0,
+                         range.end - listed, losses);
     }
     worker_barrier(worker);
 }
 
 void REAL_NAME(springs_break)(struct system *system, const struct worker *worker)
 {
+    static const struct change breaking = {break_one, can_break, break_limits};
     if (system->topology->any_breaks)
-        for_all_fragile(system, break_one, worker);
+        for_all_fragile(system, &breaking, worker);
 }
 
 void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker)
 {
+    static const struct change yielding = {yield_one, can_yield, yield_limits};
     if (system->topology->any_yields)
-        for_all_fragile(system, yield_one, worker);
+        for_all_fragile(system, &yielding, worker);
 }

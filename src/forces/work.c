@@ -14,19 +14,16 @@
 enum { MOVED_KINETIC = WORK_POWERS, WORK_COLUMNS };
 _Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the account fit a sum");
 
-// Power that a spring's damping takes: c (w.u)^2, or c w^2.
-static double damping_power(const struct system *system, size_t i)
+// Power that the damping of a spring takes that is not broken: c (w.u)^2, or c w^2.
+static double damping_power(const struct system *system, const struct spring_constants *material,
+                            size_t a, size_t b, real rest)
 {
     const struct state *s = system->state;
-    const struct spring_constants *material = spring_material(system, i);
-    if (material->damping == 0 || spring_is_broken(system, i))
-        return 0;
-    const uint32_t *ends = system->constants->spring_nodes[i];
-    vec3 d = spring_vector(system, i);
-    vec3 w = vec3_subtract(node_velocity(s, ends[0]), node_velocity(s, ends[1]));
+    vec3 d = vec3_subtract(node_position(s, a), node_position(s, b));
+    vec3 w = vec3_subtract(node_velocity(s, a), node_velocity(s, b));
     double square = vec3_dot(d, d);
     if (material->law != LAW_LINEAR && // only the others need the length itself
-        spring_is_slack(material, sqrt(square), (double)spring_rest_length(system, i)))
+        spring_is_slack(material, sqrt(square), (double)rest))
         return 0;
     if (material->damping_law == DAMPING_FULL)
         return (double)material->damping * vec3_dot(w, w);
@@ -119,8 +116,32 @@ static void sum_damping(const struct system *system, const void *unused, struct 
 {
     (void)unused;
     double sum = 0;
-    for (size_t i = range.first; i < range.end; i++)
-        sum += damping_power(system, i);
+    for (size_t i = range.first; i < range.end; i++) {
+        const struct spring_constants *material = spring_material(system, i);
+        const uint32_t *ends = system->constants->spring_nodes[i];
+        if (material->damping != 0 && !spring_is_broken(system, i))
+            sum += damping_power(system, material, ends[0], ends[1], spring_rest_length(system, i));
+    }
+    sums[WORK_DAMPING] = sum;
+}
+
+// Of a grid some of whose springs break, yield or go slack: `range` counts its springs.
+static void sum_special_damping(const struct system *system, const void *argument,
+                                struct range range, double sums[SUM_WIDTH])
+{
+    const struct plan_grid *grid = argument;
+    uint64_t begin = system->topology->bodies[grid->body].first_spring;
+    double sum = 0;
+    for (uint64_t first = begin + range.first; first < begin + range.end;) {
+        struct spring_run run = topology_run(system->topology, first, begin + range.end);
+        struct run_memory memory = run_memory(system, grid, &run);
+        const struct spring_constants *material = &system->constants->material[run.material];
+        for (size_t i = 0; i < (size_t)run.count && material->damping != 0; i++)
+            if (!run_is_broken(&memory, i))
+                sum += damping_power(system, material, run.a + i, run.b + i,
+                                     run_rest_length(&memory, &run, i));
+        first += run.count;
+    }
     sums[WORK_DAMPING] = sum;
 }
 
@@ -170,6 +191,11 @@ static void add_grid(struct system *system, const struct grid_constants *constan
                      double power[SUM_WIDTH], const struct worker *worker)
 {
     const struct plan_grid *grid = constants->grid;
+    if (constants->special) {
+        const struct topology_body *body = &system->topology->bodies[grid->body];
+        add_sum(system, (size_t)body->spring_count, sum_special_damping, grid, power, worker);
+        return;
+    }
     struct range rows = worker_share(worker, (size_t)(grid->ny * grid->nz), 1);
     system->kernels->grid_power(system, constants, rows);
     worker_barrier(worker);
@@ -223,7 +249,7 @@ static void record(struct system *system, struct moment moment, const double pow
         work->done[WORK_INFLATION] +=
             inflation_work(system, work->sampled_gas_step, moment.gas_step);
     double lost = 0;
-    for (size_t chunk = 0; chunk < chunk_count((size_t)system->plan->fragile_count); chunk++)
+    for (size_t chunk = 0; chunk < chunk_count((size_t)plan_fragile_total(system->plan)); chunk++)
         lost += system->fragile_losses[chunk];
     work->done[WORK_BREAKING] = lost;
     work->sampled_time = moment.time;

@@ -3,3 +3,4 @@
 #include "kernels/grid_body.h"
 #include "kernels/grid_power_body.h"
 #include "kernels/node_sums_body.h"
+#include "kernels/grid_strain_body.h"

@@ -2,14 +2,15 @@
 // computed once (sweep.h). The passes run over a chunk's rows as over one line of nodes, a register
 // at a time: the springs that would lead out of a row are masked. Of three springs to one row, at
 // -s, 0 and s along it, the reactions are brought together by shifting them along the row, in
-// registers, and added to the row's forces once, one register late. The body of a kernel that is
-// compiled for each instruction set; grid_base.c and the others define TAUT_WIDE_ISA and GRID_NAME.
+// registers, and added to the row's forces once, one register late. Springs that are broken or
+// slack are masked as well. The body of a kernel that is compiled for each instruction set;
+// grid_base.c and the others define TAUT_WIDE_ISA and GRID_NAME.
 //
 // Every element goes through the same operations at every width of register, so the bits are the
 // same. What lies in lanes behind the last node of a range is read but never written, and nobody
 // else writes it meanwhile (settle_first, settle_last).
 #include "kernels/kernels.h"
-#include "simd/wide.h"
+#include "simd/wide_flags.h"
 
 struct push {
     wide x, y, z;
@@ -47,22 +48,47 @@ WIDE_INLINE struct own_nodes load_own(const struct sources *s, long i, enum swee
     };
 }
 
-// F = k (L0 - L) / L d - c (w.d) / L^2 d, one division for both, by L^2; with the full law - c w
-// instead. At L = 0 the numerator is 0, and so is the force along d. `damping` is a constant
-// wherever this is inlined, so that undamped springs load no velocities.
-WIDE_INLINE struct push spring_push(const struct sources *s, const struct own_nodes *own,
-                                    int64_t other, const struct sweep_spring *spring,
-                                    wide_mask exists, enum sweep_damping damping)
+// How springs of a pass are computed: constants wherever this is inlined, so that undamped springs
+// load no velocities, and linear ones for ever whole ask for nothing else.
+struct manner {
+    enum sweep_damping damping;
+    bool special;
+};
+
+// Of the lanes with a partner those whose spring is whole, and by its law not slack at that length.
+WIDE_INLINE wide_mask active(const struct sweep_spring *spring, const struct row_memory *memory,
+                             long i, wide_mask exists, wide rest, wide length)
 {
+    if (memory->broken)
+        exists = wide_both(exists, wide_unflagged(memory->broken + i));
+    if (spring->law == LAW_TENSION_ONLY)
+        exists = wide_both(exists, wide_positive(wide_subtract(length, rest)));
+    if (spring->law == LAW_COMPRESSION_ONLY)
+        exists = wide_both(exists, wide_positive(wide_subtract(rest, length)));
+    return exists;
+}
+
+// F = k (L0 - L) / L d - c (w.d) / L^2 d, one division for both, by L^2; with the full law - c w
+// instead. At L = 0 the numerator is 0, and so is the force along d. From nodes i to `other`.
+WIDE_INLINE struct push spring_push(const struct sources *s, const struct own_nodes *own, long i,
+                                    int64_t other, const struct sweep_spring *spring,
+                                    const struct row_memory *memory, wide_mask exists,
+                                    struct manner manner)
+{
+    const enum sweep_damping damping = manner.damping;
     wide dx = wide_subtract(own->x, wide_load(s->x + other));
     wide dy = wide_subtract(own->y, wide_load(s->y + other));
     wide dz = wide_subtract(own->z, wide_load(s->z + other));
     wide square =
         wide_add(wide_add(wide_multiply(dx, dx), wide_multiply(dy, dy)), wide_multiply(dz, dz));
-    wide length = wide_sqrt(square);
-    wide push = wide_multiply(wide_multiply(wide_set(spring->stiffness),
-                                            wide_subtract(wide_set(spring->rest_length), length)),
-                              length);
+    wide length = wide_sqrt(square), rest = wide_set(spring->rest_length);
+    if (manner.special) {
+        if (memory->rest_length)
+            rest = wide_load(memory->rest_length + i);
+        exists = active(spring, memory, i, exists, rest, length);
+    }
+    wide push = wide_multiply(
+        wide_multiply(wide_set(spring->stiffness), wide_subtract(rest, length)), length);
     wide wx = own->vx, wy = own->vy, wz = own->vz, c = wide_set(spring->damping);
     if (damping != UNDAMPED) {
         wx = wide_subtract(wx, wide_load(s->vx + other));
@@ -156,7 +182,7 @@ WIDE_INLINE struct push no_push(void)
 
 // Springs along the row, 1 and 2 nodes ahead: the reactions stay in the row.
 WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pass *pass, bool one,
-                           bool two, enum sweep_damping damping)
+                           bool two, struct manner manner)
 {
     const struct pass_range range = *given;
     const struct sources sources = sources_of(given);
@@ -165,18 +191,19 @@ WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pa
     const struct sweep_spring first = pass->springs[0], second = pass->springs[1];
     struct push one_before = no_push(), two_before = no_push();
     for (long i = 0; i < range.count; i += WIDE_LANES) {
-        struct own_nodes own = load_own(&sources, i, damping);
+        struct own_nodes own = load_own(&sources, i, manner.damping);
         wide_mask inside = wide_lanes(0, range.count - i);
         struct push sum = no_push(), back = no_push();
         if (one) {
             wide_mask exists = wide_both(wide_bits(has_one, i), inside);
-            sum = spring_push(&sources, &own, i + 1, &first, exists, damping);
+            sum = spring_push(&sources, &own, i, i + 1, &first, &range.memory[0], exists, manner);
             back = behind(&one_before, &sum, 1);
             one_before = sum;
         }
         if (two) {
             wide_mask exists = wide_both(wide_bits(has_two, i), inside);
-            struct push f = spring_push(&sources, &own, i + 2, &second, exists, damping);
+            struct push f =
+                spring_push(&sources, &own, i, i + 2, &second, &range.memory[1], exists, manner);
             struct push f_back = behind(&two_before, &f, 2);
             sum = one ? push_sum(&sum, &f) : f;
             back = one ? push_sum(&back, &f_back) : f_back;
@@ -194,7 +221,7 @@ WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pa
 // (at 0), of lane l - step (at step) and of lane l + step (at -step), of which the last lanes'
 // partners come with the next register: so that is when a register of reactions is complete.
 WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pass *pass, int step,
-                           enum sweep_damping damping)
+                           struct manner manner)
 {
     const struct pass_range range = *given;
     const struct sources sources = sources_of(given);
@@ -206,14 +233,16 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
     long i = 0;
     for (; i < range.count; i += WIDE_LANES) {
         int64_t other = i + range.offset;
-        struct own_nodes own = load_own(&sources, i, damping);
+        struct own_nodes own = load_own(&sources, i, manner.damping);
         wide_mask inside = wide_lanes(0, range.count - i);
         wide_mask has_left = wide_both(wide_bits(left_bits, i), inside);
         wide_mask has_right = wide_both(wide_bits(right_bits, i), inside);
-        struct push left = spring_push(&sources, &own, other - step, &to_left, has_left, damping);
-        struct push middle = spring_push(&sources, &own, other, &to_middle, inside, damping);
-        struct push right =
-            spring_push(&sources, &own, other + step, &to_right, has_right, damping);
+        struct push left = spring_push(&sources, &own, i, other - step, &to_left, &range.memory[0],
+                                       has_left, manner);
+        struct push middle =
+            spring_push(&sources, &own, i, other, &to_middle, &range.memory[1], inside, manner);
+        struct push right = spring_push(&sources, &own, i, other + step, &to_right,
+                                        &range.memory[2], has_right, manner);
         struct push sum = push_sum(&middle, &right);
         sum = push_sum(&left, &sum);
         add_to_sum(&range.sum, i, &sum);
@@ -235,61 +264,77 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
 
 // Springs to one place of another row.
 WIDE_INLINE void run_one(const struct pass_range *given, const struct sweep_pass *pass,
-                         enum sweep_damping damping)
+                         struct manner manner)
 {
     const struct pass_range range = *given;
     const struct sources sources = sources_of(given);
     const struct sweep_spring spring = pass->springs[0];
     for (long i = 0; i < range.count; i += WIDE_LANES) {
-        struct own_nodes own = load_own(&sources, i, damping);
+        struct own_nodes own = load_own(&sources, i, manner.damping);
         wide_mask inside = wide_lanes(0, range.count - i);
-        struct push f = spring_push(&sources, &own, i + range.offset, &spring, inside, damping);
+        struct push f = spring_push(&sources, &own, i, i + range.offset, &spring, &range.memory[0],
+                                    inside, manner);
         add_to_sum(&range.sum, i, &f);
         react(&range.other, i, &f, range.count - i);
     }
 }
 
 WIDE_INLINE void run_kind(const struct pass_range *range, const struct sweep_pass *pass,
-                          enum sweep_damping damping)
+                          struct manner manner)
 {
     bool one = pass->springs[0].present, two = pass->springs[1].present;
     if (pass->kind == SWEEP_ONE)
-        run_one(range, pass, damping);
+        run_one(range, pass, manner);
     else if (pass->kind == SWEEP_THREE && pass->step == 1)
-        run_three(range, pass, 1, damping);
+        run_three(range, pass, 1, manner);
     else if (pass->kind == SWEEP_THREE)
-        run_three(range, pass, 2, damping);
+        run_three(range, pass, 2, manner);
     else if (one && two)
-        run_along(range, pass, true, true, damping);
+        run_along(range, pass, true, true, manner);
     else if (one)
-        run_along(range, pass, true, false, damping);
+        run_along(range, pass, true, false, manner);
     else
-        run_along(range, pass, false, true, damping);
+        run_along(range, pass, false, true, manner);
 }
 
 static void run_undamped(const struct pass_range *range, const struct sweep_pass *pass)
 {
-    run_kind(range, pass, UNDAMPED);
+    run_kind(range, pass, (struct manner){UNDAMPED, false});
 }
 
 static void run_axial(const struct pass_range *range, const struct sweep_pass *pass)
 {
-    run_kind(range, pass, DAMPED_AXIAL);
+    run_kind(range, pass, (struct manner){DAMPED_AXIAL, false});
 }
 
 static void run_full(const struct pass_range *range, const struct sweep_pass *pass)
 {
-    run_kind(range, pass, DAMPED_FULL);
+    run_kind(range, pass, (struct manner){DAMPED_FULL, false});
+}
+
+static void run_special_undamped(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, (struct manner){UNDAMPED, true});
+}
+
+static void run_special_axial(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, (struct manner){DAMPED_AXIAL, true});
+}
+
+static void run_special_full(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, (struct manner){DAMPED_FULL, true});
 }
 
 void GRID_NAME(grid_pass)(const struct pass_range *range, const struct sweep_pass *pass)
 {
     if (pass->damping == UNDAMPED)
-        run_undamped(range, pass);
+        (pass->special ? run_special_undamped : run_undamped)(range, pass);
     else if (pass->damping == DAMPED_AXIAL)
-        run_axial(range, pass);
+        (pass->special ? run_special_axial : run_axial)(range, pass);
     else
-        run_full(range, pass);
+        (pass->special ? run_special_full : run_full)(range, pass);
 }
 
 // One component of what is finished: x, v and f of nodes, g of the body.

@@ -22,6 +22,21 @@ struct node_sums {
     double kinetic, gravity, place;
 };
 
+// A spring of length L is beyond its limits if L > high L0 or L < low L0, where L0 is its present
+// rest length or the one it was built with.
+struct strain_limits {
+    bool of_present;
+    real high, low;
+};
+
+// `count` <= 64 springs of a grid that remembers, from nodes a + i to b + i; places place + i.
+struct grid_strand {
+    int64_t a, b;
+    uint64_t place;
+    real built; // rest length
+    int count;
+};
+
 struct kernels {
     const char *name;
     // Elastic and damping forces of springs (physics.md, 3).
@@ -43,6 +58,10 @@ struct kernels {
     // z): what the damping takes of the springs to later nodes.
     void (*grid_power)(const struct system *system, const struct grid_constants *grid,
                        struct range rows);
+    // Bit i is set where spring i of the strand is whole and beyond its limits. Reads the state of
+    // no other spring.
+    uint64_t (*grid_beyond)(const struct state *state, const struct grid_strand *strand,
+                            const struct strain_limits *limits);
     // Wind of every law on the faces of rows of a cloth; writes to the nodes of these rows alone:
     // their forces and, of law node, their normals nx, ny, nz.
     void (*face_grid)(const struct system *system, const struct wind_now *wind,
@@ -75,7 +94,9 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa);
     void REAL_NAME(grid_power_##isa)(const struct system *, const struct grid_constants *,         \
                                      struct range);                                                \
     void REAL_NAME(node_sums_##isa)(const struct state *, struct range, const double *, double,    \
-                                    const double[3], struct node_sums *);
+                                    const double[3], struct node_sums *);                          \
+    uint64_t REAL_NAME(grid_beyond_##isa)(const struct state *, const struct grid_strand *,        \
+                                          const struct strain_limits *);
 DECLARE_GRID_KERNELS(base)
 DECLARE_GRID_KERNELS(v3)
 DECLARE_GRID_KERNELS(v4)

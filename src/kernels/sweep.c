@@ -29,8 +29,14 @@ static uint64_t larger(uint64_t a, uint64_t b)
 static struct sweep_spring spring_of(const struct plan_direction *direction,
                                      const struct spring_constants *material)
 {
-    return (struct sweep_spring){true, material->stiffness, material->damping,
-                                 (real)direction->rest_length};
+    return (struct sweep_spring){.present = true,
+                                 .stiffness = material->stiffness,
+                                 .damping = material->damping,
+                                 .rest_length = (real)direction->rest_length,
+                                 .law = material->law,
+                                 .breaks = isfinite(material->break_at),
+                                 .yields = isfinite(material->yield_at),
+                                 .direction = direction};
 }
 
 static enum sweep_damping damping_of(const struct spring_constants *material)
@@ -72,6 +78,8 @@ static void take(struct directions *all, int d, struct sweep_pass *pass, int pla
     pass->springs[place] = spring_of(&all->grid->directions[d], material_of(all, d));
     if (damping_of(material_of(all, d)) > pass->damping)
         pass->damping = damping_of(material_of(all, d));
+    const struct sweep_spring *spring = &pass->springs[place];
+    pass->special |= spring->law != LAW_LINEAR || spring->breaks || spring->yields;
 }
 
 // Springs to three places of one row, or none.

@@ -30,13 +30,17 @@ enum sweep_damping { UNDAMPED, DAMPED_AXIAL, DAMPED_FULL };
 struct sweep_spring {
     bool present;
     real stiffness, damping, rest_length;
+    enum spring_law law;
+    bool breaks, yields;
+    const struct plan_direction *direction;
 };
 
 struct sweep_pass {
     enum sweep_kind kind;
     enum sweep_damping damping; // the highest that one of its springs needs
     int dy, dz;
-    int step; // of SWEEP_THREE: 1 or 2; of SWEEP_ONE: its place along the row
+    bool special; // one of its springs can break, yield or go slack
+    int step;     // of SWEEP_THREE: 1 or 2; of SWEEP_ONE: its place along the row
     // ALONG: 1 and 2 ahead; THREE: at -step, 0 and step; ONE: the first.
     struct sweep_spring springs[3];
 };
@@ -88,6 +92,13 @@ struct reals {
     real *x, *y, *z;
 };
 
+// What the state has of the springs of a row, counted as the nodes they come from; NULL where
+// nothing changes. What stands there for a node without a spring is another spring's.
+struct row_memory {
+    const uint8_t *broken;
+    const real *rest_length;
+};
+
 // What a pass works on: nodes from `first`, a whole number of rows or part of one row.
 struct pass_range {
     const struct state *state;
@@ -99,6 +110,7 @@ struct pass_range {
     struct reals sum;   // of the forces on these nodes
     struct reals other; // of the reactions, at the node that `offset` leads to
     bool starts;        // nothing is in the sums yet
+    struct row_memory memory[3]; // of a special pass's springs
 };
 
 // Nodes whose forces are complete when `own` and `reactions` have been added (nothing if NULL), and

@@ -53,15 +53,45 @@ static void add(real *to, const real *from, long count)
         to[i] += from[i];
 }
 
+// What the state has of the springs of a direction, from a node of the grid on along its row.
+static struct row_memory memory_of(const struct tile_sweep *it, const struct sweep_spring *spring,
+                                   int64_t first)
+{
+    const struct state *s = it->system->state;
+    const struct plan_grid *grid = it->sweep->grid;
+    if (!spring->present || !(spring->breaks || spring->yields))
+        return (struct row_memory){NULL, NULL};
+    const struct plan_direction *to = spring->direction;
+    const int64_t nx = (int64_t)grid->nx, ny = (int64_t)grid->ny;
+    int64_t node = first - (int64_t)grid->first_node, row = node / nx;
+    int64_t i = node % nx - (to->dx < 0 ? -to->dx : 0);
+    int64_t j = row % ny - (to->dy < 0 ? -to->dy : 0), k = row / ny;
+    int64_t place =
+        (int64_t)to->first_place + (k * (ny - abs(to->dy)) + j) * (nx - abs(to->dx)) + i;
+    return (struct row_memory){spring->breaks ? s->broken + place : NULL,
+                               spring->yields ? s->rest_length + place : NULL};
+}
+
+static void run_range(const struct tile_sweep *it, const struct sweep_pass *pass,
+                      struct pass_range *range)
+{
+    for (int place = 0; place < 3 && pass->special; place++)
+        range->memory[place] = memory_of(it, &pass->springs[place], range->first);
+    it->system->kernels->grid_pass(range, pass);
+}
+
 // Whole rows at once, or row by row where the springs lead out of the row at one end.
 static void run_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
                      struct pass_range range, uint64_t rows)
 {
     const long nx = (long)it->tiling->nx;
     int shift = pass->kind == SWEEP_ONE ? pass->step : 0;
-    if (shift == 0) {
+    // What the state remembers of a row does not follow what it remembers of the last one; of a
+    // rope it does.
+    bool alone = pass->special && it->sweep->tiling.nx == it->sweep->grid->nx;
+    if (shift == 0 && !alone) {
         range.count = (long)rows * nx;
-        it->system->kernels->grid_pass(&range, pass);
+        run_range(it, pass, &range);
         return;
     }
     long begin = shift < 0 ? -shift : 0;
@@ -73,10 +103,11 @@ static void run_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
     range.sum = reals_at(range.sum, begin);
     range.other = reals_at(range.other, begin + shift);
     for (uint64_t row = 0; row < rows; row++) {
-        it->system->kernels->grid_pass(&range, pass);
+        run_range(it, pass, &range);
         range.first += nx;
         range.sum = reals_at(range.sum, nx);
-        range.other = reals_at(range.other, nx);
+        if (pass->kind != SWEEP_ALONG) // which has none
+            range.other = reals_at(range.other, nx);
     }
 }
 

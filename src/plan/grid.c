@@ -24,10 +24,14 @@ static bool has_grid(const struct topology_body *body, struct plan_grid *grid)
            grid->nx * grid->ny * grid->nz == body->node_count;
 }
 
+static bool is_remembering(const struct material *material)
+{
+    return isfinite(material->break_at) || isfinite(material->yield_at);
+}
+
 static bool is_plain(const struct material *material)
 {
-    return material->law == LAW_LINEAR && !isfinite(material->break_at) &&
-           !isfinite(material->yield_at);
+    return material->law == LAW_LINEAR && !is_remembering(material);
 }
 
 // What is known of each direction while springs are read.
@@ -142,8 +146,9 @@ static bool take_directions(const struct topology *topology, const struct topolo
         return false;
     for (size_t d = 0; d < body->direction_count; d++) {
         const struct topology_direction *from = &topology->directions[body->first_direction + d];
-        if (!is_plain(&topology->materials[from->material]) || abs(from->to.steps[0]) > GRID_REACH)
+        if (abs(from->to.steps[0]) > GRID_REACH)
             return false;
+        grid->remembers |= is_remembering(&topology->materials[from->material]);
         grid->directions[grid->direction_count++] =
             (struct plan_direction){.dx = from->to.steps[0],
                                     .dy = from->to.steps[1],

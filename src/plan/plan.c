@@ -197,6 +197,24 @@ static taut_status find_fragile_slots(struct plan *plan, taut_error *error)
     return status;
 }
 
+// Places in the state for the springs of grids that remember, behind those of the blocks.
+static void assign_places(const struct topology *topology, struct plan *plan)
+{
+    plan->place_count = plan->springs.element_count;
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        struct plan_grid *grid = &plan->grids[g];
+        const struct topology_body *body = &topology->bodies[grid->body];
+        if (!grid->remembers)
+            continue;
+        grid->first_place = plan->place_count;
+        for (int d = 0; d < grid->direction_count; d++)
+            grid->directions[d].first_place =
+                grid->first_place + topology->directions[body->first_direction + d].first_spring -
+                body->first_spring;
+        plan->place_count += body->spring_count;
+    }
+}
+
 static taut_status find_grids(const struct topology *topology, struct plan *plan, taut_error *error)
 {
     plan->grid_capacity = topology->body_count;
@@ -286,8 +304,10 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
         status = plan_blocks(topology, options, plan, false, error);
     if (status == TAUT_OK)
         status = plan_blocks(topology, options, plan, true, error);
-    if (status == TAUT_OK)
+    if (status == TAUT_OK) {
+        assign_places(topology, plan);
         status = list_fragile(topology, plan, error);
+    }
     if (status == TAUT_OK && plan->packs)
         status = packed_make(topology, plan, error);
     if (status == TAUT_OK)

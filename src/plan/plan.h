@@ -25,6 +25,7 @@ struct plan_direction {
     int64_t offset; // in node numbers
     double rest_length;
     uint32_t material;
+    uint64_t first_place; // of its first spring, where the grid remembers
 };
 
 // Directions of two shells of a lattice, and how far they reach along a row.
@@ -37,6 +38,11 @@ struct plan_grid {
     uint64_t first_node, nx, ny, nz;
     struct plan_direction directions[DIRECTIONS_MAX];
     int direction_count;
+    // Whether some of its springs can break or yield. Then all of them have places in the state's
+    // spring arrays, in the builder's order: direction after direction, a row's one after the
+    // other.
+    bool remembers;
+    uint64_t first_place;
     struct plan_tiling tiling;
 };
 
@@ -81,6 +87,9 @@ struct plan {
     uint64_t tile_count;      // of all grids
     struct plan_nodes *loose; // the nodes of bodies that are no grids; length loose_count
     size_t loose_count, loose_capacity;
+    // Springs that the state's arrays are for: those of the blocks, then those of grids that
+    // remember.
+    uint64_t place_count;
     uint32_t *fragile; // places in springs.order of springs that can break or yield, ascending
     uint64_t fragile_count;
     uint64_t (*fragile_slots)[2]; // of each, where it stands in `packed`
@@ -100,7 +109,8 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
 void plan_free(struct plan *plan);
 
 // Finds out whether the springs of a body make a grid: from their directions, or, where they are
-// listed, from the springs themselves, in whatever order. Springs that can break, yield or go slack do not.
+// listed, from the springs themselves, in whatever order. Listed springs that can break, yield or
+// go slack do not.
 taut_status grid_find(const struct topology *topology, size_t body, struct plan_grid *grid,
                       bool *found, taut_error *error);
 
@@ -119,6 +129,13 @@ const struct plan_rings *plan_rings_of_body(const struct plan *plan, size_t body
 // Whether the faces of a body are in blocks: those that wind or gas acts on, but for cloths on
 // grids and for gas where there are rings.
 bool plan_faces_in_blocks(const struct topology *topology, const struct plan *plan, size_t body);
+
+// Springs to look at for breaks and yields: those of plan->fragile, then all of grids that
+// remember.
+static inline uint64_t plan_fragile_total(const struct plan *plan)
+{
+    return plan->fragile_count + (plan->place_count - plan->springs.element_count);
+}
 
 uint64_t plan_bytes(const struct plan *plan);
 

@@ -67,6 +67,16 @@ static taut_status check_spring_grids(const struct topology *topology, const str
         if (plan_grid_of_body(plan, topology_body_of_spring(topology, plan->springs.order[i])))
             return fail(error, TAUT_ERROR_ARGUMENT, "plan: spring %lu is in a block and in a grid",
                         (unsigned long)plan->springs.order[i]);
+    uint64_t places = plan->springs.element_count;
+    for (size_t g = 0; g < plan->grid_count; g++)
+        if (plan->grids[g].remembers) {
+            if (plan->grids[g].first_place != places)
+                return fail(error, TAUT_ERROR_ARGUMENT, "plan: places of grids out of order");
+            places += topology->bodies[plan->grids[g].body].spring_count;
+        }
+    if (places != plan->place_count)
+        return fail(error, TAUT_ERROR_ARGUMENT, "plan: %llu places of %llu",
+                    (unsigned long long)places, (unsigned long long)plan->place_count);
     if (springs != topology->spring_count)
         return fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks and grids have %llu of %llu springs",
                     (unsigned long long)springs, (unsigned long long)topology->spring_count);

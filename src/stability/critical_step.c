@@ -97,11 +97,15 @@ static void add_springs(const struct system *system, enum tangent tangent, struc
         uint64_t end = body->first_spring + body->spring_count;
         for (uint64_t spring = body->first_spring; spring < end;) {
             struct spring_run run = topology_run(system->topology, spring, end);
-            struct joint joint = {run.a, run.b, (double)(real)run.rest_length,
-                                  &constants->material[run.material]};
+            struct run_memory memory = run_memory(system, &system->plan->grids[g], &run);
+            for (uint32_t i = 0; i < run.count; i++) {
+                struct joint joint = {run.a + i, run.b + i,
+                                      (double)run_rest_length(&memory, &run, i),
+                                      &constants->material[run.material]};
+                if (!run_is_broken(&memory, i))
+                    add_spring(system, tangent, joint, nodes);
+            }
             spring += run.count;
-            for (; run.count > 0; run.count--, joint.a++, joint.b++)
-                add_spring(system, tangent, joint, nodes);
         }
     }
 }
@@ -162,18 +166,23 @@ static void offer(const struct system *system, uint64_t spring, uint32_t materia
 
 // The springs at a node of a grid: of each direction the one that ends there and the one that
 // starts there.
-static void offer_grid(const struct system *system, const struct topology_body *body, uint64_t node,
+static void offer_grid(const struct system *system, const struct plan_grid *grid, uint64_t node,
                        double *stiffest, uint64_t *spring)
 {
+    const struct topology_body *body = &system->topology->bodies[grid->body];
     for (size_t d = 0; d < body->direction_count; d++) {
         const struct topology_direction *direction =
             &system->topology->directions[body->first_direction + d];
         uint64_t own = node - body->first_node, index;
-        if (own >= direction->to.apart &&
-            direction_find(&direction->to, own - direction->to.apart, &index))
-            offer(system, direction->first_spring + index, direction->material, stiffest, spring);
-        if (direction_find(&direction->to, own, &index))
-            offer(system, direction->first_spring + index, direction->material, stiffest, spring);
+        for (int back = 1; back >= 0; back--) {
+            uint64_t apart = back ? direction->to.apart : 0;
+            if (own < apart || !direction_find(&direction->to, own - apart, &index))
+                continue;
+            if (!grid->remembers ||
+                !spring_is_broken(system, (size_t)(grid->directions[d].first_place + index)))
+                offer(system, direction->first_spring + index, direction->material, stiffest,
+                      spring);
+        }
     }
 }
 
@@ -202,9 +211,10 @@ bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint
     }
     size_t index = topology_body_of_node(system->topology, node);
     const struct topology_body *body = &system->topology->bodies[index];
-    if (plan_grid_of_body(system->plan, index) && body->direction_count)
-        offer_grid(system, body, node, &stiffest, spring);
-    else if (plan_grid_of_body(system->plan, index))
+    const struct plan_grid *grid = plan_grid_of_body(system->plan, index);
+    if (grid && body->direction_count)
+        offer_grid(system, grid, node, &stiffest, spring);
+    else if (grid)
         offer_listed(system, body, node, &stiffest, spring);
     return stiffest >= 0;
 }

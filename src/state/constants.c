@@ -137,6 +137,7 @@ static void fill_grid(struct grid_constants *to, const struct plan_grid *grid,
         const struct plan_direction *direction = &grid->directions[d];
         const struct spring_constants *material = &materials[direction->material];
         to->damped |= material->damping > 0;
+        to->special |= grid->remembers || material->law != LAW_LINEAR;
         to->to[d].dx = direction->dx;
         to->to[d].dy = direction->dy;
         to->to[d].dz = direction->dz;

@@ -19,6 +19,7 @@ struct grid_constants {
     const struct plan_grid *grid;
     int count;
     bool damped;
+    bool special; // some of its springs break, yield or go slack
     struct {
         int dx, dy, dz;
         int64_t offset;

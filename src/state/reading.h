@@ -47,6 +47,35 @@ static inline real spring_rest_length(const struct system *system, size_t spring
     return moved ? moved[spring] : system->constants->rest_length[spring];
 }
 
+// What changes of the springs of a grid's run: NULL where nothing does.
+struct run_memory {
+    const uint8_t *broken;
+    const real *rest_length;
+};
+
+static inline struct run_memory
+run_memory(const struct system *system, const struct plan_grid *grid, const struct spring_run *run)
+{
+    const struct state *s = system->state;
+    if (!grid->remembers)
+        return (struct run_memory){NULL, NULL};
+    uint64_t place =
+        grid->first_place + (run->first - system->topology->bodies[grid->body].first_spring);
+    return (struct run_memory){s->broken ? s->broken + place : NULL,
+                               s->rest_length ? s->rest_length + place : NULL};
+}
+
+static inline bool run_is_broken(const struct run_memory *memory, size_t i)
+{
+    return memory->broken && memory->broken[i];
+}
+
+static inline real run_rest_length(const struct run_memory *memory, const struct spring_run *run,
+                                   size_t i)
+{
+    return memory->rest_length ? memory->rest_length[i] : (real)run->rest_length;
+}
+
 // Whether the law gives no force at this length.
 static inline bool spring_is_slack(const struct spring_constants *material, double length,
                                    double rest)

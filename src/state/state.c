@@ -110,13 +110,28 @@ static void start_colliders(struct state *state, const struct topology *topology
     }
 }
 
+static void start_rest_lengths(struct state *state, const struct topology *topology,
+                               const struct plan *plan)
+{
+    struct spring_run near = {0};
+    for (uint64_t i = 0; i < plan->springs.element_count; i++)
+        state->rest_length[i] =
+            (real)topology_spring_near(topology, plan->springs.order[i], &near).rest_length;
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        const struct topology_body *body = &topology->bodies[plan->grids[g].body];
+        uint64_t count = plan->grids[g].remembers ? body->spring_count : 0;
+        for (uint64_t i = 0; i < count; i++)
+            state->rest_length[plan->grids[g].first_place + i] =
+                (real)topology_spring_near(topology, body->first_spring + i, &near).rest_length;
+    }
+}
+
 static void start_springs(struct state *state, const struct topology *topology,
                           const struct plan *plan)
 {
     struct spring_run near = {0};
-    for (uint64_t i = 0; state->rest_length && i < state->springs; i++)
-        state->rest_length[i] =
-            (real)topology_spring_near(topology, plan->springs.order[i], &near).rest_length;
+    if (state->rest_length)
+        start_rest_lengths(state, topology, plan);
     for (uint64_t i = 0; state->slot_rest && i < state->slots; i++) {
         uint32_t place = plan->packed.slot_springs[i];
         state->slot_rest[i] = -1;
@@ -136,7 +151,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
         return fail_memory(error, "the state");
     state->allocator = allocator;
     state->nodes = topology->node_count;
-    state->springs = plan->springs.element_count;
+    state->springs = plan->place_count;
     state->slots = plan->packed.slot_count;
     state->bodies = topology->body_count;
     state->motions = topology->motion_count;

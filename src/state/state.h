@@ -9,7 +9,7 @@
 
 // X(type, name, length, condition): the array exists where the condition holds, else it is NULL.
 // Node arrays are in internal order over all bodies (topology/reorder.h); spring arrays in the
-// order of the plan's blocks.
+// order of the plan's blocks, and behind them those of grids that remember (plan.h).
 #define STATE_ARRAYS(X)                                                                            \
     /* positions (m), velocities (m/s), forces (N) */                                              \
     X(real, x, nodes, true)                                                                        \
