@@ -38,7 +38,12 @@ build_for_arm >"$work/build.log" 2>&1 || {
     exit 1
 }
 
-TAUT_ISA=base "$qemu" "$work/build/neon_hashes" $steps >"$work/arm" || {
+# On one processor: qemu (7.2 at least) lets a load-acquire overtake a store-release before it, as
+# no ARM does, and with it the barrier of the team loses calls to wake up. Threads that take turns on
+# one processor see everything in order. Should it hang all the same, it fails.
+processor=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
+TAUT_ISA=base timeout 200 taskset -c "$processor" "$qemu" "$work/build/neon_hashes" $steps \
+    >"$work/arm" || {
     say "the program for ARM failed"
     exit 1
 }
