@@ -98,11 +98,17 @@ static bool is_large(size_t bytes)
 
 // ---- Blocks
 
+// Blocks from that many bytes on begin at the beginning of a page, so that those who use several
+// know how they lie to each other in the first level of the cache.
+enum { PAGED = 1 << 16, SMALL_PAGE = 4096 };
+
 static void *allocate_aligned(void *context, size_t bytes, size_t alignment)
 {
     (void)context;
     if (is_large(bytes)) // at more than any alignment that is asked for
         return map_large(bytes);
+    if (bytes >= PAGED && alignment < SMALL_PAGE)
+        alignment = SMALL_PAGE;
     size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     return rounded < bytes ? NULL : aligned_alloc(alignment, rounded);
 }

@@ -14,13 +14,6 @@ static uint64_t rows_of(uint64_t nodes, const struct plan_tiling *tiling)
     return (nodes + tiling->nx - 1) / tiling->nx;
 }
 
-// A register more, which the last of a range may write into, and some lines so that the three
-// components do not lie at the same place of a page.
-static uint64_t padded(uint64_t nodes)
-{
-    return nodes / 1024 * 1024 + 1024 + 80;
-}
-
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -189,11 +182,6 @@ static bool make_sweep(struct sweep *sweep, const struct plan_grid *grid,
     return sweep->spill && make_bits(sweep, allocator);
 }
 
-static size_t room_length(const struct sweeps *sweeps)
-{
-    return (size_t)(3 * (sweeps->chunk_nodes + sweeps->wave_nodes));
-}
-
 taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constants *constants,
                                    bool loaded, int workers, const taut_allocator *allocator,
                                    struct sweeps **result, taut_error *error)
@@ -212,10 +200,11 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
         sweeps->count++;
         made = make_sweep(&sweeps->items[g], &plan->grids[g], constants->material, allocator);
         const struct plan_tiling *tiling = &plan->grids[g].tiling;
-        uint64_t wave = wave_layers(tiling) * wave_rows(tiling) * tiling->nx;
-        sweeps->chunk_nodes = larger(sweeps->chunk_nodes, padded(tiling->chunk_rows * tiling->nx));
-        sweeps->wave_nodes = larger(sweeps->wave_nodes, padded(wave));
+        uint64_t wave = wave_layers(tiling) * wave_layer_nodes(tiling);
+        sweeps->chunk_nodes = larger(sweeps->chunk_nodes, paged(tiling->chunk_rows * tiling->nx));
+        sweeps->wave_nodes = larger(sweeps->wave_nodes, wave);
     }
+    sweeps->room_length = (size_t)(3 * (sweeps->chunk_nodes + sweeps->wave_nodes)) + PAGE_REALS;
     if (made)
         made = REAL_NAME(sweeps_reserve)(sweeps, workers);
     if (!made) {
@@ -230,7 +219,7 @@ bool REAL_NAME(sweeps_reserve)(struct sweeps *sweeps, int workers)
 {
     if (sweeps->room && workers <= sweeps->workers)
         return true;
-    const size_t each = room_length(sweeps);
+    const size_t each = sweeps->room_length;
     real *room = memory_allocate(sweeps->allocator, each * (size_t)workers, sizeof *room);
     if (!room)
         return false;
@@ -255,7 +244,7 @@ void sweeps_free(struct sweeps *sweeps)
             memory_release(allocator, sweep->bits[i], sweep->bit_words, sizeof *sweep->bits[i]);
     }
     memory_release(allocator, sweeps->items, sweeps->capacity, sizeof *sweeps->items);
-    memory_release(allocator, sweeps->room, room_length(sweeps) * (size_t)sweeps->workers,
+    memory_release(allocator, sweeps->room, sweeps->room_length * (size_t)sweeps->workers,
                    sizeof *sweeps->room);
     memory_release(allocator, sweeps, 1, sizeof *sweeps);
 }
@@ -263,7 +252,7 @@ void sweeps_free(struct sweeps *sweeps)
 uint64_t REAL_NAME(sweeps_bytes)(const struct sweeps *sweeps)
 {
     uint64_t bytes = sizeof *sweeps + sweeps->capacity * sizeof *sweeps->items +
-                     room_length(sweeps) * (uint64_t)sweeps->workers * sizeof(real);
+                     sweeps->room_length * (uint64_t)sweeps->workers * sizeof(real);
     for (size_t g = 0; g < sweeps->count; g++) {
         const struct sweep *sweep = &sweeps->items[g];
         bytes += 3 * sweep->spill_nodes * tiling_tile_count(&sweep->tiling) * sizeof(real) +

@@ -69,10 +69,11 @@ struct sweeps {
     struct sweep *items; // of each grid of the plan
     size_t count, capacity;
     uint64_t tile_count;
-    // For each worker 3 * chunk_nodes, sums of a chunk's own nodes, and 3 * wave_nodes, the
-    // reactions on the rows to come.
+    // For each worker 3 * wave_nodes, the reactions on the rows to come, and 3 * chunk_nodes, sums
+    // of a chunk's own nodes.
     real *room;
     uint64_t chunk_nodes, wave_nodes;
+    size_t room_length; // of one worker
     int workers;
     bool loaded; // more than springs and gravity acts on nodes of grids
 };
@@ -142,6 +143,22 @@ static inline uint64_t wave_rows(const struct plan_tiling *tiling)
 {
     uint64_t rows = (tiling->ny + tiling->tiles_y - 1) / tiling->tiles_y;
     return rows + tiling->before + tiling->after;
+}
+
+// The sums and the reactions of a node lie at the same place of a page as its position, some lines
+// apart (state.c): at other places they would now and then want the cache lines that others are in.
+enum { PAGE_REALS = 4096 / sizeof(real) };
+
+// Room for that many nodes from any place of a page on, and for the register that the last of a
+// range may write into.
+static inline uint64_t paged(uint64_t nodes)
+{
+    return (nodes + 32) / PAGE_REALS * PAGE_REALS + 2 * PAGE_REALS;
+}
+
+static inline uint64_t wave_layer_nodes(const struct plan_tiling *tiling)
+{
+    return paged(wave_rows(tiling) * tiling->nx);
 }
 
 // Part of a tile's spill: reactions on rows of other tiles. Behind the tile's rows: layers of

@@ -116,8 +116,18 @@ static struct reals wave_row(const struct tile_sweep *it, uint64_t j, uint64_t k
 {
     uint64_t layer = (k - it->tile.k0) % wave_layers(it->tiling);
     uint64_t row = j + it->tiling->before - it->tile.j0;
-    uint64_t at = (layer * wave_rows(it->tiling) + row) * it->tiling->nx;
+    // The first row may lie before the first node; what counts is the remainder.
+    uint64_t place = (uint64_t)row_node(it->sweep, it->tile.j0 - it->tiling->before, k);
+    uint64_t at = layer * wave_layer_nodes(it->tiling) + place % PAGE_REALS + row * it->tiling->nx;
     return reals_at(it->wave, (int64_t)at);
+}
+
+// Where the sums of row j of the chunk are.
+static struct reals sum_row(const struct tile_sweep *it, const struct rows *chunk, uint64_t j)
+{
+    uint64_t place = (uint64_t)row_node(it->sweep, chunk->j0, chunk->k);
+    uint64_t at = place % PAGE_REALS + (j - chunk->j0) * it->tiling->nx;
+    return reals_at(it->sums, (int64_t)at);
 }
 
 // The chunk's rows that have a row (dy, dz) away, against those.
@@ -136,7 +146,7 @@ static void run_across(const struct tile_sweep *it, const struct sweep_pass *pas
         .sweep = it->sweep,
         .first = row_node(it->sweep, first, chunk->k),
         .offset = ((int64_t)pass->dz * (int64_t)it->tiling->ny + pass->dy) * nx,
-        .sum = reals_at(it->sums, (int64_t)(first - chunk->j0) * nx),
+        .sum = sum_row(it, chunk, first),
         .other = wave_row(it, first + on - back, chunk->k + (uint64_t)pass->dz),
     };
     run_rows(it, pass, range, end - first);
@@ -149,7 +159,7 @@ static void run_along(const struct tile_sweep *it, const struct sweep_pass *pass
         .state = it->system->state,
         .sweep = it->sweep,
         .first = row_node(it->sweep, chunk->j0, chunk->k),
-        .sum = it->sums,
+        .sum = sum_row(it, chunk, chunk->j0),
         .starts = starts,
     };
     run_rows(it, pass, range, chunk->j1 - chunk->j0);
@@ -179,11 +189,10 @@ static struct rows finished_rows(const struct sweep *sweep, const struct plan_ti
 static struct finish_range range_of(const struct tile_sweep *it, const struct rows *chunk,
                                     const struct rows *part)
 {
-    int64_t into = (int64_t)((part->j0 - chunk->j0) * it->tiling->nx);
     return (struct finish_range){
         .first = row_node(it->sweep, part->j0, part->k),
         .count = (long)((part->j1 - part->j0) * it->tiling->nx),
-        .own = reals_at(it->sums, into),
+        .own = sum_row(it, chunk, part->j0),
         .reactions = wave_row(it, part->j0, part->k),
         .loaded = it->system->sweeps->loaded,
         .clears = it->system->sweeps->loaded,
@@ -232,7 +241,7 @@ static void sweep_chunk(const struct tile_sweep *it, const struct rows *chunk)
 {
     bool starts = it->sweep->passes[0].kind == SWEEP_ALONG;
     if (!starts)
-        clear_all(it->sums, (chunk->j1 - chunk->j0) * it->tiling->nx);
+        clear_all(sum_row(it, chunk, chunk->j0), (chunk->j1 - chunk->j0) * it->tiling->nx);
     for (int p = 0; p < it->sweep->pass_count; p++) {
         const struct sweep_pass *pass = &it->sweep->passes[p];
         if (pass->kind == SWEEP_ALONG)
@@ -263,6 +272,13 @@ static void spill_rows(const struct tile_sweep *it, int which, uint64_t k)
     memcpy(to.z, from.z, count * sizeof(real));
 }
 
+// Makes room for reactions on layer k, which is still to come.
+static void clear_layer(const struct tile_sweep *it, uint64_t k)
+{
+    clear_all(wave_row(it, it->tile.j0 - it->tiling->before, k),
+              wave_rows(it->tiling) * it->tiling->nx);
+}
+
 static void sweep_layer(const struct tile_sweep *it, uint64_t k)
 {
     const struct plan_tile *tile = &it->tile;
@@ -272,26 +288,33 @@ static void sweep_layer(const struct tile_sweep *it, uint64_t k)
     }
     spill_rows(it, SPILL_BEFORE, k);
     spill_rows(it, SPILL_AFTER, k);
-    clear_all(wave_row(it, tile->j0 - it->tiling->before, k),
-              wave_rows(it->tiling) * it->tiling->nx);
+    clear_layer(it, k + wave_layers(it->tiling));
+}
+
+// Three arrays of `length`, each at its place of a page. Places ascend through the room, so that no
+// array begins before the last has ended.
+static struct reals components(real *room, int64_t length, int place)
+{
+    return (struct reals){room + state_place(place), room + length + state_place(place + 1),
+                          room + 2 * length + state_place(place + 2)};
 }
 
 void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
                            enum sweep_finish finish, const struct worker *worker)
 {
     const struct sweeps *all = system->sweeps;
-    const uint64_t chunk = all->chunk_nodes, wave = all->wave_nodes;
-    real *sums = all->room + 3 * (chunk + wave) * (uint64_t)worker->index;
-    real *waves = sums + 3 * chunk;
+    const int64_t chunk = (int64_t)all->chunk_nodes, wave = (int64_t)all->wave_nodes;
+    real *room = all->room + all->room_length * (size_t)worker->index;
     struct tile_sweep it = {.system = system,
                             .sweep = sweep,
                             .tiling = &sweep->tiling,
                             .index = tile,
                             .tile = tiling_tile(&sweep->tiling, tile),
                             .finish = finish,
-                            .sums = {sums, sums + chunk, sums + 2 * chunk},
-                            .wave = {waves, waves + wave, waves + 2 * wave}};
-    clear_all(it.wave, wave_layers(it.tiling) * wave_rows(it.tiling) * it.tiling->nx);
+                            .sums = components(room + 3 * wave, chunk, STATE_PLACE_SUMS),
+                            .wave = components(room, wave, STATE_PLACE_FORCES)};
+    for (uint64_t k = it.tile.k0; k <= it.tile.k0 + it.tiling->above; k++)
+        clear_layer(&it, k);
     for (uint64_t k = it.tile.k0; k < it.tile.k1; k++)
         sweep_layer(&it, k);
     for (uint64_t k = it.tile.k1; k < it.tile.k1 + it.tiling->above; k++)

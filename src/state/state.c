@@ -13,13 +13,9 @@
 enum { STATE_ARRAYS(PLACE) };
 #undef PLACE
 
-// Large blocks begin at the beginning of a page. If the arrays in them did so as well, node i of
-// all of them would want the same few lines of the first level of the cache; so each begins some
-// lines after the one before.
-enum { LINE_BYTES = 64, LINES_APART = 5, PLACES_APART = 12 };
+#define ARRAY_START(type, name) STATE_PLACE(PLACE_##name, type)
 
-#define ARRAY_START(type, name)                                                                    \
-    (STATE_GUARD + (PLACE_##name % PLACES_APART) * (LINES_APART * LINE_BYTES / sizeof(type)))
+_Static_assert((int)PLACE_fx == (int)STATE_PLACE_FORCES, "the wave lies where forces do");
 
 static size_t guarded(uint64_t length, size_t start)
 {

@@ -67,6 +67,20 @@
 // Elements before and after every array, so that vectors at the edge of a grid may load beyond it.
 enum { STATE_GUARD = 64 };
 
+// Large blocks begin at the beginning of a page. If the arrays in them did so as well, node i of
+// all of them would want the same few lines of the first level of the cache; so each begins some
+// lines after the one before, as do arrays that are used beside them.
+enum { STATE_PLACES = 12, STATE_PLACE_FORCES = 6, STATE_PLACE_SUMS = 9 };
+
+#define STATE_PLACE_BYTES 320
+#define STATE_PLACE(place, type)                                                                   \
+    (STATE_GUARD + (size_t)((place) % STATE_PLACES) * (STATE_PLACE_BYTES / sizeof(type)))
+
+static inline size_t state_place(int place)
+{
+    return STATE_PLACE(place, real);
+}
+
 struct state_needs {
     bool base_positions, base_velocities, slopes, normals, power, gradients;
 };
