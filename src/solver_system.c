@@ -69,8 +69,9 @@ static bool allocate_scratch(struct system *system)
     const struct topology *topology = system->topology;
     size_t elements = larger((size_t)topology->node_count,
                              larger((size_t)topology->spring_count, (size_t)topology->face_count));
-    system->chunk_sums_length =
-        larger(chunk_count(elements), ring_tiles(system->plan, topology->body_count)) + 1;
+    size_t tiles = larger(ring_tiles(system->plan, topology->body_count),
+                          (size_t)system->plan->packed.tile_count);
+    system->chunk_sums_length = larger(chunk_count(elements), tiles) + 1;
     system->chunk_sums =
         memory_allocate(system->allocator, system->chunk_sums_length, sizeof *system->chunk_sums);
     system->fragile_losses =

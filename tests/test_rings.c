@@ -76,6 +76,30 @@ static void test_checker_finds_wrong_rings(void **state)
     taut_solver_destroy(solver);
 }
 
+// The packing has columns for the rings of a ball, most of which read without gathering, and the
+// checker sees a turn that leads elsewhere, and a ring that is cut short.
+static void test_columns_go_round(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_with(BALL("b", "0", "4"), NULL);
+    struct plan_packed *packed = &solver->plan->packed;
+    assert_non_null(packed_ring_tiles(packed, solver->topology, 0));
+    assert_true(packed->turns_count > 0);
+    uint64_t straight = 0;
+    for (uint64_t c = 0; c < packed->column_count; c++)
+        straight += packed->columns[c].step != 0;
+    assert_true(2 * straight > packed->column_count);
+    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    packed->turns[0].step[0]++;
+    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    packed->turns[0].step[0]--;
+    packed->slice_rings[3] -= 1;
+    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    packed->slice_rings[3] += 1;
+    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    taut_solver_destroy(solver);
+}
+
 static void crumple(taut_solver *solver, double by)
 {
     uint64_t seed = 17;
@@ -189,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_has_rings),
         cmocka_unit_test(test_checker_finds_wrong_rings),
+        cmocka_unit_test(test_columns_go_round),
         cmocka_unit_test(test_gas_is_that_of_faces),
         cmocka_unit_test(test_far_away),
         cmocka_unit_test(test_many_neighbours),

@@ -47,18 +47,25 @@ static void sweep_grids(struct system *system, enum sweep_finish finish,
     stage_end(&system->clock, STAGE_SPRINGS, worker);
 }
 
-// Nodes of bodies that are no grids: gravity and drag, and the step.
+// Nodes of bodies that are no grids: gas that waited for the springs, gravity and drag, and the
+// step; some nodes at a time, so that what one leaves is near when the next comes.
 static void finish_loose(struct system *system, enum sweep_finish finish,
                          const struct worker *worker)
 {
+    enum { NODES_AT_ONCE = 8192 };
     for (size_t i = 0; i < system->plan->loose_count; i++) {
         const struct plan_nodes *nodes = &system->plan->loose[i];
         struct range share = worker_share(worker, (size_t)nodes->count, 16);
-        struct finish_range range = {.first = (int64_t)(nodes->first + share.first),
-                                     .count = (long)(share.end - share.first),
-                                     .loaded = true,
-                                     .clears = true};
-        system->kernels->grid_finish(system, &range, finish);
+        for (size_t at = share.first; at < share.end; at += NODES_AT_ONCE) {
+            size_t count = share.end - at < NODES_AT_ONCE ? share.end - at : NODES_AT_ONCE;
+            struct finish_range range = {.first = (int64_t)(nodes->first + at),
+                                         .count = (long)count,
+                                         .loaded = true,
+                                         .clears = true};
+            size_t first = (size_t)nodes->first + at;
+            REAL_NAME(pressure_push)(system, (struct range){first, first + count});
+            system->kernels->grid_finish(system, &range, finish);
+        }
     }
 }
 
@@ -93,6 +100,7 @@ static void evaluate(struct system *system, struct moment moment, bool breaking,
         REAL_NAME(springs_break)(system, worker);
     REAL_NAME(run_springs)(system, worker);
     sweep_grids(system, finish, worker);
+    REAL_NAME(pressure_after_springs)(system, moment, worker);
     settle(system, finish, worker);
 }
 

@@ -27,12 +27,25 @@ double REAL_NAME(gas_energy)(const struct scene_pressure *gas, double amount, do
     return work_left + pushed_out;
 }
 
-static bool any_pressure(const struct topology *topology)
+typedef bool (*gas_choice)(const struct system *system, size_t body);
+
+static bool any_gas(const struct system *system, gas_choice chosen)
 {
-    for (size_t b = 0; b < topology->body_count; b++)
-        if (topology->bodies[b].pressure.present)
+    for (size_t b = 0; b < system->topology->body_count; b++)
+        if (chosen(system, b))
             return true;
     return false;
+}
+
+static void find_pressures(struct system *system, struct moment moment, gas_choice chosen)
+{
+    struct state *s = system->state;
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
+        if (chosen(system, b) && s->volume[b] > 0)
+            s->pressure[b] = gas_pressure(gas, REAL_NAME(gas_amount)(gas, moment.gas_step),
+                                          s->volume[b], s->volume_built[b]);
+    }
 }
 
 // F = P dV/dp, which is P A n of each of the node's faces by a third.
@@ -47,25 +60,46 @@ static void push_rings(struct system *system, size_t body, const struct worker *
 void REAL_NAME(pressure_add)(struct system *system, struct moment moment,
                              const struct worker *worker)
 {
-    if (!any_pressure(system->topology))
+    if (!any_gas(system, gas_acts_alone))
         return;
     REAL_NAME(volumes_measure)(system, moment.time, true, worker);
-    struct state *s = system->state;
     if (worker->index == 0)
-        for (size_t b = 0; b < system->topology->body_count; b++) {
-            const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
-            if (gas->present && s->volume[b] > 0)
-                s->pressure[b] = gas_pressure(gas, REAL_NAME(gas_amount)(gas, moment.gas_step),
-                                              s->volume[b], s->volume_built[b]);
-        }
+        find_pressures(system, moment, gas_acts_alone);
     worker_barrier(worker);
     bool by_faces = false;
-    for (size_t b = 0; b < system->topology->body_count; b++)
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        if (!gas_acts_alone(system, b))
+            continue;
         if (plan_rings_of_body(system->plan, b))
             push_rings(system, b, worker);
-        else if (system->topology->bodies[b].pressure.present)
+        else
             by_faces = true;
+    }
     if (by_faces)
         REAL_NAME(run_coloured)
     (system, &system->plan->faces, system->kernels->pressure, NULL, worker);
+}
+
+void REAL_NAME(pressure_after_springs)(struct system *system, struct moment moment,
+                                       const struct worker *worker)
+{
+    if (!any_gas(system, gas_acts_with_springs))
+        return;
+    if (worker->index == 0) {
+        REAL_NAME(volumes_take)(system, moment.time);
+        find_pressures(system, moment, gas_acts_with_springs);
+    }
+    stage_end(&system->clock, STAGE_PRESSURE, worker);
+}
+
+void REAL_NAME(pressure_push)(const struct system *system, struct range nodes)
+{
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct topology_body *body = &system->topology->bodies[b];
+        size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
+        struct range both = {first > nodes.first ? first : nodes.first,
+                             end < nodes.end ? end : nodes.end};
+        if (both.first < both.end && gas_acts_with_springs(system, b))
+            system->kernels->ring_push(system, (real)(system->state->pressure[b] / 6), both);
+    }
 }

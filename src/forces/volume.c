@@ -100,30 +100,56 @@ static double box_volume(const struct system *system, const struct topology_body
                                    : pi / 6 * e[0] * e[1] * e[2];
 }
 
+// The rest of a measurement, by worker 0: a volume by another rule, and a verdict.
+static void take_volume(struct system *system, size_t b, double volume, bool exact, double time)
+{
+    const struct topology_body *body = &system->topology->bodies[b];
+    if (!exact)
+        volume = box_volume(system, body, body->pressure.volume);
+    system->state->volume[b] = volume;
+    // A volume that is no number is no collapse: positions have diverged.
+    bool collapsed = body->pressure.present && volume <= 0 && isfinite(volume);
+    if (collapsed && system->fault.code == TAUT_OK)
+        system->fault =
+            (struct fault){TAUT_ERROR_COLLAPSED, b, body->first_node, time, system->state->step};
+}
+
+static bool is_exact(const struct topology_body *body)
+{
+    return !body->pressure.present || body->pressure.volume == VOLUME_DIVERGENCE;
+}
+
 void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,
                                 const struct worker *worker)
 {
     for (size_t b = 0; b < system->topology->body_count; b++) {
         const struct topology_body *body = &system->topology->bodies[b];
-        if (!body->closed || (only_gas && !body->pressure.present))
+        if (!body->closed || (only_gas && !gas_acts_alone(system, b)))
             continue;
-        bool exact = !body->pressure.present || body->pressure.volume == VOLUME_DIVERGENCE;
+        bool exact = is_exact(body);
         const struct plan_rings *rings = plan_rings_of_body(system->plan, b);
         double volume = 0;
         if (rings && (exact || only_gas))
             volume = ring_volume(system, rings, only_gas, worker);
         else if (exact)
             volume = divergence_volume(system, body, worker);
-        if (!exact && worker->index == 0)
-            volume = box_volume(system, body, body->pressure.volume);
-        if (worker->index != 0)
-            continue;
-        system->state->volume[b] = volume;
-        // A volume that is no number is no collapse: positions have diverged.
-        bool collapsed = body->pressure.present && volume <= 0 && isfinite(volume);
-        if (collapsed && system->fault.code == TAUT_OK)
-            system->fault = (struct fault){TAUT_ERROR_COLLAPSED, b, body->first_node, time,
-                                           system->state->step};
+        if (worker->index == 0)
+            take_volume(system, b, volume, exact, time);
     }
     worker_barrier(worker);
+}
+
+void REAL_NAME(volumes_take)(struct system *system, double time)
+{
+    const struct plan_packed *packed = &system->plan->packed;
+    const struct packed_tile *end = packed->tiles + packed->tile_count;
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct packed_tile *tile = packed_ring_tiles(packed, system->topology, b);
+        if (!tile)
+            continue;
+        double sum = 0;
+        for (; tile < end && tile->ring_body == b + 1; tile++)
+            sum += system->chunk_sums[tile - packed->tiles][0];
+        take_volume(system, b, sum / 6, is_exact(&system->topology->bodies[b]), time);
+    }
 }

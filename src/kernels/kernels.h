@@ -42,7 +42,8 @@ struct kernels {
     // Elastic and damping forces of springs (physics.md, 3).
     void (*springs)(const struct system *system, const void *unused, struct plan_block block);
     // Springs of a tile of packed ones (plan/packed.h); writes to the nodes of the tile alone.
-    void (*packed)(const struct system *system, size_t tile);
+    // Where the tile goes round rings also what ring_tile does, keeping the gradient; elsewhere 0.
+    double (*packed)(const struct system *system, size_t tile);
     // Adds each face's unit normal to nx, ny, nz of its nodes.
     void (*normals)(const struct system *system, const void *unused, struct plan_block block);
     // Wind of laws face and quadratic; `wind` is a struct wind_now.
@@ -117,11 +118,12 @@ void REAL_NAME(ring_push_v3)(RING_PUSH_ARGUMENTS);
 void REAL_NAME(ring_push_v4)(RING_PUSH_ARGUMENTS);
 
 // The kernels of packed springs.
-void REAL_NAME(packed_base)(const struct system *system, size_t tile);
-void REAL_NAME(packed_v3)(const struct system *system, size_t tile);
-void REAL_NAME(packed_v4)(const struct system *system, size_t tile);
+double REAL_NAME(packed_base)(const struct system *system, size_t tile);
+double REAL_NAME(packed_v3)(const struct system *system, size_t tile);
+double REAL_NAME(packed_v4)(const struct system *system, size_t tile);
 
-// All springs that are on no grid, packed or in blocks. Ends with a barrier.
+// All springs that are on no grid, packed or in blocks; of each tile of packed ones that goes round
+// rings its share in the volume, into chunk_sums. Ends with a barrier.
 void REAL_NAME(run_springs)(const struct system *system, const struct worker *worker);
 
 // Runs a kernel over all blocks of a set: colour after colour, the blocks of a colour shared among

@@ -2,7 +2,11 @@
 // springs, column by column, for a vector of nodes at a time. So every spring is computed twice,
 // once from either end, with exactly opposite results. The body of a kernel that is compiled for
 // each instruction set; the thin file that includes this defines TAUT_WIDE_ISA and PACKED_KERNEL.
+//
+// Where columns go round rings (plan/rings.h), the gradient of the volume is found on the way from
+// the same neighbours: gas costs its products, and no more loads.
 #include "kernels/kernels.h"
+#include "kernels/moment.h"
 #include "simd/records.h"
 
 // Nodes, and the sum of their forces so far.
@@ -31,7 +35,7 @@ static real side_of(const struct spring_constants *material)
                                                    : (real)0;
 }
 
-static inline struct law one_law(const struct spring_constants *material)
+WIDE_INLINE struct law one_law(const struct spring_constants *material)
 {
     bool full = material->damping_law == DAMPING_FULL;
     real side = side_of(material);
@@ -70,7 +74,7 @@ static struct law mixed_law(const struct spring_constants *materials, const uint
     return law;
 }
 
-static inline struct other read_step(const struct state *s, int64_t at, bool damped)
+WIDE_INLINE struct other read_step(const struct state *s, int64_t at, bool damped)
 {
     wide zero = wide_set(0);
     return (struct other){
@@ -83,7 +87,19 @@ static inline struct other read_step(const struct state *s, int64_t at, bool dam
     };
 }
 
-static inline struct other read_ends(const real *records, const uint16_t *ends, bool damped)
+WIDE_INLINE struct other choose(wide_mask mask, const struct other *a, const struct other *b)
+{
+    return (struct other){
+        .x = wide_choose(mask, a->x, b->x),
+        .y = wide_choose(mask, a->y, b->y),
+        .z = wide_choose(mask, a->z, b->z),
+        .vx = wide_choose(mask, a->vx, b->vx),
+        .vy = wide_choose(mask, a->vy, b->vy),
+        .vz = wide_choose(mask, a->vz, b->vz),
+    };
+}
+
+WIDE_INLINE struct other read_ends(const real *records, const uint16_t *ends, bool damped)
 {
     struct other o = {.x = wide_set(0)};
     if (damped)
@@ -100,8 +116,8 @@ static inline wide dot(wide ax, wide ay, wide az, wide bx, wide by, wide bz)
 
 // F = -k (L - L0) / L d - c (w.d) / L^2 d with one division for both, by L^2; with the full law
 // - c w beside it. No spring (`rest` < 0) and a slack one give nothing, L = 0 nothing along d.
-static inline void add_springs(struct own *n, const struct other *o, wide rest,
-                               const struct law *law, bool damped)
+WIDE_INLINE void add_springs(struct own *n, const struct other *o, wide rest, const struct law *law,
+                             bool damped)
 {
     wide dx = wide_subtract(n->x, o->x);
     wide dy = wide_subtract(n->y, o->y);
@@ -142,10 +158,85 @@ struct view {
     const real *records;
 };
 
-// Forces beyond the `left` nodes may be another worker's. `damped` is a constant wherever this is
-// inlined, so that undamped tiles load no velocities.
-static inline void add_vector(const struct view *v, uint64_t slice, int first_lane, int64_t at,
-                              long left, bool damped)
+struct triple {
+    wide x, y, z;
+};
+
+WIDE_INLINE struct triple towards(const struct own *n, const struct other *o)
+{
+    return (struct triple){wide_subtract(n->x, o->x), wide_subtract(n->y, o->y),
+                           wide_subtract(n->z, o->z)};
+}
+
+// sum += (a - b) x c
+WIDE_INLINE void add_product(struct triple *sum, const struct triple *a, const struct triple *b,
+                             const struct triple *c)
+{
+    wide x = wide_subtract(a->x, b->x), y = wide_subtract(a->y, b->y);
+    wide z = wide_subtract(a->z, b->z);
+    sum->x = wide_add(sum->x, wide_subtract(wide_multiply(y, c->z), wide_multiply(z, c->y)));
+    sum->y = wide_add(sum->y, wide_subtract(wide_multiply(z, c->x), wide_multiply(x, c->z)));
+    sum->z = wide_add(sum->z, wide_subtract(wide_multiply(x, c->y), wide_multiply(y, c->x)));
+}
+
+// The other ends of a column.
+WIDE_INLINE struct other read_column(const struct view *v, const struct packed_column *column,
+                                     int first_lane, int64_t at, bool damped, bool rings)
+{
+    if (column->step == 0)
+        return read_ends(v->records, v->packed->ends[column->group] + first_lane, damped);
+    struct other o = read_step(v->state, at + column->step, damped);
+    for (int turn = 0; rings && turn < column->turn_count; turn++) {
+        const struct packed_turns *turns = &v->packed->turns[column->group];
+        struct other turned = read_step(v->state, at + turns->step[turn], damped);
+        o = choose(wide_bits(&turns->lanes[turn], first_lane), &turned, &o);
+    }
+    return o;
+}
+
+// The springs of a column, whose other ends are returned.
+WIDE_INLINE struct other add_column(const struct view *v, struct own *n, uint64_t number,
+                                    int first_lane, int64_t at, bool damped, bool rings)
+{
+    const struct packed_column *column = &v->packed->columns[number];
+    struct other o = read_column(v, column, first_lane, at, damped, rings);
+    wide rest = wide_load(v->rest + number * PACKED_LANES + first_lane);
+    struct law law =
+        column->material == PACKED_MIXED
+            ? mixed_law(v->materials, v->packed->lane_materials[column->mixed] + first_lane)
+            : one_law(&v->materials[column->material]);
+    add_springs(n, &o, rest, &law, damped);
+    return o;
+}
+
+// Springs of the columns [c, end) that go round rings, an even number, and
+// sum (p_i - p) x (p_{i+1} - p). The products with an odd p_i are taken together, so that there are
+// half as many: (p_{i-1} - p_{i+1}) x (p_i - p).
+WIDE_INLINE struct triple go_round(const struct view *v, struct own *n, uint64_t begin,
+                                   uint64_t end, int first_lane, int64_t at, bool damped)
+{
+    const wide zero = wide_set(0);
+    struct triple sum = {zero, zero, zero};
+    struct triple first = sum, before = sum, odd = sum;
+    for (uint64_t c = begin; c < end; c += 2) {
+        struct other other = add_column(v, n, c, first_lane, at, damped, true);
+        struct triple even = towards(n, &other);
+        if (c == begin)
+            first = even;
+        else
+            add_product(&sum, &before, &even, &odd);
+        before = even;
+        other = add_column(v, n, c + 1, first_lane, at, damped, true);
+        odd = towards(n, &other);
+    }
+    add_product(&sum, &before, &first, &odd);
+    return sum;
+}
+
+// Forces beyond the `left` nodes may be another worker's. `damped` and `rings` are constants
+// wherever this is inlined, so that undamped tiles load no velocities.
+WIDE_INLINE void add_vector(const struct view *v, uint64_t slice, int first_lane, int64_t at,
+                            long left, bool damped, bool rings)
 {
     struct state *s = v->state;
     struct other here = read_step(s, at, damped);
@@ -156,33 +247,31 @@ static inline void add_vector(const struct view *v, uint64_t slice, int first_la
     n.fx = wide_load_first(s->fx + at, left);
     n.fy = wide_load_first(s->fy + at, left);
     n.fz = wide_load_first(s->fz + at, left);
-    const struct plan_packed *packed = v->packed;
-    for (uint64_t c = packed->slice_columns[slice]; c < packed->slice_columns[slice + 1]; c++) {
-        const struct packed_column *column = &packed->columns[c];
-        struct other o =
-            column->step != 0
-                ? read_step(s, at + column->step, damped)
-                : read_ends(v->records, packed->ends[column->group] + first_lane, damped);
-        wide rest = wide_load(v->rest + c * PACKED_LANES + first_lane);
-        struct law law =
-            column->material == PACKED_MIXED
-                ? mixed_law(v->materials, packed->lane_materials[column->mixed] + first_lane)
-                : one_law(&v->materials[column->material]);
-        add_springs(&n, &o, rest, &law, damped);
+    uint64_t c = v->packed->slice_columns[slice], end = v->packed->slice_columns[slice + 1];
+    if (rings && v->packed->slice_rings[slice] > 0) {
+        uint64_t ring_end = c + v->packed->slice_rings[slice];
+        struct triple sum = go_round(v, &n, c, ring_end, first_lane, at, damped);
+        wide_store_first(s->ax + at, sum.x, left);
+        wide_store_first(s->ay + at, sum.y, left);
+        wide_store_first(s->az + at, sum.z, left);
+        c = ring_end;
     }
+    for (; c < end; c++)
+        add_column(v, &n, c, first_lane, at, damped, false);
     wide_store_first(s->fx + at, n.fx, left);
     wide_store_first(s->fy + at, n.fy, left);
     wide_store_first(s->fz + at, n.fz, left);
 }
 
-static inline void add_slices(const struct view *v, const struct packed_tile *tile, bool damped)
+WIDE_INLINE void add_slices(const struct view *v, const struct packed_tile *tile, bool damped,
+                            bool rings)
 {
     for (uint64_t i = 0; i < tile->slice_count; i++) {
         uint64_t done = i * PACKED_LANES;
         long left = (long)(tile->node_count - done);
         for (int lane = 0; lane < PACKED_LANES && lane < left; lane += WIDE_LANES)
             add_vector(v, tile->first_slice + i, lane, (int64_t)(tile->first_node + done) + lane,
-                       left - lane, damped);
+                       left - lane, damped, rings);
     }
 }
 
@@ -240,26 +329,34 @@ static inline void fill_records(const struct view *v, const struct packed_tile *
         fill_record(v->state, halo[i], damped, records + width * i);
 }
 
-static inline void add_tile(const struct view *v, const struct packed_tile *tile, bool damped,
-                            real *records)
+WIDE_INLINE void add_tile(const struct view *v, const struct packed_tile *tile, bool damped,
+                          real *records)
 {
     if (tile->gathers)
         fill_records(v, tile, damped, records);
-    add_slices(v, tile, damped);
+    if (tile->ring_body != 0)
+        add_slices(v, tile, damped, true);
+    else
+        add_slices(v, tile, damped, false);
 }
 
-void PACKED_KERNEL(const struct system *system, size_t number)
+double PACKED_KERNEL(const struct system *system, size_t number)
 {
     _Alignas(64) real records[8 * PACKED_LOCAL_MAX];
     const struct plan_packed *packed = &system->plan->packed;
     const struct packed_tile *tile = &packed->tiles[number];
-    const real *moved = system->state->slot_rest;
+    const struct state *s = system->state;
     struct view v = {packed, system->constants->material,
-                     moved ? moved : system->constants->slot_rest, system->state, records};
+                     s->slot_rest ? s->slot_rest : system->constants->slot_rest, system->state,
+                     records};
     if (tile->damped)
         add_tile(&v, tile, true, records);
     else
         add_tile(&v, tile, false, records);
     for (uint64_t i = 0; i < tile->late_count; i++)
         add_late(&v, tile->first_late + i);
+    if (tile->ring_body == 0)
+        return 0;
+    double origin = (double)s->x[system->topology->bodies[tile->ring_body - 1].first_node];
+    return moment_of(s->x + tile->first_node, s->ax + tile->first_node, tile->node_count, origin);
 }

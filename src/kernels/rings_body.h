@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
+#include "kernels/moment.h"
 #include "simd/quads.h"
 
 struct ring_buffer {
@@ -76,23 +77,6 @@ static void find_gradients(const struct plan_rings *rings, const struct plan_rin
         quads_store_columns(ax + node, ay + node, az + node, sums);
         entries += (size_t)length * RING_GROUP;
     }
-}
-
-// sum (x - origin) a in eight parts, whatever the instruction set, so that vectors may hold them.
-static double moment_of(const real *x, const real *ax, uint32_t count, double origin)
-{
-    enum { PARTS = 8 };
-    double parts[PARTS] = {0};
-    uint32_t whole = count / PARTS * PARTS;
-    for (uint32_t i = 0; i < whole; i += PARTS)
-        for (uint32_t part = 0; part < PARTS; part++)
-            parts[part] += ((double)x[i + part] - origin) * (double)ax[i + part];
-    for (uint32_t i = whole; i < count; i++)
-        parts[i - whole] += ((double)x[i] - origin) * (double)ax[i];
-    double sum = 0;
-    for (int part = 0; part < PARTS; part++)
-        sum += parts[part];
-    return sum;
 }
 
 double RING_TILE_KERNEL(const struct system *system, const struct plan_rings *rings,

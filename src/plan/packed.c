@@ -8,8 +8,10 @@
 #define PACKED_ARRAYS(X)                                                                           \
     X(tiles, tile_count)                                                                           \
     X(slice_columns, slice_count + 1)                                                              \
+    X(slice_rings, slice_count)                                                                    \
     X(columns, column_count)                                                                       \
     X(ends, group_count)                                                                           \
+    X(turns, turns_count)                                                                          \
     X(lane_materials, mixed_count)                                                                 \
     X(halo, halo_count)                                                                            \
     X(late, late_count)                                                                            \
@@ -20,8 +22,8 @@ static bool start_slice(struct packing *p, uint64_t first, uint32_t count)
     if (!array_reserve((void **)&p->slices, &p->slice_capacity, p->slice_count + 1,
                        sizeof *p->slices))
         return false;
-    p->slices[p->slice_count] =
-        (struct slice_start){first, count, p->column_count, p->group_count, p->late_count};
+    p->slices[p->slice_count] = (struct slice_start){
+        first, count, p->column_count, p->group_count, p->late_count, p->ring_body, 0};
     return true;
 }
 
@@ -37,13 +39,32 @@ static bool pack_nodes(struct packing *p, uint64_t first, uint64_t end)
     return true;
 }
 
+static bool wants_rings(const struct plan *plan, size_t body)
+{
+    const struct plan_rings *rings = plan_rings_of_body(plan, body);
+    return rings && rings_longest(rings) <= PACKED_RING_MAX && plan->springs.element_count > 0 &&
+           plan_grid_of_body(plan, body) == NULL;
+}
+
+// The same of a body that is to have its rings in columns.
+static bool pack_ringed(struct packing *p, const struct plan *plan, size_t index,
+                        const struct topology_body *body)
+{
+    p->walk = (struct ring_walk){.rings = plan_rings_of_body(plan, index)};
+    p->ring_body = (uint32_t)index + 1;
+    bool done = pack_nodes(p, body->first_node, body->first_node + body->node_count);
+    p->ring_body = 0;
+    return done;
+}
+
 static bool pack_all(const struct topology *topology, const struct plan *plan, struct packing *p)
 {
     uint64_t first = 0, end = 0;
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
-        if (plan_grid_of_body(plan, b) != NULL) {
-            if (!pack_nodes(p, first, end))
+        bool ringed = wants_rings(plan, b);
+        if (ringed || plan_grid_of_body(plan, b) != NULL) {
+            if (!pack_nodes(p, first, end) || (ringed && !pack_ringed(p, plan, b, body)))
                 return false;
             first = body->first_node + body->node_count;
         }
@@ -87,10 +108,13 @@ static bool keep_slices(const struct packing *p, const taut_allocator *allocator
     packed->slice_count = p->slice_count;
     packed->slice_columns =
         memory_allocate(allocator, p->slice_count + 1, sizeof *packed->slice_columns);
-    if (!packed->slice_columns)
+    packed->slice_rings = memory_allocate(allocator, p->slice_count, sizeof *packed->slice_rings);
+    if (!packed->slice_columns || !packed->slice_rings)
         return false;
     for (size_t slice = 0; slice <= p->slice_count; slice++)
         packed->slice_columns[slice] = p->slices[slice].column;
+    for (size_t slice = 0; slice < p->slice_count; slice++)
+        packed->slice_rings[slice] = p->slices[slice].ring;
     return true;
 }
 
@@ -104,7 +128,9 @@ static bool keep_columns(const struct packing *p, const taut_allocator *allocato
         memory_copy(allocator, p->lane_materials, p->mixed_count, sizeof *packed->lane_materials);
     packed->late_count = p->late_count;
     packed->late = memory_copy(allocator, p->late, p->late_count, sizeof *packed->late);
-    return packed->columns && packed->lane_materials && packed->late;
+    packed->turns_count = p->turns_count;
+    packed->turns = memory_copy(allocator, p->turns, p->turns_count, sizeof *packed->turns);
+    return packed->columns && packed->turns && packed->lane_materials && packed->late;
 }
 
 static uint32_t tile_nodes_of(const struct plan *plan)
@@ -168,4 +194,11 @@ const struct packed_tile *packed_tile_of_node(const struct plan_packed *packed, 
         &packed->tiles->first_node, sizeof *packed->tiles, (size_t)packed->tile_count, node)];
     bool inside = node >= tile->first_node && node < tile->first_node + tile->node_count;
     return inside ? tile : NULL;
+}
+
+const struct packed_tile *packed_ring_tiles(const struct plan_packed *packed,
+                                            const struct topology *topology, size_t body)
+{
+    const struct packed_tile *tile = packed_tile_of_node(packed, topology->bodies[body].first_node);
+    return tile && tile->ring_body == body + 1 ? tile : NULL;
 }

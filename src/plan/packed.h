@@ -6,6 +6,10 @@
 // the reactions scattered, measured slower by a third: stores to nodes that were just stored to
 // wait for them.
 //
+// Of a body with gas and rings (rings.h), the first columns of a slice go round the rings of its
+// nodes, place by place, whether or not there is a spring as well: what the kernel fetches for the
+// springs serves the gas too. Its slices and tiles have nodes of no other body.
+//
 // A column whose springs all go by one step (the other end is node + step in every lane) reads the
 // other ends as they lie. The other columns gather them from records, which hold what a tile of
 // nodes and the nodes around it (its halo) have in the state, side by side.
@@ -18,6 +22,7 @@ enum {
     PACKED_LANES = 16,        // of a slice, whatever a register has; part of the order of sums
     PACKED_LOCAL_MAX = 4096,  // nodes of a tile and its halo: their records stay in the L2 cache
     PACKED_TILE_NODES = 2048, // nodes of a tile, at most
+    PACKED_RING_MAX = 32,     // columns of a ring; bodies with longer ones keep rings apart
     PACKED_SCALE = 4,         // of the numbers in `ends`: a record's address is a multiple of them
 };
 
@@ -29,10 +34,20 @@ enum {
 
 struct packed_column {
     int32_t step;      // 0: the other ends are those in ends[group]
-    uint32_t group;    // of gathered columns
+    uint32_t group;    // of columns gathered or with turns
     uint32_t material; // index into materials, or PACKED_MIXED: lane_materials[mixed]
     uint32_t mixed;
-    uint16_t lanes; // a bit for each lane that has a spring
+    uint16_t lanes;      // a bit for each lane that has a spring
+    uint16_t turn_count; // where some lanes go by other steps: those of turns[group]
+};
+
+// Round a ring, lanes at a row's end go another way than those before them, and those of the next
+// row yet another.
+enum { PACKED_TURNS_MAX = 2 };
+
+struct packed_turns {
+    int32_t step[PACKED_TURNS_MAX];
+    uint32_t lanes[PACKED_TURNS_MAX]; // bits
 };
 
 // A spring that found no column: of a node with far more springs than those beside it.
@@ -48,8 +63,9 @@ struct packed_tile {
     uint64_t slice_count;
     uint64_t first_halo;
     uint64_t first_late, late_count;
-    bool damped;  // some spring is: records hold velocities
-    bool gathers; // some column reads records
+    uint32_t ring_body; // 1 + the body whose rings the slices have; 0: they have none
+    bool damped;        // some spring is: records hold velocities
+    bool gathers;       // some column reads records
 };
 
 // Slots, one for each lane of each column and behind them one for each late spring, count what
@@ -58,11 +74,14 @@ struct plan_packed {
     struct packed_tile *tiles;
     uint64_t tile_count;
     uint64_t *slice_columns; // slice s has columns [slice_columns[s], slice_columns[s + 1])
+    uint8_t *slice_rings;    // how many of them, even, go round rings
     uint64_t slice_count;
     struct packed_column *columns;
     uint64_t column_count;
     uint16_t (*ends)[PACKED_LANES]; // PACKED_SCALE times a number in the tile, halo behind the tile
     uint64_t group_count;
+    struct packed_turns *turns;
+    uint64_t turns_count;
     uint32_t (*lane_materials)[PACKED_LANES];
     uint64_t mixed_count;
     uint32_t *halo; // nodes
@@ -88,7 +107,13 @@ uint64_t packed_bytes(const struct plan_packed *packed);
 // The tile that has a node, or NULL.
 const struct packed_tile *packed_tile_of_node(const struct plan_packed *packed, uint64_t node);
 
-// Proves that every spring is packed once for either end, with its material.
+// The first of the tiles that go round the rings of a body, which stand together; NULL where none
+// do.
+const struct packed_tile *packed_ring_tiles(const struct plan_packed *packed,
+                                            const struct topology *topology, size_t body);
+
+// Proves that every spring is packed once for either end, with its material, and that
+// columns go round rings.
 taut_status packed_check(const struct topology *topology, const struct plan *plan,
                          taut_error *error);
 

@@ -44,6 +44,21 @@ static uint64_t gathered_end(const struct plan_packed *packed, const struct pack
                : UINT64_MAX;
 }
 
+static uint64_t end_of(const struct plan_packed *packed, const struct packed_tile *tile,
+                       const struct packed_column *column, int lane, uint64_t node)
+{
+    if (column->step == 0)
+        return gathered_end(packed, tile, column, lane);
+    int64_t step = column->step;
+    if (column->turn_count > PACKED_TURNS_MAX ||
+        (column->turn_count > 0 && column->group >= packed->turns_count))
+        return UINT64_MAX;
+    for (int turn = 0; turn < column->turn_count; turn++)
+        if (packed->turns[column->group].lanes[turn] >> lane & 1)
+            step = packed->turns[column->group].step[turn];
+    return node + (uint64_t)step;
+}
+
 // What the columns of a slice hold for one lane.
 static bool find_in_columns(struct check *check, const struct packed_tile *tile, uint64_t slice,
                             int lane, uint64_t node)
@@ -53,8 +68,7 @@ static bool find_in_columns(struct check *check, const struct packed_tile *tile,
         const struct packed_column *column = &packed->columns[c];
         if (!(column->lanes >> lane & 1))
             continue;
-        uint64_t other = column->step ? node + (uint64_t)(int64_t)column->step
-                                      : gathered_end(packed, tile, column, lane);
+        uint64_t other = end_of(packed, tile, column, lane, node);
         uint32_t material = column->material == PACKED_MIXED
                                 ? packed->lane_materials[column->mixed][lane]
                                 : column->material;
@@ -123,6 +137,64 @@ static taut_status check_tile(struct check *check, const struct packed_tile *til
     return status;
 }
 
+// The columns that go round the rings of a slice of a tile, the rings as they are after it.
+static bool check_slice_rings(const struct plan_packed *packed, const struct packed_tile *tile,
+                              uint64_t number, struct ring_walk *walk)
+{
+    uint64_t done = number * PACKED_LANES, slice = tile->first_slice + number;
+    const struct packed_column *columns = &packed->columns[packed->slice_columns[slice]];
+    const int length = packed->slice_rings[slice];
+    int group_length = 0;
+    uint32_t nodes[PACKED_RING_MAX * RING_GROUP], ring[PACKED_RING_MAX];
+    if (length % 2 != 0 || length > PACKED_RING_MAX ||
+        packed->slice_columns[slice] + (uint64_t)length > packed->slice_columns[slice + 1])
+        return false;
+    for (int lane = 0; lane < PACKED_LANES && done + (uint64_t)lane < tile->node_count; lane++) {
+        int in_group = lane % RING_GROUP;
+        if (in_group == 0)
+            group_length = ring_walk_next(walk, nodes);
+        int count = group_length;
+        // From wherever the columns begin, and all that is behind the last one filled up.
+        for (int place = 0; place < length; place++)
+            ring[place] = (uint32_t)end_of(packed, tile, &columns[place], lane,
+                                           tile->first_node + done + (uint64_t)lane);
+        while (count > 1 && nodes[(count - 1) * RING_GROUP + in_group] == nodes[in_group])
+            count--;
+        int start = 0;
+        while (start < count && nodes[start * RING_GROUP + in_group] != ring[0])
+            start++;
+        for (int place = 0; place < length && count > 0; place++)
+            if (ring[place] !=
+                nodes[(place < count ? (start + place) % count : start % count) * RING_GROUP +
+                      in_group])
+                return false;
+    }
+    return true;
+}
+
+static taut_status check_rings(const struct topology *topology, const struct plan *plan,
+                               taut_error *error)
+{
+    const struct plan_packed *packed = &plan->packed;
+    for (size_t body = 0; body < topology->body_count; body++) {
+        const struct packed_tile *tile = packed_ring_tiles(packed, topology, body);
+        if (!tile)
+            continue;
+        struct ring_walk walk = {.rings = plan_rings_of_body(plan, body)};
+        uint64_t end = topology->bodies[body].first_node + topology->bodies[body].node_count;
+        for (uint64_t node = topology->bodies[body].first_node; node < end; tile++) {
+            if (!walk.rings || tile == packed->tiles + packed->tile_count ||
+                tile->ring_body != body + 1 || tile->first_node != node)
+                return no_sense(node, "no tile goes round its ring", error);
+            for (uint64_t slice = 0; slice < tile->slice_count; slice++)
+                if (!check_slice_rings(packed, tile, slice, &walk))
+                    return no_sense(node, "a column leaves a ring", error);
+            node += tile->node_count;
+        }
+    }
+    return TAUT_OK;
+}
+
 taut_status packed_check(const struct topology *topology, const struct plan *plan,
                          taut_error *error)
 {
@@ -137,5 +209,5 @@ taut_status packed_check(const struct topology *topology, const struct plan *pla
             status = no_sense(check.next_node, "no tile has it", error);
     halves_free(&check.halves);
     free(check.found);
-    return status;
+    return status == TAUT_OK ? check_rings(topology, plan, error) : status;
 }

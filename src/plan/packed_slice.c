@@ -163,8 +163,9 @@ static bool add_late(struct packing *p, uint64_t node, const struct half *half)
 
 static bool add_gathered_columns(struct packing *p, const struct dealing *d)
 {
+    const size_t rows_max = GATHER_ROWS_MAX - p->slices[p->slice_count].ring;
     size_t row = 0;
-    for (; row < GATHER_ROWS_MAX; row++) {
+    for (; row < rows_max; row++) {
         int lanes = 0;
         for (int lane = 0; lane < PACKED_LANES; lane++)
             lanes += row < d->left[lane];
@@ -180,6 +181,173 @@ static bool add_gathered_columns(struct packing *p, const struct dealing *d)
     return true;
 }
 
+// ---- Rings
+
+// The rings of a slice, filled up to one length.
+struct slice_rings {
+    int length;
+    uint32_t nodes[PACKED_RING_MAX][PACKED_LANES];
+};
+
+static int64_t ring_step(const struct dealing *d, const struct slice_rings *rings, uint32_t lane,
+                         int place)
+{
+    return (int64_t)rings->nodes[place][lane] - (int64_t)(d->first + lane);
+}
+
+// Neighbours of a lane before its ring begins anew.
+static int ring_count(const struct slice_rings *rings, uint32_t lane, int length)
+{
+    while (length > 1 && rings->nodes[length - 1][lane] == rings->nodes[0][lane])
+        length--;
+    return length;
+}
+
+// A ring may begin anywhere. Where most of its steps are those of the slice's first lane, columns
+// have one step and are not gathered.
+static void turn_ring(const struct dealing *d, struct slice_rings *rings, uint32_t lane, int count)
+{
+    int best = 0, best_equal = -1;
+    for (int turn = 0; turn < count; turn++) {
+        int equal = 0;
+        for (int place = 0; place < count; place++)
+            equal +=
+                ring_step(d, rings, lane, (place + turn) % count) == ring_step(d, rings, 0, place);
+        if (equal > best_equal) {
+            best = turn;
+            best_equal = equal;
+        }
+    }
+    uint32_t turned[PACKED_RING_MAX];
+    for (int place = 0; place < count; place++)
+        turned[place] = rings->nodes[(place + best) % count][lane];
+    for (int place = 0; place < rings->length; place++)
+        rings->nodes[place][lane] = turned[place < count ? place : 0];
+}
+
+static void read_rings(struct packing *p, const struct dealing *d, struct slice_rings *rings)
+{
+    uint32_t group[PACKED_RING_MAX * RING_GROUP];
+    int lengths[PACKED_LANES] = {0};
+    rings->length = 0;
+    for (uint32_t first = 0; first < d->count; first += RING_GROUP) {
+        int length = ring_walk_next(&p->walk, group);
+        for (uint32_t lane = 0; lane < RING_GROUP; lane++) {
+            lengths[first + lane] = length;
+            for (int place = 0; place < length; place++)
+                rings->nodes[place][first + lane] = group[place * RING_GROUP + (int)lane];
+        }
+        rings->length = length > rings->length ? length : rings->length;
+    }
+    for (uint32_t lane = 0; lane < PACKED_LANES; lane++)
+        for (int place = lane < d->count ? lengths[lane] : 0; place < rings->length; place++)
+            rings->nodes[place][lane] = place > 0 ? rings->nodes[0][lane] : (uint32_t)d->first;
+    for (uint32_t lane = 1; lane < d->count; lane++)
+        turn_ring(d, rings, lane, ring_count(rings, lane, rings->length));
+}
+
+// The half of a lane that goes to a node, taken from what is left of them; NULL without.
+static struct half *take_half(const struct dealing *d, uint32_t lane, uint32_t node)
+{
+    for (size_t i = d->next[lane]; i < d->total[lane]; i++) {
+        struct half *half = &d->halves[lane][i];
+        if (half->other != node)
+            continue;
+        struct half taken = *half;
+        for (; i > d->next[lane]; i--)
+            d->halves[lane][i] = d->halves[lane][i - 1];
+        d->halves[lane][i] = taken;
+        return &d->halves[lane][i];
+    }
+    return NULL;
+}
+
+// The steps by which the lanes reach their nodes, the first lane's and the turns; false if these
+// are too many.
+static bool find_steps(const struct dealing *d, const uint32_t *nodes, struct packed_column *column,
+                       struct packed_turns *turns)
+{
+    for (uint32_t lane = 0; lane < d->count; lane++) {
+        int64_t step = (int64_t)nodes[lane] - (int64_t)(d->first + lane);
+        if (step == 0 || step < -INT32_MAX || step > INT32_MAX)
+            return false;
+        if (lane == 0)
+            column->step = (int32_t)step;
+        if (step == column->step)
+            continue;
+        uint16_t turn = 0;
+        while (turn < column->turn_count && turns->step[turn] != step)
+            turn++;
+        if (turn == PACKED_TURNS_MAX)
+            return false;
+        if (turn == column->turn_count)
+            turns->step[column->turn_count++] = (int32_t)step;
+        turns->lanes[turn] |= 1u << lane;
+    }
+    return true;
+}
+
+static bool set_ends(struct packing *p, const struct dealing *d, const uint32_t *nodes,
+                     struct packed_column *column)
+{
+    struct packed_turns turns = {{0}, {0}};
+    if (find_steps(d, nodes, column, &turns)) {
+        if (column->turn_count == 0)
+            return true;
+        if (!grow(&p->turns, &p->turns_capacity, p->turns_count, sizeof *p->turns))
+            return false;
+        column->group = (uint32_t)p->turns_count;
+        p->turns[p->turns_count++] = turns;
+        return true;
+    }
+    column->step = 0;
+    column->turn_count = 0;
+    if (!grow(&p->ends, &p->group_capacity, p->group_count, sizeof *p->ends))
+        return false;
+    for (int lane = 0; lane < PACKED_LANES; lane++)
+        p->ends[p->group_count][lane] = nodes[lane];
+    column->group = (uint32_t)p->group_count++;
+    return true;
+}
+
+static bool add_ring_column(struct packing *p, struct dealing *d, const uint32_t *nodes)
+{
+    struct packed_column *column = add_column(p);
+    if (!column || !set_ends(p, d, nodes, column))
+        return false;
+    uint32_t materials[PACKED_LANES] = {0};
+    bool mixed = false;
+    for (uint32_t lane = 0; lane < d->count; lane++) {
+        const struct half *half = take_half(d, lane, nodes[lane]);
+        if (!half)
+            continue;
+        materials[lane] = half->material;
+        mixed |= column->lanes && column->material != half->material;
+        column->material = half->material;
+        set_lane(p, column, lane, half);
+        d->next[lane]++;
+    }
+    if (column->lanes == 0)
+        column->material = 0; // whichever: no lane has a spring
+    return !mixed || set_mixed(p, column, materials);
+}
+
+static bool add_ring_columns(struct packing *p, struct dealing *d)
+{
+    struct slice_rings rings;
+    read_rings(p, d, &rings);
+    for (int place = 0; place < rings.length; place++)
+        if (!add_ring_column(p, d, rings.nodes[place]))
+            return false;
+    for (uint32_t lane = 0; lane < d->count; lane++) {
+        d->halves[lane] += d->next[lane];
+        d->total[lane] -= d->next[lane];
+        d->next[lane] = 0;
+    }
+    p->slices[p->slice_count].ring = (uint8_t)rings.length;
+    return true;
+}
+
 bool pack_slice(struct packing *p, uint64_t first, uint32_t count)
 {
     struct dealing d = {.first = first, .count = count};
@@ -188,6 +356,8 @@ bool pack_slice(struct packing *p, uint64_t first, uint32_t count)
         d.halves[lane] = p->halves->items + start[0];
         d.total[lane] = (size_t)(start[1] - start[0]);
     }
+    if (p->ring_body != 0 && !add_ring_columns(p, &d))
+        return false;
     return add_step_columns(p, &d) && add_gathered_columns(p, &d);
 }
 
@@ -196,6 +366,7 @@ void packing_free(struct packing *p)
     free(p->columns);
     free(p->slot_springs);
     free(p->ends);
+    free(p->turns);
     free(p->lane_materials);
     free(p->late);
     free(p->late_springs);

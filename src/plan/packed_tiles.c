@@ -43,6 +43,7 @@ static bool try_tile(struct cutting *cut, size_t from, size_t to)
         .first_halo = cut->halo_count,
         .first_late = first->late,
         .late_count = end->late - first->late,
+        .ring_body = first->ring_body,
         .gathers = end->group > first->group,
     };
     cut->attempt++;
@@ -86,7 +87,8 @@ static size_t slices_beside(const struct packing *packing, size_t from, uint32_t
     for (; to < packing->slice_count; to++) {
         const struct slice_start *before = &packing->slices[to - 1], *slice = &packing->slices[to];
         nodes += slice->node_count;
-        if (nodes > nodes_max || before->node_count != PACKED_LANES ||
+        if (nodes > nodes_max || slice->ring_body != before->ring_body ||
+            before->node_count != PACKED_LANES ||
             slice->first_node != before->first_node + PACKED_LANES)
             break;
     }

@@ -26,6 +26,8 @@ struct slice_start {
     uint64_t first_node;
     uint32_t node_count;
     size_t column, group, late;
+    uint32_t ring_body; // as in struct packed_tile
+    uint8_t ring;       // columns that go round rings
 };
 
 // What grows while slices are packed. The ends are node numbers until tiles are cut.
@@ -37,17 +39,21 @@ struct packing {
     size_t slot_capacity;
     uint32_t (*ends)[PACKED_LANES];
     size_t group_count, group_capacity;
+    struct packed_turns *turns;
+    size_t turns_count, turns_capacity;
     uint32_t (*lane_materials)[PACKED_LANES];
     size_t mixed_count, mixed_capacity;
     struct packed_late *late;
     uint32_t *late_springs;
     size_t late_count, late_capacity, late_spring_capacity;
+    struct ring_walk walk;      // of the body that is being packed
+    uint32_t ring_body;         // 1 + that body, or 0: it has no rings to go round
     struct slice_start *slices; // one more when all are packed
     size_t slice_count, slice_capacity;
 };
 
-// Adds the columns of nodes first .. first + count - 1, count <= PACKED_LANES. False without
-// memory.
+// Adds the columns of nodes first .. first + count - 1, count <= PACKED_LANES, of the slice
+// slices[slice_count]. False without memory.
 bool pack_slice(struct packing *packing, uint64_t first, uint32_t count);
 
 void packing_free(struct packing *packing);

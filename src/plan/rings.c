@@ -238,3 +238,32 @@ uint64_t rings_bytes(const struct plan_rings *rings)
            rings->group_count * sizeof *rings->lengths +
            rings->entry_count * sizeof *rings->entries;
 }
+
+int ring_walk_next(struct ring_walk *walk, uint32_t *nodes)
+{
+    const struct plan_rings *rings = walk->rings;
+    if (walk->tile == rings->tile_count)
+        return 0;
+    const struct plan_ring_tile *tile = &rings->tiles[walk->tile];
+    const uint32_t own = ring_tile_groups(tile) * RING_GROUP;
+    const int length = rings->lengths[tile->first_group + walk->group];
+    for (int i = 0; i < length * RING_GROUP; i++) {
+        uint32_t place = rings->entries[walk->entry++] / 4u;
+        nodes[i] = place < own ? (uint32_t)(tile->first_node + place)
+                               : rings->halo[tile->first_halo + place - own];
+    }
+    if (++walk->group == ring_tile_groups(tile)) {
+        walk->group = 0;
+        walk->tile++;
+    }
+    return length;
+}
+
+int rings_longest(const struct plan_rings *rings)
+{
+    int longest = 0;
+    for (uint64_t group = 0; group < rings->group_count; group++)
+        if (rings->lengths[group] > longest)
+            longest = rings->lengths[group];
+    return longest;
+}

@@ -60,6 +60,22 @@ void rings_free(const taut_allocator *allocator, struct plan_rings *rings);
 
 uint64_t rings_bytes(const struct plan_rings *rings);
 
+// Goes through the rings of a body a group of nodes at a time, as node numbers. Begin with tile,
+// group and entry 0.
+struct ring_walk {
+    const struct plan_rings *rings;
+    uint64_t tile, entry;
+    uint32_t group; // of the tile
+};
+
+// The length of the next group's rings, of which place p of lane l goes to nodes[p * RING_GROUP +
+// l]; 0 when all have been. Lanes beyond the body's last node have that of the group's first lane
+// or of a node that is no neighbour.
+int ring_walk_next(struct ring_walk *walk, uint32_t *nodes);
+
+// The greatest length of a ring.
+int rings_longest(const struct plan_rings *rings);
+
 // Proves that the rings say what the faces say: every corner of every face once, and nothing else.
 taut_status rings_check(const struct topology *topology, const struct plan_rings *rings,
                         taut_error *error);

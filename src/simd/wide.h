@@ -22,6 +22,7 @@
 //   wide_positive(a)        mask of lanes that are > 0
 //   wide_both(m, n)         lanes in both masks
 //   wide_keep(m, a)         a where the mask is set, 0 elsewhere
+//   wide_choose(m, a, b)    a where the mask is set, b elsewhere
 #ifndef TAUT_SIMD_WIDE_H
 #define TAUT_SIMD_WIDE_H
 

@@ -17,6 +17,11 @@ static inline wide wide_keep(wide_mask m, wide a)
     return WIDE_OP(and)(m, a);
 }
 
+static inline wide wide_choose(wide_mask m, wide a, wide b)
+{
+    return WIDE_OP(or)(WIDE_OP(and)(m, a), WIDE_OP(andnot)(m, b));
+}
+
 static inline wide wide_multiply_where(wide_mask m, wide a, wide b)
 {
     return wide_keep(m, wide_multiply(a, b));

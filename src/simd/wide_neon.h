@@ -144,6 +144,11 @@ static inline wide wide_keep(wide_mask m, wide a)
     return WIDE_OF_BITS(WIDE_BITS(and)(m, WIDE_TO_BITS(a)));
 }
 
+static inline wide wide_choose(wide_mask m, wide a, wide b)
+{
+    return WIDE_OF_BITS(WIDE_BITS(bsl)(m, WIDE_TO_BITS(a), WIDE_TO_BITS(b)));
+}
+
 static inline wide wide_multiply_where(wide_mask m, wide a, wide b)
 {
     return wide_keep(m, wide_multiply(a, b));

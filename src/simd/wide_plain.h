@@ -117,6 +117,11 @@ static inline wide wide_keep(wide_mask m, wide a)
     WIDE_EACH(wide, m.lane[l] ? a.lane[l] : 0)
 }
 
+static inline wide wide_choose(wide_mask m, wide a, wide b)
+{
+    WIDE_EACH(wide, m.lane[l] ? a.lane[l] : b.lane[l])
+}
+
 static inline wide wide_multiply_where(wide_mask m, wide a, wide b)
 {
     WIDE_EACH(wide, m.lane[l] ? a.lane[l] * b.lane[l] : 0)

@@ -52,6 +52,11 @@ static inline wide wide_keep(wide_mask m, wide a)
     return WIDE_OP(maskz_mov)(m, a);
 }
 
+static inline wide wide_choose(wide_mask m, wide a, wide b)
+{
+    return WIDE_OP(mask_mov)(b, m, a);
+}
+
 static inline wide wide_multiply_where(wide_mask m, wide a, wide b)
 {
     return WIDE_OP(maskz_mul)(m, a, b);
