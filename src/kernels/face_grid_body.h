@@ -17,7 +17,7 @@
 #include <stdalign.h>
 
 #include "kernels/kernels.h"
-#include "simd/wide_shift.h"
+#include "simd/wide.h"
 
 enum { FACE_COLUMNS = 512 }; // a multiple of every WIDE_LANES; no sum depends on it
 _Static_assert((int)FACE_COLUMNS % (int)WIDE_LANES == 0, "whole vectors");
@@ -86,8 +86,8 @@ static inline struct triple triple_keep(wide_mask mask, struct triple a)
 
 static inline struct triple triple_behind(struct triple before, struct triple a)
 {
-    return (struct triple){wide_behind(before.x, a.x), wide_behind(before.y, a.y),
-                           wide_behind(before.z, a.z)};
+    return (struct triple){wide_behind_1(before.x, a.x), wide_behind_1(before.y, a.y),
+                           wide_behind_1(before.z, a.z)};
 }
 
 static inline wide magnitude(wide a)
