@@ -8,17 +8,25 @@
 enum { NODES_MIN = 256 };
 
 // ---- How good a numbering is: what a spring's end costs the packed kernel (plan/packed.h), one
-// that is gathered from within its tile being 1. Estimated from every SAMPLE_STRIDE-th node.
-enum { SAMPLE_STRIDE = 8, FAR = 2048 };
+// that is gathered from within its tile being 1. Estimated from every SAMPLE_STRIDE-th node, and
+// from so many of its neighbours at most: two hubs one after the other would take the product of
+// theirs.
+enum { SAMPLE_STRIDE = 8, SAMPLE_NEIGHBOURS = 64, FAR = 2048 };
 static const double COST_STEP = 0.45, COST_FAR_STEP = 0.05, COST_FAR = 1;
 
 // From this on a numbering is not looked into; and another one must cost less by this factor.
 static const double GOOD = 0.8, GAIN = 0.9;
 
+static uint64_t sample_end(const struct neighbours *n, uint32_t node)
+{
+    uint64_t end = n->start[node + 1], most = n->start[node] + SAMPLE_NEIGHBOURS;
+    return end < most ? end : most;
+}
+
 static bool goes_by(const struct neighbours *n, uint32_t node, int64_t at, int64_t step,
                     const uint32_t *number)
 {
-    for (uint64_t i = n->start[node]; i < n->start[node + 1]; i++)
+    for (uint64_t i = n->start[node], end = sample_end(n, node); i < end; i++)
         if ((int64_t)number[n->items[i]] - at == step)
             return true;
     return false;
@@ -30,7 +38,7 @@ static double cost_of(const struct neighbours *n, uint64_t node_count, const uin
 {
     double cost = 0, ends = 0;
     for (uint64_t i = 1; i < node_count; i += SAMPLE_STRIDE)
-        for (uint64_t k = n->start[order[i]]; k < n->start[order[i] + 1]; k++) {
+        for (uint64_t k = n->start[order[i]], end = sample_end(n, order[i]); k < end; k++) {
             int64_t step = (int64_t)number[n->items[k]] - (int64_t)i;
             bool far = step > FAR || step < -FAR;
             if (goes_by(n, order[i - 1], (int64_t)i - 1, step, number))
