@@ -19,8 +19,8 @@ enum bench_trait {
     BENCH_WIND = 1,     // of law face
     BENCH_AIRLESS = 2,  // a ball without its gas
     BENCH_EXTRA = 4,    // measured where --full or its name asks for it, on one instruction set
-    BENCH_HOLES = 16,   // a network with a tenth of its springs left out at random
     BENCH_NO_PLAIN = 8, // not measured on the plain loops: it is compared with others
+    BENCH_HOLES = 16,   // a network with a tenth of its springs left out at random
 };
 
 struct bench_scene {
