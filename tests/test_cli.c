@@ -246,7 +246,8 @@ static void info_counts_bodies_springs_and_bytes(void **state)
                     "assert cloth['springs_by_kind'] == {'structural': 195, 'shear': 176}\n"
                     "assert abs(rope['mass'] - 1) < 1e-12 and abs(cloth['mass'] - 0.2) < 1e-12\n"
                     "assert rope['kernel'] == cloth['kernel'] == 'grid'\n"
-                    "assert rope['lattice'] == [20, 1, 1] and len(cloth['lattice']) == 3");
+                    "assert rope['lattice'] == [20, 1, 1] and len(cloth['lattice']) == 3\n"
+                    "assert rope['colours'] == cloth['colours'] == 1 <= cloth['tiles']");
     outcome_free(&outcome);
     // Springs that can break are on a grid, too; a row of three nodes is too short for one.
     outcome = cli_expect(0, "taut info --json --set bodies.rope.spring.break_at=2 hanging.yaml");
@@ -255,11 +256,15 @@ static void info_counts_bodies_springs_and_bytes(void **state)
     outcome = cli_expect(0, "taut info --json --set bodies.rope.nodes=3 hanging.yaml");
     cli_assert_json(outcome.out, "rope, cloth = d['bodies']\n"
                                  "assert rope['kernel'] == 'packed' and cloth['kernel'] == 'grid'\n"
-                                 "assert 1 <= rope['colours'] <= rope['tiles']");
+                                 "assert rope['colours'] == 1 <= rope['tiles']\n"
+                                 "assert 0 < rope['lanes_filled'] <= 1\n"
+                                 "assert rope['late_springs'] == 0");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info --json --kernel reference hanging.yaml");
-    cli_assert_json(outcome.out, "assert all(b['kernel'] == 'reference' for b in d['bodies'])\n"
-                                 "assert d['threads'] == 1");
+    cli_assert_json(outcome.out,
+                    "assert all(b['kernel'] == 'reference' for b in d['bodies'])\n"
+                    "assert all(b['tiles'] == b['colours'] == 1 for b in d['bodies'])\n"
+                    "assert d['threads'] == 1");
     outcome_free(&outcome);
 }
 

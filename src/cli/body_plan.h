@@ -5,9 +5,8 @@
 #include "solver.h"
 
 struct body_plan {
-    uint64_t tiles;  // of nodes, or blocks, that hold springs of the body
-    int colours;     // that those blocks have; 1 of tiles of packed springs, which need none
-    uint64_t serial; // blocks that no colour was free for
+    uint64_t tiles; // parts that threads share out
+    int colours;    // groups of tiles of which no two run at once; 0 without springs
     // Of packed springs: lanes of its nodes in columns, those of them that have a spring, and ends
     // of springs that found no column.
     uint64_t lanes, filled, late;

@@ -48,7 +48,6 @@ static void print_body(struct json *json, const struct info *info, size_t index)
     print_lattice(json, plan_grid_of_body(info->solver->plan, index));
     json_count(json, "colours", (uint64_t)plan->colours);
     json_count(json, "tiles", plan->tiles);
-    json_count(json, "serial_tiles", plan->serial);
     if (plan->lanes > 0)
         json_number(json, "lanes_filled", (double)plan->filled / (double)plan->lanes);
     json_count(json, "late_springs", plan->late);

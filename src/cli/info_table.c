@@ -77,9 +77,9 @@ static void print_bodies(const struct info *info)
                human_count(body->spring_count).text, faces, human_count(body->face_count).text,
                body->mass, solver_body_kernel(info->solver, b), plan->colours, plan->tiles);
         print_kinds(body);
-        if (plan->serial > 0)
-            printf("  %*s  %s of it found no colour and run one by one\n", width, "",
-                   human_counted(plan->serial, "tile").text);
+        if (plan->late > 0)
+            printf("  %*s  %s of springs found no lane and are computed one by one\n", width, "",
+                   human_counted(plan->late, "end").text);
     }
 }
 
