@@ -1,9 +1,10 @@
-// Masks that are registers of all-ones or all-zeros lanes (SSE2, AVX2), and what they do without
-// masked loads and stores.
+// Masks that are registers of all-ones or all-zeros lanes (SSE2, AVX2).
 #ifndef TAUT_SIMD_WIDE_LANE_MASK_H
 #define TAUT_SIMD_WIDE_LANE_MASK_H
 
 #include "simd/wide_x86.h"
+
+#include "simd/wide_first.h"
 
 typedef wide wide_mask;
 
@@ -25,28 +26,6 @@ static inline wide wide_choose(wide_mask m, wide a, wide b)
 static inline wide wide_multiply_where(wide_mask m, wide a, wide b)
 {
     return wide_keep(m, wide_multiply(a, b));
-}
-
-static inline wide wide_load_first(const real *p, long count)
-{
-    if (count >= WIDE_LANES)
-        return wide_load(p);
-    real lanes[WIDE_LANES] = {0};
-    for (long lane = 0; lane < count; lane++)
-        lanes[lane] = p[lane];
-    return WIDE_OP(loadu)(lanes);
-}
-
-static inline void wide_store_first(real *p, wide a, long count)
-{
-    if (count >= WIDE_LANES) {
-        WIDE_OP(storeu)(p, a);
-        return;
-    }
-    real lanes[WIDE_LANES];
-    WIDE_OP(storeu)(lanes, a);
-    for (long lane = 0; lane < count; lane++)
-        p[lane] = lanes[lane];
 }
 
 #endif

@@ -37,32 +37,12 @@ static inline wide wide_load(const real *p)
     return WIDE_OP(ld1)(p);
 }
 
-static inline wide wide_load_first(const real *p, long count)
-{
-    if (count >= WIDE_LANES)
-        return wide_load(p);
-    real lanes[WIDE_LANES] = {0};
-    for (long lane = 0; lane < count; lane++)
-        lanes[lane] = p[lane];
-    return WIDE_OP(ld1)(lanes);
-}
-
-static inline void wide_store_first(real *p, wide a, long count)
-{
-    if (count >= WIDE_LANES) {
-        WIDE_OP(st1)(p, a);
-        return;
-    }
-    real lanes[WIDE_LANES];
-    WIDE_OP(st1)(lanes, a);
-    for (long lane = 0; lane < count; lane++)
-        p[lane] = lanes[lane];
-}
-
 static inline void wide_store(real *p, wide a)
 {
     WIDE_OP(st1)(p, a);
 }
+
+#include "simd/wide_first.h"
 
 static inline wide wide_set(real r)
 {
