@@ -174,8 +174,10 @@ static struct rows finished_rows(const struct sweep *sweep, const struct plan_ti
         return (struct rows){tile->j0, tile->j1, k};
     if (tile->tz > 0 && k < tile->k0 + tiling->above)
         return (struct rows){tile->j1, tile->j1, k};
-    // The first rows of a layer are touched from behind: from the end of the layer before, too.
-    bool touched = tiling->tiles_y > 1 || k == 0;
+    // The first rows of a layer are touched from behind: from the end of the layer before, too,
+    // which the tile below reads up to where its springs reach.
+    bool below = tile->tz > 0 && k == tile->k0 + tiling->above;
+    bool touched = tiling->tiles_y > 1 || k == 0 || below;
     uint64_t first = touched ? smaller(tile->j0 + sweep->settle_first, tile->j1) : tile->j0;
     // The last ones likewise from the start of the next layer.
     bool is_last = tile->ty + 1 == tiling->tiles_y;
