@@ -108,9 +108,9 @@ struct pass_range {
     int64_t offset; // to the node that the first spring of SWEEP_ONE and the middle one of
                     // SWEEP_THREE lead to
     long count;
-    struct reals sum;   // of the forces on these nodes
-    struct reals other; // of the reactions, at the node that `offset` leads to
-    bool starts;        // nothing is in the sums yet
+    struct reals sum;            // of the forces on these nodes
+    struct reals other;          // of the reactions, at the node that `offset` leads to
+    bool starts;                 // nothing is in the sums yet
     struct row_memory memory[3]; // of a special pass's springs
 };
 

@@ -141,14 +141,13 @@ static bool cut(const struct ring_corners *corners, struct places *places, bool 
 {
     const struct topology_body *body = places->body;
     uint64_t end = body->first_node + body->node_count;
-    uint32_t number = 0;
+    uint32_t number = 0, spare[RING_BUFFER] = {0};
     rings->tile_count = rings->halo_count = rings->group_count = rings->entry_count = 0;
     memset(places->tile_seen, 0, (size_t)body->node_count * sizeof *places->tile_seen);
     for (uint64_t node = body->first_node; node < end;) {
         struct plan_ring_tile tile = {.first_halo = rings->halo_count,
                                       .first_group = rings->group_count,
                                       .first_entry = rings->entry_count};
-        uint32_t spare[RING_BUFFER];
         if (!next_tile(corners, places, node, &number, &tile,
                        write ? &rings->halo[tile.first_halo] : spare))
             return false;
