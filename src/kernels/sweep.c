@@ -235,7 +235,7 @@ void sweeps_free(struct sweeps *sweeps)
     if (!sweeps)
         return;
     const taut_allocator *allocator = sweeps->allocator;
-    for (size_t g = 0; g < sweeps->count; g++) {
+    for (size_t g = 0; sweeps->items && g < sweeps->count; g++) {
         struct sweep *sweep = &sweeps->items[g];
         size_t tiles = (size_t)tiling_tile_count(&sweep->tiling);
         memory_release(allocator, sweep->spill, 3 * (size_t)sweep->spill_nodes * tiles,

@@ -187,14 +187,17 @@ static taut_status find_fragile_slots(struct plan *plan, taut_error *error)
         return TAUT_OK;
     plan->fragile_slots = memory_allocate(plan->allocator, count, sizeof *plan->fragile_slots);
     uint8_t *found = memory_allocate(NULL, count, sizeof *found);
-    taut_status status = plan->fragile_slots && found ? TAUT_OK : fail_memory(error, "the plan");
-    for (uint64_t slot = 0; status == TAUT_OK && slot < plan->packed.slot_count; slot++) {
+    if (!plan->fragile_slots || !found) {
+        memory_release(NULL, found, count, sizeof *found);
+        return fail_memory(error, "the plan");
+    }
+    for (uint64_t slot = 0; slot < plan->packed.slot_count; slot++) {
         uint64_t i = fragile_number(plan, plan->packed.slot_springs[slot]);
         if (i < count)
             plan->fragile_slots[i][found[i]++] = slot;
     }
     memory_release(NULL, found, count, sizeof *found);
-    return status;
+    return TAUT_OK;
 }
 
 // Places in the state for the springs of grids that remember, behind those of the blocks.

@@ -108,14 +108,14 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
 
 void plan_free(struct plan *plan);
 
-// Finds out whether the springs of a body make a grid: from their directions, or, where they are
-// listed, from the springs themselves, in whatever order. Listed springs that can break, yield or
-// go slack do not.
-taut_status grid_find(const struct topology *topology, size_t body, struct plan_grid *grid,
+// Finds out whether the springs of body `index` make a grid: from their directions, or, where they
+// are listed, from the springs themselves, in whatever order. Listed springs that can break, yield
+// or go slack do not.
+taut_status grid_find(const struct topology *topology, size_t index, struct plan_grid *grid,
                       bool *found, taut_error *error);
 
 // Finds out whether the faces of a body are those of a cloth whose rows are long enough.
-bool face_grid_find(const struct topology *topology, size_t body, struct plan_face_grid *grid);
+bool face_grid_find(const struct topology *topology, size_t index, struct plan_face_grid *grid);
 
 // The grid that plans the springs of a body, or NULL.
 const struct plan_grid *plan_grid_of_body(const struct plan *plan, size_t body);

@@ -186,20 +186,16 @@ static taut_status make_tiles(const struct ring_corners *corners, const struct t
     struct places places = {.body = body};
     places.tile_seen = memory_allocate(NULL, nodes, sizeof *places.tile_seen);
     places.place_seen = memory_allocate(NULL, nodes, sizeof *places.place_seen);
-    taut_status status = TAUT_OK;
-    if (!places.tile_seen || !places.place_seen)
-        status = fail_memory(error, "the plan");
-    if (status == TAUT_OK)
+    bool memory = places.tile_seen && places.place_seen;
+    if (memory) {
         *found = cut(corners, &places, false, rings);
-    if (status == TAUT_OK && *found) {
-        if (allocate_rings(allocator, rings))
+        memory = !*found || allocate_rings(allocator, rings);
+        if (*found && memory)
             cut(corners, &places, true, rings);
-        else
-            status = fail_memory(error, "the plan");
     }
     memory_release(NULL, places.tile_seen, nodes, sizeof *places.tile_seen);
     memory_release(NULL, places.place_seen, nodes, sizeof *places.place_seen);
-    return status;
+    return memory ? TAUT_OK : fail_memory(error, "the plan");
 }
 
 taut_status rings_make(const struct topology *topology, size_t index,

@@ -49,10 +49,10 @@ static inline uint32_t ring_tile_groups(const struct plan_ring_tile *tile)
     return (tile->node_count + RING_GROUP - 1) / RING_GROUP;
 }
 
-// Makes the rings of a body. *found is false, and `rings` empty, where the body has none: its faces
-// are no closed surface of triangles, most of its nodes are not on it, or a node has
-// too many neighbours.
-taut_status rings_make(const struct topology *topology, size_t body,
+// Makes the rings of body `index`. *found is false, and `rings` empty, where the body has none: its
+// faces are no closed surface of triangles, most of its nodes are not on it, or a node has too many
+// neighbours.
+taut_status rings_make(const struct topology *topology, size_t index,
                        const taut_allocator *allocator, struct plan_rings *rings, bool *found,
                        taut_error *error);
 
