@@ -381,8 +381,10 @@ WIDE_INLINE void finish_component(const struct component *c, const struct motion
         wide_store_first(c->f + i, wide_set(0), left);
 }
 
+// `masses` of the range's nodes, or NULL where each has `each`.
 WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_range *range,
-                              bool loaded, bool clears, enum sweep_finish finish)
+                              const real *masses, real each, bool loaded, bool clears,
+                              enum sweep_finish finish)
 {
     const struct state *s = system->state;
     const vec3 g = system->topology->environment.gravity;
@@ -400,12 +402,12 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
     const struct motion_steps steps = {wide_set((real)system->topology->environment.air_drag),
                                        wide_set((real)system->settings.dt),
                                        wide_set((real)position_step)};
-    const real *masses = system->constants->mass + first;
+    const wide one_mass = wide_set(each);
     const real *inverses = system->constants->inverse_mass + first;
     const long count = range->count;
     for (long i = 0; i < count; i += WIDE_LANES) {
         long left = count - i;
-        wide mass = wide_load_first(masses + i, left);
+        wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
         wide inverse = wide_load_first(inverses + i, left);
         for (int c = 0; c < 3; c++)
             finish_component(&components[c], &steps, mass, inverse, i, left, loaded, clears,
@@ -413,16 +415,43 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
     }
 }
 
-void GRID_NAME(grid_finish)(const struct system *system, const struct finish_range *range,
-                            enum sweep_finish finish)
+static void finish_masses(const struct system *system, const struct finish_range *range,
+                          const real *masses, real each, enum sweep_finish finish)
 {
     bool loaded = range->loaded, clears = range->clears;
     if (finish == SWEEP_FORCES)
-        finish_nodes(system, range, loaded, clears, SWEEP_FORCES);
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_FORCES);
     else if (finish == SWEEP_EXPLICIT_EULER)
-        finish_nodes(system, range, loaded, clears, SWEEP_EXPLICIT_EULER);
-    else if (loaded || clears)
-        finish_nodes(system, range, loaded, clears, SWEEP_SYMPLECTIC_EULER);
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_EXPLICIT_EULER);
+    else if (masses || loaded || clears)
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_SYMPLECTIC_EULER);
     else
-        finish_nodes(system, range, false, false, SWEEP_SYMPLECTIC_EULER);
+        finish_nodes(system, range, NULL, each, false, false, SWEEP_SYMPLECTIC_EULER);
+}
+
+static const struct reals no_reals = {NULL, NULL, NULL};
+
+static struct reals moved(const struct reals *reals, int64_t by)
+{
+    return reals->x ? (struct reals){reals->x + by, reals->y + by, reals->z + by} : no_reals;
+}
+
+// Body by body, where bodies have masses of their own.
+void GRID_NAME(grid_finish)(const struct system *system, const struct finish_range *range,
+                            enum sweep_finish finish)
+{
+    const uint64_t first = (uint64_t)range->first, end = first + (uint64_t)range->count;
+    for (uint64_t node = first; node < end;) {
+        struct node_masses masses = topology_masses(system->topology, node, end);
+        const int64_t into = (int64_t)(node - first);
+        struct finish_range part = {.first = (int64_t)node,
+                                    .count = (long)(masses.end - node),
+                                    .own = moved(&range->own, into),
+                                    .reactions = moved(&range->reactions, into),
+                                    .loaded = range->loaded,
+                                    .clears = range->clears};
+        const real *listed = masses.listed ? system->constants->mass + node : NULL;
+        finish_masses(system, &part, listed, (real)masses.each, finish);
+        node = masses.end;
+    }
 }

@@ -140,10 +140,13 @@ static void pressure(const struct system *system, const void *unused, struct pla
 static void finish_component(const struct system *system, const struct finish_range *range,
                              const real *v, real *f, double gravity)
 {
-    const real *mass = system->constants->mass;
     const real g = (real)gravity, drag = (real)system->topology->environment.air_drag;
-    for (int64_t i = range->first; i < range->first + range->count; i++)
-        f[i] += mass[i] * g - drag * v[i];
+    const uint64_t end = (uint64_t)range->first + (uint64_t)range->count;
+    for (uint64_t i = (uint64_t)range->first; i < end;) {
+        struct node_masses masses = topology_masses(system->topology, i, end);
+        for (; i < masses.end; i++)
+            f[i] += (real)mass_in(&masses, i) * g - drag * v[i];
+    }
 }
 
 // F += m g - c v (physics.md, 1 and 2; NeHe lesson 40). The reference has no grids and moves nodes

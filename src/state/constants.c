@@ -7,7 +7,7 @@
 #define constants_free REAL_NAME(constants_free)
 
 #define CONSTANT_ARRAYS(X)                                                                         \
-    X(mass, nodes)                                                                                 \
+    X(mass, massed)                                                                                \
     X(inverse_mass, nodes)                                                                         \
     X(nodes_copy, copies)                                                                          \
     X(material_copy, copies)                                                                       \
@@ -40,6 +40,14 @@ static bool are_the_listed(const struct topology *topology, const struct plan *p
     return same;
 }
 
+static bool lists_masses(const struct topology *topology)
+{
+    bool lists = false;
+    for (size_t b = 0; b < topology->body_count; b++)
+        lists |= topology->bodies[b].node_mass == 0;
+    return lists;
+}
+
 struct filling {
     struct constants *constants;
     const struct topology *topology;
@@ -53,7 +61,8 @@ static void fill_nodes(struct constants *constants, const struct topology *topol
         struct node_masses masses = topology_masses(topology, i, share.end);
         for (; i < masses.end; i++) {
             double mass = mass_in(&masses, i);
-            constants->mass[i] = (real)mass;
+            if (constants->massed > 0)
+                constants->mass[i] = (real)mass;
             constants->inverse_mass[i] = (real)(1.0 / mass);
         }
     }
@@ -157,6 +166,7 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
         return fail_memory(error, "the constants");
     constants->allocator = allocator;
     constants->nodes = topology->node_count;
+    constants->massed = lists_masses(topology) ? constants->nodes : 0;
     constants->springs = plan->springs.element_count;
     constants->faces = plan->faces.element_count;
     constants->materials = topology->material_count;

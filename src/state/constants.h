@@ -32,7 +32,9 @@ struct grid_constants {
 struct constants {
     const taut_allocator *allocator;
     uint64_t nodes, springs, faces, materials, grid_count, slots;
-    real *mass, *inverse_mass; // inverse 0 for nodes that take no part in integration
+    uint64_t massed;    // nodes, or 0: every body has one mass for all of its nodes
+    real *mass;         // length massed
+    real *inverse_mass; // 0 for nodes that take no part in integration
     // In the plan's order: the topology's own lists where that is theirs, else copies.
     const uint32_t (*spring_nodes)[2];
     const uint32_t *spring_material;
