@@ -97,9 +97,10 @@ static taut_status explain_divergence(const taut_solver *solver, const struct fa
     char near[160] = "no spring is attached to it", limit[200] = "";
     uint64_t spring;
     if (solver->functions->stiffest_spring(solver->system, fault->node, &spring))
-        snprintf(near, sizeof near, "the stiffest spring there is number %llu with %g N/m",
-                 (unsigned long long)(spring - body->first_spring),
-                 topology->materials[topology_spring(topology, spring).material].stiffness);
+        snprintf(
+            near, sizeof near, "the stiffest spring there is number %llu with %g N/m",
+            (unsigned long long)(topology_spring_outside(topology, spring) - body->first_spring),
+            topology->materials[topology_spring(topology, spring).material].stiffness);
     struct critical_step critical;
     if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
         double dt = integrator_damped_dt(solver->integrator, &critical, solver->position_ratio);

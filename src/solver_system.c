@@ -208,9 +208,10 @@ static void read_grid(const struct system *system, const struct plan_grid *grid,
         for (size_t i = 0; i < (size_t)run.count; i++) {
             vec3 d = vec3_subtract(node_position(system->state, run.a + i),
                                    node_position(system->state, run.b + i));
-            strains[spring + i] = strain(vec3_length(d), (double)run_rest_length(&memory, &run, i));
+            uint64_t outside = topology_spring_outside(system->topology, spring + i);
+            strains[outside] = strain(vec3_length(d), (double)run_rest_length(&memory, &run, i));
             if (broken && memory.broken)
-                broken[spring + i] = memory.broken[i];
+                broken[outside] = memory.broken[i];
         }
         spring += run.count;
     }
@@ -221,7 +222,7 @@ static void read_springs(const struct system *system, double *strains, uint8_t *
     const struct state *s = system->state;
     const struct plan *plan = system->plan;
     for (uint64_t i = 0; i < plan->springs.element_count; i++) {
-        uint32_t spring = plan->springs.order[i];
+        uint64_t spring = topology_spring_outside(system->topology, plan->springs.order[i]);
         strains[spring] =
             strain(vec3_length(spring_vector(system, i)), (double)spring_rest_length(system, i));
         if (broken && s->broken)

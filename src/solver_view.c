@@ -49,8 +49,9 @@ static void fill_lists(const struct topology *topology, const struct topology_bo
     for (uint64_t spring = body->first_spring; spring < end;) {
         struct spring_run run = topology_run(topology, spring, end);
         for (uint32_t i = 0; i < run.count; i++) {
-            view->springs[spring + i][0] = number_in_body(topology, body, run.a + i);
-            view->springs[spring + i][1] = number_in_body(topology, body, run.b + i);
+            uint32_t *ends = view->springs[topology_spring_outside(topology, spring + i)];
+            ends[0] = number_in_body(topology, body, run.a + i);
+            ends[1] = number_in_body(topology, body, run.b + i);
         }
         spring += run.count;
     }

@@ -196,7 +196,7 @@ double rest_length_of(const taut_solver *solver, uint64_t spring)
     const double *lengths =
         system->state->rest_length ? system->state->rest_length : system->constants->rest_length;
     for (uint64_t i = 0; i < system->constants->springs; i++)
-        if (system->plan->springs.order[i] == spring)
+        if (topology_spring_outside(solver->topology, system->plan->springs.order[i]) == spring)
             return lengths[i];
     size_t body = topology_body_of_spring(solver->topology, spring);
     const struct plan_grid *grid = plan_grid_of_body(system->plan, body);

@@ -94,7 +94,7 @@ struct plan_packed {
 
 struct plan;
 
-// Packs plan->springs, whose order is the builder's. What it allocated stays in plan->packed after
+// Packs plan->springs, whose order is the topology's. What it allocated stays in plan->packed after
 // a failure, too.
 taut_status packed_make(const struct topology *topology, struct plan *plan, taut_error *error);
 

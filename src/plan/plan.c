@@ -109,7 +109,7 @@ static bool all_faces_in_blocks(const struct topology *topology, const struct pl
     return all;
 }
 
-// Plans what is on no grid: blocks, or for springs that are packed their builder's order.
+// Plans what is on no grid: blocks, or for springs that are packed the topology's order.
 static taut_status plan_blocks(const struct topology *topology, const struct plan_options *wanted,
                                struct plan *plan, bool faces, taut_error *error)
 {

@@ -73,9 +73,9 @@ struct plan_set {
 
 struct plan {
     const taut_allocator *allocator;
-    bool reference; // one block of each, in builder order
+    bool reference; // one block of each, in the topology's order
     uint32_t tile_nodes;
-    struct plan_set springs, faces; // packed springs are in builder order
+    struct plan_set springs, faces; // packed springs as in the topology
     bool packs;                     // springs are packed
     struct plan_packed packed;
     struct plan_grid *grids; // capacity: the number of bodies

@@ -68,6 +68,7 @@ struct body {
     // rope: {nodes, 1, 1}; cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros.
     uint64_t grid[3];
     uint32_t *node_order;     // builder numbers of the nodes, where topology/ renumbered them
+    uint32_t *spring_order;   // the same of its springs
     uint64_t unused_vertices; // of a mesh file, left out
 };
 

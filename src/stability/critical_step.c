@@ -153,12 +153,14 @@ static double largest_rate(const struct system *system, enum tangent tangent,
     return largest;
 }
 
-// Takes the spring if it is the stiffest so far.
+// Takes the spring if it is the stiffest so far, and of equals the first that the user has.
 static void offer(const struct system *system, uint64_t spring, uint32_t material, double *stiffest,
                   uint64_t *result)
 {
     double k = (double)system->constants->material[material].stiffness;
-    if (k > *stiffest) {
+    if (k > *stiffest ||
+        (k == *stiffest && topology_spring_outside(system->topology, spring) <
+                               topology_spring_outside(system->topology, *result))) {
         *stiffest = k;
         *result = spring;
     }
@@ -235,6 +237,7 @@ taut_status REAL_NAME(critical_step_bound)(const struct system *system,
         return TAUT_OK;
     result->known = REAL_NAME(stiffest_spring)(system, result->node, &result->spring);
     result->node = topology_node_outside(system->topology, result->node);
+    result->spring = topology_spring_outside(system->topology, result->spring);
     result->omega = sqrt(square);
     result->bound = 2 / result->omega;
     return TAUT_OK;

@@ -70,6 +70,17 @@ struct face topology_face(const struct topology *topology, uint64_t face)
     return topology_body_face(topology, body, face - body->first_face);
 }
 
+uint64_t topology_spring_outside(const struct topology *topology, uint64_t spring)
+{
+    if (topology->sorted_count == 0)
+        return spring;
+    const struct topology_body *body = &topology->bodies[topology_body_of_spring(topology, spring)];
+    if (body->direction_count)
+        return spring;
+    uint64_t own = spring - body->first_spring;
+    return body->first_spring + topology->spring_outside[body->first_listed + own];
+}
+
 // The direction of a body that has this spring.
 static const struct topology_direction *
 direction_of(const struct topology *topology, const struct topology_body *body, uint64_t spring)

@@ -100,16 +100,17 @@ static void guess_grid(const struct neighbours *n, uint64_t node_count, const ui
 
 // ---- The change
 
-static bool permute(void *array, size_t size, const uint32_t *order, uint64_t count)
+bool array_permute(void **array, size_t size, const uint32_t *order, uint64_t count)
 {
-    if (!array)
-        return true; // all nodes are alike
-    char *copy = memory_copy(NULL, array, (size_t)count, size);
-    if (!copy)
+    if (!*array)
+        return true; // all are alike
+    char *from = *array, *to = memory_allocate(NULL, (size_t)count, size);
+    if (!to)
         return false;
     for (uint64_t i = 0; i < count; i++)
-        memcpy((char *)array + i * size, copy + (size_t)order[i] * size, size);
-    memory_release(NULL, copy, (size_t)count, size);
+        memcpy(to + i * size, from + (size_t)order[i] * size, size);
+    memory_release(NULL, from, (size_t)count, size);
+    *array = to;
     return true;
 }
 
@@ -117,10 +118,10 @@ static bool permute(void *array, size_t size, const uint32_t *order, uint64_t co
 static bool apply(struct body *body, const uint32_t *order, const uint32_t *number)
 {
     uint64_t nodes = body->node_count;
-    if (!permute(body->positions, 3 * sizeof *body->positions, order, nodes) ||
-        !permute(body->velocities, 3 * sizeof *body->velocities, order, nodes) ||
-        !permute(body->masses, sizeof *body->masses, order, nodes) ||
-        !permute(body->fixed, sizeof *body->fixed, order, nodes))
+    if (!array_permute((void **)&body->positions, 3 * sizeof *body->positions, order, nodes) ||
+        !array_permute((void **)&body->velocities, 3 * sizeof *body->velocities, order, nodes) ||
+        !array_permute((void **)&body->masses, sizeof *body->masses, order, nodes) ||
+        !array_permute((void **)&body->fixed, sizeof *body->fixed, order, nodes))
         return false;
     for (uint64_t s = 0; s < body->spring_count; s++)
         for (int end = 0; end < 2; end++)
@@ -187,7 +188,7 @@ bool bodies_renumber(struct bodies *bodies)
     for (size_t b = 0; b < bodies->count; b++) {
         struct body *body = &bodies->items[b];
         if (body->springs && body->spring_count > 0 && body->node_count >= NODES_MIN &&
-            !body->node_order && !renumber(body))
+            !body->node_order && !(renumber(body) && body_sort_springs(body)))
             return false;
     }
     return true;

@@ -15,6 +15,7 @@
     X(springs, listed_count)                                                                       \
     X(spring_material, listed_count)                                                               \
     X(rest_length, listed_count)                                                                   \
+    X(spring_outside, sorted_count)                                                                \
     X(faces, listed_face_count)                                                                    \
     X(materials, material_count)                                                                   \
     X(motions, motion_count)                                                                       \
@@ -25,7 +26,7 @@
 static void count_all(struct topology *topology, const taut_scene *scene,
                       const struct bodies *bodies)
 {
-    bool any_renumbered = false;
+    bool any_renumbered = false, any_sorted = false;
     topology->body_count = bodies->count;
     topology->collider_count = scene->collider_count;
     topology->environment = scene->environment;
@@ -43,11 +44,14 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         topology->material_count += body->material_count;
         topology->motion_count += body->motion_count;
         any_renumbered |= body->node_order != NULL;
+        any_sorted |= body->spring_order != NULL;
         for (size_t m = 0; m < body->motion_count; m++)
             topology->drive_piece_count += body->motions[m].piece_count;
     }
     if (any_renumbered)
         topology->renumbered_count = topology->node_count;
+    if (any_sorted)
+        topology->sorted_count = topology->listed_count;
 }
 
 static bool allocate_all(struct topology *topology)
@@ -90,6 +94,9 @@ static void cook_listed(struct topology *topology, const struct topology_body *c
             topology->springs[s][0] = (uint32_t)(cooked->first_node + body->springs[i][0]);
             topology->springs[s][1] = (uint32_t)(cooked->first_node + body->springs[i][1]);
             topology->spring_material[s] = (uint32_t)(first_material + own);
+            if (topology->sorted_count)
+                topology->spring_outside[s] =
+                    body->spring_order ? body->spring_order[i] : (uint32_t)i;
             topology->rest_length[s] = body->rest_lengths          ? body->rest_lengths[i]
                                        : material->has_rest_length ? material->rest_length
                                                                    : built_length(body, i);

@@ -1,5 +1,6 @@
 // What a run computes with and never changes: the bodies of the scene cooked into flat arrays over
-// all bodies, nodes, springs and faces one body after the other, each in its builder's order. The
+// all bodies, nodes, springs and faces one body after the other, each in its builder's order
+// or in that of reorder.h. The
 // springs of a grid are no array: its directions tell them by arithmetic, and whoever wants springs
 // asks topology_run.
 // Precision, threads and order of work are the business of plan/ and state/.
@@ -62,6 +63,9 @@ struct topology {
     uint32_t (*springs)[2];    // node numbers over all bodies
     uint32_t *spring_material; // index into materials
     double *rest_length;       // m, as built
+
+    uint64_t sorted_count;    // the same, or 0 where springs stand as the builders made them
+    uint32_t *spring_outside; // builder's numbers of listed springs, each in its body
 
     uint64_t face_count;        // of all bodies
     uint64_t listed_face_count; // of those that are no sheets:
@@ -150,6 +154,10 @@ struct spring_run {
     uint32_t material;
     double rest_length;
 };
+
+// The builder's number of a spring, over all bodies. Like nodes, springs are counted internally
+// here and behind.
+uint64_t topology_spring_outside(const struct topology *topology, uint64_t spring);
 
 // The longest run that starts with this spring, of springs below `end` (at most its body's end).
 struct spring_run topology_run(const struct topology *topology, uint64_t spring, uint64_t end);

@@ -209,6 +209,7 @@ static void body_free(struct body *body)
     memory_release(NULL, body->node_order, nodes, sizeof *body->node_order);
     memory_release(NULL, body->motions, body->motion_count, sizeof *body->motions);
     memory_release(NULL, body->springs, springs, sizeof *body->springs);
+    memory_release(NULL, body->spring_order, springs, sizeof *body->spring_order);
     memory_release(NULL, body->directions, body->direction_count, sizeof *body->directions);
     memory_release(NULL, body->spring_materials, springs, sizeof *body->spring_materials);
     memory_release(NULL, body->rest_lengths, springs, sizeof *body->rest_lengths);
