@@ -34,46 +34,61 @@ static bool is_plain(const struct material *material)
     return material->law == LAW_LINEAR && !is_remembering(material);
 }
 
+struct grid_place {
+    uint32_t node; // of the body
+    int x, y, z;
+};
+
+// In 32 bits, since nodes have such numbers and divisions by 64 take twice as long.
+static struct grid_place place_of(const struct plan_grid *grid, uint32_t node)
+{
+    const uint32_t nx = (uint32_t)grid->nx, ny = (uint32_t)grid->ny, row = node / nx;
+    return (struct grid_place){node, (int)(node % nx), (int)(row % ny), (int)(row / ny)};
+}
+
 // What is known of each direction while springs are read.
 struct census {
     uint64_t count[DIRECTIONS_MAX];
-    uint32_t *seen; // of each node, a bit for each direction that a spring goes from it
-    int recent;
+    uint32_t *seen;        // of each node, a bit for each direction that a spring goes from it
+    struct grid_place low; // of the last spring: mostly the next one starts there, too,
+    int recent;            // in another direction than this
 };
 _Static_assert((int)DIRECTIONS_MAX <= 32, "a bit for each direction");
 
-// In 32 bits, since nodes have such numbers and divisions by 64 take twice as long.
-static struct plan_direction direction_between(const struct plan_grid *grid, uint32_t a, uint32_t b)
+static bool is_within(int place, int step, uint64_t count)
 {
-    const uint32_t nx = (uint32_t)grid->nx, ny = (uint32_t)grid->ny;
-    uint32_t row_a = a / nx, row_b = b / nx;
-    return (struct plan_direction){
-        .dx = (int)(b % nx) - (int)(a % nx),
-        .dy = (int)(row_b % ny) - (int)(row_a % ny),
-        .dz = (int)(row_b / ny) - (int)(row_a / ny),
-        .offset = (int64_t)b - (int64_t)a,
-    };
+    return place + step >= 0 && (uint64_t)(place + step) < count;
 }
 
-static bool same_step(const struct plan_direction *a, const struct plan_direction *b)
+// Whether the direction leads from one node to another: then it is the only one that does.
+static bool leads(const struct plan_grid *grid, const struct plan_direction *direction,
+                  const struct grid_place *from, uint32_t to)
 {
-    return a->dx == b->dx && a->dy == b->dy && a->dz == b->dz;
+    return direction->offset == (int64_t)to - (int64_t)from->node &&
+           is_within(from->x, direction->dx, grid->nx) &&
+           is_within(from->y, direction->dy, grid->ny) &&
+           is_within(from->z, direction->dz, grid->nz);
 }
 
-// The number of the direction, added if it is new; -1 when there are too many or it reaches too
-// far.
-static int place_direction(struct plan_grid *grid, struct census *census,
-                           const struct plan_direction *step)
+// The number of the direction from census->low to this node, added if it is new; -1 when there are
+// too many or it reaches too far.
+static int find_direction(struct plan_grid *grid, struct census *census, uint32_t to)
 {
-    if (grid->direction_count > 0 && same_step(&grid->directions[census->recent], step))
-        return census->recent;
-    for (int d = 0; d < grid->direction_count; d++)
-        if (same_step(&grid->directions[d], step))
-            return census->recent = d;
-    if (grid->direction_count == DIRECTIONS_MAX || abs(step->dx) > GRID_REACH)
+    const struct grid_place *low = &census->low;
+    for (int i = 0, d = census->recent; i < grid->direction_count; i++) {
+        d = d + 1 < grid->direction_count ? d + 1 : 0;
+        if (leads(grid, &grid->directions[d], low, to))
+            return d;
+    }
+    struct grid_place high = place_of(grid, to);
+    if (grid->direction_count == DIRECTIONS_MAX || abs(high.x - low->x) > GRID_REACH)
         return -1;
-    grid->directions[grid->direction_count] = *step;
-    return census->recent = grid->direction_count++;
+    grid->directions[grid->direction_count] =
+        (struct plan_direction){.dx = high.x - low->x,
+                                .dy = high.y - low->y,
+                                .dz = high.z - low->z,
+                                .offset = (int64_t)to - (int64_t)low->node};
+    return grid->direction_count++;
 }
 
 static bool add_spring(const struct topology *topology, uint64_t spring, struct plan_grid *grid,
@@ -82,20 +97,24 @@ static bool add_spring(const struct topology *topology, uint64_t spring, struct 
     uint32_t a = topology->springs[spring][0] - (uint32_t)grid->first_node; // `spring` counts
     uint32_t b = topology->springs[spring][1] - (uint32_t)grid->first_node; // listed ones
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    struct plan_direction step = direction_between(grid, low, high);
-    step.rest_length = topology->rest_length[spring];
-    step.material = topology->spring_material[spring];
-    int d = place_direction(grid, census, &step);
+    if (low != census->low.node)
+        census->low = place_of(grid, low);
+    int d = find_direction(grid, census, high);
     if (d < 0)
         return false;
-    const struct plan_direction *known = &grid->directions[d];
-    uint32_t bit = UINT32_C(1) << d;
+    census->recent = d;
+    struct plan_direction *known = &grid->directions[d];
+    double rest_length = topology->rest_length[spring];
+    uint32_t material = topology->spring_material[spring], bit = UINT32_C(1) << d;
+    if (census->count[d] == 0) {
+        known->rest_length = rest_length;
+        known->material = material;
+    }
     bool first = !(census->seen[low] & bit);
     census->seen[low] |= bit;
     census->count[d]++;
-    return first && known->material == step.material &&
-           is_plain(&topology->materials[step.material]) &&
-           fabs(known->rest_length - step.rest_length) <= REST_TOLERANCE * known->rest_length;
+    return first && known->material == material && is_plain(&topology->materials[material]) &&
+           fabs(known->rest_length - rest_length) <= REST_TOLERANCE * known->rest_length;
 }
 
 // A direction is whole if every node with a partner there has its spring.
