@@ -222,7 +222,8 @@ static void read_springs(const struct system *system, double *strains, uint8_t *
     const struct state *s = system->state;
     const struct plan *plan = system->plan;
     for (uint64_t i = 0; i < plan->springs.element_count; i++) {
-        uint64_t spring = topology_spring_outside(system->topology, plan->springs.order[i]);
+        uint64_t spring =
+            topology_spring_outside(system->topology, plan_element(&plan->springs, i));
         strains[spring] =
             strain(vec3_length(spring_vector(system, i)), (double)spring_rest_length(system, i));
         if (broken && s->broken)

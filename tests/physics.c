@@ -193,14 +193,17 @@ double rest_length_of(const taut_solver *solver, uint64_t spring)
 {
     const struct system *system = solver->system;
     assert_int_equal(solver->precision, PRECISION_DOUBLE);
-    const double *lengths =
-        system->state->rest_length ? system->state->rest_length : system->constants->rest_length;
+    const double *lengths = system->state->rest_length;
     for (uint64_t i = 0; i < system->constants->springs; i++)
-        if (topology_spring_outside(solver->topology, system->plan->springs.order[i]) == spring)
-            return lengths[i];
+        if (topology_spring_outside(solver->topology, plan_element(&system->plan->springs, i)) ==
+            spring)
+            return lengths
+                       ? lengths[i]
+                       : topology_spring(solver->topology, plan_element(&system->plan->springs, i))
+                             .rest_length;
     size_t body = topology_body_of_spring(solver->topology, spring);
     const struct plan_grid *grid = plan_grid_of_body(system->plan, body);
-    if (system->state->rest_length && grid && grid->remembers)
+    if (lengths && grid && grid->remembers)
         return lengths[grid->first_place + spring - solver->topology->bodies[body].first_spring];
     return topology_spring(solver->topology, spring).rest_length;
 }

@@ -95,7 +95,8 @@ static void test_lattice_needs_no_tail(void **state)
 static void test_same_plan_from_the_same_scene(void **state)
 {
     (void)state;
-    struct solver_options options = {.config = {.threads = 7}, .plan = {.no_grids = true}};
+    struct solver_options options = {.config = {.threads = 7},
+                                     .plan = {.no_grids = true, .no_packing = true}};
     taut_solver *a = sample_solver(&samples[2], "single", "symplectic_euler", &options);
     taut_solver *b = sample_solver(&samples[2], "double", "rk4", &options);
     const struct plan_set *p = &a->plan->springs, *q = &b->plan->springs;

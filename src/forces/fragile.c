@@ -114,7 +114,7 @@ static double change_listed(struct system *system, const struct change *change, 
     const struct constants *constants = system->constants;
     const struct spring spring = {place, constants->spring_nodes[place][0],
                                   constants->spring_nodes[place][1], spring_material(system, place),
-                                  constants->rest_length[place]};
+                                  built_rest_length(constants, place)};
     return change->can(spring.material) ? change->happen(system, &spring) : 0;
 }
 

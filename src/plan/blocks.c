@@ -57,7 +57,7 @@ static void gather_colours(const uint32_t *sorted, const uint64_t *starts, const
 
 static void reference_set(struct plan_set *set)
 {
-    for (uint64_t i = 0; i < set->element_count; i++)
+    for (uint64_t i = 0; set->order && i < set->element_count; i++)
         set->order[i] = (uint32_t)i;
     set->block_count = set->element_count ? 1 : 0;
     set->blocks[0] = (struct plan_block){0, set->element_count};
@@ -103,9 +103,10 @@ taut_status plan_set_make(const struct elements *elements, const struct plan_opt
     uint32_t tile_count = (uint32_t)(elements->node_count / plan->tile_nodes) + 1;
     set->element_count = elements->count;
     set->block_capacity = options->reference ? 1 : tile_count;
-    set->order = memory_allocate(plan->allocator, (size_t)elements->count, sizeof *set->order);
+    if (!elements->in_order)
+        set->order = memory_allocate(plan->allocator, (size_t)elements->count, sizeof *set->order);
     set->blocks = memory_allocate(plan->allocator, set->block_capacity, sizeof *set->blocks);
-    if (!set->order || !set->blocks)
+    if (!(set->order || elements->in_order) || !set->blocks)
         return fail_memory(error, "the plan");
     if (options->reference) {
         reference_set(set);

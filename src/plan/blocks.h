@@ -10,7 +10,8 @@ struct elements {
     int arity;
     uint64_t count;
     uint64_t node_count;
-    const uint32_t *numbers; // the builder's number of each; NULL: they are counted as here
+    const uint32_t *numbers; // the topology's number of each; NULL: they are counted as here
+    bool in_order;           // they are wanted in that order, without a list of it
 };
 
 // Fills the set; what it allocated stays in it after a failure, too.

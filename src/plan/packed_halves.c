@@ -8,7 +8,8 @@ static void count_halves(const struct topology *topology, const struct plan *pla
 {
     struct spring_run near = {0};
     for (uint64_t i = 0; i < plan->springs.element_count; i++) {
-        struct spring_run spring = topology_spring_near(topology, plan->springs.order[i], &near);
+        struct spring_run spring =
+            topology_spring_near(topology, plan_element(&plan->springs, i), &near);
         halves->start[spring.a + 1]++;
         halves->start[spring.b + 1]++;
     }
@@ -22,7 +23,8 @@ static void place_halves(const struct topology *topology, const struct plan *pla
 {
     struct spring_run near = {0};
     for (uint64_t i = 0; i < plan->springs.element_count; i++) {
-        struct spring_run spring = topology_spring_near(topology, plan->springs.order[i], &near);
+        struct spring_run spring =
+            topology_spring_near(topology, plan_element(&plan->springs, i), &near);
         uint32_t place = (uint32_t)i;
         halves->items[halves->start[spring.a]++] = (struct half){spring.material, spring.b, place};
         halves->items[halves->start[spring.b]++] = (struct half){spring.material, spring.a, place};

@@ -120,19 +120,19 @@ static taut_status plan_blocks(const struct topology *topology, const struct pla
     // Where everything goes into blocks and is listed, the lists are there already.
     if (faces && topology->listed_face_count == topology->face_count &&
         all_faces_in_blocks(topology, plan)) {
-        struct elements all = {&topology->faces[0][0], 3, topology->face_count,
-                               topology->node_count, NULL};
+        struct elements all = {&topology->faces[0][0], 3,    topology->face_count,
+                               topology->node_count,   NULL, false};
         return plan_set_make(&all, options, plan, set, error);
     }
     if (!faces && plan->grid_count == 0 && topology->listed_count == topology->spring_count) {
-        struct elements all = {&topology->springs[0][0], 2, topology->spring_count,
-                               topology->node_count, NULL};
+        struct elements all = {&topology->springs[0][0], 2,    topology->spring_count,
+                               topology->node_count,     NULL, plan->packs};
         return plan_set_make(&all, options, plan, set, error);
     }
     struct blocked blocked = {.arity = faces ? 3 : 2};
     taut_status status = list_blocked(topology, plan, faces, &blocked, error);
-    struct elements some = {blocked.nodes, blocked.arity, blocked.count, topology->node_count,
-                            blocked.numbers};
+    struct elements some = {blocked.nodes,        blocked.arity,   blocked.count,
+                            topology->node_count, blocked.numbers, false};
     if (status == TAUT_OK)
         status = plan_set_make(&some, options, plan, set, error);
     blocked_free(&blocked);
@@ -154,14 +154,14 @@ static taut_status list_fragile(const struct topology *topology, struct plan *pl
     const struct plan_set *set = &plan->springs;
     struct spring_run near = {0};
     for (uint64_t i = 0; i < set->element_count; i++)
-        plan->fragile_count += is_fragile(topology, set->order[i], &near);
+        plan->fragile_count += is_fragile(topology, plan_element(set, i), &near);
     plan->fragile =
         memory_allocate(plan->allocator, (size_t)plan->fragile_count, sizeof *plan->fragile);
     if (!plan->fragile)
         return fail_memory(error, "the plan");
     uint64_t found = 0;
     for (uint64_t i = 0; i < set->element_count; i++)
-        if (is_fragile(topology, set->order[i], &near))
+        if (is_fragile(topology, plan_element(set, i), &near))
             plan->fragile[found++] = (uint32_t)i;
     return TAUT_OK;
 }
@@ -356,7 +356,7 @@ uint64_t plan_bytes(const struct plan *plan)
     if (plan->fragile_slots)
         bytes += plan->fragile_count * sizeof *plan->fragile_slots;
     for (int i = 0; i < 2; i++)
-        bytes += sets[i]->element_count * sizeof *sets[i]->order +
+        bytes += (sets[i]->order ? sets[i]->element_count : 0) * sizeof *sets[i]->order +
                  sets[i]->block_capacity * sizeof *sets[i]->blocks;
     return bytes;
 }

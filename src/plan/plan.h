@@ -61,7 +61,7 @@ struct plan_face_grid {
 // The order of one sort of elements, springs or faces: of those that stand in blocks.
 struct plan_set {
     uint64_t element_count;
-    uint32_t *order; // order[i]: builder number of the i-th element of the plan
+    uint32_t *order; // order[i]: the topology's number of the i-th element; NULL: i
     struct plan_block *blocks;
     uint32_t block_count, block_capacity;
     // Blocks [colour_start[c], colour_start[c + 1]) have colour c and may run at once. The tail,
@@ -70,6 +70,12 @@ struct plan_set {
     uint32_t colour_start[66];
     int colour_count;
 };
+
+// The topology's number of the i-th element of the plan.
+static inline uint32_t plan_element(const struct plan_set *set, uint64_t i)
+{
+    return set->order ? set->order[i] : (uint32_t)i;
+}
 
 struct plan {
     const taut_allocator *allocator;
@@ -90,7 +96,7 @@ struct plan {
     // Springs that the state's arrays are for: those of the blocks, then those of grids that
     // remember.
     uint64_t place_count;
-    uint32_t *fragile; // places in springs.order of springs that can break or yield, ascending
+    uint32_t *fragile; // places in the order of springs that can break or yield, ascending
     uint64_t fragile_count;
     uint64_t (*fragile_slots)[2]; // of each, where it stands in `packed`
 };

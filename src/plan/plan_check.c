@@ -13,11 +13,12 @@ static taut_status check_complete(const struct plan_set *set, uint64_t count, co
         return fail_memory(error, "checking the plan");
     taut_status status = TAUT_OK;
     for (uint64_t i = 0; i < set->element_count && status == TAUT_OK; i++) {
-        if (set->order[i] >= count || seen[set->order[i]])
+        uint32_t element = plan_element(set, i);
+        if (element >= count || seen[element])
             status = fail(error, TAUT_ERROR_ARGUMENT, "plan: %s %lu stands twice or out of range",
-                          what, (unsigned long)set->order[i]);
+                          what, (unsigned long)element);
         else
-            seen[set->order[i]] = 1;
+            seen[element] = 1;
     }
     memory_release(NULL, seen, room, 1);
     uint64_t covered = 0;
@@ -64,9 +65,10 @@ static taut_status check_spring_grids(const struct topology *topology, const str
         springs += topology->bodies[grid->body].spring_count;
     }
     for (uint64_t i = 0; plan->grid_count > 0 && i < plan->springs.element_count; i++)
-        if (plan_grid_of_body(plan, topology_body_of_spring(topology, plan->springs.order[i])))
+        if (plan_grid_of_body(plan,
+                              topology_body_of_spring(topology, plan_element(&plan->springs, i))))
             return fail(error, TAUT_ERROR_ARGUMENT, "plan: spring %lu is in a block and in a grid",
-                        (unsigned long)plan->springs.order[i]);
+                        (unsigned long)plan_element(&plan->springs, i));
     uint64_t places = plan->springs.element_count;
     for (size_t g = 0; g < plan->grid_count; g++)
         if (plan->grids[g].remembers) {
@@ -153,10 +155,10 @@ static taut_status check_blocked_faces(const struct topology *topology, const st
         if (plan_faces_in_blocks(topology, plan, body))
             expected += topology->bodies[body].face_count;
     for (uint64_t i = 0; i < plan->faces.element_count; i++) {
-        size_t body = topology_body_of_face(topology, plan->faces.order[i]);
+        size_t body = topology_body_of_face(topology, plan_element(&plan->faces, i));
         if (!plan_faces_in_blocks(topology, plan, body))
             return fail(error, TAUT_ERROR_ARGUMENT, "plan: face %lu is not to be in a block",
-                        (unsigned long)plan->faces.order[i]);
+                        (unsigned long)plan_element(&plan->faces, i));
     }
     if (plan->faces.element_count != expected)
         return fail(error, TAUT_ERROR_ARGUMENT, "plan: blocks have %llu of %llu faces",
@@ -190,7 +192,7 @@ static taut_status check_colour(const struct topology *topology, const struct pl
         const struct plan_block *block = &set->blocks[b];
         for (uint64_t i = block->first; i < block->first + block->count; i++) {
             uint32_t nodes[3];
-            nodes_of(topology, faces, set->order[i], &near, nodes);
+            nodes_of(topology, faces, plan_element(set, i), &near, nodes);
             for (int corner = 0; corner < 3; corner++) {
                 uint32_t node = nodes[corner];
                 if (node == FACE_EDGE)

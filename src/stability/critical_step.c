@@ -208,8 +208,8 @@ bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint
     for (uint64_t i = 0; i < constants->springs; i++) {
         const uint32_t *ends = constants->spring_nodes[i];
         if ((ends[0] == node || ends[1] == node) && !spring_is_broken(system, (size_t)i))
-            offer(system, system->plan->springs.order[i], constants->spring_material[i], &stiffest,
-                  spring);
+            offer(system, plan_element(&system->plan->springs, i), constants->spring_material[i],
+                  &stiffest, spring);
     }
     size_t index = topology_body_of_node(system->topology, node);
     const struct topology_body *body = &system->topology->bodies[index];

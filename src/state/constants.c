@@ -11,7 +11,7 @@
     X(inverse_mass, nodes)                                                                         \
     X(nodes_copy, copies)                                                                          \
     X(material_copy, copies)                                                                       \
-    X(rest_length, springs)                                                                        \
+    X(rest_length, rests)                                                                          \
     X(face_nodes, faces)                                                                           \
     X(face_body, faces)                                                                            \
     X(slot_rest, slots)                                                                            \
@@ -72,10 +72,13 @@ static void fill_springs(const struct filling *it, struct range share)
 {
     struct constants *constants = it->constants;
     struct spring_run near = {0};
+    if (constants->rests == 0 && constants->copies == 0)
+        return; // the lists serve
     for (uint64_t i = share.first; i < share.end; i++) {
         struct spring_run spring =
-            topology_spring_near(it->topology, it->plan->springs.order[i], &near);
-        constants->rest_length[i] = (real)spring.rest_length;
+            topology_spring_near(it->topology, plan_element(&it->plan->springs, i), &near);
+        if (constants->rests > 0)
+            constants->rest_length[i] = (real)spring.rest_length;
         if (constants->copies == 0)
             continue;
         constants->nodes_copy[i][0] = spring.a;
@@ -90,7 +93,7 @@ static void fill_slots(const struct filling *it, struct range share)
     struct constants *constants = it->constants;
     for (uint64_t i = share.first; i < share.end; i++) {
         uint32_t place = it->plan->packed.slot_springs[i];
-        constants->slot_rest[i] = place == PACKED_NONE ? -1 : constants->rest_length[place];
+        constants->slot_rest[i] = place == PACKED_NONE ? -1 : built_rest_length(constants, place);
     }
 }
 
@@ -98,7 +101,7 @@ static void fill_faces(const struct filling *it, struct range share)
 {
     struct constants *constants = it->constants;
     for (uint64_t i = share.first; i < share.end; i++) {
-        struct face face = topology_face(it->topology, it->plan->faces.order[i]);
+        struct face face = topology_face(it->topology, plan_element(&it->plan->faces, i));
         memcpy(constants->face_nodes[i], face.nodes, sizeof constants->face_nodes[i]);
         constants->face_body[i] = (uint32_t)topology_body_of_node(it->topology, face.nodes[0]);
     }
@@ -172,11 +175,14 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
     constants->materials = topology->material_count;
     constants->slots = plan->packed.slot_count;
     constants->copies = are_the_listed(topology, plan) ? 0 : constants->springs;
+    bool own_rests = constants->copies > 0 || !plan->packs || plan->fragile_count > 0;
+    constants->rests = own_rests ? constants->springs : 0;
     constants->grid_count = plan->grid_count;
     if (!allocate_arrays(constants)) {
         constants_free(constants);
         return fail_memory(error, "the constants");
     }
+    constants->listed_rest_length = topology->rest_length;
     struct filling filling = {constants, topology, plan};
     team_work(team, fill, &filling);
     fill_rest(constants, topology);

@@ -41,15 +41,24 @@ struct constants {
     uint64_t copies;
     uint32_t (*nodes_copy)[2];
     uint32_t *material_copy;
-    real *rest_length;         // plan order, as built
-    uint32_t (*face_nodes)[3]; // plan order
-    uint32_t *face_body;       // plan order
+    uint64_t rests;    // all springs; or 0 where the lists serve and no kernel reads rest_length
+    real *rest_length; // plan order, as built
+    const double *listed_rest_length; // the topology's
+    uint32_t (*face_nodes)[3];        // plan order
+    uint32_t *face_body;              // plan order
     real *slot_rest; // of packed springs, by slots (plan/packed.h); -1 where there is none
     struct spring_constants *material;
     struct grid_constants *grids;
 };
 
 // Filled by all workers of the team, each its own shares; `team` may be NULL.
+// The rest length of the i-th spring of the plan, as built.
+static inline real built_rest_length(const struct constants *constants, uint64_t i)
+{
+    return constants->rests > 0 ? constants->rest_length[i]
+                                : (real)constants->listed_rest_length[i];
+}
+
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
                                       struct team *team, const taut_allocator *allocator,
                                       struct constants **result, taut_error *error);

@@ -44,7 +44,7 @@ static inline vec3 spring_vector(const struct system *system, size_t spring)
 static inline real spring_rest_length(const struct system *system, size_t spring)
 {
     const real *moved = system->state->rest_length;
-    return moved ? moved[spring] : system->constants->rest_length[spring];
+    return moved ? moved[spring] : built_rest_length(system->constants, spring);
 }
 
 // What changes of the springs of a grid's run: NULL where nothing does.

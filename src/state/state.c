@@ -112,7 +112,8 @@ static void start_rest_lengths(struct state *state, const struct topology *topol
     struct spring_run near = {0};
     for (uint64_t i = 0; i < plan->springs.element_count; i++)
         state->rest_length[i] =
-            (real)topology_spring_near(topology, plan->springs.order[i], &near).rest_length;
+            (real)topology_spring_near(topology, plan_element(&plan->springs, i), &near)
+                .rest_length;
     for (size_t g = 0; g < plan->grid_count; g++) {
         const struct topology_body *body = &topology->bodies[plan->grids[g].body];
         uint64_t count = plan->grids[g].remembers ? body->spring_count : 0;
@@ -133,7 +134,8 @@ static void start_springs(struct state *state, const struct topology *topology,
         state->slot_rest[i] = -1;
         if (place != PACKED_NONE)
             state->slot_rest[i] =
-                (real)topology_spring_near(topology, plan->springs.order[place], &near).rest_length;
+                (real)topology_spring_near(topology, plan_element(&plan->springs, place), &near)
+                    .rest_length;
     }
 }
 
