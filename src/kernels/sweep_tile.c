@@ -1,57 +1,9 @@
 // One tile of a grid, from its passes to its finished nodes (sweep.h). Which rows go where is
 // decided here; the arithmetic is the kernels'.
-#include "kernels/kernels.h"
+#include "kernels/tile.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct tile_sweep {
-    const struct system *system;
-    const struct sweep *sweep;
-    const struct plan_tiling *tiling;
-    uint64_t index;
-    struct plan_tile tile;
-    enum sweep_finish finish;
-    struct reals sums; // of the chunk
-    struct reals wave; // of reactions
-};
-
-// Rows [j0, j1) of layer k.
-struct rows {
-    uint64_t j0, j1, k;
-};
-
-static int64_t row_node(const struct sweep *sweep, uint64_t j, uint64_t k)
-{
-    return (int64_t)(sweep->grid->first_node + (k * sweep->tiling.ny + j) * sweep->tiling.nx);
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static struct reals reals_at(struct reals at, int64_t offset)
-{
-    return (struct reals){at.x + offset, at.y + offset, at.z + offset};
-}
-
-static struct reals spill_of(const struct sweep *sweep, uint64_t tile)
-{
-    real *first = tile_spill(sweep, tile);
-    return (struct reals){first, first + sweep->spill_nodes, first + 2 * sweep->spill_nodes};
-}
-
-static void add(real *to, const real *from, long count)
-{
-    for (long i = 0; i < count; i++)
-        to[i] += from[i];
-}
 
 // What the state has of the springs of a direction, from a node of the grid on along its row.
 static struct row_memory memory_of(const struct tile_sweep *it, const struct sweep_spring *spring,
@@ -163,29 +115,6 @@ static void run_along(const struct tile_sweep *it, const struct sweep_pass *pass
         .starts = starts,
     };
     run_rows(it, pass, range, chunk->j1 - chunk->j0);
-}
-
-// Where a layer's finished rows begin and end: [rows.j0, rows.j1) need nothing from other tiles.
-static struct rows finished_rows(const struct sweep *sweep, const struct plan_tile *tile,
-                                 uint64_t k)
-{
-    const struct plan_tiling *tiling = &sweep->tiling;
-    if (tiling_tile_count(tiling) == 1 && sweep->grid->first_node == 0)
-        return (struct rows){tile->j0, tile->j1, k};
-    if (tile->tz > 0 && k < tile->k0 + tiling->above)
-        return (struct rows){tile->j1, tile->j1, k};
-    // The first rows of a layer are touched from behind: from the end of the layer before, too,
-    // which the tile below reads up to where its springs reach.
-    bool below = tile->tz > 0 && k == tile->k0 + tiling->above;
-    bool touched = tiling->tiles_y > 1 || k == 0 || below;
-    uint64_t first = touched ? smaller(tile->j0 + sweep->settle_first, tile->j1) : tile->j0;
-    // The last ones likewise from the start of the next layer.
-    bool is_last = tile->ty + 1 == tiling->tiles_y;
-    uint64_t settle_last = !is_last                                ? sweep->settle_last
-                           : tiling->tiles_y > 1 && tiling->nz > 1 ? sweep->settle_end
-                                                                   : 0;
-    uint64_t last = tile->j1 - smaller(settle_last, tile->j1 - tile->j0);
-    return (struct rows){first, larger(first, last), k};
 }
 
 static struct finish_range range_of(const struct tile_sweep *it, const struct rows *chunk,
@@ -321,102 +250,4 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
         sweep_layer(&it, k);
     for (uint64_t k = it.tile.k1; k < it.tile.k1 + it.tiling->above; k++)
         spill_rows(&it, SPILL_ABOVE, k);
-}
-
-// What a tile has spilled on rows of another; nothing: all NULL.
-struct spilled {
-    struct reals from;
-    uint64_t j0, j1;
-};
-
-static struct spilled spilled_on(const struct tile_sweep *it, int64_t ty, int64_t tz, int which,
-                                 struct rows part)
-{
-    const struct plan_tiling *tiling = it->tiling;
-    const struct spilled nothing = {{NULL, NULL, NULL}, 0, 0};
-    if (ty < 0 || tz < 0 || ty >= (int64_t)tiling->tiles_y || tz >= (int64_t)tiling->tiles_z)
-        return nothing;
-    uint64_t index = (uint64_t)tz * tiling->tiles_y + (uint64_t)ty;
-    struct plan_tile tile = tiling_tile(tiling, index);
-    struct spill_box box = spill_box(tiling, &tile, which);
-    if (part.k < box.k0 || part.k >= box.k1)
-        return nothing;
-    // A box may begin before row 0: its rows are compared as signed.
-    int64_t low = (int64_t)box.j0, high = (int64_t)box.j1;
-    int64_t j0 = (int64_t)part.j0 > low ? (int64_t)part.j0 : low;
-    int64_t j1 = (int64_t)part.j1 < high ? (int64_t)part.j1 : high;
-    if (j0 >= j1)
-        return nothing;
-    uint64_t at = spill_place(tiling, &box, (uint64_t)j0, part.k);
-    return (struct spilled){reals_at(spill_of(it->sweep, index), (int64_t)at), (uint64_t)j0,
-                            (uint64_t)j1};
-}
-
-enum { NEIGHBOURS = 5 };
-
-// In this order, which decides the bits: from the tiles below, then from the tiles beside.
-static int find_spilled(const struct tile_sweep *it, struct rows part,
-                        struct spilled found[NEIGHBOURS])
-{
-    const int64_t ty = (int64_t)it->tile.ty, tz = (int64_t)it->tile.tz;
-    const struct {
-        int64_t ty, tz;
-        int which;
-    } neighbours[NEIGHBOURS] = {{ty - 1, tz - 1, SPILL_ABOVE},
-                                {ty, tz - 1, SPILL_ABOVE},
-                                {ty + 1, tz - 1, SPILL_ABOVE},
-                                {ty - 1, tz, SPILL_AFTER},
-                                {ty + 1, tz, SPILL_BEFORE}};
-    int count = 0;
-    for (int n = 0; n < NEIGHBOURS; n++) {
-        found[count] =
-            spilled_on(it, neighbours[n].ty, neighbours[n].tz, neighbours[n].which, part);
-        count += found[count].from.x != NULL;
-    }
-    return count;
-}
-
-static void add_spilled(const struct tile_sweep *it, const struct spilled *spilled, uint64_t k)
-{
-    const struct state *s = it->system->state;
-    int64_t first = row_node(it->sweep, spilled->j0, k);
-    long count = (long)((spilled->j1 - spilled->j0) * it->tiling->nx);
-    add(s->fx + first, spilled->from.x, count);
-    add(s->fy + first, spilled->from.y, count);
-    add(s->fz + first, spilled->from.z, count);
-}
-
-// What one tile has spilled on all of the rows is added on the way, without another pass.
-static void settle_rows(const struct tile_sweep *it, struct rows part)
-{
-    if (part.j0 >= part.j1)
-        return;
-    struct finish_range range = {.first = row_node(it->sweep, part.j0, part.k),
-                                 .count = (long)((part.j1 - part.j0) * it->tiling->nx),
-                                 .loaded = true,
-                                 .clears = it->system->sweeps->loaded};
-    struct spilled spilled[NEIGHBOURS];
-    int count = find_spilled(it, part, spilled);
-    bool at_once = count == 1 && spilled[0].j0 == part.j0 && spilled[0].j1 == part.j1;
-    if (at_once)
-        range.reactions = spilled[0].from;
-    for (int n = 0; n < count && !at_once; n++)
-        add_spilled(it, &spilled[n], part.k);
-    it->system->kernels->grid_finish(it->system, &range, it->finish);
-}
-
-void REAL_NAME(settle_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
-                            enum sweep_finish finish)
-{
-    struct tile_sweep it = {.system = system,
-                            .sweep = sweep,
-                            .tiling = &sweep->tiling,
-                            .index = tile,
-                            .tile = tiling_tile(&sweep->tiling, tile),
-                            .finish = finish};
-    for (uint64_t k = it.tile.k0; k < it.tile.k1; k++) {
-        struct rows done = finished_rows(sweep, &it.tile, k);
-        settle_rows(&it, (struct rows){it.tile.j0, done.j0, k});
-        settle_rows(&it, (struct rows){done.j1, it.tile.j1, k});
-    }
 }
