@@ -238,6 +238,10 @@ taut_status plan_check(const struct topology *topology, const struct plan *plan,
     taut_status status = check_set(topology, &plan->springs, false, error);
     if (status == TAUT_OK)
         status = check_set(topology, &plan->faces, true, error);
+    // Rings first: packed springs are held against them.
+    for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++)
+        if (plan_rings_of_body(plan, body))
+            status = rings_check(topology, &plan->rings[body], error);
     if (status == TAUT_OK)
         status = packed_check(topology, plan, error);
     if (status == TAUT_OK)
@@ -248,9 +252,6 @@ taut_status plan_check(const struct topology *topology, const struct plan *plan,
         status = check_blocked_faces(topology, plan, error);
     if (status == TAUT_OK)
         status = check_tiles(topology, plan, error);
-    for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++)
-        if (plan_rings_of_body(plan, body))
-            status = rings_check(topology, &plan->rings[body], error);
     for (uint64_t i = 0; i < plan->fragile_count && status == TAUT_OK; i++)
         if (plan->fragile[i] >= plan->springs.element_count ||
             (i > 0 && plan->fragile[i] <= plan->fragile[i - 1]))
