@@ -23,7 +23,7 @@ struct nodes {
     uint64_t count;
 };
 
-// Reads springs in their order.
+// Reads springs in their order. Nodes have the numbers that users see, as positions have.
 struct reading {
     const struct topology *topology;
     struct spring_run near;
@@ -32,13 +32,18 @@ struct reading {
 static struct kind spring_read(struct reading *reading, uint64_t spring, uint32_t ends[2])
 {
     struct spring_run run = topology_spring_near(reading->topology, spring, &reading->near);
-    ends[0] = run.a;
-    ends[1] = run.b;
+    ends[0] = (uint32_t)topology_node_outside(reading->topology, run.a);
+    ends[1] = (uint32_t)topology_node_outside(reading->topology, run.b);
     return (struct kind){
         reading->topology->materials[run.material].stiffness,
         // Cut, so that lengths which differ by rounding alone are one kind.
         (double)llround(run.rest_length * 1e14) * 1e-14,
     };
+}
+
+static bool is_fixed(const struct topology *topology, uint64_t outside)
+{
+    return topology_is_fixed(topology, topology_node_inside(topology, outside));
 }
 
 static int compare_kinds(const void *a, const void *b)
@@ -139,9 +144,8 @@ static void put_lammps(FILE *file, const struct topology *topology, const struct
                 kinds->items[k].rest_length);
     fprintf(file, "\nAtoms # bond\n\n");
     for (uint64_t i = 0; i < nodes->count; i++)
-        fprintf(file, "%" PRIu64 " 1 %d %.17g %.17g %.17g\n", i + 1,
-                topology_is_fixed(topology, i) ? 2 : 1, nodes->positions[3 * i],
-                nodes->positions[3 * i + 1], nodes->positions[3 * i + 2]);
+        fprintf(file, "%" PRIu64 " 1 %d %.17g %.17g %.17g\n", i + 1, is_fixed(topology, i) ? 2 : 1,
+                nodes->positions[3 * i], nodes->positions[3 * i + 1], nodes->positions[3 * i + 2]);
     fprintf(file, "\nBonds\n\n");
     struct reading reading = {.topology = topology};
     for (uint64_t i = 0; i < topology->spring_count; i++) {
@@ -201,7 +205,7 @@ static void put_binary(FILE *file, const taut_solver *solver, const struct nodes
     fwrite(constants, sizeof constants, 1, file);
     fwrite(nodes->positions, 3 * sizeof(double), (size_t)nodes->count, file);
     for (uint64_t i = 0; i < nodes->count; i++)
-        fputc(topology_is_fixed(topology, i), file);
+        fputc(is_fixed(topology, i), file);
     struct reading reading = {.topology = topology};
     for (uint64_t i = 0; i < topology->spring_count; i++) {
         uint32_t ends[2];
