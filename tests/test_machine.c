@@ -295,8 +295,9 @@ int main(void)
 {
     if (getenv("TAUT_PRINT_MACHINE"))
         return print_machine();
-    if (getenv("TAUT_PRINT_PLACES"))
-        return print_places(atoi(getenv("TAUT_PRINT_PLACES")));
+    const char *places = getenv("TAUT_PRINT_PLACES");
+    if (places)
+        return print_places((int)strtol(places, NULL, 10));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_this_machine),
         cmocka_unit_test(test_affinity_mask_of_one_processor),

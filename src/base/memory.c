@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE // MAP_ANONYMOUS, madvise
+#define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier): MAP_ANONYMOUS, madvise
 #include "base/memory.h"
 
 #include <stdlib.h>

@@ -118,9 +118,9 @@ void REAL_NAME(ring_push_v3)(RING_PUSH_ARGUMENTS);
 void REAL_NAME(ring_push_v4)(RING_PUSH_ARGUMENTS);
 
 // The kernels of packed springs.
-double REAL_NAME(packed_base)(const struct system *system, size_t tile);
-double REAL_NAME(packed_v3)(const struct system *system, size_t tile);
-double REAL_NAME(packed_v4)(const struct system *system, size_t tile);
+double REAL_NAME(packed_base)(const struct system *system, size_t number);
+double REAL_NAME(packed_v3)(const struct system *system, size_t number);
+double REAL_NAME(packed_v4)(const struct system *system, size_t number);
 
 // All springs that are on no grid, packed or in blocks; of each tile of packed ones that goes round
 // rings its share in the volume, into chunk_sums. Ends with a barrier.

@@ -116,7 +116,7 @@ taut_status plan_set_make(const struct elements *elements, const struct plan_opt
         if (status != TAUT_OK)
             return status;
     }
-    for (uint64_t i = 0; elements->numbers && i < elements->count; i++)
+    for (uint64_t i = 0; elements->numbers && set->order && i < elements->count; i++)
         set->order[i] = elements->numbers[set->order[i]];
     return TAUT_OK;
 }

@@ -57,7 +57,8 @@ _Static_assert((int)DIRECTIONS_MAX <= 32, "a bit for each direction");
 
 static bool is_within(int place, int step, uint64_t count)
 {
-    return place + step >= 0 && (uint64_t)(place + step) < count;
+    int64_t other = (int64_t)place + step;
+    return other >= 0 && (uint64_t)other < count;
 }
 
 // Whether the direction leads from one node to another: then it is the only one that does.

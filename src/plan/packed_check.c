@@ -145,7 +145,7 @@ static bool check_slice_rings(const struct plan_packed *packed, const struct pac
     const struct packed_column *columns = &packed->columns[packed->slice_columns[slice]];
     const int length = packed->slice_rings[slice];
     int group_length = 0;
-    uint32_t nodes[PACKED_RING_MAX * RING_GROUP], ring[PACKED_RING_MAX];
+    uint32_t nodes[PACKED_RING_MAX * RING_GROUP], ring[PACKED_RING_MAX] = {0};
     if (length % 2 != 0 || length > PACKED_RING_MAX ||
         packed->slice_columns[slice] + (uint64_t)length > packed->slice_columns[slice + 1])
         return false;

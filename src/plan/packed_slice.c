@@ -218,7 +218,7 @@ static void turn_ring(const struct dealing *d, struct slice_rings *rings, uint32
             best_equal = equal;
         }
     }
-    uint32_t turned[PACKED_RING_MAX];
+    uint32_t turned[PACKED_RING_MAX] = {0};
     for (int place = 0; place < count; place++)
         turned[place] = rings->nodes[(place + best) % count][lane];
     for (int place = 0; place < rings->length; place++)
