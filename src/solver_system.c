@@ -1,6 +1,7 @@
 // Makes and reads the numeric part of a solver. Numeric: compiled for float and for double.
 #include "solver_system.h"
 
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "integrate/integrate.h"
 #include "stability/critical_step.h"
@@ -47,11 +48,6 @@ static struct settings settings_of(const taut_scene *scene)
         .projects = any_projection(scene),
         .account_work = scene->output.work,
     };
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
 }
 
 // Tiles of the longest list of rings; each gives a sum.

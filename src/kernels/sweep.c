@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/extremes.h"
 #include "base/memory.h"
 
 #define sweeps_free REAL_NAME(sweeps_free)
@@ -12,11 +13,6 @@ enum { NODES_TOUCHED_AFTER = 18, NODES_TOUCHED_BEFORE = GRID_REACH };
 static uint64_t rows_of(uint64_t nodes, const struct plan_tiling *tiling)
 {
     return (nodes + tiling->nx - 1) / tiling->nx;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 static struct sweep_spring spring_of(const struct plan_direction *direction,

@@ -3,6 +3,7 @@
 #ifndef TAUT_KERNELS_TILE_H
 #define TAUT_KERNELS_TILE_H
 
+#include "base/extremes.h"
 #include "kernels/kernels.h"
 
 struct tile_sweep {
@@ -24,16 +25,6 @@ struct rows {
 static inline int64_t row_node(const struct sweep *sweep, uint64_t j, uint64_t k)
 {
     return (int64_t)(sweep->grid->first_node + (k * sweep->tiling.ny + j) * sweep->tiling.nx);
-}
-
-static inline uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 static inline struct reals reals_at(struct reals at, int64_t offset)

@@ -1,5 +1,6 @@
 #include "plan/tiling.h"
 
+#include "base/extremes.h"
 #include "plan/plan.h"
 
 // A tile has as many nodes as make TILES_WANTED tiles, within limits: enough for many threads, and
@@ -19,11 +20,6 @@ enum {
 
 // What a chunk's positions, velocities and forces take fits into the first level of the cache.
 enum { CHUNK_NODES = 1024 };
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 static void find_reach(const struct plan_grid *grid, struct plan_tiling *tiling)
 {
