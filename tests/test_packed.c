@@ -105,6 +105,7 @@ static void test_every_way_is_taken(void **state)
     assert_true(plan->mixed_count > 50 && plan->mixed_count < gathered);
     assert_true(plan->tile_count > 5);
     assert_true(plan->tiles[2].halo_count > 5);
+    assert_int_equal(plan->tiles[2].own_records, 64);
     assert_true(plan->late_count > HUB_ARMS / 2);
     assert_string_equal(solver_body_kernel(solver, 0), "packed");
     taut_solver_destroy(solver);
@@ -238,6 +239,9 @@ static void test_checker_finds_what_is_wrong(void **state)
     assert_found(solver);
     solver = tangle_solver("single", &packed);
     solver->plan->packed.tiles[1].node_count--;
+    assert_found(solver);
+    solver = tangle_solver("single", &packed);
+    solver->plan->packed.tiles[1].own_records = 0;
     assert_found(solver);
     solver = tangle_solver("single", &packed);
     solver->plan->packed.tile_count--;

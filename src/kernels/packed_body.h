@@ -322,9 +322,9 @@ static inline void fill_records(const struct view *v, const struct packed_tile *
 {
     const size_t width = damped ? 8 : 4;
     const uint32_t *halo = v->packed->halo + tile->first_halo;
-    for (size_t i = 0; i < tile->node_count; i++)
+    for (size_t i = 0; i < tile->own_records; i++)
         fill_record(v->state, (size_t)tile->first_node + i, damped, records + width * i);
-    records += width * tile->node_count;
+    records += width * tile->own_records;
     for (size_t i = 0; i < tile->halo_count; i++)
         fill_record(v->state, halo[i], damped, records + width * i);
 }
@@ -332,8 +332,7 @@ static inline void fill_records(const struct view *v, const struct packed_tile *
 WIDE_INLINE void add_tile(const struct view *v, const struct packed_tile *tile, bool damped,
                           real *records)
 {
-    if (tile->gathers)
-        fill_records(v, tile, damped, records);
+    fill_records(v, tile, damped, records);
     if (tile->ring_body != 0)
         add_slices(v, tile, damped, true);
     else

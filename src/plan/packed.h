@@ -11,8 +11,9 @@
 // springs serves the gas too. Its slices and tiles have nodes of no other body.
 //
 // A column whose springs all go by one step (the other end is node + step in every lane) reads the
-// other ends as they lie. The other columns gather them from records, which hold what a tile of
-// nodes and the nodes around it (its halo) have in the state, side by side.
+// other ends as they lie. The other columns gather them from records, which hold what nodes have in
+// the state, side by side: all nodes of the tile and those around it that are wanted (its halo), or
+// where few columns gather, only what is wanted.
 #ifndef TAUT_PLAN_PACKED_H
 #define TAUT_PLAN_PACKED_H
 
@@ -58,6 +59,8 @@ struct packed_late {
 struct packed_tile {
     uint64_t first_node;
     uint32_t node_count;
+    uint32_t own_records; // node_count: all of its nodes have records, before those of the halo;
+                          // 0: the halo has those of its nodes, too, whose records are read
     uint32_t halo_count;
     uint64_t first_slice; // its nodes first_node .. + PACKED_LANES - 1, and so on
     uint64_t slice_count;
@@ -65,7 +68,6 @@ struct packed_tile {
     uint64_t first_late, late_count;
     uint32_t ring_body; // 1 + the body whose rings the slices have; 0: they have none
     bool damped;        // some spring is: records hold velocities
-    bool gathers;       // some column reads records
 };
 
 // Slots, one for each lane of each column and behind them one for each late spring, count what
@@ -78,7 +80,7 @@ struct plan_packed {
     uint64_t slice_count;
     struct packed_column *columns;
     uint64_t column_count;
-    uint16_t (*ends)[PACKED_LANES]; // PACKED_SCALE times a number in the tile, halo behind the tile
+    uint16_t (*ends)[PACKED_LANES]; // PACKED_SCALE times the number of a record
     uint64_t group_count;
     struct packed_turns *turns;
     uint64_t turns_count;

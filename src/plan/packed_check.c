@@ -37,10 +37,10 @@ static uint64_t gathered_end(const struct plan_packed *packed, const struct pack
     if (column->group >= packed->group_count)
         return UINT64_MAX;
     uint32_t local = packed->ends[column->group][lane] / PACKED_SCALE;
-    if (local < tile->node_count)
+    if (local < tile->own_records)
         return tile->first_node + local;
-    return local - tile->node_count < tile->halo_count
-               ? packed->halo[tile->first_halo + local - tile->node_count]
+    return local - tile->own_records < tile->halo_count
+               ? packed->halo[tile->first_halo + local - tile->own_records]
                : UINT64_MAX;
 }
 
@@ -119,7 +119,8 @@ static taut_status check_tile(struct check *check, const struct packed_tile *til
 {
     if (tile->first_node < check->next_node ||
         tile->first_node + tile->node_count > check->halves.node_count ||
-        tile->node_count + tile->halo_count > PACKED_LOCAL_MAX)
+        (tile->own_records != 0 && tile->own_records != tile->node_count) ||
+        tile->own_records + tile->halo_count > PACKED_LOCAL_MAX)
         return no_sense(tile->first_node, "its tile has wrong nodes", error);
     for (; check->next_node < tile->first_node; check->next_node++)
         if (check->halves.start[check->next_node] != check->halves.start[check->next_node + 1])

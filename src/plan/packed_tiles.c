@@ -8,9 +8,10 @@
 struct cutting {
     const struct packing *packing;
     uint64_t node_count;
-    uint32_t *seen_by;  // the last attempt at a tile that saw the node in its halo
-    uint32_t *local_of; // its number there
+    uint32_t *seen_by;  // the last attempt at a tile that saw the node
+    uint32_t *local_of; // the number of its record there
     uint32_t attempt;
+    uint32_t own_count; // nodes of the tile itself that columns gather
     struct packed_tile *tiles;
     size_t tile_count, tile_capacity;
     uint32_t *halo;
@@ -20,6 +21,15 @@ struct cutting {
 static bool in_tile(const struct packed_tile *tile, uint32_t node)
 {
     return node >= tile->first_node && node < tile->first_node + tile->node_count;
+}
+
+static bool add_to_halo(struct cutting *cut, struct packed_tile *tile, uint32_t node)
+{
+    if (!array_reserve((void **)&cut->halo, &cut->halo_capacity,
+                       cut->halo_count + tile->halo_count + 1, sizeof *cut->halo))
+        return false;
+    cut->halo[cut->halo_count + tile->halo_count++] = node;
+    return true;
 }
 
 static int compare_nodes(const void *left, const void *right)
@@ -44,39 +54,53 @@ static bool try_tile(struct cutting *cut, size_t from, size_t to)
         .first_late = first->late,
         .late_count = end->late - first->late,
         .ring_body = first->ring_body,
-        .gathers = end->group > first->group,
     };
     cut->attempt++;
+    cut->own_count = 0;
     for (size_t group = first->group; group < end->group; group++)
         for (int lane = 0; lane < PACKED_LANES; lane++) {
             uint32_t node = cut->packing->ends[group][lane];
-            if (in_tile(tile, node) || cut->seen_by[node] == cut->attempt)
+            if (cut->seen_by[node] == cut->attempt)
                 continue;
             cut->seen_by[node] = cut->attempt;
-            if (!array_reserve((void **)&cut->halo, &cut->halo_capacity,
-                               cut->halo_count + tile->halo_count + 1, sizeof *cut->halo))
+            if (in_tile(tile, node))
+                cut->own_count++;
+            else if (!add_to_halo(cut, tile, node))
                 return false;
-            cut->halo[cut->halo_count + tile->halo_count++] = node;
         }
     return true;
 }
 
-// The halo by node number, as the state is read best; and the ends by numbers in the tile.
+// Whether all nodes of the tile get records, or the few that are gathered join the halo, which
+// costs more for each of them. False without memory.
+static bool choose_records(struct cutting *cut, struct packed_tile *tile)
+{
+    if (cut->own_count > tile->node_count / 2) {
+        tile->own_records = tile->node_count;
+        return true;
+    }
+    bool done = true;
+    for (uint32_t i = 0; i < tile->node_count && done; i++)
+        if (cut->seen_by[tile->first_node + i] == cut->attempt)
+            done = add_to_halo(cut, tile, (uint32_t)tile->first_node + i);
+    return done;
+}
+
+// The halo by node number, as the state is read best; and the ends by numbers of records.
 static void number_ends(struct cutting *cut, const struct packed_tile *tile)
 {
     uint32_t *halo = cut->halo + cut->halo_count;
     if (tile->halo_count)
         qsort(halo, tile->halo_count, sizeof *halo, compare_nodes);
+    for (uint32_t i = 0; i < tile->own_records; i++)
+        cut->local_of[tile->first_node + i] = i;
     for (uint32_t i = 0; i < tile->halo_count; i++)
-        cut->local_of[halo[i]] = tile->node_count + i;
+        cut->local_of[halo[i]] = tile->own_records + i;
     const struct slice_start *slices = cut->packing->slices;
     size_t end = slices[tile->first_slice + tile->slice_count].group;
     for (size_t group = slices[tile->first_slice].group; group < end; group++)
-        for (int lane = 0; lane < PACKED_LANES; lane++) {
-            uint32_t *node = &cut->packing->ends[group][lane];
-            *node =
-                in_tile(tile, *node) ? (uint32_t)(*node - tile->first_node) : cut->local_of[*node];
-        }
+        for (int lane = 0; lane < PACKED_LANES; lane++)
+            cut->packing->ends[group][lane] = cut->local_of[cut->packing->ends[group][lane]];
 }
 
 // The slices after `from` that lie beside it, nodes_max nodes at most, or `from` alone.
@@ -102,13 +126,15 @@ static bool cut_all(struct cutting *cut, uint32_t tile_nodes)
                            sizeof *cut->tiles))
             return false;
         to = slices_beside(cut->packing, from, tile_nodes);
-        const struct packed_tile *tile = &cut->tiles[cut->tile_count];
+        struct packed_tile *tile = &cut->tiles[cut->tile_count];
         for (;; to = from + (to - from + 1) / 2) {
             if (!try_tile(cut, from, to))
                 return false;
             if (tile->node_count + tile->halo_count <= PACKED_LOCAL_MAX || to == from + 1)
                 break;
         }
+        if (!choose_records(cut, tile))
+            return false;
         number_ends(cut, tile);
         cut->halo_count += tile->halo_count;
         cut->tile_count++;
