@@ -62,6 +62,10 @@ void REAL_NAME(pressure_push)(const struct system *system, struct range nodes);
 // nRT that is in the body at that count of increments, in J.
 double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas_step);
 
+// P over the atmosphere's, in Pa, of that nRT at a volume; `built` is the volume as built.
+double REAL_NAME(gas_pressure)(const struct scene_pressure *gas, double amount, double volume,
+                               double built);
+
 // One touch of a node on a collider surface: depth > 0 along the unit normal that points to the
 // free side.
 struct contact {

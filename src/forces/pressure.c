@@ -8,8 +8,8 @@ double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas
 }
 
 // P = nRT / V - P_atm, and with an adiabatic exponent nRT0 V0^(gamma - 1) / V^gamma - P_atm.
-static double gas_pressure(const struct scene_pressure *gas, double amount, double volume,
-                           double built)
+double REAL_NAME(gas_pressure)(const struct scene_pressure *gas, double amount, double volume,
+                               double built)
 {
     double inside = amount / volume;
     if (gas->gamma != 1)
@@ -43,8 +43,8 @@ static void find_pressures(struct system *system, struct moment moment, gas_choi
     for (size_t b = 0; b < system->topology->body_count; b++) {
         const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
         if (chosen(system, b) && s->volume[b] > 0)
-            s->pressure[b] = gas_pressure(gas, REAL_NAME(gas_amount)(gas, moment.gas_step),
-                                          s->volume[b], s->volume_built[b]);
+            s->pressure[b] = REAL_NAME(gas_pressure)(
+                gas, REAL_NAME(gas_amount)(gas, moment.gas_step), s->volume[b], s->volume_built[b]);
     }
 }
 

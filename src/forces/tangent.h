@@ -1,0 +1,69 @@
+// The derivatives of the forces, as an operator on vectors: what implicit integrators solve with
+// and what vibrations are found with. No matrix is kept; every product goes through the springs.
+//
+// The stiffness K = -dF/dx and the damping C = -dF/dv, at the state of the last update. K leaves
+// out how damping, friction, absorption and wind change with places, so that both matrices are
+// symmetric. Which parts there are:
+//
+//   springs    K: k (u u' + (1 - L0 / L) (I - u u')) between their ends, and all of k where L = 0
+//              leaves no direction u; C: c u u' (axial), c I (full). Slack and broken ones none.
+//   drag       C: c I
+//   contacts   penalty colliders where a node touches now; K: k n n' and, of a sphere's curvature,
+//              -k p / r (I - n n'); C: c_t (I - n n'), and c_n n n' on the way in
+//   gas        K: -dP/dV g g', with g the gradient of the volume, and -P times the derivative of g.
+//              Estimated volumes (box and so on) are taken to change as the enclosed one does.
+//   wind       laws face and quadratic where it is relative; C: c A n n' / 9 between the corners of
+//              a face, c being rho C_d |r.n| of the latter. Law node has no part.
+//
+// Numeric: compiled for float and for double.
+#ifndef TAUT_FORCES_TANGENT_H
+#define TAUT_FORCES_TANGENT_H
+
+#include "base/real.h"
+#include "base/status.h"
+#include "parallel/team.h"
+#include "state/account.h"
+
+struct system;
+
+// Three arrays of one vector a node, internal order.
+struct node_vectors {
+    real *x, *y, *z;
+};
+
+enum tangent_kind {
+    // K as it is: symmetric, perhaps indefinite (compressed springs, gas).
+    TANGENT_EXACT,
+    // Positive semidefinite: of what a spring has across its direction only what is > 0, of gas
+    // only -dP/dV g g', of contacts only k n n'.
+    TANGENT_DEFINITE,
+};
+
+// What an operator needs besides the state: contacts, gradients of volumes, scratch.
+struct tangent;
+
+// Allocates; by one worker alone.
+taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **result,
+                                    taut_error *error);
+void REAL_NAME(tangent_free)(struct tangent *tangent);
+uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent);
+
+// Takes the present x and v as where the forces are linearised: they must not change before the
+// last product. All workers together; ends with a barrier. TAUT_ERROR_COLLAPSED in system->fault
+// where gas has no room left.
+void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
+                               struct moment moment, const struct worker *worker);
+
+// out := (stiffness K + damping C) in. Rows of nodes that are not integrated become 0, and `in`
+// must be 0 there. All workers together; ends with a barrier. The same bits for every number of
+// threads and every instruction set.
+void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damping,
+                              struct node_vectors in, struct node_vectors out,
+                              const struct worker *worker);
+
+// The 3 x 3 diagonal blocks of the same matrix: xx, yy, zz, xy, xz, yz of each node. All workers
+// together; ends with a barrier.
+void REAL_NAME(tangent_blocks)(struct tangent *tangent, real stiffness, real damping,
+                               real (*blocks)[6], const struct worker *worker);
+
+#endif

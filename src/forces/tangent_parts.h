@@ -1,0 +1,106 @@
+// The parts of a tangent (tangent.h), each with its own file: springs node by node, contacts, and
+// what acts through faces. Numeric.
+#ifndef TAUT_FORCES_TANGENT_PARTS_H
+#define TAUT_FORCES_TANGENT_PARTS_H
+
+#include "forces/forces.h"
+#include "forces/tangent.h"
+
+// A spring as seen from one of its ends. Where springs can break or yield, `place` is where the
+// state has it; UINT64_MAX: nothing of it changes.
+struct spring_end {
+    uint32_t other, material;
+    uint64_t place;
+    real rest_length;
+};
+
+// Springs at each node: ends[first[node]] .. ends[first[node + 1] - 1].
+struct spring_rows {
+    uint64_t *first; // length nodes + 1
+    struct spring_end *ends;
+    uint64_t count;
+};
+
+// Faces that wind or gas acts on, and those at each node: at[first[node]] and so on.
+struct face_rows {
+    uint64_t count, places;
+    uint32_t (*nodes)[3];
+    uint32_t *body;
+    uint64_t *first; // length nodes + 1
+    uint32_t *at;
+    real *drag;      // of the wind on each face, to be multiplied by S (S . sum of v), S = A n
+    real (*push)[3]; // what a product gives to each of a face's corners
+};
+
+// Gas of a body: its pressure, and -dP/dV.
+struct tangent_gas {
+    bool present;
+    real pressure, slope;
+};
+
+// Of a node that touches colliders: blocks of K and C.
+struct contact_blocks {
+    real stiffness[6], damping[6];
+};
+
+struct tangent {
+    struct system *system;
+    size_t nodes;
+    enum tangent_kind kind;
+    bool any_gas, any_wind; // any_wind: it gives a damping
+    struct spring_rows springs;
+    struct face_rows faces;
+    struct contact_blocks *contacts; // NULL: no penalty colliders
+    uint8_t *touching;
+    struct tangent_gas *gas;      // of each body
+    struct node_vectors gradient; // of the volume of a node's body; where any_gas
+};
+
+// block += along u u' + across (I - u u')
+static inline void block_add(real block[6], real ux, real uy, real uz, real along, real across)
+{
+    real d = along - across;
+    block[0] += across + d * ux * ux;
+    block[1] += across + d * uy * uy;
+    block[2] += across + d * uz * uz;
+    block[3] += d * ux * uy;
+    block[4] += d * ux * uz;
+    block[5] += d * uy * uz;
+}
+
+taut_status REAL_NAME(tangent_springs_make)(struct tangent *tangent, taut_error *error);
+void REAL_NAME(tangent_springs_free)(struct tangent *tangent);
+// out := of the springs, for a run of nodes.
+void REAL_NAME(tangent_springs_apply)(const struct tangent *tangent, real stiffness, real damping,
+                                      struct node_vectors in, struct node_vectors out,
+                                      struct range nodes);
+void REAL_NAME(tangent_springs_blocks)(const struct tangent *tangent, real stiffness, real damping,
+                                       real (*blocks)[6], struct range nodes);
+
+taut_status REAL_NAME(tangent_contacts_make)(struct tangent *tangent, taut_error *error);
+void REAL_NAME(tangent_contacts_free)(struct tangent *tangent);
+void REAL_NAME(tangent_contacts_update)(struct tangent *tangent, double time, struct range nodes);
+void REAL_NAME(tangent_contacts_apply)(const struct tangent *tangent, real stiffness, real damping,
+                                       struct node_vectors in, struct node_vectors out,
+                                       struct range nodes);
+void REAL_NAME(tangent_contacts_blocks)(const struct tangent *tangent, real stiffness, real damping,
+                                        real (*blocks)[6], struct range nodes);
+
+taut_status REAL_NAME(tangent_faces_make)(struct tangent *tangent, taut_error *error);
+void REAL_NAME(tangent_faces_free)(struct tangent *tangent);
+// Ends with a barrier where there are faces.
+void REAL_NAME(tangent_faces_update)(struct tangent *tangent, struct moment moment,
+                                     const struct worker *worker);
+// What acts through faces, of each face; and then added to a worker's nodes. The first ends with a
+// barrier where there are faces; `squeeze` receives g . in of each body with gas.
+void REAL_NAME(tangent_faces_push)(struct tangent *tangent, real stiffness, real damping,
+                                   struct node_vectors in, const struct worker *worker);
+void REAL_NAME(tangent_faces_apply)(const struct tangent *tangent, struct node_vectors out,
+                                    struct range nodes);
+void REAL_NAME(tangent_gas_apply)(struct tangent *tangent, real stiffness, struct node_vectors in,
+                                  struct node_vectors out, const struct worker *worker);
+void REAL_NAME(tangent_faces_blocks)(const struct tangent *tangent, real stiffness, real damping,
+                                     real (*blocks)[6], struct range nodes);
+uint64_t REAL_NAME(tangent_faces_bytes)(const struct tangent *tangent);
+
+#endif

@@ -1,0 +1,163 @@
+// Springs of a tangent: every node adds up what its own springs give, in a fixed order.
+#include "forces/tangent_parts.h"
+
+#include "base/memory.h"
+#include "state/reading.h"
+
+struct joint {
+    uint32_t ends[2];
+    uint32_t material;
+    uint64_t place;
+    real rest_length;
+};
+
+typedef void (*joint_visit)(struct tangent *tangent, const struct joint *joint);
+
+static void visit_grid(struct tangent *tangent, const struct plan_grid *grid, joint_visit visit)
+{
+    const struct topology *topology = tangent->system->topology;
+    const struct topology_body *body = &topology->bodies[grid->body];
+    uint64_t end = body->first_spring + body->spring_count;
+    for (uint64_t spring = body->first_spring; spring < end;) {
+        struct spring_run run = topology_run(topology, spring, end);
+        for (uint32_t i = 0; i < run.count; i++) {
+            uint64_t place = grid->first_place + (spring - body->first_spring) + i;
+            struct joint joint = {{run.a + i, run.b + i},
+                                  run.material,
+                                  grid->remembers ? place : UINT64_MAX,
+                                  (real)run.rest_length};
+            visit(tangent, &joint);
+        }
+        spring += run.count;
+    }
+}
+
+// The springs of blocks and packed ones in the plan's order, then those of grids.
+static void visit_springs(struct tangent *tangent, joint_visit visit)
+{
+    const struct system *system = tangent->system;
+    const struct constants *constants = system->constants;
+    for (uint64_t i = 0; i < constants->springs; i++) {
+        struct joint joint = {
+            {constants->spring_nodes[i][0], constants->spring_nodes[i][1]},
+            constants->spring_material[i],
+            i,
+            built_rest_length(constants, i),
+        };
+        visit(tangent, &joint);
+    }
+    for (size_t g = 0; g < system->plan->grid_count; g++)
+        visit_grid(tangent, &system->plan->grids[g], visit);
+}
+
+static void count_joint(struct tangent *tangent, const struct joint *joint)
+{
+    for (int end = 0; end < 2; end++)
+        tangent->springs.first[joint->ends[end]]++;
+}
+
+// Afterwards first[node] is where the node's springs end: they are put in from behind.
+static void put_joint(struct tangent *tangent, const struct joint *joint)
+{
+    for (int end = 0; end < 2; end++)
+        tangent->springs.ends[--tangent->springs.first[joint->ends[end]]] = (struct spring_end){
+            joint->ends[1 - end], joint->material, joint->place, joint->rest_length};
+}
+
+taut_status REAL_NAME(tangent_springs_make)(struct tangent *tangent, taut_error *error)
+{
+    struct spring_rows *rows = &tangent->springs;
+    const taut_allocator *allocator = tangent->system->allocator;
+    rows->first = memory_allocate(allocator, tangent->nodes + 1, sizeof *rows->first);
+    if (!rows->first)
+        return fail_memory(error, "the tangent of springs");
+    visit_springs(tangent, count_joint);
+    for (size_t node = 0; node < tangent->nodes; node++)
+        rows->count = rows->first[node] += rows->count;
+    rows->first[tangent->nodes] = rows->count;
+    rows->ends = memory_allocate(allocator, (size_t)rows->count, sizeof *rows->ends);
+    if (!rows->ends)
+        return fail_memory(error, "the tangent of springs");
+    visit_springs(tangent, put_joint);
+    return TAUT_OK;
+}
+
+void REAL_NAME(tangent_springs_free)(struct tangent *tangent)
+{
+    struct spring_rows *rows = &tangent->springs;
+    const taut_allocator *allocator = tangent->system->allocator;
+    memory_release(allocator, rows->ends, (size_t)rows->count, sizeof *rows->ends);
+    memory_release(allocator, rows->first, tangent->nodes + 1, sizeof *rows->first);
+}
+
+// A spring's part of the matrix: along u u' + across (I - u u').
+struct spring_part {
+    real ux, uy, uz, along, across;
+};
+
+// False where it has none.
+static bool part_of_spring(const struct tangent *tangent, size_t node, const struct spring_end *end,
+                           real stiffness, real damping, struct spring_part *part)
+{
+    const struct state *s = tangent->system->state;
+    const struct spring_constants *material = &tangent->system->constants->material[end->material];
+    real rest = end->rest_length;
+    if (end->place != UINT64_MAX) {
+        if (s->broken && s->broken[end->place])
+            return false;
+        rest = s->rest_length ? s->rest_length[end->place] : rest;
+    }
+    real dx = s->x[node] - s->x[end->other];
+    real dy = s->y[node] - s->y[end->other];
+    real dz = s->z[node] - s->z[end->other];
+    real length = real_sqrt(dx * dx + dy * dy + dz * dz);
+    if ((material->law == LAW_TENSION_ONLY && length <= rest) ||
+        (material->law == LAW_COMPRESSION_ONLY && length >= rest))
+        return false;
+    real inverse = length > 0 ? 1 / length : 0;
+    real across = 1 - rest * inverse;
+    if (tangent->kind == TANGENT_DEFINITE && !(across > 0))
+        across = 0;
+    real elastic = stiffness * material->stiffness, c = damping * material->damping;
+    bool full = material->damping_law == DAMPING_FULL;
+    *part = (struct spring_part){dx * inverse, dy * inverse, dz * inverse, elastic + c,
+                                 elastic * across + (full ? c : 0)};
+    return true;
+}
+
+void REAL_NAME(tangent_springs_apply)(const struct tangent *tangent, real stiffness, real damping,
+                                      struct node_vectors in, struct node_vectors out,
+                                      struct range nodes)
+{
+    const struct spring_rows *rows = &tangent->springs;
+    struct spring_part part;
+    for (size_t node = nodes.first; node < nodes.end; node++) {
+        real x = 0, y = 0, z = 0;
+        for (uint64_t i = rows->first[node]; i < rows->first[node + 1]; i++) {
+            const struct spring_end *end = &rows->ends[i];
+            if (!part_of_spring(tangent, node, end, stiffness, damping, &part))
+                continue;
+            real px = in.x[node] - in.x[end->other];
+            real py = in.y[node] - in.y[end->other];
+            real pz = in.z[node] - in.z[end->other];
+            real turn = (part.along - part.across) * (part.ux * px + part.uy * py + part.uz * pz);
+            x += part.across * px + turn * part.ux;
+            y += part.across * py + turn * part.uy;
+            z += part.across * pz + turn * part.uz;
+        }
+        out.x[node] = x;
+        out.y[node] = y;
+        out.z[node] = z;
+    }
+}
+
+void REAL_NAME(tangent_springs_blocks)(const struct tangent *tangent, real stiffness, real damping,
+                                       real (*blocks)[6], struct range nodes)
+{
+    const struct spring_rows *rows = &tangent->springs;
+    struct spring_part part;
+    for (size_t node = nodes.first; node < nodes.end; node++)
+        for (uint64_t i = rows->first[node]; i < rows->first[node + 1]; i++)
+            if (part_of_spring(tangent, node, &rows->ends[i], stiffness, damping, &part))
+                block_add(blocks[node], part.ux, part.uy, part.uz, part.along, part.across);
+}

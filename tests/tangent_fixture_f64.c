@@ -1,0 +1,2 @@
+#define TAUT_REAL_BITS 64
+#include "tangent_fixture_body.h"
