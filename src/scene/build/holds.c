@@ -1,4 +1,5 @@
 // Nodes that are not free: pins, which stand still, and drives, which move as told.
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -114,6 +115,7 @@ static taut_status drive(struct build *build, const struct scene_drive *given,
                               .pieces = pieces,
                               .piece_count = given->piece_count};
     body->fixed[node] = HOLD_MOVED;
+    assert(body->velocities); // is_moving in build.c
     vec3_store(body->velocities, node, first_velocity(given));
     return TAUT_OK;
 }
