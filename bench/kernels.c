@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/bench.h"
+#include "cli/bench_model.h"
 #include "forces/forces.h"
 #include "parallel/machine.h"
 #include "scene/reader.h"

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/bench_model.h"
 #include "cli/bench_scenes.h"
 #include "cli_fixture.h"
+#include "physics.h"
 #include "scene/reader.h"
 #include "solver.h"
 
@@ -172,6 +174,99 @@ static void every_scene_runs_at_a_small_size(void **state)
     }
 }
 
+static taut_solver *modelled(const char *name, uint64_t springs, enum precision precision,
+                             taut_kernel kernel)
+{
+    int s = 0;
+    while (strcmp(bench_scenes[s].name, name) != 0)
+        s++;
+    taut_error error = {0};
+    taut_scene *scene = bench_scene_make(&bench_scenes[s], springs, precision, &error);
+    assert_non_null(scene);
+    struct solver_options options = {.config = {.threads = 1, .kernel = kernel}};
+    taut_solver *solver;
+    assert_int_equal(solver_create(scene, &options, &solver, &error), TAUT_OK);
+    scene_free(scene);
+    return solver;
+}
+
+static double bytes_a_node(const char *name, uint64_t springs, enum precision precision,
+                           taut_kernel kernel)
+{
+    taut_solver *solver = modelled(name, springs, precision, kernel);
+    double bytes = bench_model_bytes(solver) / (double)taut_solver_node_count(solver);
+    taut_solver_destroy(solver);
+    return bytes;
+}
+
+// On a grid of one tile: positions and velocities read and written, and an inverse mass. A list of
+// masses (a network has one) is one more. Wind changes the forces once more than it reads them.
+static void the_model_counts_what_a_grid_moves(void **state)
+{
+    (void)state;
+    static const char *const scenes[] = {"rope", "cloth", "cloth-undamped", "jelly26", "jelly52"};
+    for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
+        double single = bytes_a_node(scenes[s], 4000, PRECISION_SINGLE, TAUT_KERNEL_AUTO);
+        double twice = bytes_a_node(scenes[s], 4000, PRECISION_DOUBLE, TAUT_KERNEL_AUTO);
+        assert_near(single, 13 * 4, 1e-9);
+        assert_near(twice, 13 * 8, 1e-9);
+    }
+    assert_near(bytes_a_node("network", 4000, PRECISION_SINGLE, TAUT_KERNEL_AUTO), 14 * 4, 1e-9);
+    assert_near(bytes_a_node("cloth-wind", 4000, PRECISION_SINGLE, TAUT_KERNEL_AUTO),
+                (13 + 3 + 3 + 1 + 6 + 6) * 4, 1e-9);
+    // A cloth of 16 tiles, each but the first with two rows that wait: their sums and the reactions
+    // on them, and the state again, undamped the positions alone.
+    taut_solver *damped = modelled("cloth", 1560000, PRECISION_SINGLE, TAUT_KERNEL_AUTO);
+    taut_solver *undamped = modelled("cloth-undamped", 1560000, PRECISION_SINGLE, TAUT_KERNEL_AUTO);
+    uint64_t nodes = taut_solver_node_count(damped);
+    uint64_t tiles = damped->plan->grids[0].tiling.tiles_y;
+    assert_true(tiles > 4);
+    double waiting = 2 * 500 * (double)(tiles - 1);
+    assert_near(bench_model_bytes(damped), 4 * (13 * (double)nodes + 18 * waiting), 1);
+    assert_near(bench_model_bytes(undamped), 4 * (13 * (double)nodes + 15 * waiting), 1);
+    taut_solver_destroy(damped);
+    taut_solver_destroy(undamped);
+}
+
+// The plain loops sweep four times, and read the ends, the material and the rest length of each
+// spring; a ball's faces twice.
+static void the_model_counts_what_the_plain_loops_move(void **state)
+{
+    (void)state;
+    taut_solver *cloth = modelled("cloth", 4000, PRECISION_SINGLE, TAUT_KERNEL_REFERENCE);
+    double nodes = (double)taut_solver_node_count(cloth);
+    double springs = (double)taut_solver_spring_count(cloth);
+    assert_near(bench_model_bytes(cloth), (3 + 12 + 9 + 16) * 4 * nodes + 16 * springs, 1);
+    taut_solver_destroy(cloth);
+    taut_solver *ball = modelled("ball", 2000, PRECISION_DOUBLE, TAUT_KERNEL_REFERENCE);
+    nodes = (double)taut_solver_node_count(ball);
+    springs = (double)taut_solver_spring_count(ball);
+    double faces = (double)taut_solver_face_count(ball);
+    assert_near(bench_model_bytes(ball), (40 + 12) * 8 * nodes + 20 * springs + (12 + 16) * faces,
+                1);
+    taut_solver_destroy(ball);
+}
+
+// Packed: two sweeps over the nodes, and each spring from both its ends. Beyond its rest lengths
+// that takes no more than the plan holds.
+static void the_model_counts_what_packed_springs_move(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double reals; // a node
+    } of[] = {{"ball-undamped", 9 + 19}, {"ball-airless", 12 + 19}, {"ball", 12 + 6 + 19}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        taut_solver *solver = modelled(of[i].name, 7680, PRECISION_SINGLE, TAUT_KERNEL_AUTO);
+        double nodes = 4 * of[i].reals * (double)taut_solver_node_count(solver);
+        double springs = bench_model_bytes(solver) - nodes;
+        double rests = 4 * (double)solver->plan->packed.slot_count;
+        assert_true(springs >= 2 * 4 * (double)taut_solver_spring_count(solver));
+        assert_true(springs > rests && springs <= rests + (double)plan_bytes(solver->plan));
+        taut_solver_destroy(solver);
+    }
+}
+
 // The shuffled network is the network: the same energies after as many steps, from other orders.
 static void shuffling_changes_the_order_alone(void **state)
 {
@@ -214,6 +309,9 @@ int main(void)
         cmocka_unit_test(wrong_usage_is_refused),
         cmocka_unit_test(an_interruption_ends_it_with_what_was_measured),
         cmocka_unit_test(every_scene_runs_at_a_small_size),
+        cmocka_unit_test(the_model_counts_what_a_grid_moves),
+        cmocka_unit_test(the_model_counts_what_the_plain_loops_move),
+        cmocka_unit_test(the_model_counts_what_packed_springs_move),
         cmocka_unit_test(shuffling_changes_the_order_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cli/bench.h"
+#include "cli/bench_model.h"
 #include "cli/signals.h"
 #include "scene/reader.h"
 #include "solver.h"

@@ -1,6 +1,7 @@
 #include "cli/bench_scenes.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,6 @@
 #include "base/text.h"
 #include "cli/bench_network.h"
 #include "scene/reader.h"
-#include "solver.h"
 
 // The sizes of docs/performance.md: 500 x 520 nodes of cloth, 66 x 66 x 66 of jelly. The ball is an
 // icosphere of 7 subdivisions.
@@ -166,13 +166,4 @@ taut_scene *bench_scene_make(const struct bench_scene *scene, uint64_t springs,
         return NULL;
     }
     return made;
-}
-
-double bench_model_bytes(const taut_solver *solver)
-{
-    double real = (double)solver->functions->real_bytes;
-    double node = 19 * real, spring = 12 + real, face = 16;
-    return node * (double)solver->topology->node_count +
-           spring * (double)solver->plan->springs.element_count +
-           face * (double)solver->topology->face_count;
 }

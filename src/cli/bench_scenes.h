@@ -42,10 +42,4 @@ extern const struct bench_scene bench_scenes[BENCH_SCENES];
 taut_scene *bench_scene_make(const struct bench_scene *scene, uint64_t springs,
                              enum precision precision, taut_error *error);
 
-// The bytes that a step must move at the least, were every array read once by the forces and once
-// by the integrator: per node positions, velocities and forces read and written (18 reals) and the
-// inverse mass; per listed spring two node numbers, a material and a rest length; per face three
-// node numbers and a body.
-double bench_model_bytes(const taut_solver *solver);
-
 #endif
