@@ -165,18 +165,17 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
     if (wanted < 0 || wanted > THREADS_MAX)
         return fail(error, TAUT_ERROR_ARGUMENT, "%d threads: choose 1 to %d, or 0 for all cores",
                     wanted, THREADS_MAX);
+    const uint64_t useful = solver->topology->spring_count / SPRINGS_PER_THREAD;
     solver->threads = wanted;
-    if (solver->plan->reference) {
+    if (solver->plan->reference || (wanted == 0 && useful <= 1)) {
+        // Without a look at the machine, which takes ten times as long as all else of a flag.
         solver->threads = 1;
     } else if (wanted == 0) {
         struct machine machine;
         taut_status status = machine_detect(&machine, error);
         if (status != TAUT_OK)
             return status;
-        uint64_t useful = solver->topology->spring_count / SPRINGS_PER_THREAD;
         solver->threads = useful < (uint64_t)machine.cores ? (int)useful : machine.cores;
-        if (solver->threads < 1)
-            solver->threads = 1;
     }
     return TAUT_OK;
 }
