@@ -5,10 +5,9 @@
 #include "kernels/kernels.h"
 #include "simd/wide.h"
 
-// One component of what is finished: x, v and f of nodes, g of the body.
+// One component of what is finished: x, v and f of nodes, and g.
 struct component {
     real *x, *v, *f;
-    const real *own, *reactions; // or NULL
     wide gravity;
 };
 
@@ -16,22 +15,23 @@ struct motion_steps {
     wide drag, velocity_step, position_step;
 };
 
-// The force so far. Where nothing but springs acts on a node, f is not read.
-WIDE_INLINE wide force_so_far(const struct component *c, long i, long left, bool loaded)
+// The force so far; `own` and `reactions` may be NULL. Where nothing but springs acts on a node, f
+// is not read.
+WIDE_INLINE wide force_so_far(const struct component *c, const real *own, const real *reactions,
+                              long i, long left, bool loaded)
 {
     wide force = wide_set(0);
-    if (c->reactions)
-        force = wide_load_first(c->reactions + i, left);
-    if (c->own)
-        force = wide_add(force, wide_load_first(c->own + i, left));
+    if (reactions)
+        force = wide_load_first(reactions + i, left);
+    if (own)
+        force = wide_add(force, wide_load_first(own + i, left));
     return loaded ? wide_add(wide_load_first(c->f + i, left), force) : force;
 }
 
 WIDE_INLINE void finish_component(const struct component *c, const struct motion_steps *steps,
-                                  wide mass, wide inverse_mass, long i, long left, bool loaded,
+                                  wide force, wide mass, wide inverse_mass, long i, long left,
                                   bool clears, enum sweep_finish finish)
 {
-    wide force = force_so_far(c, i, left, loaded);
     wide v = wide_load_first(c->v + i, left);
     force = wide_add(force,
                      wide_subtract(wide_multiply(mass, c->gravity), wide_multiply(steps->drag, v)));
@@ -49,37 +49,48 @@ WIDE_INLINE void finish_component(const struct component *c, const struct motion
         wide_store_first(c->f + i, wide_set(0), left);
 }
 
+struct node_motion {
+    struct component components[3];
+    struct motion_steps steps;
+};
+
+// Of nodes from `first` on.
+static inline struct node_motion motion_of(const struct system *system, int64_t first,
+                                           enum sweep_finish finish)
+{
+    const struct state *s = system->state;
+    const vec3 g = system->topology->environment.gravity;
+    const double position_step =
+        finish == SWEEP_SYMPLECTIC_EULER ? system->settings.position_step : system->settings.dt;
+    return (struct node_motion){
+        {{s->x + first, s->vx + first, s->fx + first, wide_set((real)g.x)},
+         {s->y + first, s->vy + first, s->fy + first, wide_set((real)g.y)},
+         {s->z + first, s->vz + first, s->fz + first, wide_set((real)g.z)}},
+        {wide_set((real)system->topology->environment.air_drag),
+         wide_set((real)system->settings.dt), wide_set((real)position_step)},
+    };
+}
+
 // `masses` of the range's nodes, or NULL where each has `each`.
 WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_range *range,
                               const real *masses, real each, bool loaded, bool clears,
                               enum sweep_finish finish)
 {
-    const struct state *s = system->state;
-    const vec3 g = system->topology->environment.gravity;
-    const int64_t first = range->first;
-    const struct component components[3] = {
-        {s->x + first, s->vx + first, s->fx + first, range->own.x, range->reactions.x,
-         wide_set((real)g.x)},
-        {s->y + first, s->vy + first, s->fy + first, range->own.y, range->reactions.y,
-         wide_set((real)g.y)},
-        {s->z + first, s->vz + first, s->fz + first, range->own.z, range->reactions.z,
-         wide_set((real)g.z)},
-    };
-    const double position_step =
-        finish == SWEEP_SYMPLECTIC_EULER ? system->settings.position_step : system->settings.dt;
-    const struct motion_steps steps = {wide_set((real)system->topology->environment.air_drag),
-                                       wide_set((real)system->settings.dt),
-                                       wide_set((real)position_step)};
+    const struct node_motion motion = motion_of(system, range->first, finish);
+    const real *const own[3] = {range->own.x, range->own.y, range->own.z};
+    const real *const reactions[3] = {range->reactions.x, range->reactions.y, range->reactions.z};
     const wide one_mass = wide_set(each);
-    const real *inverses = system->constants->inverse_mass + first;
+    const real *inverses = system->constants->inverse_mass + range->first;
     const long count = range->count;
     for (long i = 0; i < count; i += WIDE_LANES) {
         long left = count - i;
         wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
         wide inverse = wide_load_first(inverses + i, left);
-        for (int c = 0; c < 3; c++)
-            finish_component(&components[c], &steps, mass, inverse, i, left, loaded, clears,
-                             finish);
+        for (int c = 0; c < 3; c++) {
+            const struct component *it = &motion.components[c];
+            wide force = force_so_far(it, own[c], reactions[c], i, left, loaded);
+            finish_component(it, &motion.steps, force, mass, inverse, i, left, clears, finish);
+        }
     }
 }
 

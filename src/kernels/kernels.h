@@ -55,6 +55,12 @@ struct kernels {
     void (*grid_pass)(const struct pass_range *range, const struct sweep_pass *pass);
     void (*grid_finish)(const struct system *system, const struct finish_range *range,
                         enum sweep_finish finish);
+    // Whole rows of a cloth from springs to motion, with symplectic Euler's method
+    // (grid_cloth_body.h). range->offset: nodes of a row; range->other: the reactions on these rows
+    // and on those ahead, of which the row after the next one is not set yet; each node has `mass`.
+    // loaded: the forces hold something already, and are to be cleared.
+    void (*grid_cloth)(const struct system *system, const struct pass_range *range, real mass,
+                       bool loaded);
     // state->power of rows [rows.first, rows.end) of a grid, a row being the nx nodes of one (y,
     // z): what the damping takes of the springs to later nodes.
     void (*grid_power)(const struct system *system, const struct grid_constants *grid,
@@ -92,6 +98,8 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa);
     void REAL_NAME(grid_pass_##isa)(const struct pass_range *, const struct sweep_pass *);         \
     void REAL_NAME(grid_finish_##isa)(const struct system *, const struct finish_range *,          \
                                       enum sweep_finish);                                          \
+    void REAL_NAME(grid_cloth_##isa)(const struct system *, const struct pass_range *, real,       \
+                                     bool);                                                        \
     void REAL_NAME(grid_power_##isa)(const struct system *, const struct grid_constants *,         \
                                      struct range);                                                \
     void REAL_NAME(node_sums_##isa)(const struct state *, struct range, const double *, double,    \

@@ -138,6 +138,24 @@ static void find_settled(struct sweep *sweep)
     sweep->settle_last = tiling->before ? tiling->before + sweep->settle_end : 0;
 }
 
+static bool pass_is(const struct sweep_pass *pass, enum sweep_kind kind, int step, int dy, int dz)
+{
+    return pass->kind == kind && (kind == SWEEP_ALONG || pass->step == step) && pass->dy == dy &&
+           pass->dz == dz && !pass->special && pass->damping != DAMPED_FULL;
+}
+
+// Structural, shear and bending springs, damped or not all alike. In rows as long as two of the
+// longest registers a reaction is known before it is needed a row later.
+static bool is_cloth(const struct sweep *sweep)
+{
+    const struct sweep_pass *passes = sweep->passes;
+    return sweep->tiling.nz == 1 && sweep->tiling.ny > 2 && sweep->tiling.nx >= 32 &&
+           sweep->pass_count == 3 && pass_is(&passes[0], SWEEP_ALONG, 0, 0, 0) &&
+           passes[0].springs[0].present && passes[0].springs[1].present &&
+           pass_is(&passes[1], SWEEP_THREE, 1, 1, 0) && pass_is(&passes[2], SWEEP_ONE, 0, 2, 0) &&
+           passes[0].damping == passes[1].damping && passes[0].damping == passes[2].damping;
+}
+
 static uint64_t spill_nodes(const struct plan_tiling *tiling)
 {
     uint64_t layers = (tiling->nz + tiling->tiles_z - 1) / tiling->tiles_z;
@@ -149,7 +167,9 @@ static uint64_t spill_nodes(const struct plan_tiling *tiling)
 
 static bool make_bits(struct sweep *sweep, const taut_allocator *allocator)
 {
-    const uint64_t nx = sweep->tiling.nx, nodes = sweep->tiling.chunk_rows * nx;
+    const uint64_t nx = sweep->tiling.nx;
+    const uint64_t rows = sweep->cloth ? wave_rows(&sweep->tiling) : sweep->tiling.chunk_rows;
+    const uint64_t nodes = rows * nx;
     sweep->bit_words = (size_t)(nodes / 32 + 2);
     for (int dx = -GRID_REACH; dx <= GRID_REACH; dx++) {
         uint32_t *bits = memory_allocate(allocator, sweep->bit_words, sizeof *bits);
@@ -170,6 +190,7 @@ static bool make_sweep(struct sweep *sweep, const struct plan_grid *grid,
 {
     *sweep = (struct sweep){.grid = grid, .tiling = grid->tiling};
     make_passes(sweep, materials);
+    sweep->cloth = is_cloth(sweep);
     find_settled(sweep);
     sweep->spill_nodes = spill_nodes(&sweep->tiling);
     sweep->spill = memory_allocate(

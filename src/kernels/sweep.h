@@ -53,8 +53,9 @@ struct sweep {
     struct plan_tiling tiling;
     struct sweep_pass passes[DIRECTIONS_MAX];
     int pass_count;
-    // Bit i of bits[GRID_REACH + dx]: whether the i-th node of a chunk has another dx further
-    // along.
+    bool cloth; // its passes are those that grid_cloth_body.h does in one go
+    // Bit i of bits[GRID_REACH + dx]: whether the i-th node of a chunk, of a cloth's tile, has
+    // another dx further along.
     uint32_t *bits[2 * GRID_REACH + 1];
     size_t bit_words;
     // Rows at the start and at the end of each layer of a tile that must be settled, because a

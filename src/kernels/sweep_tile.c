@@ -210,16 +210,58 @@ static void clear_layer(const struct tile_sweep *it, uint64_t k)
               wave_rows(it->tiling) * it->tiling->nx);
 }
 
+static void sweep_chunks(const struct tile_sweep *it, struct rows rows)
+{
+    for (uint64_t j = rows.j0; j < rows.j1; j += it->tiling->chunk_rows) {
+        struct rows chunk = {j, smaller(j + it->tiling->chunk_rows, rows.j1), rows.k};
+        sweep_chunk(it, &chunk);
+    }
+}
+
+static struct node_masses masses_of(const struct tile_sweep *it)
+{
+    const struct topology *topology = it->system->topology;
+    return topology_masses(topology, it->sweep->grid->first_node, topology->node_count);
+}
+
+// Rows that grid_cloth can do: those that are finished here and have two more ahead.
+static struct rows cloth_rows(const struct tile_sweep *it)
+{
+    const struct rows none = {it->tile.j1, it->tile.j1, 0};
+    if (!it->sweep->cloth || it->finish != SWEEP_SYMPLECTIC_EULER || masses_of(it).listed)
+        return none;
+    struct rows rows = finished_rows(it->sweep, &it->tile, 0);
+    rows.j1 = smaller(rows.j1, it->tiling->ny - 2);
+    return rows.j0 < rows.j1 ? rows : none;
+}
+
+static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
+{
+    if (rows.j0 >= rows.j1)
+        return;
+    const struct pass_range range = {
+        .state = it->system->state,
+        .sweep = it->sweep,
+        .first = row_node(it->sweep, rows.j0, 0),
+        .offset = (int64_t)it->tiling->nx,
+        .count = (long)((rows.j1 - rows.j0) * it->tiling->nx),
+        .other = wave_row(it, rows.j0, 0),
+    };
+    it->system->kernels->grid_cloth(it->system, &range, (real)masses_of(it).each,
+                                    it->system->sweeps->loaded);
+}
+
 static void sweep_layer(const struct tile_sweep *it, uint64_t k)
 {
     const struct plan_tile *tile = &it->tile;
-    for (uint64_t j = tile->j0; j < tile->j1; j += it->tiling->chunk_rows) {
-        struct rows chunk = {j, smaller(j + it->tiling->chunk_rows, tile->j1), k};
-        sweep_chunk(it, &chunk);
-    }
+    struct rows cloth = cloth_rows(it);
+    sweep_chunks(it, (struct rows){tile->j0, cloth.j0, k});
+    sweep_cloth(it, cloth);
+    sweep_chunks(it, (struct rows){cloth.j1, tile->j1, k});
     spill_rows(it, SPILL_BEFORE, k);
     spill_rows(it, SPILL_AFTER, k);
-    clear_layer(it, k + wave_layers(it->tiling));
+    if (k + 1 < tile->k1) // who comes after the last layer clears for himself
+        clear_layer(it, k + wave_layers(it->tiling));
 }
 
 // Three arrays of `length`, each at its place of a page. Places ascend through the room, so that no
