@@ -4,8 +4,7 @@
 // A gather instruction loads every component by itself, and is slower by a third to a half.
 //
 //   wide_records_4(records, at, &x, &y, &z)   of WIDE_LANES records: lane l of x, y and z is that
-//   of
-//                                             the record that begins at records[at[l]]
+//                                             of the record that begins at records[at[l]]
 //   wide_records_8(records, at, &x, ..., &vz) the same of records of 8, at records[2 * at[l]]
 //
 // Records are aligned to their size. Include after simd/wide.h.

@@ -3,36 +3,28 @@
 #define TAUT_SIMD_RECORDS_V3_H
 
 #if TAUT_REAL_BITS == 32
-// The first three components of four rows of four, in each half of the registers.
-static inline void wide_transpose_halves(const __m256 row[4], __m256 *x, __m256 *y, __m256 *z)
-{
-    __m256d ab = _mm256_castps_pd(_mm256_unpacklo_ps(row[0], row[1]));
-    __m256d cd = _mm256_castps_pd(_mm256_unpacklo_ps(row[2], row[3]));
-    __m256d ab_z = _mm256_castps_pd(_mm256_unpackhi_ps(row[0], row[1]));
-    __m256d cd_z = _mm256_castps_pd(_mm256_unpackhi_ps(row[2], row[3]));
-    *x = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
-    *y = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
-    *z = _mm256_castpd_ps(_mm256_unpacklo_pd(ab_z, cd_z));
-}
+#    define RECORDS_PAIRS    __m256d
+#    define RECORDS_OP(name) _mm256_##name
+#    include "simd/records_parts.h"
 
 static inline void wide_records_4(const real *records, const uint16_t *at, wide *x, wide *y,
                                   wide *z)
 {
-    __m256 row[4];
+    wide row[4];
     for (int k = 0; k < 4; k++)
         row[k] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(records + at[k])),
                                       _mm_load_ps(records + at[k + 4]), 1);
-    wide_transpose_halves(row, x, y, z);
+    wide_transpose(row, x, y, z);
 }
 
 static inline void wide_records_8(const real *records, const uint16_t *at, wide *x, wide *y,
                                   wide *z, wide *vx, wide *vy, wide *vz)
 {
-    __m256 row[8], first[3], last[3];
+    wide row[8], first[3], last[3];
     for (int k = 0; k < 8; k++)
         row[k] = _mm256_load_ps(records + 2 * (size_t)at[k]);
-    wide_transpose_halves(row, &first[0], &first[1], &first[2]);
-    wide_transpose_halves(row + 4, &last[0], &last[1], &last[2]);
+    wide_transpose(row, &first[0], &first[1], &first[2]);
+    wide_transpose(row + 4, &last[0], &last[1], &last[2]);
     *x = _mm256_permute2f128_ps(first[0], last[0], 0x20);
     *y = _mm256_permute2f128_ps(first[1], last[1], 0x20);
     *z = _mm256_permute2f128_ps(first[2], last[2], 0x20);

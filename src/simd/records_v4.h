@@ -3,29 +3,21 @@
 #define TAUT_SIMD_RECORDS_V4_H
 
 #if TAUT_REAL_BITS == 32
-// The first three components of four rows of four, in each quarter of the registers.
-static inline void wide_transpose_quarters(const __m512 row[4], __m512 *x, __m512 *y, __m512 *z)
-{
-    __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(row[0], row[1]));
-    __m512d cd = _mm512_castps_pd(_mm512_unpacklo_ps(row[2], row[3]));
-    __m512d ab_z = _mm512_castps_pd(_mm512_unpackhi_ps(row[0], row[1]));
-    __m512d cd_z = _mm512_castps_pd(_mm512_unpackhi_ps(row[2], row[3]));
-    *x = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
-    *y = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
-    *z = _mm512_castpd_ps(_mm512_unpacklo_pd(ab_z, cd_z));
-}
+#    define RECORDS_PAIRS    __m512d
+#    define RECORDS_OP(name) _mm512_##name
+#    include "simd/records_parts.h"
 
 static inline void wide_records_4(const real *records, const uint16_t *at, wide *x, wide *y,
                                   wide *z)
 {
-    __m512 row[4];
+    wide row[4];
     for (int k = 0; k < 4; k++) {
         row[k] = _mm512_castps128_ps512(_mm_load_ps(records + at[k]));
         row[k] = _mm512_insertf32x4(row[k], _mm_load_ps(records + at[k + 4]), 1);
         row[k] = _mm512_insertf32x4(row[k], _mm_load_ps(records + at[k + 8]), 2);
         row[k] = _mm512_insertf32x4(row[k], _mm_load_ps(records + at[k + 12]), 3);
     }
-    wide_transpose_quarters(row, x, y, z);
+    wide_transpose(row, x, y, z);
 }
 
 // Two records a row: places and velocities alternate among the quarters.
@@ -39,13 +31,13 @@ static inline __m512 wide_two_records(const real *records, uint16_t low, uint16_
 static inline void wide_records_8(const real *records, const uint16_t *at, wide *x, wide *y,
                                   wide *z, wide *vx, wide *vy, wide *vz)
 {
-    __m512 row[8], first[3], last[3];
+    wide row[8], first[3], last[3];
     for (int k = 0; k < 4; k++) {
         row[k] = wide_two_records(records, at[k], at[k + 4]);
         row[k + 4] = wide_two_records(records, at[k + 8], at[k + 12]);
     }
-    wide_transpose_quarters(row, &first[0], &first[1], &first[2]);
-    wide_transpose_quarters(row + 4, &last[0], &last[1], &last[2]);
+    wide_transpose(row, &first[0], &first[1], &first[2]);
+    wide_transpose(row + 4, &last[0], &last[1], &last[2]);
     *x = _mm512_shuffle_f32x4(first[0], last[0], 0x88);
     *y = _mm512_shuffle_f32x4(first[1], last[1], 0x88);
     *z = _mm512_shuffle_f32x4(first[2], last[2], 0x88);

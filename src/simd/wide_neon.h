@@ -32,47 +32,12 @@ static const uint64_t wide_lane_number[WIDE_LANES] = {0, 1};
 static const uint64_t wide_lane_bit[WIDE_LANES] = {1, 2};
 #endif
 
-static inline wide wide_load(const real *p)
-{
-    return WIDE_OP(ld1)(p);
-}
+#define WIDE_LOAD  WIDE_OP(ld1)
+#define WIDE_STORE WIDE_OP(st1)
 
-static inline void wide_store(real *p, wide a)
-{
-    WIDE_OP(st1)(p, a);
-}
+#include "simd/wide_words.h"
 
 #include "simd/wide_first.h"
-
-static inline wide wide_set(real r)
-{
-    return WIDE_SET(r);
-}
-
-static inline wide wide_add(wide a, wide b)
-{
-    return WIDE_OP(add)(a, b);
-}
-
-static inline wide wide_subtract(wide a, wide b)
-{
-    return WIDE_OP(sub)(a, b);
-}
-
-static inline wide wide_multiply(wide a, wide b)
-{
-    return WIDE_OP(mul)(a, b);
-}
-
-static inline wide wide_divide(wide a, wide b)
-{
-    return WIDE_OP(div)(a, b);
-}
-
-static inline wide wide_sqrt(wide a)
-{
-    return WIDE_OP(sqrt)(a);
-}
 
 // Not vmax, which gives NaN where one is NaN.
 static inline wide wide_max(wide a, wide b)

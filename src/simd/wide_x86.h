@@ -2,49 +2,15 @@
 #ifndef TAUT_SIMD_WIDE_X86_H
 #define TAUT_SIMD_WIDE_X86_H
 
-static inline wide wide_load(const real *p)
-{
-    return WIDE_OP(loadu)(p);
-}
+#define WIDE_LOAD  WIDE_OP(loadu)
+#define WIDE_STORE WIDE_OP(storeu)
+#define WIDE_SET   WIDE_OP(set1)
 
-static inline void wide_store(real *p, wide a)
-{
-    WIDE_OP(storeu)(p, a);
-}
-
-static inline wide wide_set(real r)
-{
-    return WIDE_OP(set1)(r);
-}
-
-static inline wide wide_add(wide a, wide b)
-{
-    return WIDE_OP(add)(a, b);
-}
-
-static inline wide wide_subtract(wide a, wide b)
-{
-    return WIDE_OP(sub)(a, b);
-}
-
-static inline wide wide_multiply(wide a, wide b)
-{
-    return WIDE_OP(mul)(a, b);
-}
-
-static inline wide wide_divide(wide a, wide b)
-{
-    return WIDE_OP(div)(a, b);
-}
+#include "simd/wide_words.h"
 
 static inline wide wide_max(wide a, wide b)
 {
     return WIDE_OP(max)(a, b);
-}
-
-static inline wide wide_sqrt(wide a)
-{
-    return WIDE_OP(sqrt)(a);
 }
 
 #endif
