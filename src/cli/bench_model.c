@@ -1,5 +1,7 @@
 #include "cli/bench_model.h"
 
+#include <assert.h>
+
 #include "base/extremes.h"
 #include "solver.h"
 
@@ -32,6 +34,7 @@ static double wind_reals(const struct topology *topology)
 // Nodes of rows that springs of other tiles reach.
 static double waiting_nodes(const struct plan_tiling *tiling)
 {
+    assert(tiling->tiles_y > 0);
     uint64_t rows = 0;
     for (uint64_t number = 0; number < tiling_tile_count(tiling); number++) {
         struct plan_tile tile = tiling_tile(tiling, number);
