@@ -74,18 +74,17 @@ WIDE_INLINE struct push cloth_below(const struct cloth *it, const struct own_nod
     return f;
 }
 
-WIDE_INLINE struct push cloth_force(const struct cloth *it, long i, long left, struct manner manner,
-                                    struct cloth_carry *carry)
+WIDE_INLINE struct push cloth_force(const struct cloth *it, const struct own_nodes *own, long i,
+                                    long left, struct manner manner, struct cloth_carry *carry)
 {
-    struct own_nodes own = load_own(&it->sources, i, manner.damping);
     wide_mask inside = wide_lanes(0, left);
     wide_mask has_left = wide_both(wide_bits(it->has_left, i), inside);
     wide_mask has_one = wide_both(wide_bits(it->has_one, i), inside);
     wide_mask has_two = wide_both(wide_bits(it->has_two, i), inside);
-    struct push along = cloth_along(it, &own, i, has_one, has_two, manner, carry);
-    struct push across = cloth_across(it, &own, i, inside, has_left, has_one, manner, carry);
+    struct push along = cloth_along(it, own, i, has_one, has_two, manner, carry);
+    struct push across = cloth_across(it, own, i, inside, has_left, has_one, manner, carry);
     struct push sum = push_sum(&along, &across);
-    struct push below = cloth_below(it, &own, i, inside, left, manner);
+    struct push below = cloth_below(it, own, i, inside, left, manner);
     sum = push_sum(&sum, &below);
     struct push reactions = {wide_load_first(it->wave.x + i, left),
                              wide_load_first(it->wave.y + i, left),
@@ -120,14 +119,17 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
     long i = 0;
     for (; i < it.count; i += WIDE_LANES) {
         const long left = it.count - i;
-        struct push force = cloth_force(&it, i, left, manner, &carry);
+        // Undamped springs do without velocities, but the motion does not.
+        struct own_nodes own = load_own(&it.sources, i, DAMPED_AXIAL);
+        struct push force = cloth_force(&it, &own, i, left, manner, &carry);
         wide inverse = wide_load_first(inverses + i, left);
-        wide forces[3] = {force.x, force.y, force.z};
+        struct moving now[3] = {
+            {own.x, own.vx, force.x}, {own.y, own.vy, force.y}, {own.z, own.vz, force.z}};
         for (int c = 0; c < 3; c++) {
+            const struct component *to = &motion.components[c];
             if (loaded)
-                forces[c] = wide_add(wide_load_first(motion.components[c].f + i, left), forces[c]);
-            finish_component(&motion.components[c], &motion.steps, forces[c], one_mass, inverse, i,
-                             left, loaded, finish);
+                now[c].force = wide_add(wide_load_first(to->f + i, left), now[c].force);
+            finish_component(to, &motion.steps, now[c], one_mass, inverse, i, left, loaded, finish);
         }
     }
     i -= WIDE_LANES;

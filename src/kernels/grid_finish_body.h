@@ -28,23 +28,26 @@ WIDE_INLINE wide force_so_far(const struct component *c, const real *own, const 
     return loaded ? wide_add(wide_load_first(c->f + i, left), force) : force;
 }
 
+// A register of one component.
+struct moving {
+    wide x, v, force; // x is not asked for by SWEEP_FORCES
+};
+
 WIDE_INLINE void finish_component(const struct component *c, const struct motion_steps *steps,
-                                  wide force, wide mass, wide inverse_mass, long i, long left,
-                                  bool clears, enum sweep_finish finish)
+                                  struct moving now, wide mass, wide inverse_mass, long i,
+                                  long left, bool clears, enum sweep_finish finish)
 {
-    wide v = wide_load_first(c->v + i, left);
-    force = wide_add(force,
-                     wide_subtract(wide_multiply(mass, c->gravity), wide_multiply(steps->drag, v)));
+    wide force = wide_add(now.force, wide_subtract(wide_multiply(mass, c->gravity),
+                                                   wide_multiply(steps->drag, now.v)));
     if (finish == SWEEP_FORCES) {
         wide_store_first(c->f + i, force, left);
         return;
     }
-    wide x = wide_load_first(c->x + i, left);
     wide faster =
-        wide_add(v, wide_multiply(wide_multiply(steps->velocity_step, inverse_mass), force));
-    wide moves = finish == SWEEP_SYMPLECTIC_EULER ? faster : v;
+        wide_add(now.v, wide_multiply(wide_multiply(steps->velocity_step, inverse_mass), force));
+    wide moves = finish == SWEEP_SYMPLECTIC_EULER ? faster : now.v;
     wide_store_first(c->v + i, faster, left);
-    wide_store_first(c->x + i, wide_add(x, wide_multiply(steps->position_step, moves)), left);
+    wide_store_first(c->x + i, wide_add(now.x, wide_multiply(steps->position_step, moves)), left);
     if (clears)
         wide_store_first(c->f + i, wide_set(0), left);
 }
@@ -88,8 +91,10 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
         wide inverse = wide_load_first(inverses + i, left);
         for (int c = 0; c < 3; c++) {
             const struct component *it = &motion.components[c];
-            wide force = force_so_far(it, own[c], reactions[c], i, left, loaded);
-            finish_component(it, &motion.steps, force, mass, inverse, i, left, clears, finish);
+            struct moving now = {.v = wide_load_first(it->v + i, left),
+                                 .force = force_so_far(it, own[c], reactions[c], i, left, loaded)};
+            now.x = finish == SWEEP_FORCES ? wide_set(0) : wide_load_first(it->x + i, left);
+            finish_component(it, &motion.steps, now, mass, inverse, i, left, clears, finish);
         }
     }
 }
