@@ -1,4 +1,5 @@
-// The benchmarks in detail: whole steps, stages of a step, the volume, plan and set-up, over sizes,
+// The benchmarks in detail: whole steps, stages of a step, the volume, products with the
+// tangent, plan and set-up, over sizes,
 // threads and instruction sets. Names are KIND/SCENE/KERNEL/threads:N/SPRINGS/manual_time; choose
 // with --benchmark_filter, e.g. --benchmark_filter='step/cloth/v4'.
 //
@@ -8,10 +9,12 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cli/bench.h"
 #include "cli/bench_model.h"
 #include "forces/forces.h"
+#include "forces/tangent.h"
 #include "parallel/machine.h"
 #include "scene/reader.h"
 #include "shim.h"
@@ -127,6 +130,58 @@ static void bench_volume(struct bench_state *state, const void *context)
     bench_count(state, "model_bytes/s", 12 * faces + 12 * nodes);
 }
 
+// Products with the tangent of the forces.
+struct products {
+    taut_solver *solver;
+    struct tangent *tangent;
+    struct node_vectors in, out;
+    uint64_t count; // a turn; 0: an update
+};
+
+static void multiply(void *context, const struct worker *worker)
+{
+    const struct products *it = context;
+    if (it->count == 0)
+        REAL_NAME(tangent_update)(it->tangent, TANGENT_DEFINITE, (struct moment){0}, worker);
+    for (uint64_t i = 0; i < it->count; i++)
+        REAL_NAME(tangent_apply)(it->tangent, 1, 1, it->in, it->out, worker);
+}
+
+static struct node_vectors vectors_in(real *room, uint64_t nodes)
+{
+    return (struct node_vectors){room, room + nodes, room + 2 * nodes};
+}
+
+static void bench_tangent(struct bench_state *state, const void *context)
+{
+    taut_error error = {0};
+    struct products it = {.solver = subject_solver(context, &error)};
+    if (!it.solver || REAL_NAME(tangent_make)(it.solver->system, &it.tangent, &error) != TAUT_OK) {
+        bench_fail(state, error.text);
+        return;
+    }
+    uint64_t nodes = taut_solver_node_count(it.solver);
+    real *room = memory_allocate(NULL, (size_t)nodes, 6 * sizeof *room);
+    if (room) {
+        it.in = vectors_in(room, nodes);
+        it.out = vectors_in(room + 3 * nodes, nodes);
+        for (uint64_t i = 0; i < 3 * nodes; i++)
+            room[i] = (real)(i % 7) - 3;
+        solver_work(it.solver, multiply, &it);
+        it.count = steps_a_turn(it.solver);
+        while (bench_next(state)) {
+            double begin = clock_seconds();
+            solver_work(it.solver, multiply, &it);
+            bench_seconds(state, clock_seconds() - begin);
+        }
+        finish_counters(state, it.solver, (double)it.count);
+    } else {
+        bench_fail(state, "out of memory");
+    }
+    memory_release(NULL, room, (size_t)nodes, 6 * sizeof *room);
+    REAL_NAME(tangent_free)(it.tangent);
+}
+
 static void bench_plan(struct bench_state *state, const void *context)
 {
     taut_error error = {0};
@@ -225,6 +280,7 @@ static void add_scene(struct registry *registry, const struct bench_scene *scene
         struct subject subject = {.scene = scene, .springs = springs, .threads = 1};
         subject.stage = STAGE_SPRINGS;
         add_kernels(registry, "springs", bench_stage, subject);
+        add_kernels(registry, "tangent", bench_tangent, subject);
         if (scene->shape == BENCH_BALL) {
             subject.stage = STAGE_PRESSURE;
             add_kernels(registry, "pressure", bench_stage, subject);
@@ -259,7 +315,7 @@ static void add_bandwidth(struct registry *registry)
 
 int main(int argc, char **argv)
 {
-    enum { SUBJECTS_MAX = BENCH_SCENES * 5 * 6 * (1 + 2 * ISA_COUNT) };
+    enum { SUBJECTS_MAX = BENCH_SCENES * 5 * 7 * (1 + 2 * ISA_COUNT) };
     struct registry registry = {.capacity = SUBJECTS_MAX, .large = getenv("TAUT_BENCH_LARGE")};
     struct machine machine;
     taut_error error = {0};

@@ -4,6 +4,41 @@
 
 #include "base/memory.h"
 
+// Nodes at a time: few enough that what they read stays near.
+enum { NODES_AT_ONCE = 2048 };
+
+static const struct tangent_grid *grid_of_body(const struct tangent *tangent, size_t body)
+{
+    for (size_t g = 0; g < tangent->system->plan->grid_count; g++)
+        if (tangent->grids[g].grid->body == body)
+            return &tangent->grids[g];
+    return NULL;
+}
+
+static taut_status make_items(struct tangent *tangent, taut_error *error)
+{
+    const struct topology *topology = tangent->system->topology;
+    size_t count = 0;
+    for (size_t b = 0; b < topology->body_count; b++)
+        count += (size_t)(topology->bodies[b].node_count + NODES_AT_ONCE - 1) / NODES_AT_ONCE;
+    tangent->items = memory_allocate(tangent->system->allocator, count, sizeof *tangent->items);
+    if (!tangent->items)
+        return fail_memory(error, "the tangent");
+    tangent->item_count = count;
+    struct tangent_item *item = tangent->items;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const struct tangent_grid *grid = grid_of_body(tangent, b);
+        size_t end = (size_t)(body->first_node + body->node_count);
+        for (size_t first = (size_t)body->first_node; first < end; first += NODES_AT_ONCE) {
+            size_t left = end - first;
+            *item++ = (struct tangent_item){
+                grid, {first, first + (left < NODES_AT_ONCE ? left : NODES_AT_ONCE)}};
+        }
+    }
+    return TAUT_OK;
+}
+
 taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **result,
                                     taut_error *error)
 {
@@ -14,6 +49,10 @@ taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **resu
     tangent->system = system;
     tangent->nodes = (size_t)system->state->nodes;
     taut_status status = REAL_NAME(tangent_springs_make)(tangent, error);
+    if (status == TAUT_OK)
+        status = REAL_NAME(tangent_grids_make)(tangent, error);
+    if (status == TAUT_OK)
+        status = make_items(tangent, error);
     if (status == TAUT_OK)
         status = REAL_NAME(tangent_contacts_make)(tangent, error);
     if (status == TAUT_OK)
@@ -32,13 +71,18 @@ void REAL_NAME(tangent_free)(struct tangent *tangent)
         return;
     REAL_NAME(tangent_faces_free)(tangent);
     REAL_NAME(tangent_contacts_free)(tangent);
+    REAL_NAME(tangent_grids_free)(tangent);
     REAL_NAME(tangent_springs_free)(tangent);
+    memory_release(tangent->system->allocator, tangent->items, tangent->item_count,
+                   sizeof *tangent->items);
     memory_release(tangent->system->allocator, tangent, 1, sizeof *tangent);
 }
 
 uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent)
 {
-    uint64_t bytes = sizeof *tangent + REAL_NAME(tangent_faces_bytes)(tangent);
+    uint64_t bytes = sizeof *tangent + tangent->item_count * sizeof *tangent->items +
+                     REAL_NAME(tangent_grids_bytes)(tangent) +
+                     REAL_NAME(tangent_faces_bytes)(tangent);
     bytes += (tangent->nodes + 1) * sizeof *tangent->springs.first +
              tangent->springs.count * sizeof *tangent->springs.ends;
     if (tangent->contacts)
@@ -53,6 +97,7 @@ void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
     if (worker->index == 0)
         tangent->kind = kind;
     worker_barrier(worker);
+    REAL_NAME(tangent_grids_update)(tangent, worker);
     REAL_NAME(tangent_contacts_update)
     (tangent, moment.time, node_share(tangent->system, worker));
     REAL_NAME(tangent_faces_update)(tangent, moment, worker);
@@ -80,36 +125,77 @@ static void clear_fixed(const struct tangent *tangent, struct node_vectors out, 
             out.x[node] = out.y[node] = out.z[node] = 0;
 }
 
+static void multiply_springs(const struct tangent *tangent, const struct tangent_product *product,
+                             struct node_vectors in, struct node_vectors out,
+                             const struct tangent_item *item)
+{
+    if (item->grid) {
+        size_t first = (size_t)item->grid->first_node;
+        struct range nodes = {item->nodes.first - first, item->nodes.end - first};
+        tangent->system->kernels->tangent_grid(item->grid, product, nodes);
+    } else {
+        REAL_NAME(tangent_springs_apply)
+        (tangent, product->stiffness, product->damping, in, out, item->nodes);
+    }
+}
+
 void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damping,
                               struct node_vectors in, struct node_vectors out,
                               const struct worker *worker)
 {
-    struct range nodes = node_share(tangent->system, worker);
+    const struct state *s = tangent->system->state;
+    const struct tangent_product product = {
+        .x = s->x,
+        .y = s->y,
+        .z = s->z,
+        .in = {in.x, in.y, in.z},
+        .out = {out.x, out.y, out.z},
+        .stiffness = stiffness,
+        .damping = damping,
+        .floor = tangent->kind == TANGENT_DEFINITE ? 0 : -(real)INFINITY,
+    };
     REAL_NAME(tangent_faces_push)(tangent, stiffness, damping, in, worker);
-    REAL_NAME(tangent_springs_apply)(tangent, stiffness, damping, in, out, nodes);
-    REAL_NAME(tangent_contacts_apply)(tangent, stiffness, damping, in, out, nodes);
-    REAL_NAME(tangent_faces_apply)(tangent, out, nodes);
-    REAL_NAME(tangent_gas_apply)(tangent, stiffness, in, out, worker);
-    add_drag(tangent, damping, in, out, nodes);
-    clear_fixed(tangent, out, nodes);
+    REAL_NAME(tangent_gas_squeeze)(tangent, in, worker);
+    struct range range;
+    while (worker_take(worker, tangent->item_count, 1, &range)) {
+        const struct tangent_item *item = &tangent->items[range.first];
+        multiply_springs(tangent, &product, in, out, item);
+        REAL_NAME(tangent_contacts_apply)(tangent, stiffness, damping, in, out, item->nodes);
+        REAL_NAME(tangent_faces_apply)(tangent, out, item->nodes);
+        REAL_NAME(tangent_gas_apply)(tangent, stiffness, out, item->nodes);
+        add_drag(tangent, damping, in, out, item->nodes);
+        clear_fixed(tangent, out, item->nodes);
+    }
     worker_barrier(worker);
+}
+
+static void fill_blocks(const struct tangent *tangent, real stiffness, real damping,
+                        real (*blocks)[6], const struct tangent_item *item)
+{
+    const real drag = damping * (real)tangent->system->topology->environment.air_drag;
+    const real *free_node = tangent->system->constants->inverse_mass;
+    const struct range nodes = item->nodes;
+    for (size_t node = nodes.first; node < nodes.end; node++) {
+        memset(blocks[node], 0, sizeof blocks[node]);
+        block_add(blocks[node], 0, 0, 0, drag, drag);
+    }
+    if (item->grid) {
+        REAL_NAME(tangent_grid_blocks)(tangent, item->grid, stiffness, damping, blocks, nodes);
+    } else {
+        REAL_NAME(tangent_springs_blocks)(tangent, stiffness, damping, blocks, nodes);
+    }
+    REAL_NAME(tangent_contacts_blocks)(tangent, stiffness, damping, blocks, nodes);
+    REAL_NAME(tangent_faces_blocks)(tangent, stiffness, damping, blocks, nodes);
+    for (size_t node = nodes.first; node < nodes.end; node++)
+        if (free_node[node] == 0)
+            memset(blocks[node], 0, sizeof blocks[node]);
 }
 
 void REAL_NAME(tangent_blocks)(struct tangent *tangent, real stiffness, real damping,
                                real (*blocks)[6], const struct worker *worker)
 {
-    struct range nodes = node_share(tangent->system, worker);
-    const real drag = damping * (real)tangent->system->topology->environment.air_drag;
-    for (size_t node = nodes.first; node < nodes.end; node++) {
-        memset(blocks[node], 0, sizeof blocks[node]);
-        block_add(blocks[node], 0, 0, 0, drag, drag);
-    }
-    REAL_NAME(tangent_springs_blocks)(tangent, stiffness, damping, blocks, nodes);
-    REAL_NAME(tangent_contacts_blocks)(tangent, stiffness, damping, blocks, nodes);
-    REAL_NAME(tangent_faces_blocks)(tangent, stiffness, damping, blocks, nodes);
-    const real *free_node = tangent->system->constants->inverse_mass;
-    for (size_t node = nodes.first; node < nodes.end; node++)
-        if (free_node[node] == 0)
-            memset(blocks[node], 0, sizeof blocks[node]);
+    struct range range;
+    while (worker_take(worker, tangent->item_count, 1, &range))
+        fill_blocks(tangent, stiffness, damping, blocks, &tangent->items[range.first]);
     worker_barrier(worker);
 }

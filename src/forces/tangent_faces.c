@@ -318,25 +318,39 @@ static void sum_squeeze(const struct system *system, const void *argument, struc
                    (double)g->z[i] * (double)it->in.z[i];
 }
 
-void REAL_NAME(tangent_gas_apply)(struct tangent *tangent, real stiffness, struct node_vectors in,
-                                  struct node_vectors out, const struct worker *worker)
+void REAL_NAME(tangent_gas_squeeze)(struct tangent *tangent, struct node_vectors in,
+                                    const struct worker *worker)
 {
     struct system *system = tangent->system;
     if (!tangent->any_gas)
         return;
-    struct range share = node_share(system, worker);
     for (size_t b = 0; b < system->topology->body_count; b++) {
         const struct topology_body *body = &system->topology->bodies[b];
         if (!tangent->gas[b].present)
             continue;
-        size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
-        struct squeeze squeeze = {tangent, in, first};
+        struct squeeze squeeze = {tangent, in, (size_t)body->first_node};
         double total[SUM_WIDTH];
         REAL_NAME(sum_over_chunks)
         (system, (size_t)body->node_count, sum_squeeze, &squeeze, total, worker);
-        real by = stiffness * tangent->gas[b].slope * (real)total[0];
-        first = first > share.first ? first : share.first;
-        end = end < share.end ? end : share.end;
+        if (worker->index == 0)
+            tangent->gas[b].squeeze = (real)total[0];
+    }
+    worker_barrier(worker);
+}
+
+void REAL_NAME(tangent_gas_apply)(const struct tangent *tangent, real stiffness,
+                                  struct node_vectors out, struct range nodes)
+{
+    const struct topology *topology = tangent->system->topology;
+    for (size_t b = 0; tangent->any_gas && b < topology->body_count; b++) {
+        const struct tangent_gas *gas = &tangent->gas[b];
+        if (!gas->present)
+            continue;
+        size_t first = (size_t)topology->bodies[b].first_node;
+        size_t end = first + (size_t)topology->bodies[b].node_count;
+        first = first > nodes.first ? first : nodes.first;
+        end = end < nodes.end ? end : nodes.end;
+        real by = stiffness * gas->slope * gas->squeeze;
         for (size_t i = first; i < end; i++) {
             out.x[i] += by * tangent->gradient.x[i];
             out.y[i] += by * tangent->gradient.y[i];

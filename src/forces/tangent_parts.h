@@ -5,6 +5,7 @@
 
 #include "forces/forces.h"
 #include "forces/tangent.h"
+#include "kernels/tangent.h"
 
 // A spring as seen from one of its ends. Where springs can break or yield, `place` is where the
 // state has it; UINT64_MAX: nothing of it changes.
@@ -32,10 +33,10 @@ struct face_rows {
     real (*push)[3]; // what a product gives to each of a face's corners
 };
 
-// Gas of a body: its pressure, and -dP/dV.
+// Gas of a body: its pressure, -dP/dV, and g . in of the present product.
 struct tangent_gas {
     bool present;
-    real pressure, slope;
+    real pressure, slope, squeeze;
 };
 
 // Of a node that touches colliders: blocks of K and C.
@@ -43,12 +44,21 @@ struct contact_blocks {
     real stiffness[6], damping[6];
 };
 
+// Nodes whose rows are computed together: of a grid, or, without one, one by one.
+struct tangent_item {
+    const struct tangent_grid *grid;
+    struct range nodes;
+};
+
 struct tangent {
     struct system *system;
     size_t nodes;
     enum tangent_kind kind;
-    bool any_gas, any_wind; // any_wind: it gives a damping
-    struct spring_rows springs;
+    bool any_gas, any_wind;     // any_wind: it gives a damping
+    struct spring_rows springs; // of those that are on no grid
+    struct tangent_grid *grids; // of each grid of the plan
+    struct tangent_item *items; // what is handed out to the workers
+    size_t item_count;
     struct face_rows faces;
     struct contact_blocks *contacts; // NULL: no penalty colliders
     uint8_t *touching;
@@ -77,6 +87,14 @@ void REAL_NAME(tangent_springs_apply)(const struct tangent *tangent, real stiffn
 void REAL_NAME(tangent_springs_blocks)(const struct tangent *tangent, real stiffness, real damping,
                                        real (*blocks)[6], struct range nodes);
 
+taut_status REAL_NAME(tangent_grids_make)(struct tangent *tangent, taut_error *error);
+void REAL_NAME(tangent_grids_free)(struct tangent *tangent);
+uint64_t REAL_NAME(tangent_grids_bytes)(const struct tangent *tangent);
+void REAL_NAME(tangent_grids_update)(struct tangent *tangent, const struct worker *worker);
+void REAL_NAME(tangent_grid_blocks)(const struct tangent *tangent, const struct tangent_grid *grid,
+                                    real stiffness, real damping, real (*blocks)[6],
+                                    struct range nodes);
+
 taut_status REAL_NAME(tangent_contacts_make)(struct tangent *tangent, taut_error *error);
 void REAL_NAME(tangent_contacts_free)(struct tangent *tangent);
 void REAL_NAME(tangent_contacts_update)(struct tangent *tangent, double time, struct range nodes);
@@ -91,14 +109,16 @@ void REAL_NAME(tangent_faces_free)(struct tangent *tangent);
 // Ends with a barrier where there are faces.
 void REAL_NAME(tangent_faces_update)(struct tangent *tangent, struct moment moment,
                                      const struct worker *worker);
-// What acts through faces, of each face; and then added to a worker's nodes. The first ends with a
-// barrier where there are faces; `squeeze` receives g . in of each body with gas.
+// What acts through faces, of each face, and how much a product squeezes each body with gas; both
+// end with a barrier where there is something. Then they are added to the rows of nodes.
 void REAL_NAME(tangent_faces_push)(struct tangent *tangent, real stiffness, real damping,
                                    struct node_vectors in, const struct worker *worker);
+void REAL_NAME(tangent_gas_squeeze)(struct tangent *tangent, struct node_vectors in,
+                                    const struct worker *worker);
 void REAL_NAME(tangent_faces_apply)(const struct tangent *tangent, struct node_vectors out,
                                     struct range nodes);
-void REAL_NAME(tangent_gas_apply)(struct tangent *tangent, real stiffness, struct node_vectors in,
-                                  struct node_vectors out, const struct worker *worker);
+void REAL_NAME(tangent_gas_apply)(const struct tangent *tangent, real stiffness,
+                                  struct node_vectors out, struct range nodes);
 void REAL_NAME(tangent_faces_blocks)(const struct tangent *tangent, real stiffness, real damping,
                                      real (*blocks)[6], struct range nodes);
 uint64_t REAL_NAME(tangent_faces_bytes)(const struct tangent *tangent);

@@ -1,4 +1,5 @@
-// Springs of a tangent: every node adds up what its own springs give, in a fixed order.
+// Springs of a tangent that are on no grid: every node adds up what its own springs give, in a
+// fixed order.
 #include "forces/tangent_parts.h"
 
 #include "base/memory.h"
@@ -13,26 +14,7 @@ struct joint {
 
 typedef void (*joint_visit)(struct tangent *tangent, const struct joint *joint);
 
-static void visit_grid(struct tangent *tangent, const struct plan_grid *grid, joint_visit visit)
-{
-    const struct topology *topology = tangent->system->topology;
-    const struct topology_body *body = &topology->bodies[grid->body];
-    uint64_t end = body->first_spring + body->spring_count;
-    for (uint64_t spring = body->first_spring; spring < end;) {
-        struct spring_run run = topology_run(topology, spring, end);
-        for (uint32_t i = 0; i < run.count; i++) {
-            uint64_t place = grid->first_place + (spring - body->first_spring) + i;
-            struct joint joint = {{run.a + i, run.b + i},
-                                  run.material,
-                                  grid->remembers ? place : UINT64_MAX,
-                                  (real)run.rest_length};
-            visit(tangent, &joint);
-        }
-        spring += run.count;
-    }
-}
-
-// The springs of blocks and packed ones in the plan's order, then those of grids.
+// In the plan's order.
 static void visit_springs(struct tangent *tangent, joint_visit visit)
 {
     const struct system *system = tangent->system;
@@ -46,8 +28,6 @@ static void visit_springs(struct tangent *tangent, joint_visit visit)
         };
         visit(tangent, &joint);
     }
-    for (size_t g = 0; g < system->plan->grid_count; g++)
-        visit_grid(tangent, &system->plan->grids[g], visit);
 }
 
 static void count_joint(struct tangent *tangent, const struct joint *joint)

@@ -5,6 +5,7 @@
 #define TAUT_KERNELS_KERNELS_H
 
 #include "kernels/sweep.h"
+#include "kernels/tangent.h"
 #include "simd/isa.h"
 #include "state/system.h"
 
@@ -82,6 +83,9 @@ struct kernels {
     // Adds the nodes of the range to the sums; their masses are masses[0], ..., or `each` if NULL.
     void (*node_sums)(const struct state *state, struct range range, const double *masses,
                       double each, const double gravity[3], struct node_sums *sums);
+    // out := the product of these nodes of a grid, counted in it, with the tangent of its springs.
+    void (*tangent_grid)(const struct tangent_grid *grid, const struct tangent_product *product,
+                         struct range nodes);
 };
 
 typedef void (*block_kernel)(const struct system *system, const void *argument,
@@ -124,6 +128,12 @@ double REAL_NAME(ring_tile_v4)(RING_TILE_ARGUMENTS);
 void REAL_NAME(ring_push_base)(RING_PUSH_ARGUMENTS);
 void REAL_NAME(ring_push_v3)(RING_PUSH_ARGUMENTS);
 void REAL_NAME(ring_push_v4)(RING_PUSH_ARGUMENTS);
+
+#define TANGENT_GRID_ARGUMENTS                                                                     \
+    const struct tangent_grid *, const struct tangent_product *, struct range
+void REAL_NAME(tangent_grid_base)(TANGENT_GRID_ARGUMENTS);
+void REAL_NAME(tangent_grid_v3)(TANGENT_GRID_ARGUMENTS);
+void REAL_NAME(tangent_grid_v4)(TANGENT_GRID_ARGUMENTS);
 
 // The kernels of packed springs.
 double REAL_NAME(packed_base)(const struct system *system, size_t number);
