@@ -450,6 +450,35 @@ static void test_plans_agree(void **state)
     }
 }
 
+// Springs that found no column, of a node with far more than those beside it.
+static void test_late_springs(void **state)
+{
+    (void)state;
+    struct solver_options options[2] = {{.config = {.threads = 2}, .keep_numbers = true},
+                                        {.config = {.threads = 1}, .keep_numbers = true}};
+    options[1].config.kernel = TAUT_KERNEL_REFERENCE;
+    double *out[2][2];
+    uint64_t count = 0;
+    for (int k = 0; k < 2; k++) {
+        taut_solver *solver = star_solver(300, &options[k]);
+        assert_true(k == 1 || solver->plan->packed.late_count > 0);
+        count = taut_solver_node_count(solver);
+        double *p = random_vector(solver, false, 9);
+        for (int blocks = 0; blocks < 2; blocks++) {
+            out[k][blocks] = calloc((size_t)count * 6, sizeof(double));
+            assert_non_null(out[k][blocks]);
+            tangent_product_f32(solver, (struct product){true, 0.7, 1.3}, blocks ? NULL : p,
+                                out[k][blocks]);
+        }
+        free(p);
+        taut_solver_destroy(solver);
+    }
+    assert_vectors_near("star", out[0][0], out[1][0], 3 * count, 1e-5);
+    assert_vectors_near("star's blocks", out[0][1], out[1][1], 6 * count, 1e-5);
+    for (int k = 0; k < 4; k++)
+        free(out[k / 2][k % 2]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -463,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_what_definite_leaves_out),
         cmocka_unit_test(test_same_bits_whoever_computes),
         cmocka_unit_test(test_plans_agree),
+        cmocka_unit_test(test_late_springs),
     };
     return cmocka_run_group_tests_name("tangent", tests, NULL, NULL);
 }

@@ -15,26 +15,45 @@ static const struct tangent_grid *grid_of_body(const struct tangent *tangent, si
     return NULL;
 }
 
-static taut_status make_items(struct tangent *tangent, taut_error *error)
+static const struct packed_tile *tile_of_node(const struct tangent *tangent, size_t node)
+{
+    const struct plan *plan = tangent->system->plan;
+    return plan->packs ? packed_tile_of_node(&plan->packed, node) : NULL;
+}
+
+// The item that begins with this node.
+static struct tangent_item item_from(const struct tangent *tangent, size_t node)
 {
     const struct topology *topology = tangent->system->topology;
+    size_t index = topology_body_of_node(topology, node);
+    const struct topology_body *body = &topology->bodies[index];
+    size_t end = (size_t)(body->first_node + body->node_count);
+    const struct tangent_grid *grid = grid_of_body(tangent, index);
+    const struct packed_tile *tile = grid ? NULL : tile_of_node(tangent, node);
+    if (tile) {
+        end = (size_t)(tile->first_node + tile->node_count);
+    } else {
+        end = end - node > NODES_AT_ONCE ? node + NODES_AT_ONCE : end;
+        for (size_t i = node; !grid && i < end; i++)
+            if (tile_of_node(tangent, i))
+                end = i;
+    }
+    return (struct tangent_item){grid, tile, {node, end}};
+}
+
+static taut_status make_items(struct tangent *tangent, taut_error *error)
+{
     size_t count = 0;
-    for (size_t b = 0; b < topology->body_count; b++)
-        count += (size_t)(topology->bodies[b].node_count + NODES_AT_ONCE - 1) / NODES_AT_ONCE;
+    for (size_t node = 0; node < tangent->nodes; count++)
+        node = item_from(tangent, node).nodes.end;
     tangent->items = memory_allocate(tangent->system->allocator, count, sizeof *tangent->items);
     if (!tangent->items)
         return fail_memory(error, "the tangent");
     tangent->item_count = count;
-    struct tangent_item *item = tangent->items;
-    for (size_t b = 0; b < topology->body_count; b++) {
-        const struct topology_body *body = &topology->bodies[b];
-        const struct tangent_grid *grid = grid_of_body(tangent, b);
-        size_t end = (size_t)(body->first_node + body->node_count);
-        for (size_t first = (size_t)body->first_node; first < end; first += NODES_AT_ONCE) {
-            size_t left = end - first;
-            *item++ = (struct tangent_item){
-                grid, {first, first + (left < NODES_AT_ONCE ? left : NODES_AT_ONCE)}};
-        }
+    size_t node = 0;
+    for (size_t i = 0; i < count; i++) {
+        tangent->items[i] = item_from(tangent, node);
+        node = tangent->items[i].nodes.end;
     }
     return TAUT_OK;
 }
@@ -83,8 +102,9 @@ uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent)
     uint64_t bytes = sizeof *tangent + tangent->item_count * sizeof *tangent->items +
                      REAL_NAME(tangent_grids_bytes)(tangent) +
                      REAL_NAME(tangent_faces_bytes)(tangent);
-    bytes += (tangent->nodes + 1) * sizeof *tangent->springs.first +
-             tangent->springs.count * sizeof *tangent->springs.ends;
+    if (tangent->springs.first)
+        bytes += (tangent->nodes + 1) * sizeof *tangent->springs.first +
+                 tangent->springs.count * sizeof *tangent->springs.ends;
     if (tangent->contacts)
         bytes += tangent->nodes * (sizeof *tangent->contacts + sizeof *tangent->touching);
     return bytes;
@@ -133,6 +153,10 @@ static void multiply_springs(const struct tangent *tangent, const struct tangent
         size_t first = (size_t)item->grid->first_node;
         struct range nodes = {item->nodes.first - first, item->nodes.end - first};
         tangent->system->kernels->tangent_grid(item->grid, product, nodes);
+    } else if (item->tile) {
+        const struct system *system = tangent->system;
+        system->kernels->tangent_packed(system, product,
+                                        (size_t)(item->tile - system->plan->packed.tiles));
     } else {
         REAL_NAME(tangent_springs_apply)
         (tangent, product->stiffness, product->damping, in, out, item->nodes);
@@ -181,6 +205,8 @@ static void fill_blocks(const struct tangent *tangent, real stiffness, real damp
     }
     if (item->grid) {
         REAL_NAME(tangent_grid_blocks)(tangent, item->grid, stiffness, damping, blocks, nodes);
+    } else if (item->tile) {
+        REAL_NAME(tangent_packed_blocks)(tangent, item->tile, stiffness, damping, blocks);
     } else {
         REAL_NAME(tangent_springs_blocks)(tangent, stiffness, damping, blocks, nodes);
     }

@@ -7,8 +7,7 @@
 #include "forces/tangent.h"
 #include "kernels/tangent.h"
 
-// A spring as seen from one of its ends. Where springs can break or yield, `place` is where the
-// state has it; UINT64_MAX: nothing of it changes.
+// A spring as seen from one of its ends; `place` is where the state has it.
 struct spring_end {
     uint32_t other, material;
     uint64_t place;
@@ -44,9 +43,11 @@ struct contact_blocks {
     real stiffness[6], damping[6];
 };
 
-// Nodes whose rows are computed together: of a grid, or, without one, one by one.
+// Nodes whose rows are computed together: of a grid, of a tile of packed springs, or, without
+// either, one by one.
 struct tangent_item {
     const struct tangent_grid *grid;
+    const struct packed_tile *tile;
     struct range nodes;
 };
 
@@ -55,7 +56,7 @@ struct tangent {
     size_t nodes;
     enum tangent_kind kind;
     bool any_gas, any_wind;     // any_wind: it gives a damping
-    struct spring_rows springs; // of those that are on no grid
+    struct spring_rows springs; // of those that stand in blocks
     struct tangent_grid *grids; // of each grid of the plan
     struct tangent_item *items; // what is handed out to the workers
     size_t item_count;
@@ -65,6 +66,33 @@ struct tangent {
     struct tangent_gas *gas;      // of each body
     struct node_vectors gradient; // of the volume of a node's body; where any_gas
 };
+
+// A spring's part of the matrix: along u u' + across (I - u u').
+struct spring_part {
+    real ux, uy, uz, along, across;
+};
+
+// Of a spring that is whole; false where it is slack.
+static inline bool spring_part_of(const struct tangent *tangent, size_t a, size_t b,
+                                  const struct spring_constants *material, real rest,
+                                  real stiffness, real damping, struct spring_part *part)
+{
+    const struct state *s = tangent->system->state;
+    real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
+    real square = dx * dx + dy * dy + dz * dz, length = real_sqrt(square);
+    if ((material->law == LAW_TENSION_ONLY && length <= rest) ||
+        (material->law == LAW_COMPRESSION_ONLY && length >= rest))
+        return false;
+    real inverse = square > REAL_TINY ? 1 / length : 0;
+    real sideways = 1 - rest * inverse;
+    if (tangent->kind == TANGENT_DEFINITE && !(sideways > 0))
+        sideways = 0;
+    real elastic = stiffness * material->stiffness, c = damping * material->damping;
+    bool full = material->damping_law == DAMPING_FULL;
+    *part = (struct spring_part){dx * inverse, dy * inverse, dz * inverse, elastic + c,
+                                 elastic * sideways + (full ? c : 0)};
+    return true;
+}
 
 // block += along u u' + across (I - u u')
 static inline void block_add(real block[6], real ux, real uy, real uz, real along, real across)
@@ -94,6 +122,9 @@ void REAL_NAME(tangent_grids_update)(struct tangent *tangent, const struct worke
 void REAL_NAME(tangent_grid_blocks)(const struct tangent *tangent, const struct tangent_grid *grid,
                                     real stiffness, real damping, real (*blocks)[6],
                                     struct range nodes);
+
+void REAL_NAME(tangent_packed_blocks)(const struct tangent *tangent, const struct packed_tile *tile,
+                                      real stiffness, real damping, real (*blocks)[6]);
 
 taut_status REAL_NAME(tangent_contacts_make)(struct tangent *tangent, taut_error *error);
 void REAL_NAME(tangent_contacts_free)(struct tangent *tangent);

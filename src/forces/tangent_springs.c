@@ -1,4 +1,4 @@
-// Springs of a tangent that are on no grid: every node adds up what its own springs give, in a
+// Springs of a tangent that stand in blocks: every node adds up what its own springs give, in a
 // fixed order.
 #include "forces/tangent_parts.h"
 
@@ -48,6 +48,8 @@ taut_status REAL_NAME(tangent_springs_make)(struct tangent *tangent, taut_error 
 {
     struct spring_rows *rows = &tangent->springs;
     const taut_allocator *allocator = tangent->system->allocator;
+    if (tangent->system->plan->packs || tangent->system->constants->springs == 0)
+        return TAUT_OK;
     rows->first = memory_allocate(allocator, tangent->nodes + 1, sizeof *rows->first);
     if (!rows->first)
         return fail_memory(error, "the tangent of springs");
@@ -70,39 +72,16 @@ void REAL_NAME(tangent_springs_free)(struct tangent *tangent)
     memory_release(allocator, rows->first, tangent->nodes + 1, sizeof *rows->first);
 }
 
-// A spring's part of the matrix: along u u' + across (I - u u').
-struct spring_part {
-    real ux, uy, uz, along, across;
-};
-
-// False where it has none.
-static bool part_of_spring(const struct tangent *tangent, size_t node, const struct spring_end *end,
-                           real stiffness, real damping, struct spring_part *part)
+static bool part_of_end(const struct tangent *tangent, size_t node, const struct spring_end *end,
+                        real stiffness, real damping, struct spring_part *part)
 {
     const struct state *s = tangent->system->state;
-    const struct spring_constants *material = &tangent->system->constants->material[end->material];
-    real rest = end->rest_length;
-    if (end->place != UINT64_MAX) {
-        if (s->broken && s->broken[end->place])
-            return false;
-        rest = s->rest_length ? s->rest_length[end->place] : rest;
-    }
-    real dx = s->x[node] - s->x[end->other];
-    real dy = s->y[node] - s->y[end->other];
-    real dz = s->z[node] - s->z[end->other];
-    real length = real_sqrt(dx * dx + dy * dy + dz * dz);
-    if ((material->law == LAW_TENSION_ONLY && length <= rest) ||
-        (material->law == LAW_COMPRESSION_ONLY && length >= rest))
+    if (s->broken && s->broken[end->place])
         return false;
-    real inverse = length > 0 ? 1 / length : 0;
-    real across = 1 - rest * inverse;
-    if (tangent->kind == TANGENT_DEFINITE && !(across > 0))
-        across = 0;
-    real elastic = stiffness * material->stiffness, c = damping * material->damping;
-    bool full = material->damping_law == DAMPING_FULL;
-    *part = (struct spring_part){dx * inverse, dy * inverse, dz * inverse, elastic + c,
-                                 elastic * across + (full ? c : 0)};
-    return true;
+    real rest = s->rest_length ? s->rest_length[end->place] : end->rest_length;
+    return spring_part_of(tangent, node, end->other,
+                          &tangent->system->constants->material[end->material], rest, stiffness,
+                          damping, part);
 }
 
 void REAL_NAME(tangent_springs_apply)(const struct tangent *tangent, real stiffness, real damping,
@@ -113,9 +92,10 @@ void REAL_NAME(tangent_springs_apply)(const struct tangent *tangent, real stiffn
     struct spring_part part;
     for (size_t node = nodes.first; node < nodes.end; node++) {
         real x = 0, y = 0, z = 0;
-        for (uint64_t i = rows->first[node]; i < rows->first[node + 1]; i++) {
+        for (uint64_t i = rows->first ? rows->first[node] : 0;
+             rows->first && i < rows->first[node + 1]; i++) {
             const struct spring_end *end = &rows->ends[i];
-            if (!part_of_spring(tangent, node, end, stiffness, damping, &part))
+            if (!part_of_end(tangent, node, end, stiffness, damping, &part))
                 continue;
             real px = in.x[node] - in.x[end->other];
             real py = in.y[node] - in.y[end->other];
@@ -136,8 +116,10 @@ void REAL_NAME(tangent_springs_blocks)(const struct tangent *tangent, real stiff
 {
     const struct spring_rows *rows = &tangent->springs;
     struct spring_part part;
+    if (!rows->first)
+        return;
     for (size_t node = nodes.first; node < nodes.end; node++)
         for (uint64_t i = rows->first[node]; i < rows->first[node + 1]; i++)
-            if (part_of_spring(tangent, node, &rows->ends[i], stiffness, damping, &part))
+            if (part_of_end(tangent, node, &rows->ends[i], stiffness, damping, &part))
                 block_add(blocks[node], part.ux, part.uy, part.uz, part.along, part.across);
 }

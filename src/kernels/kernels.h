@@ -86,6 +86,9 @@ struct kernels {
     // out := the product of these nodes of a grid, counted in it, with the tangent of its springs.
     void (*tangent_grid)(const struct tangent_grid *grid, const struct tangent_product *product,
                          struct range nodes);
+    // The same of the nodes of a tile of packed springs.
+    void (*tangent_packed)(const struct system *system, const struct tangent_product *product,
+                           size_t tile);
 };
 
 typedef void (*block_kernel)(const struct system *system, const void *argument,
@@ -134,6 +137,10 @@ void REAL_NAME(ring_push_v4)(RING_PUSH_ARGUMENTS);
 void REAL_NAME(tangent_grid_base)(TANGENT_GRID_ARGUMENTS);
 void REAL_NAME(tangent_grid_v3)(TANGENT_GRID_ARGUMENTS);
 void REAL_NAME(tangent_grid_v4)(TANGENT_GRID_ARGUMENTS);
+#define TANGENT_PACKED_ARGUMENTS const struct system *, const struct tangent_product *, size_t
+void REAL_NAME(tangent_packed_base)(TANGENT_PACKED_ARGUMENTS);
+void REAL_NAME(tangent_packed_v3)(TANGENT_PACKED_ARGUMENTS);
+void REAL_NAME(tangent_packed_v4)(TANGENT_PACKED_ARGUMENTS);
 
 // The kernels of packed springs.
 double REAL_NAME(packed_base)(const struct system *system, size_t number);
