@@ -137,12 +137,26 @@ static void add_drag(const struct tangent *tangent, real damping, struct node_ve
     }
 }
 
+// The place in the list of fixed nodes of the first that is not below this one.
+static size_t first_fixed(const struct topology *topology, size_t node)
+{
+    size_t low = 0, high = (size_t)topology->fixed_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (topology->fixed[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static void clear_fixed(const struct tangent *tangent, struct node_vectors out, struct range nodes)
 {
-    const real *free_node = tangent->system->constants->inverse_mass;
-    for (size_t node = nodes.first; node < nodes.end; node++)
-        if (free_node[node] == 0)
-            out.x[node] = out.y[node] = out.z[node] = 0;
+    const struct topology *topology = tangent->system->topology;
+    for (size_t i = first_fixed(topology, nodes.first);
+         i < (size_t)topology->fixed_count && topology->fixed[i] < nodes.end; i++)
+        out.x[topology->fixed[i]] = out.y[topology->fixed[i]] = out.z[topology->fixed[i]] = 0;
 }
 
 static void multiply_springs(const struct tangent *tangent, const struct tangent_product *product,

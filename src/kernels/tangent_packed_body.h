@@ -11,6 +11,7 @@
 // only push, 0 for both, and `open` is 1 - |side|.
 struct tangent_law {
     wide elastic, along, across, side, open;
+    bool slack; // some spring may be
 };
 
 struct law_numbers {
@@ -33,8 +34,9 @@ WIDE_INLINE struct tangent_law one_tangent_law(const struct tangent_product *pro
                                                const struct spring_constants *material)
 {
     struct law_numbers n = law_numbers(product, material);
-    return (struct tangent_law){wide_set(n.elastic), wide_set(n.along), wide_set(n.across),
-                                wide_set(n.side), wide_set(1 - n.side * n.side)};
+    return (struct tangent_law){
+        wide_set(n.elastic),           wide_set(n.along), wide_set(n.across), wide_set(n.side),
+        wide_set(1 - n.side * n.side), n.side != 0};
 }
 
 static struct tangent_law mixed_tangent_law(const struct tangent_product *product,
@@ -42,6 +44,7 @@ static struct tangent_law mixed_tangent_law(const struct tangent_product *produc
                                             const uint32_t *lanes)
 {
     real value[5][WIDE_LANES];
+    bool slack = false;
     for (int l = 0; l < WIDE_LANES; l++) {
         struct law_numbers n = law_numbers(product, &materials[lanes[l]]);
         value[0][l] = n.elastic;
@@ -49,9 +52,10 @@ static struct tangent_law mixed_tangent_law(const struct tangent_product *produc
         value[2][l] = n.across;
         value[3][l] = n.side;
         value[4][l] = 1 - n.side * n.side;
+        slack |= n.side != 0;
     }
     return (struct tangent_law){wide_load(value[0]), wide_load(value[1]), wide_load(value[2]),
-                                wide_load(value[3]), wide_load(value[4])};
+                                wide_load(value[3]), wide_load(value[4]), slack};
 }
 
 // What all registers of a tile share.
@@ -72,10 +76,12 @@ WIDE_INLINE void add_packed(struct tangent_row *row, const struct tangent_ends *
     wide square = wide_add(wide_add(wide_multiply(d.x, d.x), wide_multiply(d.y, d.y)),
                            wide_multiply(d.z, d.z));
     wide length = wide_sqrt(square);
-    wide stretch = wide_subtract(length, rest);
-    wide_mask present =
-        wide_both(wide_positive(wide_add(rest, wide_set((real)0.5))),
-                  wide_positive(wide_add(wide_multiply(law->side, stretch), law->open)));
+    wide_mask present = wide_positive(wide_add(rest, wide_set((real)0.5)));
+    if (law->slack) {
+        wide stretch = wide_subtract(length, rest);
+        present = wide_both(present,
+                            wide_positive(wide_add(wide_multiply(law->side, stretch), law->open)));
+    }
     wide inverse = wide_keep(wide_positive(wide_subtract(square, wide_set(REAL_TINY))),
                              wide_divide(wide_set(1), length));
     struct tangent_coefficients c = tangent_coefficients(

@@ -27,14 +27,17 @@ static inline struct tangent_sources tangent_sources(const struct tangent_produc
 
 // The vectors of callers have no room around them: beyond the nodes nothing is read, and lanes
 // there are 0. `inside`: none is.
-WIDE_INLINE wide tangent_load(const real *p, int64_t at, int64_t nodes, bool inside)
+static wide tangent_load_some(const real *p, int64_t at, int64_t nodes)
 {
-    if (inside || (at >= 0 && at + WIDE_LANES <= nodes))
-        return wide_load(p + at);
     real lanes[WIDE_LANES];
     for (int64_t l = 0; l < WIDE_LANES; l++)
         lanes[l] = at + l >= 0 && at + l < nodes ? p[at + l] : 0;
     return wide_load(lanes);
+}
+
+WIDE_INLINE wide tangent_load(const real *p, int64_t at, int64_t nodes, bool inside)
+{
+    return inside ? wide_load(p + at) : tangent_load_some(p, at, nodes);
 }
 
 // Places and vectors of the nodes at other ends, or differences to them.
@@ -48,13 +51,27 @@ struct tangent_row {
     wide fx, fy, fz;
 };
 
+WIDE_INLINE struct tangent_ends tangent_ends_inside(const struct tangent_sources *s, int64_t at)
+{
+    return (struct tangent_ends){wide_load(s->x + at),  wide_load(s->y + at),
+                                 wide_load(s->z + at),  wide_load(s->px + at),
+                                 wide_load(s->py + at), wide_load(s->pz + at)};
+}
+
+static struct tangent_ends tangent_ends_some(const struct tangent_sources *s, int64_t at)
+{
+    const int64_t n = s->nodes;
+    return (struct tangent_ends){tangent_load_some(s->x, at, n),  tangent_load_some(s->y, at, n),
+                                 tangent_load_some(s->z, at, n),  tangent_load_some(s->px, at, n),
+                                 tangent_load_some(s->py, at, n), tangent_load_some(s->pz, at, n)};
+}
+
 WIDE_INLINE struct tangent_ends tangent_ends_at(const struct tangent_sources *s, int64_t at,
                                                 bool inside)
 {
-    return (struct tangent_ends){
-        tangent_load(s->x, at, s->nodes, inside),  tangent_load(s->y, at, s->nodes, inside),
-        tangent_load(s->z, at, s->nodes, inside),  tangent_load(s->px, at, s->nodes, inside),
-        tangent_load(s->py, at, s->nodes, inside), tangent_load(s->pz, at, s->nodes, inside)};
+    if (inside || (at >= 0 && at + WIDE_LANES <= s->nodes))
+        return tangent_ends_inside(s, at);
+    return tangent_ends_some(s, at);
 }
 
 WIDE_INLINE struct tangent_row tangent_row_at(const struct tangent_sources *s, int64_t at,
