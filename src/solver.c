@@ -105,8 +105,10 @@ static taut_status explain_divergence(const taut_solver *solver, const struct fa
     if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
         double dt = integrator_damped_dt(solver->integrator, &critical, solver->position_ratio);
         snprintf(limit, sizeof limit,
-                 dt > 0 ? "; dt is %g s, and %s is known to be stable up to %.4g s"
-                        : "; dt is %g s, and %s grows at every step without damping",
+                 isinf(dt) ? "; dt is %g s, and %s has no limit of its own: look at how its "
+                             "equations were solved"
+                 : dt > 0  ? "; dt is %g s, and %s is known to be stable up to %.4g s"
+                           : "; dt is %g s, and %s grows at every step without damping",
                  solver->dt, integrator_name(solver->integrator), dt);
     }
     return fail(
@@ -198,7 +200,13 @@ static taut_status choose_dt(taut_solver *solver, const struct scene_simulation 
     if (!critical.known)
         return fail(error, TAUT_ERROR_SCENE,
                     "simulation.dt: auto needs a spring at a free node; give dt in seconds");
-    solver->dt = simulation->safety * integrator_damped_dt(solver->integrator, &critical, 1);
+    double limit = integrator_damped_dt(solver->integrator, &critical, 1);
+    if (isinf(limit))
+        return fail(error, TAUT_ERROR_SCENE,
+                    "simulation.dt: auto: %s is stable at every step, so accuracy decides; give dt "
+                    "in seconds",
+                    integrator_name(solver->integrator));
+    solver->dt = simulation->safety * limit;
     if (!(solver->dt > 0))
         return fail(error, TAUT_ERROR_SCENE,
                     "simulation.dt: auto: %s has no stable step without damping; choose another "

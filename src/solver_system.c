@@ -3,6 +3,7 @@
 
 #include "base/extremes.h"
 #include "base/memory.h"
+#include "integrate/implicit.h"
 #include "integrate/integrate.h"
 #include "stability/critical_step.h"
 #include "stability/divergence.h"
@@ -47,6 +48,7 @@ static struct settings settings_of(const taut_scene *scene)
         .keep_velocity = simulation->keep_velocity,
         .projects = any_projection(scene),
         .account_work = scene->output.work,
+        .implicit = simulation->implicit,
     };
 }
 
@@ -80,6 +82,7 @@ static void free_system(struct system *system)
 {
     if (!system)
         return;
+    REAL_NAME(implicit_free)(system);
     REAL_NAME(sweeps_free)(system->sweeps);
     REAL_NAME(state_free)(system->state);
     REAL_NAME(constants_free)(system->constants);
@@ -119,6 +122,8 @@ static taut_status make(const struct topology *topology, const struct plan *plan
                                         options->threads, allocator, &system->sweeps, error);
     if (status == TAUT_OK && !allocate_scratch(system))
         status = fail_memory(error, "the solver");
+    if (status == TAUT_OK && integrator_is_implicit(system->settings.integrator))
+        status = REAL_NAME(implicit_make)(system, error);
     if (status != TAUT_OK) {
         free_system(system);
         return status;
@@ -256,7 +261,7 @@ static uint64_t bytes(const struct system *system)
 {
     return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +
            REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants) +
-           REAL_NAME(sweeps_bytes)(system->sweeps);
+           REAL_NAME(sweeps_bytes)(system->sweeps) + REAL_NAME(implicit_bytes)(system);
 }
 
 static uint64_t steps(const struct system *system)
@@ -282,6 +287,11 @@ static const struct fault *fault(const struct system *system)
 static const struct work_account *work(const struct system *system)
 {
     return system->settings.account_work ? &system->work : NULL;
+}
+
+static const struct implicit_account *implicit(const struct system *system)
+{
+    return system->implicit ? &system->implicit_account : NULL;
 }
 
 static const struct stage_clock *clock_of(const struct system *system)
@@ -321,6 +331,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .kernel_name = kernel_name,
     .fault = fault,
     .work = work,
+    .implicit = implicit,
     .clock = clock_of,
     .critical_step = REAL_NAME(critical_step_bound),
     .stiffest_spring = REAL_NAME(stiffest_spring),

@@ -56,6 +56,7 @@ struct system_functions {
     const char *(*kernel_name)(const struct system *system);
     const struct fault *(*fault)(const struct system *system);
     const struct work_account *(*work)(const struct system *system); // NULL: no account is kept
+    const struct implicit_account *(*implicit)(const struct system *system); // NULL: no such one
     const struct stage_clock *(*clock)(const struct system *system);
     taut_status (*critical_step)(const struct system *system, struct critical_step *result,
                                  taut_error *error);

@@ -216,7 +216,11 @@ static void info_knows_the_critical_steps(void **state)
                                  "    assert near(by[name], 0.4)\n"
                                  "assert near(by['rk4'], 8 ** 0.5 / 5)\n"
                                  "assert by['explicit_euler'] is None and by['midpoint'] is None\n"
-                                 "assert len(by) == 6");
+                                 "for name in d['unconditionally_stable']:\n"
+                                 "    assert by[name] is None\n"
+                                 "assert set(d['unconditionally_stable']) >= {'implicit_euler', "
+                                 "'implicit_midpoint', 'bdf2'}\n"
+                                 "assert len(by) >= 9");
     outcome_free(&outcome);
     // h h_x omega^2 < 4 where positions have their own step.
     outcome = cli_expect(0, "taut info --json --set simulation.position_step=0.025 one.yaml");
@@ -227,6 +231,14 @@ static void info_knows_the_critical_steps(void **state)
     outcome = cli_expect(0, "taut info --json --set bodies.one.pins=[0,1] one.yaml");
     cli_assert_json(outcome.out, "assert set(d['critical_step'].values()) == {None}\n"
                                  "assert set(d['by_integrator'].values()) == {None}");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut info one.yaml");
+    assert_says(outcome.out, "implicit_euler        no limit     stable at every dt");
+    assert_says(outcome.out, "explicit_euler            none     grows at every step");
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut info --set simulation.dt=auto --set "
+                            "simulation.integrator=bdf2 one.yaml");
+    assert_says(outcome.err, "bdf2 is stable at every step, so accuracy decides; give dt");
     outcome_free(&outcome);
 }
 

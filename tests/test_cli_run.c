@@ -247,6 +247,37 @@ static void state_has_a_row_for_every_node(void **state)
     outcome_free(&outcome);
 }
 
+static void implicit_steps_tell_how_they_were_solved(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    struct outcome outcome = cli_expect(0, "taut run --json --no-output --steps 10 --set "
+                                           "simulation.integrator=bdf2 hanging.yaml");
+    cli_assert_json(outcome.out, "i = d['implicit']\n"
+                                 "assert i['solves'] == 10 and i['unconverged'] == 0\n"
+                                 "assert i['iterations'] >= 10\n"
+                                 "assert 0 < i['worst_residual'] <= 1e-4");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --json --no-output --steps 10 hanging.yaml");
+    cli_assert_json(outcome.out, "assert d['implicit'] is None");
+    outcome_free(&outcome);
+}
+
+static void unsolved_implicit_steps_are_told_of_once(void **state)
+{
+    (void)state;
+    static const char run[] =
+        "taut run --no-output --steps 10 --set simulation.implicit.iterations=1 "
+        "--set simulation.integrator=implicit_euler hanging.yaml";
+    struct outcome outcome = cli_expect(0, run);
+    assert_says(outcome.err, "warning: the equations of a step");
+    assert_null(strstr(strstr(outcome.err, "warning") + 1, "warning"));
+    assert_says(outcome.out, "not converged in 10 steps");
+    outcome_free(&outcome);
+}
+
 static void the_reference_kernel_agrees(void **state)
 {
     (void)state;
@@ -300,6 +331,8 @@ int main(void)
         cmocka_unit_test(tables_do_not_depend_on_threads),
         cmocka_unit_test(energy_rows_follow_the_output_section),
         cmocka_unit_test(state_has_a_row_for_every_node),
+        cmocka_unit_test(implicit_steps_tell_how_they_were_solved),
+        cmocka_unit_test(unsolved_implicit_steps_are_told_of_once),
         cmocka_unit_test(the_reference_kernel_agrees),
         cmocka_unit_test(progress_is_one_live_line_on_a_terminal),
     };

@@ -90,6 +90,9 @@ static void test_explicit_euler_and_midpoint_always_grow(void **state)
     }
     assert_near(integrator_limit(INTEGRATOR_EXPLICIT_EULER), 0, 0);
     assert_near(integrator_limit(INTEGRATOR_MIDPOINT), 0, 0);
+    assert_true(isinf(integrator_limit(INTEGRATOR_IMPLICIT_EULER)));
+    assert_true(isinf(integrator_limit(INTEGRATOR_IMPLICIT_MIDPOINT)));
+    assert_true(isinf(integrator_limit(INTEGRATOR_BDF2)));
 }
 
 // h h_x omega^2 < 4, from both sides.

@@ -1,5 +1,7 @@
 #include "cli/info.h"
 
+#include <math.h>
+
 #include "cli/json.h"
 
 static const char *precision_name(const taut_solver *solver)
@@ -79,6 +81,11 @@ static void print_critical(struct json *json, const struct info *info)
         json_number(json, integrator_name((enum integrator)i),
                     info_critical_dt(info, (enum integrator)i));
     json_close_object(json);
+    json_open_array(json, "unconditionally_stable");
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        if (isinf(integrator_limit((enum integrator)i)))
+            json_string(json, NULL, integrator_name((enum integrator)i));
+    json_close_array(json);
 }
 
 void info_print_json(const struct info *info)

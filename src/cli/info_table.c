@@ -86,13 +86,14 @@ static void print_bodies(const struct info *info)
 static void print_integrator(const struct info *info, enum integrator integrator)
 {
     const taut_solver *solver = info->solver;
-    double critical = info_critical_dt(info, integrator);
+    double critical = info_critical_dt(info, integrator), limit = integrator_limit(integrator);
     printf("  %c %-18s", integrator == solver->integrator ? '*' : ' ', integrator_name(integrator));
     if (isfinite(critical))
         printf("%12.4g s   dt is %.3g of it%s\n", critical, solver->dt / critical,
                solver->dt <= critical ? "" : ": not certain to be stable");
     else
-        printf("%12s     grows at every step without damping\n", "none");
+        printf("%12s     %s\n", isinf(limit) ? "no limit" : "none",
+               isinf(limit) ? "stable at every dt" : "grows at every step without damping");
 }
 
 static void print_critical(const struct info *info)

@@ -24,6 +24,7 @@ struct run {
     uint64_t energy_step;  // the step that the view's energies are of
     double setup_seconds;  // reading, making
     double output_seconds; // looking and writing
+    bool warned;           // of an implicit step that was not solved
     int signal_number;     // that ended the run early; 0: none
     taut_status status;    // what ended it otherwise
     taut_error error;

@@ -74,6 +74,21 @@ static void print_work(struct json *json, const struct run *run)
     json_close_object(json);
 }
 
+static void print_implicit(struct json *json, const struct run *run)
+{
+    const struct implicit_account *account = run->solver->functions->implicit(run->solver->system);
+    if (!account) {
+        json_null(json, "implicit");
+        return;
+    }
+    json_open_object(json, "implicit");
+    json_count(json, "solves", account->solves);
+    json_count(json, "iterations", account->iterations);
+    json_number(json, "worst_residual", account->worst_residual);
+    json_count(json, "unconverged", account->unconverged);
+    json_close_object(json);
+}
+
 static void print_counts(struct json *json, const struct run *run)
 {
     const taut_solver *solver = run->solver;
@@ -112,6 +127,7 @@ void run_print_json(const struct run *run)
     json_number(&json, "node_updates_per_second", run_node_rate(run));
     json_number(&json, "energy_at_start", run->first.total);
     print_work(&json, run);
+    print_implicit(&json, run);
     json_count(&json, "steps_planned", run->schedule.steps_planned);
     json_string(&json, "interrupted",
                 run->signal_number != 0 ? signals_name(run->signal_number) : NULL);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "cli/signals.h"
+#include "cli/terminal.h"
 
 static const double BATCH_SECONDS = 0.075;
 
@@ -23,6 +24,20 @@ static void resize(struct batch *batch, uint64_t steps, double elapsed)
     batch->steps = (uint64_t)(fitting < 1 ? 1 : fitting < limit ? fitting : limit);
 }
 
+// Once a run: that the equations of an implicit step were not solved. Its end tells how often.
+static void warn_of_unsolved(struct run *run)
+{
+    const struct implicit_account *account = run->solver->functions->implicit(run->solver->system);
+    if (!account || account->unconverged == 0 || run->warned)
+        return;
+    run->warned = true;
+    if (!run->options->quiet)
+        complain("warning: the equations of a step at about t = %g s were not solved to "
+                 "simulation.implicit.tolerance: a residual of %.2g is left; allow more "
+                 "'iterations' or 'newton', or take a smaller dt",
+                 taut_solver_time(run->solver), account->worst_residual);
+}
+
 // Steps up to `target`, batch by batch. Only where a frame is due the solver looks for divergence
 // beyond its own rhythm, so that no frame shows a run that has failed.
 static void step_to(struct run *run, uint64_t target, bool frame, struct batch *batch)
@@ -37,6 +52,7 @@ static void step_to(struct run *run, uint64_t target, bool frame, struct batch *
         run->status =
             solver_advance(run->solver, steps, frame && step + steps == target, &run->error);
         resize(batch, steps, clock_seconds() - begin);
+        warn_of_unsolved(run);
         progress_update(&run->progress);
         step = taut_solver_step_count(run->solver);
     }

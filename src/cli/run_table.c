@@ -118,6 +118,20 @@ static void print_energy(const struct run *run)
     puts("");
 }
 
+// How well the equations of implicit steps were solved, and at what cost.
+static void print_implicit(const struct run *run)
+{
+    const struct implicit_account *account = run->solver->functions->implicit(run->solver->system);
+    if (!account || account->solves == 0)
+        return;
+    printf("  implicit   %s, %.3g iterations each, residual %.2g at worst",
+           human_counted(account->solves, "linear system").text,
+           (double)account->iterations / (double)account->solves, account->worst_residual);
+    if (account->unconverged > 0)
+        printf("; not converged in %s", human_counted(account->unconverged, "step").text);
+    puts("");
+}
+
 static void print_bodies(const struct run *run)
 {
     uint64_t broken = taut_solver_broken_count(run->solver);
@@ -174,6 +188,7 @@ void run_print_table(const struct run *run)
     print_run(run);
     print_times(run);
     print_energy(run);
+    print_implicit(run);
     print_bodies(run);
     print_files(run);
     print_viewers(run);

@@ -83,13 +83,29 @@ void REAL_NAME(colliders_add)(struct system *system, double time, const struct w
             add_to_nodes(system, c, time, node_share(system, worker));
 }
 
+// bdf2's memory of the last step jumps as the node does, so that what it tells of the acceleration
+// stays; the place before also as the velocity changed.
+static void shift_memory(struct system *system, size_t i, vec3 place, vec3 velocity)
+{
+    struct state *s = system->state;
+    real h = (real)system->settings.dt;
+    vec3 jump = vec3_subtract(node_position(s, i), place);
+    vec3 kick = vec3_subtract(node_velocity(s, i), velocity);
+    s->x0[i] += (real)jump.x - h * (real)kick.x;
+    s->y0[i] += (real)jump.y - h * (real)kick.y;
+    s->z0[i] += (real)jump.z - h * (real)kick.z;
+    s->vx0[i] += (real)kick.x;
+    s->vy0[i] += (real)kick.y;
+    s->vz0[i] += (real)kick.z;
+}
+
 // Puts a node on the surface; verlet's earlier position follows, as at its start: x - h v + h^2 a /
 // 2, with the force of the moment before.
 static void project_node(struct system *system, size_t collider, double time, size_t i)
 {
     struct state *s = system->state;
     struct contact contacts[6];
-    vec3 position = node_position(s, i);
+    vec3 position = node_position(s, i), place = position, velocity = node_velocity(s, i);
     int count = REAL_NAME(collider_contacts)(system, collider, time, position, contacts);
     if (count == 0)
         return;
@@ -109,6 +125,8 @@ static void project_node(struct system *system, size_t collider, double time, si
         s->y0[i] = s->y[i] - h * s->vy[i] + half * s->fy[i];
         s->z0[i] = s->z[i] - h * s->vz[i] + half * s->fz[i];
     }
+    if (system->settings.integrator == INTEGRATOR_BDF2)
+        shift_memory(system, i, place, velocity);
 }
 
 void REAL_NAME(colliders_project)(struct system *system, double time, const struct worker *worker)

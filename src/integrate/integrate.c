@@ -4,10 +4,11 @@ struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
                                                const struct topology *topology)
 {
     const struct scene_wind *wind = &topology->environment.wind;
-    bool stages = integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4;
+    bool start = integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 ||
+                 integrator == INTEGRATOR_BDF2;
     return (struct state_needs){
-        .base_positions = stages || integrator == INTEGRATOR_VERLET,
-        .base_velocities = stages,
+        .base_positions = start || integrator == INTEGRATOR_VERLET,
+        .base_velocities = start,
         .slopes = integrator == INTEGRATOR_RK4,
         .normals = wind->present && wind->law == WIND_NODE,
     };
@@ -52,17 +53,28 @@ void REAL_NAME(integrator_step)(struct system *system, const struct worker *work
     case INTEGRATOR_RK4:
         REAL_NAME(rk4)(system, worker);
         break;
+    case INTEGRATOR_IMPLICIT_EULER:
+        REAL_NAME(implicit_euler)(system, worker);
+        break;
+    case INTEGRATOR_IMPLICIT_MIDPOINT:
+        REAL_NAME(implicit_midpoint)(system, worker);
+        break;
+    case INTEGRATOR_BDF2:
+        REAL_NAME(bdf2)(system, worker);
+        break;
     case INTEGRATOR_COUNT:
         break;
     }
 }
 
-// v *= keep_velocity; verlet's memory of the last position follows.
+// v *= keep_velocity; what verlet and bdf2 remember of the last step follows, so that free motion
+// goes on at the new velocity.
 static void keep_velocity(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
     real keep = (real)system->settings.keep_velocity;
-    bool verlet = system->settings.integrator == INTEGRATOR_VERLET;
+    bool bdf2 = system->settings.integrator == INTEGRATOR_BDF2;
+    bool remembers = bdf2 || system->settings.integrator == INTEGRATOR_VERLET;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
@@ -70,10 +82,15 @@ static void keep_velocity(struct system *system, const struct worker *worker)
         s->vx[i] *= keep;
         s->vy[i] *= keep;
         s->vz[i] *= keep;
-        if (verlet) {
+        if (remembers) {
             s->x0[i] = s->x[i] - keep * (s->x[i] - s->x0[i]);
             s->y0[i] = s->y[i] - keep * (s->y[i] - s->y0[i]);
             s->z0[i] = s->z[i] - keep * (s->z[i] - s->z0[i]);
+        }
+        if (bdf2) {
+            s->vx0[i] *= keep;
+            s->vy0[i] *= keep;
+            s->vz0[i] *= keep;
         }
     }
 }

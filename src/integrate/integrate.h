@@ -38,5 +38,8 @@ void REAL_NAME(verlet_start)(struct system *system, const struct worker *worker)
 void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *worker);
 void REAL_NAME(midpoint)(struct system *system, const struct worker *worker);
 void REAL_NAME(rk4)(struct system *system, const struct worker *worker);
+void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worker);
+void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *worker);
+void REAL_NAME(bdf2)(struct system *system, const struct worker *worker);
 
 #endif

@@ -16,6 +16,12 @@ const char *integrator_name(enum integrator integrator)
     return integrator_names[integrator];
 }
 
+bool integrator_is_implicit(enum integrator integrator)
+{
+    return integrator == INTEGRATOR_IMPLICIT_EULER || integrator == INTEGRATOR_IMPLICIT_MIDPOINT ||
+           integrator == INTEGRATOR_BDF2;
+}
+
 const char *spring_kind_name(enum body_type type, size_t kind)
 {
     static const char *const names[BODY_TYPE_COUNT][SPRING_KINDS_MAX] = {

@@ -21,7 +21,18 @@ enum integrator {
     INTEGRATOR_VELOCITY_VERLET,
     INTEGRATOR_MIDPOINT,
     INTEGRATOR_RK4,
+    INTEGRATOR_IMPLICIT_EULER,
+    INTEGRATOR_IMPLICIT_MIDPOINT,
+    INTEGRATOR_BDF2,
     INTEGRATOR_COUNT
+};
+
+// How implicit integrators solve the equations of a step.
+struct scene_implicit {
+    double tolerance;    // what a solve leaves of the residual, > 0
+    uint64_t iterations; // of conjugate gradients, at most, >= 1
+    uint64_t newton;     // linear systems a step, at most, >= 1
+    bool line_search;    // of Newton's method where `newton` is above 1
 };
 
 struct scene_simulation {
@@ -34,6 +45,7 @@ struct scene_simulation {
     bool has_duration;
     double keep_velocity; // in (0, 1]
     double position_step; // s; 0: the same as dt
+    struct scene_implicit implicit;
     mark at, dt_at;
 };
 
@@ -318,6 +330,9 @@ const char *spring_kind_name(enum body_type type, size_t kind);
 
 // "symplectic_euler", ...
 const char *integrator_name(enum integrator integrator);
+
+// Whether a step of it ends in equations to be solved; such ones are stable at every dt.
+bool integrator_is_implicit(enum integrator integrator);
 
 // Adds an error at a place of the scene file, with its source line; for builders.
 void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, mark at,

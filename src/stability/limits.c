@@ -11,6 +11,10 @@ double integrator_limit(enum integrator integrator)
         return 2;
     case INTEGRATOR_RK4:
         return 2 * sqrt(2);
+    case INTEGRATOR_IMPLICIT_EULER:
+    case INTEGRATOR_IMPLICIT_MIDPOINT:
+    case INTEGRATOR_BDF2:
+        return INFINITY;
     case INTEGRATOR_EXPLICIT_EULER:
     case INTEGRATOR_MIDPOINT:
     case INTEGRATOR_COUNT:
@@ -31,7 +35,7 @@ double integrator_damped_dt(enum integrator integrator, const struct critical_st
                             double position_ratio)
 {
     double c = critical->damping, square = critical->omega * critical->omega;
-    if (c == 0 || integrator_limit(integrator) == 0)
+    if (c == 0 || integrator_limit(integrator) == 0 || isinf(integrator_limit(integrator)))
         return integrator_critical_dt(integrator, critical->omega, position_ratio);
     if (integrator == INTEGRATOR_RK4) {
         double radius =

@@ -19,11 +19,11 @@ struct critical_step {
 };
 
 // From the stability polynomial: 2 for the symplectic ones, 2 sqrt 2 for rk4, 0 for explicit Euler
-// and midpoint, which grow at every step.
+// and midpoint, which grow at every step, INFINITY for the implicit ones, which never do.
 double integrator_limit(enum integrator integrator);
 
 // The same with symplectic Euler's position step: h h_x omega^2 < 4. In seconds of dt for the given
-// ratio position_step / dt; 0 if there is no stable step.
+// ratio position_step / dt; 0 if there is no stable step, INFINITY if every one is.
 double integrator_critical_dt(enum integrator integrator, double omega, double position_ratio);
 
 // The same with damping: for the symplectic ones, whose damping sees the last velocity, h below

@@ -52,4 +52,11 @@ struct work_account {
     bool sampled;
 };
 
+// What implicit integrators did so far. A residual is relative to that at the start of its step.
+struct implicit_account {
+    uint64_t solves, iterations; // linear systems, and iterations of conjugate gradients in them
+    uint64_t unconverged;        // steps whose equations were not solved to the tolerance
+    double worst_residual;       // of a step
+};
+
 #endif

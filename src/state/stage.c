@@ -9,6 +9,7 @@ const char *stage_name(enum stage stage)
         [STAGE_PRESSURE] = "pressure",
         [STAGE_COLLIDERS] = "colliders",
         [STAGE_INTEGRATE] = "integrate",
+        [STAGE_SOLVE] = "solve",
         [STAGE_MOTIONS] = "motions",
         [STAGE_WORK] = "work",
         [STAGE_CHECK] = "check",

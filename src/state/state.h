@@ -21,7 +21,7 @@
     X(real, fx, nodes, true)                                                                       \
     X(real, fy, nodes, true)                                                                       \
     X(real, fz, nodes, true)                                                                       \
-    /* the state at the start of the step (midpoint, rk4) or one step back (verlet) */             \
+    /* the state at the start of the step (midpoint, rk4) or one step back (verlet, bdf2) */       \
     X(real, x0, nodes, needs.base_positions)                                                       \
     X(real, y0, nodes, needs.base_positions)                                                       \
     X(real, z0, nodes, needs.base_positions)                                                       \

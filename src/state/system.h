@@ -10,6 +10,7 @@
 #include "state/stage.h"
 #include "state/state.h"
 
+struct implicit;
 struct kernels;
 struct sweeps;
 
@@ -21,6 +22,7 @@ struct settings {
     double keep_velocity;
     bool projects;     // some collider has response: project
     bool account_work; // work.h
+    struct scene_implicit implicit;
 };
 
 // Columns of a chunk's sums.
@@ -40,6 +42,8 @@ struct system {
     double
         *fragile_losses; // J a chunk of plan->fragile, running totals of broken and yielded energy
     struct work_account work;
+    struct implicit *implicit; // integrate/implicit.h; NULL: another integrator
+    struct implicit_account implicit_account;
     struct fault fault;
     struct stage_clock clock;
     double energy_start;   // J, what divergence.c counts as available from the start

@@ -34,6 +34,22 @@ static void check_step_count(struct binder *binder, const struct bound *bound)
                       "'duration' takes more than 1e15 steps of dt");
 }
 
+static void bind_implicit(struct binder *binder, const struct bound *simulation)
+{
+    struct scene_implicit *implicit = &binder->scene->simulation.implicit;
+    const struct dom_pair *given = bound_find(simulation, "implicit");
+    struct schema_part part = {&schema_implicit, implicit, false};
+    struct bound bound;
+    bind_defaults(&schema_implicit, implicit);
+    if (!given ||
+        !bind_mapping(binder, &given->value, schema_implicit.what, &part, 1, false, &bound))
+        return;
+    if (bound_sound(simulation, "integrator") &&
+        !integrator_is_implicit(binder->scene->simulation.integrator))
+        bound_refuse(binder, simulation, "implicit",
+                     "is only for the integrators implicit_euler, implicit_midpoint and bdf2");
+}
+
 void bind_simulation(struct binder *binder, const struct dom_value *value)
 {
     struct scene_simulation *simulation = &binder->scene->simulation;
@@ -46,6 +62,7 @@ void bind_simulation(struct binder *binder, const struct dom_value *value)
     bound_exclusive(binder, &bound, "duration", "steps", false);
     simulation->has_duration = bound_find(&bound, "duration") && bound_sound(&bound, "duration");
     check_step_count(binder, &bound);
+    bind_implicit(binder, &bound);
     if (bound_sound(&bound, "integrator") && simulation->integrator != INTEGRATOR_SYMPLECTIC_EULER)
         bound_refuse(binder, &bound, "position_step",
                      "is only for the integrator symplectic_euler");

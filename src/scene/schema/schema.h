@@ -80,6 +80,7 @@ struct schema_table {
 extern const struct schema_table schema_scene;
 extern const struct schema_table schema_simulation;
 extern const struct schema_table schema_environment;
+extern const struct schema_table schema_implicit;
 extern const struct schema_table schema_wind;
 extern const struct schema_table schema_gust;
 extern const struct schema_table schema_output;

@@ -7,6 +7,7 @@
 static const struct schema_table *const listed[] = {
     &schema_scene,
     &schema_simulation,
+    &schema_implicit,
     &schema_environment,
     &schema_wind,
     &schema_gust,

@@ -5,8 +5,11 @@
 
 static const char *const precision_names[] = {"single", "double", NULL};
 
-const char *const integrator_names[] = {
-    "explicit_euler", "symplectic_euler", "verlet", "velocity_verlet", "midpoint", "rk4", NULL};
+const char *const integrator_names[] = {"explicit_euler", "symplectic_euler",
+                                        "verlet",         "velocity_verlet",
+                                        "midpoint",       "rk4",
+                                        "implicit_euler", "implicit_midpoint",
+                                        "bdf2",           NULL};
 
 static const char *const wind_law_names[] = {"node", "face", "quadratic", NULL};
 
@@ -95,9 +98,45 @@ static const struct schema_key simulation_keys[] = {
      .unit = "s",
      .absent = "`dt`",
      .meaning = "A step of its own for the positions; only with `symplectic_euler`."},
+    {.name = "implicit",
+     .shown = "mapping",
+     .absent = "the defaults",
+     .meaning = "How the equations of a step are solved; only with `implicit_euler`, "
+                "`implicit_midpoint` and `bdf2`."},
 };
 #undef FIELD
 SCHEMA_TABLE(schema_simulation, "simulation", "'simulation'", simulation_keys);
+
+#define FIELD(name) offsetof(struct scene_implicit, name)
+static const struct schema_key implicit_keys[] = {
+    {.name = "tolerance",
+     .type = VALUE_NUMBER,
+     .offset = FIELD(tolerance),
+     .range = RANGE_FRACTION,
+     .initial = "1e-4",
+     .meaning = "What a solve may leave of the residual that it starts with."},
+    {.name = "iterations",
+     .type = VALUE_COUNT,
+     .offset = FIELD(iterations),
+     .range = RANGE_UP_TO(1, 1000000),
+     .initial = "5000",
+     .meaning = "Iterations of conjugate gradients in a linear system, at most."},
+    {.name = "newton",
+     .type = VALUE_COUNT,
+     .offset = FIELD(newton),
+     .range = RANGE_UP_TO(1, 1000),
+     .initial = "1",
+     .meaning = "Linear systems a step, at most; above 1 Newton's method goes on until the "
+                "residual of the step has fallen to `tolerance`."},
+    {.name = "line_search",
+     .type = VALUE_BOOLEAN,
+     .offset = FIELD(line_search),
+     .initial = "true",
+     .meaning = "Whether Newton's method halves steps that do not lessen the residual; only with "
+                "`newton` above 1."},
+};
+#undef FIELD
+SCHEMA_TABLE(schema_implicit, "implicit", "'implicit'", implicit_keys);
 
 #define FIELD(name) offsetof(struct scene_environment, name)
 static const struct schema_key environment_keys[] = {

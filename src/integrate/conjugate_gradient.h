@@ -1,0 +1,57 @@
+// The linear systems of the implicit integrators: A d = r with A = M + stiffness K + damping C, of
+// the tangent at the present state (forces/tangent.h), by conjugate gradients. A is never formed.
+// The preconditioner is the inverse of each node's own 3 x 3 block; that of a node which is not
+// integrated is 0, which keeps its row and column out of everything (the filter of Baraff and
+// Witkin 1998). All workers call these together, and find the same. Numeric.
+#ifndef TAUT_INTEGRATE_CONJUGATE_GRADIENT_H
+#define TAUT_INTEGRATE_CONJUGATE_GRADIENT_H
+
+#include "forces/tangent.h"
+
+struct linear_solver {
+    struct tangent *tangent;
+    uint64_t nodes;
+    struct node_vectors solution, residual; // the right side becomes the residual
+    struct node_vectors direction, product;
+    real *mass;         // 0 for nodes that are not integrated
+    real (*inverse)[6]; // of the diagonal blocks: xx, yy, zz, xy, xz, yz
+};
+
+// The factors of K and C: what a change of velocity does to the force, times the step.
+struct linear_weights {
+    double stiffness, damping;
+};
+
+struct linear_result {
+    uint64_t iterations;
+    double first;    // the norm of the right side, sqrt(r' P r) with P the preconditioner
+    double residual; // relative to it
+    bool converged;
+};
+
+// Vectors of all nodes, 0, with room around them for vectors at the edge of a grid. False without
+// memory; node_vectors_free takes what there is.
+bool REAL_NAME(node_vectors_make)(const struct system *system, struct node_vectors *vectors);
+void REAL_NAME(node_vectors_free)(const struct system *system, struct node_vectors *vectors);
+
+taut_status REAL_NAME(linear_solver_make)(struct system *system, struct linear_solver *solver,
+                                          taut_error *error);
+void REAL_NAME(linear_solver_free)(const struct system *system, struct linear_solver *solver);
+uint64_t REAL_NAME(linear_solver_bytes)(const struct linear_solver *solver);
+
+// Takes the tangent of the present state and inverts the blocks.
+void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear_weights weights,
+                                     struct moment moment, const struct worker *worker);
+
+// solver->solution from solver->residual, until its norm has fallen to `tolerance` times what it
+// was, or after so many iterations.
+struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
+                                                  struct linear_solver *solver,
+                                                  struct linear_weights weights, double tolerance,
+                                                  uint64_t iterations, const struct worker *worker);
+
+// The norm of solver->residual by the blocks of the last update.
+double REAL_NAME(linear_solver_norm)(struct system *system, struct linear_solver *solver,
+                                     const struct worker *worker);
+
+#endif

@@ -1,0 +1,17 @@
+// What the implicit integrators need besides the state (implicit.c). Numeric.
+#ifndef TAUT_INTEGRATE_IMPLICIT_H
+#define TAUT_INTEGRATE_IMPLICIT_H
+
+#include "integrate/conjugate_gradient.h"
+
+struct implicit {
+    struct node_vectors place, velocity; // x* and v*: where the step's equations start from
+    struct linear_solver solver;
+};
+
+// Makes system->implicit; what there is of it is freed by implicit_free, after a failure too.
+taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error);
+void REAL_NAME(implicit_free)(struct system *system);
+uint64_t REAL_NAME(implicit_bytes)(const struct system *system);
+
+#endif
