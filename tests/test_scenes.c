@@ -18,6 +18,8 @@ static size_t name_count;
 // So many steps that small scenes get going and large ones stay quick.
 static uint64_t steps_for(const taut_solver *solver)
 {
+    if (integrator_is_implicit(solver->integrator)) // each is a thousand products and more
+        return quick() ? 2 : 4;
     uint64_t updates = quick() ? 200000 : 2000000;
     uint64_t steps = updates / (taut_solver_spring_count(solver) + 1), most = quick() ? 40 : 250;
     return steps < 3 ? 3 : steps < most ? steps : most;
@@ -103,7 +105,10 @@ static void test_reference_is_near(void **context)
         size = fmax(size, fabs(b[i]));
         apart = fmax(apart, fabs(a[i] - b[i]));
     }
-    assert_near(apart, 0, (fast->precision == PRECISION_DOUBLE ? 1e-11 : 2e-4) * size);
+    double tolerance = fast->precision == PRECISION_DOUBLE ? 1e-11 : 2e-4;
+    if (integrator_is_implicit(fast->integrator)) // each leaves what it may of its equations
+        tolerance = 1e-3;
+    assert_near(apart, 0, tolerance * size);
     free(a);
     free(b);
     taut_solver_destroy(fast);
