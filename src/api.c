@@ -108,7 +108,7 @@ taut_status taut_solver_energy(taut_solver *solver, taut_energy *energy, taut_er
 
 double taut_solver_time(const taut_solver *solver)
 {
-    return (double)taut_solver_step_count(solver) * solver->dt;
+    return solver_time_of(solver, taut_solver_step_count(solver));
 }
 
 double taut_solver_dt(const taut_solver *solver)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "solver_dt.h"
 #include "parallel/machine.h"
 #include "topology/reorder.h"
 #include "parallel/places.h"
@@ -16,6 +17,8 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
     call->finish(solver->system, worker);
     if (done % DIVERGENCE_STEPS == 0)
         call->check(solver->system, worker);
+    if (dt_is_due(solver, done))
+        dt_adapt(solver, worker);
 }
 
 static void free_team(taut_solver *solver)
@@ -50,7 +53,8 @@ void solver_work(taut_solver *solver, team_function function, void *context)
 
 struct advance {
     taut_solver *solver;
-    uint64_t end; // the number of steps to come to
+    uint64_t end;     // the number of steps to come to
+    uint64_t changes; // of dt when the work began: one more ends it
     bool looks_at_end;
 };
 
@@ -60,6 +64,8 @@ static uint64_t steps_left(const struct advance *it)
 {
     const struct system_functions *call = it->solver->functions;
     if (call->fault(it->solver->system)->code != TAUT_OK)
+        return 0;
+    if (it->solver->dt_rule.changes != it->changes)
         return 0;
     return it->end - call->steps(it->solver->system);
 }
@@ -89,7 +95,7 @@ static taut_status explain_collapse(const taut_solver *solver, const struct faul
                 (unsigned long long)fault->step);
 }
 
-static taut_status explain_divergence(const taut_solver *solver, const struct fault *fault,
+static taut_status explain_divergence(taut_solver *solver, const struct fault *fault,
                                       taut_error *error)
 {
     const struct topology *topology = solver->topology;
@@ -103,7 +109,7 @@ static taut_status explain_divergence(const taut_solver *solver, const struct fa
             topology->materials[topology_spring(topology, spring).material].stiffness);
     struct critical_step critical;
     if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
-        double dt = integrator_damped_dt(solver->integrator, &critical, solver->position_ratio);
+        double dt = critical.dt[solver->integrator];
         snprintf(limit, sizeof limit,
                  isinf(dt) ? "; dt is %g s, and %s has no limit of its own: look at how its "
                              "equations were solved"
@@ -124,7 +130,10 @@ taut_status solver_advance(taut_solver *solver, uint64_t steps, bool look_at_end
     double start = clock_seconds();
     double work_before = solver->functions->clock(solver->system)->seconds[STAGE_WORK];
     uint64_t done = solver->functions->steps(solver->system);
-    struct advance all = {solver, done + steps, look_at_end && steps > 0};
+    struct advance all = {.solver = solver,
+                          .end = done + steps,
+                          .changes = solver->dt_rule.changes,
+                          .looks_at_end = look_at_end && steps > 0};
     solver_work(solver, advance, &all);
     double work = solver->functions->clock(solver->system)->seconds[STAGE_WORK] - work_before;
     solver->step_seconds += clock_seconds() - start - work;
@@ -138,7 +147,13 @@ taut_status solver_advance(taut_solver *solver, uint64_t steps, bool look_at_end
 
 taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error)
 {
-    return solver_advance(solver, steps, true, error);
+    uint64_t end = solver->functions->steps(solver->system) + steps;
+    taut_status status;
+    do { // dt: auto stops where dt changes
+        uint64_t left = end - solver->functions->steps(solver->system);
+        status = solver_advance(solver, left, true, error);
+    } while (status == TAUT_OK && solver->functions->steps(solver->system) < end);
+    return status;
 }
 
 taut_status solver_set_threads(taut_solver *solver, int threads, taut_error *error)
@@ -182,52 +197,9 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
     return TAUT_OK;
 }
 
-// dt: auto is a fraction of the guaranteed bound at t = 0, damping included.
-static taut_status choose_dt(taut_solver *solver, const struct scene_simulation *simulation,
-                             taut_error *error)
-{
-    solver->dt = simulation->dt;
-    solver->position_ratio = 1;
-    if (!simulation->dt_auto) {
-        if (simulation->position_step > 0)
-            solver->position_ratio = simulation->position_step / simulation->dt;
-        return TAUT_OK;
-    }
-    struct critical_step critical;
-    taut_status status = solver_critical_step(solver, &critical, error);
-    if (status != TAUT_OK)
-        return status;
-    if (!critical.known)
-        return fail(error, TAUT_ERROR_SCENE,
-                    "simulation.dt: auto needs a spring at a free node; give dt in seconds");
-    double limit = integrator_damped_dt(solver->integrator, &critical, 1);
-    if (isinf(limit))
-        return fail(error, TAUT_ERROR_SCENE,
-                    "simulation.dt: auto: %s is stable at every step, so accuracy decides; give dt "
-                    "in seconds",
-                    integrator_name(solver->integrator));
-    solver->dt = simulation->safety * limit;
-    if (!(solver->dt > 0))
-        return fail(error, TAUT_ERROR_SCENE,
-                    "simulation.dt: auto: %s has no stable step without damping; choose another "
-                    "integrator or give dt in seconds",
-                    integrator_name(solver->integrator));
-    solver->functions->set_dt(solver->system, solver->dt);
-    return TAUT_OK;
-}
-
-static uint64_t count_steps(const struct scene_simulation *simulation, double dt)
-{
-    if (!simulation->has_duration)
-        return simulation->steps;
-    double exact = simulation->duration / dt, whole = round(exact);
-    bool near = fabs(exact - whole) <= 1e-6 * fmax(1, whole);
-    return (uint64_t)(near ? whole : ceil(exact));
-}
-
 static taut_status build(taut_solver *solver, const taut_scene *scene, struct bodies *bodies,
                          const struct plan_options *plan_options, int threads, bool keep_numbers,
-                         taut_error *error)
+                         struct diagnostics *diagnostics, taut_error *error)
 {
     const taut_allocator *allocator = solver->allocator;
     taut_status status = TAUT_OK;
@@ -259,11 +231,9 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     if (status == TAUT_OK)
         packed_forget_slots(allocator, &solver->plan->packed);
     if (status == TAUT_OK)
-        status = choose_dt(solver, &scene->simulation, error);
-    if (status == TAUT_OK) {
-        solver->steps_planned = count_steps(&scene->simulation, solver->dt);
+        status = dt_choose(solver, scene, diagnostics, error);
+    if (status == TAUT_OK)
         solver_work(solver, start, solver);
-    }
     return status;
 }
 
@@ -293,7 +263,7 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
         status = bodies_build(scene, &bodies, diagnostics, error);
     if (status == TAUT_OK)
         status = build(solver, scene, &bodies, &plan_options, options->config.threads,
-                       options->keep_numbers, error);
+                       options->keep_numbers, diagnostics, error);
     else if (status == TAUT_ERROR_SCENE && own.count)
         fail(error, status, "%s", own.items[0].text);
     diagnostics_free(&own);
@@ -324,12 +294,6 @@ uint64_t solver_bytes(const taut_solver *solver)
 {
     return sizeof *solver + topology_bytes(solver->topology) + plan_bytes(solver->plan) +
            solver->functions->bytes(solver->system);
-}
-
-taut_status solver_critical_step(const taut_solver *solver, struct critical_step *result,
-                                 taut_error *error)
-{
-    return solver->functions->critical_step(solver->system, result, error);
 }
 
 double solver_spring_updates(const taut_solver *solver)

@@ -5,6 +5,17 @@
 #include "output/snapshot.h"
 #include "solver_system.h"
 
+// How dt is found, and since when it is as it is.
+struct dt_rule {
+    bool automatic;    // dt: auto
+    double safety;     // the fraction of the bound
+    double duration;   // s, of the run; 0: so many steps as the scene says, however long they are
+    double since_time; // s
+    uint64_t since_step;
+    uint64_t interval; // steps between two looks at the bound
+    uint64_t changes;  // of dt, so far
+};
+
 struct taut_solver {
     const taut_allocator *allocator;
     taut_allocator allocator_copy;
@@ -20,7 +31,8 @@ struct taut_solver {
     enum precision precision;
     enum integrator integrator;
     enum isa isa;
-    double dt;             // s
+    double dt; // s, now
+    struct dt_rule dt_rule;
     double position_ratio; // position_step / dt
     uint64_t steps_planned;
     double setup_seconds;
@@ -43,11 +55,19 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
 // another number of threads than before.
 void solver_work(taut_solver *solver, team_function function, void *context);
 
-// taut_solver_step, with or without its look for divergence after the last step (the look every
-// DIVERGENCE_STEPS steps is always made). A caller that cuts a run by wall time leaves it out, so
-// that the step at which a divergence is found does not depend on how fast the machine was.
+// Steps until so many are done or dt has changed (dt: auto), with or without a look for divergence
+// after the last step (the look every DIVERGENCE_STEPS steps is always made). A caller that cuts a
+// run by wall time leaves it out, so that the step at which a divergence is found does not depend
+// on how fast the machine was.
 taut_status solver_advance(taut_solver *solver, uint64_t steps, bool look_at_end,
                            taut_error *error);
+
+// The time at the start of a step, and of the last one planned, s, as dt is now.
+double solver_time_of(const taut_solver *solver, uint64_t step);
+double solver_planned_time(const taut_solver *solver);
+
+// The number of the step that is nearest to a time, as dt is now.
+double solver_steps_until(const taut_solver *solver, double time);
 
 // Goes on with another number of threads, at least 1; to the bit as before.
 taut_status solver_set_threads(taut_solver *solver, int threads, taut_error *error);
@@ -94,9 +114,11 @@ const char *solver_body_kernel(const taut_solver *solver, size_t body);
 // Bytes held for topology, plan, constants and state.
 uint64_t solver_bytes(const taut_solver *solver);
 
-// The largest undamped symplectic step at the present state.
-taut_status solver_critical_step(const taut_solver *solver, struct critical_step *result,
+// The largest stable steps at the present state: bounds, which cost a few steps; and with
+// eigenvalues as well, which cost some hundred.
+taut_status solver_critical_step(taut_solver *solver, struct critical_step *result,
                                  taut_error *error);
+taut_status solver_sharp_step(taut_solver *solver, struct critical_step *result, taut_error *error);
 
 // Spring updates done so far: springs times force evaluations.
 double solver_spring_updates(const taut_solver *solver);

@@ -83,6 +83,7 @@ static void free_system(struct system *system)
     if (!system)
         return;
     REAL_NAME(implicit_free)(system);
+    REAL_NAME(critical_step_forget)(system);
     REAL_NAME(sweeps_free)(system->sweeps);
     REAL_NAME(state_free)(system->state);
     REAL_NAME(constants_free)(system->constants);
@@ -261,7 +262,8 @@ static uint64_t bytes(const struct system *system)
 {
     return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +
            REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants) +
-           REAL_NAME(sweeps_bytes)(system->sweeps) + REAL_NAME(implicit_bytes)(system);
+           REAL_NAME(sweeps_bytes)(system->sweeps) + REAL_NAME(implicit_bytes)(system) +
+           REAL_NAME(critical_step_bytes)(system);
 }
 
 static uint64_t steps(const struct system *system)
@@ -305,7 +307,7 @@ static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3
     struct state *s = system->state;
     s->collider_centre[collider] = centre;
     s->collider_velocity[collider] = velocity;
-    s->collider_since[collider] = (double)s->step * system->settings.dt;
+    s->collider_since[collider] = step_time(system, s->step);
     s->forces_current = false;
 }
 
@@ -314,6 +316,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .make = make,
     .free = free_system,
     .set_dt = set_dt,
+    .change_dt = REAL_NAME(integrator_change_dt),
     .reserve_workers = reserve_workers,
     .start = start,
     .integrate = REAL_NAME(integrator_step),
@@ -333,7 +336,10 @@ const struct system_functions REAL_NAME(system_functions) = {
     .work = work,
     .implicit = implicit,
     .clock = clock_of,
-    .critical_step = REAL_NAME(critical_step_bound),
+    .prepare_critical = REAL_NAME(critical_step_prepare),
+    .forget_critical = REAL_NAME(critical_step_forget),
+    .critical_step = REAL_NAME(critical_step_measure),
+    .critical_up_to = REAL_NAME(critical_step_up_to),
     .stiffest_spring = REAL_NAME(stiffest_spring),
     .set_sphere = set_sphere,
 };

@@ -26,7 +26,8 @@ struct system_functions {
                         const struct bodies *bodies, const struct system_options *options,
                         const taut_allocator *allocator, struct system **system, taut_error *error);
     void (*free)(struct system *system);
-    void (*set_dt)(struct system *system, double dt);
+    void (*set_dt)(struct system *system, double dt); // before the start
+    void (*change_dt)(struct system *system, double dt, const struct worker *worker); // later
     // Makes room for that many workers; false without memory.
     bool (*reserve_workers)(struct system *system, int workers);
     // The state at t = 0: built volumes, energies, what the integrator must remember.
@@ -58,8 +59,12 @@ struct system_functions {
     const struct work_account *(*work)(const struct system *system); // NULL: no account is kept
     const struct implicit_account *(*implicit)(const struct system *system); // NULL: no such one
     const struct stage_clock *(*clock)(const struct system *system);
-    taut_status (*critical_step)(const struct system *system, struct critical_step *result,
-                                 taut_error *error);
+    // stability/critical_step.h
+    taut_status (*prepare_critical)(struct system *system, bool sharp, taut_error *error);
+    void (*forget_critical)(struct system *system);
+    void (*critical_step)(struct system *system, bool sharp, struct critical_step *result,
+                          const struct worker *worker);
+    double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity);
 };

@@ -62,7 +62,7 @@ static void every_option_in_help_is_documented(void **state)
         }
         outcome_free(&help);
     }
-    assert_int_equal(options, 9 + 9 + 16 + 11);
+    assert_int_equal(options, 10 + 10 + 17 + 11);
     free(manual);
 }
 
@@ -233,8 +233,8 @@ static void info_knows_the_critical_steps(void **state)
                                  "assert set(d['by_integrator'].values()) == {None}");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info one.yaml");
-    assert_says(outcome.out, "implicit_euler        no limit     stable at every dt");
-    assert_says(outcome.out, "explicit_euler            none     grows at every step");
+    assert_says(outcome.out, "implicit_euler        no limit      no limit     stable at every dt");
+    assert_says(outcome.out, "explicit_euler            none          none     grows at every step");
     outcome_free(&outcome);
     outcome = cli_expect(2, "taut info --set simulation.dt=auto --set "
                             "simulation.integrator=bdf2 one.yaml");
@@ -291,10 +291,30 @@ static void info_prints_a_table_for_people(void **state)
     assert_says(outcome.out, "node 1 of body 'one'");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info --set simulation.dt=0.5 one.yaml");
-    assert_says(outcome.out, "not certain to be stable");
+    assert_says(outcome.out, "not stable");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info --quiet one.yaml");
     assert_string_equal(outcome.out, "");
+    outcome_free(&outcome);
+}
+
+// Beyond the largest stable step a given dt is a warning at its place, and with --strict an error;
+// up to it there is nothing to say. One mass: 2 / omega = 0.4.
+static void a_dt_beyond_the_limit_is_said(void **state)
+{
+    (void)state;
+    write_one_spring();
+    struct outcome outcome = cli_expect(0, "taut check --set simulation.dt=0.399 one.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set simulation.dt=0.8 one.yaml");
+    assert_non_null(strstr(outcome.err, "warning: dt is 2 times the largest stable step, 0.4 s"));
+    assert_non_null(strstr(outcome.err, "node 1 of body 'one'"));
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut run --no-output --strict --set simulation.dt=0.8 one.yaml");
+    assert_non_null(strstr(outcome.err, "error: dt is 2 times"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --strict --set simulation.dt=0.399 one.yaml");
     outcome_free(&outcome);
 }
 
@@ -309,6 +329,7 @@ int main(void)
         cmocka_unit_test(check_reports_every_error_with_its_place),
         cmocka_unit_test(check_finds_what_only_building_shows),
         cmocka_unit_test(info_knows_the_critical_steps),
+        cmocka_unit_test(a_dt_beyond_the_limit_is_said),
         cmocka_unit_test(info_counts_bodies_springs_and_bytes),
         cmocka_unit_test(info_prints_a_table_for_people),
     };

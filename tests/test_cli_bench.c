@@ -165,8 +165,7 @@ static void every_scene_runs_at_a_small_size(void **state)
             assert_true(springs > 1000 && springs < 8000);
             struct critical_step critical;
             assert_int_equal(solver_critical_step(solver, &critical, &error), TAUT_OK);
-            assert_true(taut_solver_dt(solver) <
-                        integrator_damped_dt(solver->integrator, &critical, 1));
+            assert_true(taut_solver_dt(solver) < critical.dt[solver->integrator]);
             if (taut_solver_step(solver, STEPS, &error) != TAUT_OK)
                 fail_msg("%s: %s", bench_scenes[s].name, error.text);
             taut_solver_destroy(solver);

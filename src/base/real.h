@@ -13,12 +13,16 @@ typedef float real;
 #    define real_sqrt       sqrtf
 #    define real_abs        fabsf
 #    define REAL_TINY       FLT_MIN
+#    define REAL_HUGE       FLT_MAX
+#    define REAL_EPSILON    FLT_EPSILON
 #elif TAUT_REAL_BITS == 64
 typedef double real;
 #    define REAL_NAME(name) name##_f64
 #    define real_sqrt       sqrt
 #    define real_abs        fabs
 #    define REAL_TINY       DBL_MIN
+#    define REAL_HUGE       DBL_MAX
+#    define REAL_EPSILON    DBL_EPSILON
 #else
 #    error "numeric sources are compiled with TAUT_REAL_BITS=32 and with TAUT_REAL_BITS=64"
 #endif

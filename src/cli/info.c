@@ -2,19 +2,9 @@
 // stable.
 #include "cli/info.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "cli/terminal.h"
-
-double info_critical_dt(const struct info *info, enum integrator integrator)
-{
-    if (!(info->critical.omega > 0))
-        return NAN;
-    double ratio = integrator == INTEGRATOR_SYMPLECTIC_EULER ? info->solver->position_ratio : 1;
-    double dt = integrator_critical_dt(integrator, info->critical.omega, ratio);
-    return dt > 0 ? dt : NAN;
-}
 
 static taut_status gather(struct info *info, taut_error *error)
 {
@@ -22,7 +12,7 @@ static taut_status gather(struct info *info, taut_error *error)
     info->plans = body_plans_make(info->solver);
     if (!info->plans)
         return fail_memory(error, "the plan of each body");
-    taut_status status = solver_critical_step(info->solver, &info->critical, error);
+    taut_status status = solver_sharp_step(info->solver, &info->critical, error);
     if (status == TAUT_OK && info->critical.omega > 0)
         info->critical_body = topology_body_of_node(info->solver->topology, info->critical.node);
     return status;

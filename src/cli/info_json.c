@@ -56,13 +56,26 @@ static void print_body(struct json *json, const struct info *info, size_t index)
     json_close_object(json);
 }
 
+// Null: no step is known to be stable, or all are, or nothing oscillates.
+static void print_by_integrator(struct json *json, const char *name, const double *steps,
+                                bool oscillates)
+{
+    json_open_object(json, name);
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        json_number(json, integrator_name((enum integrator)i),
+                    oscillates && steps[i] > 0 ? steps[i] : NAN);
+    json_close_object(json);
+}
+
 static void print_critical(struct json *json, const struct info *info)
 {
     const struct critical_step *critical = &info->critical;
+    bool oscillates = critical->omega > 0;
     json_open_object(json, "critical_step");
-    if (critical->omega > 0) {
+    if (oscillates) {
         const struct topology_body *body = &info->solver->topology->bodies[info->critical_body];
         json_number(json, "bound", critical->bound);
+        json_number(json, "sharp", critical->sharp);
         json_count(json, "node", critical->node - body->first_node);
         if (critical->known)
             json_count(json, "spring", critical->spring - body->first_spring);
@@ -71,16 +84,14 @@ static void print_critical(struct json *json, const struct info *info)
         json_string(json, "body", body->name);
     } else {
         json_null(json, "bound");
+        json_null(json, "sharp");
         json_null(json, "node");
         json_null(json, "spring");
         json_null(json, "body");
     }
     json_close_object(json);
-    json_open_object(json, "by_integrator");
-    for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        json_number(json, integrator_name((enum integrator)i),
-                    info_critical_dt(info, (enum integrator)i));
-    json_close_object(json);
+    print_by_integrator(json, "by_integrator", critical->dt, oscillates);
+    print_by_integrator(json, "by_integrator_sharp", critical->sharp_dt, oscillates);
     json_open_array(json, "unconditionally_stable");
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         if (isinf(integrator_limit((enum integrator)i)))

@@ -18,7 +18,7 @@ static void print_heading(const struct info *info)
            human_counted(taut_solver_node_count(solver), "node").text,
            human_counted(taut_solver_spring_count(solver), "spring").text,
            human_counted(taut_solver_face_count(solver), "face").text);
-    printf("  run        %g s in %s of %g s\n", (double)solver->steps_planned * solver->dt,
+    printf("  run        %g s in %s of %g s\n", solver_planned_time(solver),
            human_counted(solver->steps_planned, "step").text, solver->dt);
     printf("  computed   %s, %s precision, instruction set %s, %s\n",
            integrator_name(solver->integrator),
@@ -86,14 +86,17 @@ static void print_bodies(const struct info *info)
 static void print_integrator(const struct info *info, enum integrator integrator)
 {
     const taut_solver *solver = info->solver;
-    double critical = info_critical_dt(info, integrator), limit = integrator_limit(integrator);
+    double certain = info->critical.dt[integrator], sharp = info->critical.sharp_dt[integrator];
     printf("  %c %-18s", integrator == solver->integrator ? '*' : ' ', integrator_name(integrator));
-    if (isfinite(critical))
-        printf("%12.4g s   dt is %.3g of it%s\n", critical, solver->dt / critical,
-               solver->dt <= critical ? "" : ": not certain to be stable");
+    if (certain == 0)
+        printf("%12s  %12s     grows at every step without damping\n", "none", "none");
+    else if (!isfinite(certain))
+        printf("%12s  %12s     stable at every dt\n", "no limit", "no limit");
     else
-        printf("%12s     %s\n", isinf(limit) ? "no limit" : "none",
-               isinf(limit) ? "stable at every dt" : "grows at every step without damping");
+        printf("%10.4g s  %10.4g s   dt is %.3g of it%s\n", certain, sharp, solver->dt / sharp,
+               solver->dt <= certain ? ""
+               : solver->dt <= sharp ? ", beyond what is certain"
+                                     : ": not stable");
 }
 
 static void print_critical(const struct info *info)
@@ -103,13 +106,13 @@ static void print_critical(const struct info *info)
         puts("\n  Nothing oscillates: no spring is at a free node, and every dt is stable.");
         return;
     }
-    const struct topology_body *body = &info->solver->topology->bodies[info->critical_body];
-    printf("\n  Steps up to these are stable without damping (* is in use, dt = %g s):\n\n",
-           info->solver->dt);
+    printf("\n  The largest stable steps (* is in use, dt = %g s):\n\n  %-20s%12s  %12s\n",
+           info->solver->dt, "", "certain", "found");
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         print_integrator(info, (enum integrator)i);
-    printf("\n  The bound is set at node %" PRIu64 " of body '%s'",
-           critical->node - body->first_node, body->name);
+    const struct topology_body *body = &info->solver->topology->bodies[info->critical_body];
+    printf("\n  They are set at node %" PRIu64 " of body '%s'", critical->node - body->first_node,
+           body->name);
     if (critical->known)
         printf(", whose stiffest spring is number %" PRIu64, critical->spring - body->first_spring);
     puts(".");

@@ -17,6 +17,7 @@ enum option_key {
     KEY_NO_PIN,
     KEY_ISA,
     KEY_KERNEL,
+    KEY_STRICT,
     KEY_PRECISION,
     KEY_JSON,
     KEY_QUIET,
@@ -78,6 +79,8 @@ static const struct option_entry entries[] = {
     {"kernel", "NAME", KEY_KERNEL, ALL,
      "auto, or reference: plain serial loops, the\nbaseline (default: auto)"},
     {"precision", "NAME", KEY_PRECISION, ALL, "single or double, whatever the scene says"},
+    {"strict", NULL, KEY_STRICT, SCENE,
+     "take warnings for errors, e.g. that dt is not stable"},
     {"json", NULL, KEY_JSON, ALL, "print the results as one JSON object"},
     {"quiet", NULL, KEY_QUIET, ALL,
      "no progress and no table: only errors, and what\n--json or --hash ask for"},
@@ -286,6 +289,8 @@ static bool apply(const struct command *command, int key, const char *value,
         return options->full = true;
     case KEY_FORCE:
         return options->force = true;
+    case KEY_STRICT:
+        return options->strict = true;
     case KEY_NO_PIN:
         return options->no_pin = true;
     case KEY_NO_OUTPUT:

@@ -85,7 +85,7 @@ static void format_line(const struct progress *progress, char *text, size_t size
     snprintf(text, size,
              "%3.0f%%  t %.4g/%.4g s  step %" PRIu64 "/%" PRIu64
              "  %s springs/s  %s left  E %.4g J",
-             floor(100 * done), taut_solver_time(solver), (double)steps * solver->dt, step, steps,
+             floor(100 * done), taut_solver_time(solver), solver_planned_time(solver), step, steps,
              known ? human_scaled(progress->spring_rate).text : "?",
              known ? human_remaining(remaining).text : "?", progress->energy);
 }

@@ -52,7 +52,7 @@ static void say_how_it_ended(const struct run *run)
     if (run->signal_number != 0)
         complain("interrupted by %s at t = %g s, step %" PRIu64 " of %" PRIu64 "%s",
                  signals_name(run->signal_number), taut_solver_time(run->solver),
-                 taut_solver_step_count(run->solver), run->schedule.steps_planned,
+                 taut_solver_step_count(run->solver), run->solver->steps_planned,
                  options->no_output ? "" : "; what was written is whole");
     if (run->status == TAUT_OK)
         return;

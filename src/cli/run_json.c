@@ -128,7 +128,7 @@ void run_print_json(const struct run *run)
     json_number(&json, "energy_at_start", run->first.total);
     print_work(&json, run);
     print_implicit(&json, run);
-    json_count(&json, "steps_planned", run->schedule.steps_planned);
+    json_count(&json, "steps_planned", run->solver->steps_planned);
     json_string(&json, "interrupted",
                 run->signal_number != 0 ? signals_name(run->signal_number) : NULL);
     json_string(&json, "error", run->status == TAUT_OK ? NULL : run->error.text);

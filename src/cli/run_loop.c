@@ -39,11 +39,13 @@ static void warn_of_unsolved(struct run *run)
 }
 
 // Steps up to `target`, batch by batch. Only where a frame is due the solver looks for divergence
-// beyond its own rhythm, so that no frame shows a run that has failed.
+// beyond its own rhythm, so that no frame shows a run that has failed. Stops early where dt
+// changes, since then the target may be another.
 static void step_to(struct run *run, uint64_t target, bool frame, struct batch *batch)
 {
     uint64_t step = taut_solver_step_count(run->solver);
-    while (step < target && run->status == TAUT_OK) {
+    double dt = run->solver->dt;
+    while (step < target && run->status == TAUT_OK && run->solver->dt == dt) {
         run->signal_number = signals_caught();
         if (run->signal_number != 0)
             return;
@@ -58,22 +60,30 @@ static void step_to(struct run *run, uint64_t target, bool frame, struct batch *
     }
 }
 
+// The step of the next frame. A frame that a growing dt has passed is due at once.
+static uint64_t next_frame(struct run *run, uint64_t last_frame, uint64_t step)
+{
+    uint64_t due = schedule_next_frame(&run->schedule, last_frame);
+    return due > step ? due : step + 1;
+}
+
 void run_steps(struct run *run)
 {
     struct batch batch = {.steps = 1};
-    uint64_t step = 0, planned = run->schedule.steps_planned;
-    uint64_t frame = schedule_next_frame(&run->schedule, 0);
-    while (step < planned) {
+    uint64_t step = 0, last_frame = 0;
+    while (step < run->solver->steps_planned) {
+        uint64_t frame = next_frame(run, last_frame, step);
         uint64_t probe = run->recording ? schedule_next_probe(&run->schedule, step) : UINT64_MAX;
         step_to(run, probe < frame ? probe : frame, frame <= probe, &batch);
         step = taut_solver_step_count(run->solver);
         if (run->status != TAUT_OK || run->signal_number != 0)
             return;
-        if (step == frame && run_output_frame(run) != TAUT_OK)
+        bool is_frame = step == frame || step >= run->solver->steps_planned;
+        if (is_frame && run_output_frame(run) != TAUT_OK)
             return;
         if (step == probe && run_output_probe(run) != TAUT_OK)
             return;
-        if (step == frame)
-            frame = schedule_next_frame(&run->schedule, step);
+        if (is_frame)
+            last_frame = step;
     }
 }

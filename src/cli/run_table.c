@@ -38,7 +38,7 @@ static void print_run(const struct run *run)
            human_counted(taut_solver_face_count(solver), "face").text);
     printf("  simulated  %.6g s in %s of %g s%s\n", taut_solver_time(solver),
            human_counted(steps, "step").text, solver->dt,
-           steps < run->schedule.steps_planned ? " (cut short)" : "");
+           steps < run->solver->steps_planned ? " (cut short)" : "");
     printf("  computed   %s, %s precision, instruction set %s, %s\n",
            integrator_name(solver->integrator),
            solver->precision == PRECISION_DOUBLE ? "double" : "single", isa_name(solver->isa),

@@ -9,18 +9,22 @@ struct schedule schedule_make(const taut_scene *scene, const taut_solver *solver
 {
     const struct scene_output *output = &scene->output;
     struct schedule schedule = {
-        .steps_planned = solver->steps_planned,
+        .solver = solver,
         .frame_steps = output->every_steps,
+        .frame_count = 1,
         .probes = output->probes,
         .probe_count = output->probe_count,
     };
-    if (schedule.frame_steps == 0 && output->has_every) {
-        schedule.frame_ratio = output->every / solver->dt;
+    bool by_time = output->has_every && output->every_steps == 0;
+    if (by_time)
         schedule.frame_seconds = output->every;
-        if (schedule.frame_ratio > 1)
-            return schedule;
-        schedule.frame_steps = 1; // more often than every step there is nothing to see
-    }
+    else if (schedule.frame_steps == 0 && solver->dt_rule.automatic && solver->dt_rule.duration > 0)
+        schedule.frame_seconds = solver->dt_rule.duration / DEFAULT_FRAMES;
+    // More often than every step there is nothing to see.
+    if (schedule.frame_seconds > solver->dt)
+        return schedule;
+    if (by_time)
+        schedule.frame_steps = 1;
     if (schedule.frame_steps == 0)
         schedule.frame_steps = solver->steps_planned / DEFAULT_FRAMES;
     if (schedule.frame_steps == 0)
@@ -35,22 +39,24 @@ static uint64_t next_multiple(uint64_t step, uint64_t interval)
     return due > UINT64_MAX / interval ? UINT64_MAX : due * interval;
 }
 
-static uint64_t next_rounded(struct schedule *schedule, uint64_t step)
+// The step nearest to the time of the next frame.
+static uint64_t next_by_time(struct schedule *schedule, uint64_t step)
 {
     double due;
-    do {
-        schedule->frame_count++;
-        due = round((double)schedule->frame_count * schedule->frame_ratio);
-    } while (due <= (double)step);
-    schedule->frame_count--; // the one that is due is not passed yet
-    return due < (double)schedule->steps_planned ? (uint64_t)due : schedule->steps_planned;
+    for (;; schedule->frame_count++) {
+        due = solver_steps_until(schedule->solver,
+                                 (double)schedule->frame_count * schedule->frame_seconds);
+        if (due > (double)step)
+            break;
+    }
+    return due < (double)schedule->solver->steps_planned ? (uint64_t)due : UINT64_MAX;
 }
 
 uint64_t schedule_next_frame(struct schedule *schedule, uint64_t step)
 {
     uint64_t due = schedule->frame_steps > 0 ? next_multiple(step, schedule->frame_steps)
-                                             : next_rounded(schedule, step);
-    return due < schedule->steps_planned ? due : schedule->steps_planned;
+                                             : next_by_time(schedule, step);
+    return due < schedule->solver->steps_planned ? due : schedule->solver->steps_planned;
 }
 
 uint64_t schedule_next_probe(const struct schedule *schedule, uint64_t step)

@@ -77,6 +77,18 @@ static taut_status check_probes(struct session *session)
     return status;
 }
 
+// --strict
+static taut_status refuse_warnings(struct session *session)
+{
+    struct diagnostics *findings = &session->findings;
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->items[i].level == DIAGNOSTIC_WARNING) {
+            findings->items[i].level = DIAGNOSTIC_ERROR;
+            findings->error_count++;
+        }
+    return findings->error_count > 0 ? TAUT_ERROR_SCENE : TAUT_OK;
+}
+
 int session_open(const struct options *options, struct session *session)
 {
     *session = (struct session){0};
@@ -95,6 +107,8 @@ int session_open(const struct options *options, struct session *session)
         if (status == TAUT_OK)
             status = check_probes(session);
     }
+    if (status == TAUT_OK && options->strict)
+        status = refuse_warnings(session);
     session->seconds = clock_seconds() - begin;
     print_findings(&session->findings, options->quiet);
     if (status == TAUT_OK)

@@ -22,13 +22,28 @@ int REAL_NAME(integrator_evaluations)(enum integrator integrator)
 struct moment REAL_NAME(moment_now)(const struct system *system)
 {
     uint64_t step = system->state->step;
-    return (struct moment){(double)step * system->settings.dt, step + 1};
+    return (struct moment){step_time(system, step), step + 1};
 }
 
 void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker)
 {
     if (system->settings.integrator == INTEGRATOR_VERLET)
         REAL_NAME(verlet_start)(system, worker);
+}
+
+void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const struct worker *worker)
+{
+    if (system->settings.integrator == INTEGRATOR_VERLET)
+        REAL_NAME(verlet_change_dt)(system, dt, worker);
+    worker_barrier(worker); // all have read the old dt
+    if (worker->index == 0) {
+        struct settings *settings = &system->settings;
+        settings->dt_time = step_time(system, system->state->step);
+        settings->dt_step = system->state->step;
+        settings->dt = dt;
+        settings->position_step = settings->position_ratio * dt;
+    }
+    worker_barrier(worker);
 }
 
 void REAL_NAME(integrator_step)(struct system *system, const struct worker *worker)
@@ -100,7 +115,7 @@ static void keep_velocity(struct system *system, const struct worker *worker)
 static double energy_at_stake(struct system *system, const struct worker *worker)
 {
     uint64_t step = system->state->step;
-    struct moment end = {(double)(step + 1) * system->settings.dt, step + 1};
+    struct moment end = {step_time(system, step + 1), step + 1};
     struct fault found =
         system->fault; // whether a body has collapsed is not for the account to say
     taut_energy energy = {0};
@@ -117,7 +132,7 @@ static double energy_at_stake(struct system *system, const struct worker *worker
 static void project_and_keep(struct system *system, const struct worker *worker)
 {
     if (system->settings.projects) {
-        double end = (double)(system->state->step + 1) * system->settings.dt;
+        double end = step_time(system, system->state->step + 1);
         REAL_NAME(colliders_project)(system, end, worker);
     }
     if (system->settings.keep_velocity != 1)

@@ -15,6 +15,10 @@ int REAL_NAME(integrator_evaluations)(enum integrator integrator);
 // Called once before the first step: what the integrator must know of the state at t = 0.
 void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker);
 
+// Goes on with another dt from here: time and what the integrator remembers follow. All workers
+// together.
+void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const struct worker *worker);
+
 // x and v from t = step * dt to the next step, moved nodes included. The step is not yet counted.
 void REAL_NAME(integrator_step)(struct system *system, const struct worker *worker);
 
@@ -35,6 +39,7 @@ void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worke
 void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *worker);
 void REAL_NAME(verlet)(struct system *system, const struct worker *worker);
 void REAL_NAME(verlet_start)(struct system *system, const struct worker *worker);
+void REAL_NAME(verlet_change_dt)(struct system *system, double dt, const struct worker *worker);
 void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *worker);
 void REAL_NAME(midpoint)(struct system *system, const struct worker *worker);
 void REAL_NAME(rk4)(struct system *system, const struct worker *worker);

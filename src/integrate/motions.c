@@ -70,8 +70,9 @@ static struct placement placement_after(const struct system *system, size_t inde
     const struct motion *motion = &system->topology->motions[index];
     const struct state *s = system->state;
     double dt = system->settings.dt;
-    double start = (double)s->step * dt; // the end of the last step, to the last bit
-    double time = ((double)s->step + elapsed / dt) * dt;
+    double start = step_time(system, s->step); // the end of the last step, to the last bit
+    double steps = (double)(s->step - system->settings.dt_step) + elapsed / dt;
+    double time = system->settings.dt_time + steps * dt;
     switch (motion->type) {
     case MOTION_OSCILLATOR:
         return oscillator_at(motion, time);

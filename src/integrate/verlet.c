@@ -15,7 +15,7 @@ static void forces_at_start(struct system *system, const struct worker *worker)
 static void forces_at_end(struct system *system, const struct worker *worker)
 {
     uint64_t step = system->state->step;
-    struct moment end = {(double)(step + 1) * system->settings.dt, step + 2};
+    struct moment end = {step_time(system, step + 1), step + 2};
     REAL_NAME(springs_yield)(system, worker);
     REAL_NAME(forces_evaluate)(system, end, worker);
 }
@@ -42,6 +42,23 @@ void REAL_NAME(verlet_start)(struct system *system, const struct worker *worker)
         s->z0[i] = s->z[i] - h * s->vz[i] + half * s->fz[i];
     }
     forces_are_current(system, worker);
+}
+
+// The position that would have been one step of the new dt back: x - h v + h^2 a / 2 with the
+// velocity of now, v = (x - x-) / h + h a / 2 with the old h. Without forces of now v is the
+// backward difference, which is what there is after a projection.
+void REAL_NAME(verlet_change_dt)(struct system *system, double dt, const struct worker *worker)
+{
+    struct state *s = system->state;
+    const real ratio = (real)(dt / system->settings.dt);
+    const real lag = s->forces_current ? (real)(dt * (dt - system->settings.dt) / 2) : 0;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        real factor = lag * system->constants->inverse_mass[i];
+        s->x0[i] = s->x[i] - ratio * (s->x[i] - s->x0[i]) + factor * s->fx[i];
+        s->y0[i] = s->y[i] - ratio * (s->y[i] - s->y0[i]) + factor * s->fy[i];
+        s->z0[i] = s->z[i] - ratio * (s->z[i] - s->z0[i]) + factor * s->fz[i];
+    }
 }
 
 // Velocities by the backward difference, which is what damping and drag see.

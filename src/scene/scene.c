@@ -53,3 +53,19 @@ void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, ma
         diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, scene->file ? scene->file : "scene", at,
                         NULL, NULL, "%s", text);
 }
+
+void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
+                const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    // Shown as an error is, with its source line; only the level is another.
+    size_t count = diagnostics->count, errors = diagnostics->error_count;
+    scene_complain(scene, diagnostics, at, "%s", text);
+    diagnostics->error_count = errors;
+    if (diagnostics->count > count)
+        diagnostics->items[count].level = DIAGNOSTIC_WARNING;
+}

@@ -338,4 +338,8 @@ bool integrator_is_implicit(enum integrator integrator);
 void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
                     const char *format, ...) PRINTF_FORMAT(4, 5);
 
+// The same as a warning.
+void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
+                const char *format, ...) PRINTF_FORMAT(4, 5);
+
 #endif

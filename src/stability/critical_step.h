@@ -1,17 +1,30 @@
-// The largest stable step of the system as it stands, bounded in one pass. Numeric: compiled for
-// float and for double.
+// The largest stable step of the system as it stands: bounded in one pass, or nearly exact from
+// eigenvalues. Numeric: compiled for float and for double.
 #ifndef TAUT_STABILITY_CRITICAL_STEP_H
 #define TAUT_STABILITY_CRITICAL_STEP_H
 
 #include "stability/limits.h"
 #include "state/system.h"
 
-// omega^2 <= max over nodes of lambda_max(sum over its springs of w (k n n' + k (1 - L0/L)+ (I - n
-// n'))) / m, with w 2, or 1 where the other end is fixed: x'Kx = sum k (n.(x_a - x_b))^2 and (p -
-// q)^2 <= 2 p^2 + 2 q^2. Penalty colliders count at every node, as if it touched all of them.
-// Damping and gas do not count. Serial; TAUT_ERROR_MEMORY without room for six doubles a node.
-taut_status REAL_NAME(critical_step_bound)(const struct system *system,
-                                           struct critical_step *result, taut_error *error);
+// Makes room for the functions below, once: two blocks for each node that is on no grid; where gas
+// or wind acts, some more for each node; and if `sharp` values are wanted, nine numbers a node and
+// a tangent. By one worker alone.
+taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, taut_error *error);
+
+void REAL_NAME(critical_step_forget)(struct system *system);
+
+// Bytes held for it.
+uint64_t REAL_NAME(critical_step_bytes)(const struct system *system);
+
+// Measures at the present state, which stays as it is. All workers together.
+void REAL_NAME(critical_step_measure)(struct system *system, bool sharp,
+                                      struct critical_step *result, const struct worker *worker);
+
+// The guaranteed step of the integrator in use, damping included, or `most`, s, if it is larger:
+// quicker than the above, because nodes that allow as much are done with at once. All workers
+// together; each gets the same, whatever their number.
+double REAL_NAME(critical_step_up_to)(struct system *system, double most,
+                                      const struct worker *worker);
 
 // The stiffest spring that is not broken at a node; false if it has none.
 bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);

@@ -81,7 +81,7 @@ void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, 
 {
     const struct state *s = system->state;
     const struct topology *topology = system->topology;
-    double time = (double)s->step * system->settings.dt;
+    double time = step_time(system, s->step);
     vec3 velocity = s->collider_velocity[collider];
     vec3 present = vec3_add(s->collider_centre[collider],
                             vec3_scale(time - s->collider_since[collider], velocity));
@@ -175,7 +175,7 @@ static uint64_t worst_node(const struct topology *topology, const struct state *
 
 static void judge(struct system *system, const double sums[SUM_WIDTH])
 {
-    double time = (double)system->state->step * system->settings.dt;
+    double time = step_time(system, system->state->step);
     double fallen = fmax(0, system->gravity_start - sums[CHECK_GRAVITY]);
     double explained =
         system->energy_start + fallen + wind_work(system, time) + outside_work(system, time);

@@ -31,18 +31,27 @@ double integrator_critical_dt(enum integrator integrator, double omega, double p
     return limit / omega;
 }
 
-double integrator_damped_dt(enum integrator integrator, const struct critical_step *critical,
-                            double position_ratio)
+bool integrator_form(enum integrator integrator, double position_ratio, bool damped,
+                     struct step_form *form)
 {
-    double c = critical->damping, square = critical->omega * critical->omega;
-    if (c == 0 || integrator_limit(integrator) == 0 || isinf(integrator_limit(integrator)))
-        return integrator_critical_dt(integrator, critical->omega, position_ratio);
-    if (integrator == INTEGRATOR_RK4) {
-        double radius =
-            2.6; // the classical method's region holds this half disc (least 2.61, at 122 degrees)
-        return 2 * radius / (c + sqrt(c * c + 4 * square));
-    }
-    double r = integrator == INTEGRATOR_SYMPLECTIC_EULER ? position_ratio : 1;
-    return 4 / (sqrt(c * c + 4 * r * square) +
-                c); // the root of r w^2 h^2 + 2 c h = 4, without cancellation
+    // The classical method's region holds this half disc (least radius 2.61, at 122 degrees).
+    const double radius = 2.6;
+    double limit = integrator_limit(integrator);
+    if (limit == 0 || isinf(limit))
+        return false;
+    if (integrator == INTEGRATOR_RK4)
+        *form = damped ? (struct step_form){1, radius, radius * radius}
+                       : (struct step_form){1, 0, limit * limit};
+    else
+        *form = (struct step_form){integrator == INTEGRATOR_SYMPLECTIC_EULER ? position_ratio : 1,
+                                   2, limit * limit};
+    return true;
+}
+
+double step_of_form(const struct step_form *form, double square, double damping)
+{
+    // The root of s K h^2 + d C h = limit, without cancellation.
+    double linear = form->damping * damping;
+    double below = linear + sqrt(linear * linear + 4 * form->stiffness * square * form->limit);
+    return below > 0 ? 2 * form->limit / below : INFINITY;
 }

@@ -16,20 +16,39 @@ struct critical_step {
     double bound;  // s, 2 / omega: an undamped symplectic Euler or Verlet step up to this is stable
     uint64_t node; // builder number over all nodes: where the bound is set
     uint64_t spring; // builder number over all springs: the stiffest there
+    // Of each integrator, damping included, the dt that is certain to be stable, s; 0: none is.
+    double dt[INTEGRATOR_COUNT];
+    // The same from eigenvalues instead of bounds of them: what is stable and nearly all that is.
+    // Where they were asked for; else 0.
+    double sharp_omega, sharp; // rad/s; s
+    double sharp_dt[INTEGRATOR_COUNT];
 };
 
 // From the stability polynomial: 2 for the symplectic ones, 2 sqrt 2 for rk4, 0 for explicit Euler
 // and midpoint, which grow at every step, INFINITY for the implicit ones, which never do.
 double integrator_limit(enum integrator integrator);
 
+// A step h is stable while the largest eigenvalue of M^-1 (stiffness h^2 K + damping h C) is below
+// `limit`. For an undamped oscillator this is omega h below integrator_limit.
+//
+// The symplectic ones, whose damping sees the last velocity, need r h^2 K + 2 h C < 4 M with r =
+// position_step / dt: an eigenvalue leaves the unit circle through -1, where 4 M - 2 h C - r h^2 K
+// is singular. Of rk4's region a half disc of radius 2.6 is used where there is damping; its
+// eigenvalues lie within R of 0 when h^2 K + R h C < R^2 M.
+struct step_form {
+    double stiffness, damping, limit;
+};
+
+// False where there is none: no step is certain to be stable.
+bool integrator_form(enum integrator integrator, double position_ratio, bool damped,
+                     struct step_form *form);
+
+// The largest h of a form for one oscillator with K/M = square (1/s2) and C/M = damping (1/s);
+// INFINITY where neither is.
+double step_of_form(const struct step_form *form, double square, double damping);
+
 // The same with symplectic Euler's position step: h h_x omega^2 < 4. In seconds of dt for the given
 // ratio position_step / dt; 0 if there is no stable step, INFINITY if every one is.
 double integrator_critical_dt(enum integrator integrator, double omega, double position_ratio);
-
-// The same with damping: for the symplectic ones, whose damping sees the last velocity, h below
-// (sqrt(c^2 + 4 r w^2) - c) / (r w^2), c the bound of M^-1 C and r the position ratio; for rk4 a
-// disc of radius 2.6 around 0 in the left half plane. 0 if no step is known to be stable.
-double integrator_damped_dt(enum integrator integrator, const struct critical_step *critical,
-                            double position_ratio);
 
 #endif

@@ -10,6 +10,7 @@
 #include "state/stage.h"
 #include "state/state.h"
 
+struct critical_meter;
 struct implicit;
 struct kernels;
 struct sweeps;
@@ -17,6 +18,8 @@ struct sweeps;
 struct settings {
     enum integrator integrator;
     double dt;             // s
+    double dt_time;        // s, and
+    uint64_t dt_step;      // the step since when dt is as it is: 0 and 0 where it never changes
     double position_step;  // s
     double position_ratio; // position_step / dt
     double keep_velocity;
@@ -46,10 +49,19 @@ struct system {
     struct implicit_account implicit_account;
     struct fault fault;
     struct stage_clock clock;
+    struct critical_meter *meter; // of stability/critical_step.h, once it is wanted; else NULL
     double energy_start;   // J, what divergence.c counts as available from the start
     double gravity_start;  // J
     double fastest_sphere; // m/s, of the velocities that spheres had before they were set anew
 };
+
+// The time at the start of a step, s. Counted from where dt changed last, so that no sum of steps
+// rounds off.
+static inline double step_time(const struct system *system, uint64_t step)
+{
+    const struct settings *settings = &system->settings;
+    return settings->dt_time + (double)(step - settings->dt_step) * settings->dt;
+}
 
 // A worker's share of an element-wise loop over nodes: a cache line of floats is never split.
 static inline struct range node_share(const struct system *system, const struct worker *worker)

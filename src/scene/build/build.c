@@ -24,13 +24,7 @@ void build_warn(struct build *build, mark at, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    // Shown as an error is, with its source line; only the level is another.
-    struct diagnostics *diagnostics = build->diagnostics;
-    size_t count = diagnostics->count, errors = diagnostics->error_count;
-    scene_complain(build->scene, diagnostics, at, "%s", text);
-    diagnostics->error_count = errors;
-    if (diagnostics->count > count)
-        diagnostics->items[count].level = DIAGNOSTIC_WARNING;
+    scene_warn(build->scene, build->diagnostics, at, "%s", text);
 }
 
 taut_status build_no_memory(struct build *build)

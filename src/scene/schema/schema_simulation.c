@@ -65,7 +65,8 @@ static const struct schema_key simulation_keys[] = {
      .range = RANGE_POSITIVE,
      .unit = "s",
      .required = true,
-     .meaning = "The step; `auto` takes the fraction `safety` of the critical step."},
+     .meaning = "The step; `auto` takes the fraction `safety` of the guaranteed critical step, and "
+                "follows it as the state changes."},
     {.name = "safety",
      .type = VALUE_NUMBER,
      .offset = FIELD(safety),

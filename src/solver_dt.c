@@ -1,0 +1,205 @@
+#include "solver_dt.h"
+
+#include <math.h>
+
+// A dt in use may come so near to the bound, and lag so far behind it, before it is set anew: a
+// symplectic integrator keeps energy only while dt stays as it is.
+static const double DT_NEAR = 0.95, DT_FAR = 0.8;
+
+// Steps between two looks. A look costs a few steps where all springs are on grids and nothing acts
+// through faces, or where there is not much of them, and some 40 elsewhere, where worker 0 does
+// most of it alone.
+enum { STEPS_OF_FEW = 256, STEPS_OF_MANY = 4096, FEW = 1024 };
+
+bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
+{
+    return solver->dt_rule.automatic && steps_done % solver->dt_rule.interval == 0;
+}
+
+static uint64_t look_interval(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    uint64_t slow = solver->plan->springs.element_count;
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].pressure.present || topology->environment.wind.present)
+            slow += topology->bodies[b].face_count;
+    return slow <= FEW ? STEPS_OF_FEW : STEPS_OF_MANY;
+}
+
+double solver_time_of(const taut_solver *solver, uint64_t step)
+{
+    const struct dt_rule *rule = &solver->dt_rule;
+    return rule->since_time + (double)(step - rule->since_step) * solver->dt;
+}
+
+double solver_planned_time(const taut_solver *solver)
+{
+    return solver_time_of(solver, solver->steps_planned);
+}
+
+double solver_steps_until(const taut_solver *solver, double time)
+{
+    const struct dt_rule *rule = &solver->dt_rule;
+    return (double)rule->since_step + round((time - rule->since_time) / solver->dt);
+}
+
+// So many steps that the duration is reached, from where dt changed last.
+static uint64_t count_steps(const taut_solver *solver)
+{
+    const struct dt_rule *rule = &solver->dt_rule;
+    double exact = (rule->duration - rule->since_time) / solver->dt, whole = round(exact);
+    bool near = fabs(exact - whole) <= 1e-6 * fmax(1, whole);
+    return rule->since_step + (uint64_t)fmax(0, near ? whole : ceil(exact));
+}
+
+struct up_to {
+    taut_solver *solver;
+    double dt;
+};
+
+static void find_up_to(void *context, const struct worker *worker)
+{
+    struct up_to *it = context;
+    double dt = it->solver->functions->critical_up_to(it->solver->system, it->dt, worker);
+    worker_barrier(worker); // all have read what it begins with
+    if (worker->index == 0)
+        it->dt = dt;
+}
+
+static taut_status choose_automatic(taut_solver *solver, taut_error *error)
+{
+    struct critical_step critical;
+    taut_status status = solver_critical_step(solver, &critical, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!(critical.omega > 0))
+        return fail(error, TAUT_ERROR_SCENE,
+                    "simulation.dt: auto needs a spring at a free node; give dt in seconds");
+    solver->dt = solver->dt_rule.safety * critical.dt[solver->integrator];
+    if (!(solver->dt > 0))
+        return fail(error, TAUT_ERROR_SCENE,
+                    "simulation.dt: auto: %s has no stable step without damping; choose another "
+                    "integrator or give dt in seconds",
+                    integrator_name(solver->integrator));
+    if (!isfinite(solver->dt))
+        return fail(error, TAUT_ERROR_SCENE,
+                    "simulation.dt: auto: %s is stable at every step, so accuracy decides; "
+                    "give dt in seconds",
+                    integrator_name(solver->integrator));
+    solver->functions->set_dt(solver->system, solver->dt);
+    return TAUT_OK;
+}
+
+// Says so where a dt of the scene's is not certain to be stable. First a quick look, which most
+// scenes pass; only then eigenvalues.
+static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
+                            struct diagnostics *diagnostics, taut_error *error)
+{
+    if (integrator_limit(solver->integrator) == 0) // known to grow without damping
+        return TAUT_OK;
+    taut_status status = solver->functions->prepare_critical(solver->system, false, error);
+    if (status != TAUT_OK)
+        return status;
+    struct up_to quick = {solver, solver->dt};
+    solver_work(solver, find_up_to, &quick);
+    struct critical_step critical = {.omega = 0};
+    if (quick.dt < solver->dt)
+        status = solver_sharp_step(solver, &critical, error);
+    solver->functions->forget_critical(solver->system);
+    double stable = critical.sharp_dt[solver->integrator];
+    if (status != TAUT_OK || !(critical.omega > 0) || solver->dt <= stable)
+        return status;
+    const struct topology *topology = solver->topology;
+    size_t body = topology_body_of_node(topology, topology_node_inside(topology, critical.node));
+    scene_warn(scene, diagnostics, scene->simulation.dt_at,
+               "dt is %.3g times the largest stable step, %.4g s for %s as the scene stands; it is "
+               "set near node %llu of body '%s'. Take 'dt: auto', or at most %.3g s",
+               solver->dt / stable, stable, integrator_name(solver->integrator),
+               (unsigned long long)(critical.node - topology->bodies[body].first_node),
+               topology->bodies[body].name, 0.8 * stable);
+    return TAUT_OK;
+}
+
+taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagnostics *diagnostics,
+                      taut_error *error)
+{
+    const struct scene_simulation *simulation = &scene->simulation;
+    solver->dt = simulation->dt;
+    solver->position_ratio = 1;
+    solver->dt_rule = (struct dt_rule){
+        .automatic = simulation->dt_auto,
+        .safety = simulation->safety,
+        .duration = simulation->has_duration ? simulation->duration : 0,
+        .interval = look_interval(solver),
+    };
+    if (!simulation->dt_auto && simulation->position_step > 0)
+        solver->position_ratio = simulation->position_step / simulation->dt;
+    taut_status status = simulation->dt_auto ? choose_automatic(solver, error)
+                                             : judge_dt(solver, scene, diagnostics, error);
+    solver->steps_planned = simulation->steps;
+    if (status == TAUT_OK && simulation->has_duration)
+        solver->steps_planned = count_steps(solver);
+    return status;
+}
+
+// Looks at more than is needed to see that dt lags too far behind.
+void dt_adapt(taut_solver *solver, const struct worker *worker)
+{
+    const struct system_functions *call = solver->functions;
+    double before = solver->dt, safety = solver->dt_rule.safety;
+    double bound = call->critical_up_to(solver->system, 2 * before / (safety * DT_FAR), worker);
+    double wanted = safety * bound;
+    // Not finite where the run has diverged, which the next check finds.
+    bool near = before > DT_NEAR * bound, far = before < DT_FAR * wanted;
+    if ((!near && !far) || !(wanted > 0) || !isfinite(wanted))
+        return;
+    call->change_dt(solver->system, wanted, worker);
+    if (worker->index == 0) {
+        struct dt_rule *rule = &solver->dt_rule;
+        uint64_t step = call->steps(solver->system);
+        rule->since_time = solver_time_of(solver, step);
+        rule->since_step = step;
+        rule->changes++;
+        solver->dt = wanted;
+        if (rule->duration > 0)
+            solver->steps_planned = count_steps(solver);
+    }
+    worker_barrier(worker);
+}
+
+// ---- For others
+
+struct measurement {
+    taut_solver *solver;
+    bool sharp;
+    struct critical_step *result;
+};
+
+static void measure(void *context, const struct worker *worker)
+{
+    struct measurement *it = context;
+    it->solver->functions->critical_step(it->solver->system, it->sharp, it->result, worker);
+}
+
+static taut_status measure_critical(taut_solver *solver, bool sharp, struct critical_step *result,
+                                    taut_error *error)
+{
+    *result = (struct critical_step){.known = false};
+    taut_status status = solver->functions->prepare_critical(solver->system, sharp, error);
+    if (status == TAUT_OK)
+        solver_work(solver, measure, &(struct measurement){solver, sharp, result});
+    if (!solver->dt_rule.automatic) // else it is wanted again
+        solver->functions->forget_critical(solver->system);
+    return status;
+}
+
+taut_status solver_critical_step(taut_solver *solver, struct critical_step *result,
+                                 taut_error *error)
+{
+    return measure_critical(solver, false, result, error);
+}
+
+taut_status solver_sharp_step(taut_solver *solver, struct critical_step *result, taut_error *error)
+{
+    return measure_critical(solver, true, result, error);
+}

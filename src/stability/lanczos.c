@@ -1,0 +1,226 @@
+// Lanczos' recurrence (Golub and Van Loan, Matrix Computations, 4th ed., 10.1) for K u = lambda M
+// u: vectors that are orthonormal in M, of which only the last two are kept. Lost orthogonality
+// makes copies of eigenvalues that were found, and does not harm the largest.
+#include "stability/lanczos.h"
+
+#include <float.h>
+
+#include "base/memory.h"
+#include "state/sums.h"
+
+enum { ITERATIONS_MAX = 300, LOOK_EVERY = 8 };
+
+// The largest Ritz value counts as found when it grows by less than this part in LOOK_EVERY steps.
+static const double GROWTH_MIN = 2e-6;
+
+struct lanczos {
+    struct system *system;
+    struct tangent *tangent;
+    struct node_vectors now, before, image; // u_j, u_(j-1) and then w; the image of u_j
+    real *numbers;                          // of all nine arrays
+};
+
+static size_t number_count(const struct system *system)
+{
+    return 9 * (size_t)system->state->nodes;
+}
+
+taut_status REAL_NAME(lanczos_make)(struct system *system, struct lanczos **result,
+                                    taut_error *error)
+{
+    *result = NULL;
+    struct lanczos *lanczos = memory_allocate(system->allocator, 1, sizeof *lanczos);
+    if (!lanczos)
+        return fail_memory(error, "the sharp critical step");
+    lanczos->system = system;
+    size_t nodes = (size_t)system->state->nodes;
+    lanczos->numbers =
+        memory_allocate(system->allocator, number_count(system), sizeof *lanczos->numbers);
+    real *next = lanczos->numbers;
+    lanczos->now = (struct node_vectors){next, next + nodes, next + 2 * nodes};
+    lanczos->before = (struct node_vectors){next + 3 * nodes, next + 4 * nodes, next + 5 * nodes};
+    lanczos->image = (struct node_vectors){next + 6 * nodes, next + 7 * nodes, next + 8 * nodes};
+    taut_status status = next ? REAL_NAME(tangent_make)(system, &lanczos->tangent, error)
+                              : fail_memory(error, "the sharp critical step");
+    if (status == TAUT_OK)
+        *result = lanczos;
+    else
+        REAL_NAME(lanczos_free)(lanczos);
+    return status;
+}
+
+void REAL_NAME(lanczos_free)(struct lanczos *lanczos)
+{
+    if (!lanczos)
+        return;
+    const taut_allocator *allocator = lanczos->system->allocator;
+    REAL_NAME(tangent_free)(lanczos->tangent);
+    memory_release(allocator, lanczos->numbers, number_count(lanczos->system),
+                   sizeof *lanczos->numbers);
+    memory_release(allocator, lanczos, 1, sizeof *lanczos);
+}
+
+uint64_t REAL_NAME(lanczos_bytes)(const struct lanczos *lanczos)
+{
+    return sizeof *lanczos + number_count(lanczos->system) * sizeof *lanczos->numbers +
+           REAL_NAME(tangent_bytes)(lanczos->tangent);
+}
+
+void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct moment moment,
+                               const struct worker *worker)
+{
+    REAL_NAME(tangent_update)(lanczos->tangent, TANGENT_EXACT, moment, worker);
+}
+
+// A number in (-1, 1) that looks random: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
+static real random_of(uint64_t index)
+{
+    uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return (real)((double)(z >> 11) * 0x1p-52 - 1);
+}
+
+// u_0, not yet of unit length, into `before`, where every w stands before it is one.
+static void begin(struct lanczos *lanczos, const struct worker *worker)
+{
+    const struct system *system = lanczos->system;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        bool is_free = system->constants->inverse_mass[i] != 0;
+        lanczos->before.x[i] = is_free ? random_of(3 * i) : 0;
+        lanczos->before.y[i] = is_free ? random_of(3 * i + 1) : 0;
+        lanczos->before.z[i] = is_free ? random_of(3 * i + 2) : 0;
+        lanczos->now.x[i] = lanczos->now.y[i] = lanczos->now.z[i] = 0;
+    }
+    worker_barrier(worker);
+}
+
+// w . M w
+static void sum_length(const struct system *system, const void *argument, struct range range,
+                       double sums[SUM_WIDTH])
+{
+    const struct node_vectors *w = &((const struct lanczos *)argument)->before;
+    for (size_t i = range.first; i < range.end; i++) {
+        double inverse = (double)system->constants->inverse_mass[i];
+        double x = (double)w->x[i], y = (double)w->y[i], z = (double)w->z[i];
+        if (inverse != 0)
+            sums[0] += (x * x + y * y + z * z) / inverse;
+    }
+}
+
+// u . K u
+static void sum_product(const struct system *system, const void *argument, struct range range,
+                        double sums[SUM_WIDTH])
+{
+    (void)system;
+    const struct lanczos *it = argument;
+    for (size_t i = range.first; i < range.end; i++)
+        sums[0] += (double)it->now.x[i] * (double)it->image.x[i] +
+                   (double)it->now.y[i] * (double)it->image.y[i] +
+                   (double)it->now.z[i] * (double)it->image.z[i];
+}
+
+// w = M^-1 (image) - alpha u_j - beta u_(j-1), in the place of u_(j-1).
+static void subtract(struct lanczos *lanczos, double alpha, double beta,
+                     const struct worker *worker)
+{
+    const struct system *system = lanczos->system;
+    real a = (real)alpha, b = (real)beta;
+    struct node_vectors u = lanczos->now, w = lanczos->before, image = lanczos->image;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        real inverse = system->constants->inverse_mass[i];
+        w.x[i] = inverse * image.x[i] - a * u.x[i] - b * w.x[i];
+        w.y[i] = inverse * image.y[i] - a * u.y[i] - b * w.y[i];
+        w.z[i] = inverse * image.z[i] - a * u.z[i] - b * w.z[i];
+    }
+    worker_barrier(worker);
+}
+
+// w / length becomes u_(j+1), and u_j the one before. All have come to the same `here`, a copy.
+static void turn(struct lanczos *here, double length, const struct worker *worker)
+{
+    struct node_vectors next = here->before;
+    here->before = here->now;
+    here->now = next;
+    real scale = (real)(1 / length);
+    struct range share = node_share(here->system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        next.x[i] *= scale;
+        next.y[i] *= scale;
+        next.z[i] *= scale;
+    }
+    worker_barrier(worker);
+}
+
+// The symmetric tridiagonal matrix: alpha on the diagonal, beta[j] between j - 1 and j.
+struct tridiagonal {
+    int size;
+    double alpha[ITERATIONS_MAX], beta[ITERATIONS_MAX];
+};
+
+// Whether some eigenvalue is larger than x: a pivot of x I - T is not positive (Sturm).
+static bool any_larger(const struct tridiagonal *t, double x)
+{
+    double pivot = x - t->alpha[0];
+    for (int j = 1; j < t->size && pivot > 0; j++)
+        pivot = x - t->alpha[j] - t->beta[j] * t->beta[j] / pivot;
+    return !(pivot > 0);
+}
+
+static double largest_of(const struct tridiagonal *t)
+{
+    double low = t->alpha[0], high = t->alpha[0];
+    for (int j = 0; j < t->size; j++) { // Gershgorin
+        double around = (j > 0 ? t->beta[j] : 0) + (j + 1 < t->size ? t->beta[j + 1] : 0);
+        low = fmax(low, t->alpha[j]);
+        high = fmax(high, t->alpha[j] + around);
+    }
+    while (high - low > 1e-12 * fabs(high)) {
+        double middle = low + (high - low) / 2;
+        if (middle <= low || middle >= high)
+            break;
+        if (any_larger(t, middle))
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, double damping,
+                                  const struct worker *worker)
+{
+    struct lanczos here = *lanczos; // every worker turns the vectors for itself
+    struct system *system = here.system;
+    size_t nodes = (size_t)system->state->nodes;
+    struct tridiagonal t = {.size = 0};
+    double sums[SUM_WIDTH], found = 0;
+    begin(&here, worker);
+    while (t.size < ITERATIONS_MAX) {
+        REAL_NAME(sum_over_chunks)(system, nodes, sum_length, &here, sums, worker);
+        double length = sqrt(sums[0]);
+        if (!isfinite(length))
+            return NAN;
+        // An invariant space is found whole: nothing is left but round-off.
+        if (length <= 16 * (double)REAL_EPSILON * fabs(found) || length == 0)
+            break;
+        turn(&here, length, worker);
+        REAL_NAME(tangent_apply)
+        (here.tangent, (real)stiffness, (real)damping, here.now, here.image, worker);
+        REAL_NAME(sum_over_chunks)(system, nodes, sum_product, &here, sums, worker);
+        t.alpha[t.size] = sums[0];
+        t.beta[t.size] = length;
+        t.size++;
+        if (t.size == 1 || t.size % LOOK_EVERY == 0) {
+            double before = found;
+            found = largest_of(&t);
+            if (t.size > LOOK_EVERY && found - before <= GROWTH_MIN * fabs(found))
+                return found;
+        }
+        subtract(&here, sums[0], t.size == 1 ? 0 : length, worker);
+    }
+    return t.size > 0 ? largest_of(&t) : 0;
+}

@@ -1,0 +1,45 @@
+// Matrices of 3 x 3 blocks, one a node, that are nowhere less than the tangents K and C of the
+// forces: x'Kx <= sum x_i' K_i x_i for every x. So the largest eigenvalue of any block over its
+// mass bounds that of M^-1 K. What is in them, and why it is enough:
+//
+//   springs    k (n.(p - q))^2 <= 2 k (n.p)^2 + 2 k (n.q)^2, or once k (n.p)^2 where q is fixed;
+//              across n likewise k (1 - L0/L)+; slack springs count, for they may be taut next
+//   gas        with g the gradient of the volume -dP/dV (g.x)^2 <= -dP/dV sum(|g_i|^2 / m_i) x'Mx;
+//              and P times its derivative, whose block between corners a and b of a face abc is
+//              (c - (a + b) / 2) x / 6 and no longer than that: twice p.Gq <= |G| (p^2 + q^2).
+//              All of the amount, at the present volume
+//   wind       c A (n.(p + q + r) / 3)^2 <= c A / 3 (p^2 + q^2 + r^2)
+//   drag, and penalty colliders, at every node, as if it touched all of them
+//
+// Numeric: compiled for float and for double.
+#ifndef TAUT_STABILITY_MAJORANT_H
+#define TAUT_STABILITY_MAJORANT_H
+
+#include "state/system.h"
+
+// The upper triangle of a symmetric 3 x 3 matrix: xx, yy, zz, xy, xz, yz.
+enum { BLOCK_WIDTH = 6, MAJORANT_NODES = 512 };
+
+// Of nodes first .. first + count - 1, the one blocks of K and of C, element by element.
+struct majorant {
+    size_t first, count;
+    real stiffness[BLOCK_WIDTH][MAJORANT_NODES], damping[BLOCK_WIDTH][MAJORANT_NODES];
+};
+
+// What blocks are made with: of nodes on no grid the sums of their springs; of all nodes, what acts
+// through faces.
+struct majorants;
+
+taut_status REAL_NAME(majorants_make)(struct system *system, struct majorants **result,
+                                      taut_error *error);
+void REAL_NAME(majorants_free)(struct majorants *majorants);
+uint64_t REAL_NAME(majorants_bytes)(const struct majorants *majorants);
+
+// Takes the present state. All workers together.
+void REAL_NAME(majorants_update)(struct majorants *majorants, const struct worker *worker);
+
+// The blocks of nodes first .. first + count - 1, at most MAJORANT_NODES; any worker, any nodes.
+void REAL_NAME(majorants_take)(const struct majorants *majorants, size_t first, size_t count,
+                               struct majorant *blocks);
+
+#endif

@@ -1,0 +1,23 @@
+// The largest steps that are certain to be stable: of each node from its own blocks (majorant.h),
+// and of all nodes the least. Numeric: compiled for float and for double.
+#ifndef TAUT_STABILITY_STEP_BOUNDS_H
+#define TAUT_STABILITY_STEP_BOUNDS_H
+
+#include "stability/limits.h"
+#include "stability/majorant.h"
+
+enum { STEP_FORMS_MAX = 6 };
+
+struct step_bounds {
+    int count;
+    struct step_form forms[STEP_FORMS_MAX];
+    double dt[STEP_FORMS_MAX]; // s; before: beyond what nobody wants to know, or INFINITY
+    uint64_t node; // where dt[0] is set, internal number; the first in builder's order of equals
+};
+
+// Finds dt and node for the forms, at the state of the last majorants_update. All workers together,
+// each with a copy of its own, and each finds the same.
+void REAL_NAME(step_bounds_find)(const struct majorants *majorants, struct system *system,
+                                 struct step_bounds *bounds, const struct worker *worker);
+
+#endif

@@ -1,0 +1,351 @@
+// The largest stable step: the guaranteed bound, the sharp value against ARPACK on the same matrix,
+// and dt: auto, which follows the bound as the state changes.
+#include "physics.h"
+
+#include <arpack/arpack.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct critical_step sharp_of(taut_solver *solver)
+{
+    struct critical_step critical;
+    taut_error error = {0};
+    if (solver_sharp_step(solver, &critical, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    return critical;
+}
+
+// ---- The oracle: K of the springs as a dense matrix, and ARPACK
+
+struct dense {
+    size_t size; // 3 a node
+    double *values;
+};
+
+// M^-1/2 K M^-1/2 with k (n n' + (1 - L0 / L) (I - n n')) of each spring; rows of fixed nodes 0.
+static struct dense dense_of(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    struct dense matrix = {.size = 3 * (size_t)topology->node_count};
+    matrix.values = calloc(matrix.size * matrix.size, sizeof *matrix.values);
+    assert_non_null(matrix.values);
+    for (uint64_t s = 0; s < topology->spring_count; s++) {
+        struct spring_run spring = topology_spring(topology, s);
+        const uint64_t nodes[2] = {spring.a, spring.b};
+        vec3 d = vec3_subtract(place_of(solver, topology_node_outside(topology, spring.a)),
+                               place_of(solver, topology_node_outside(topology, spring.b)));
+        double length = vec3_length(d), k = topology->materials[spring.material].stiffness;
+        double n[3] = {d.x / length, d.y / length, d.z / length};
+        double across = 1 - spring.rest_length / length;
+        for (int e = 0; e < 4; e++) {
+            uint64_t p = nodes[e / 2], q = nodes[e % 2];
+            if (topology_is_fixed(topology, p) || topology_is_fixed(topology, q))
+                continue;
+            double scale = k / sqrt(topology_mass(topology, p) * topology_mass(topology, q));
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    double part = (1 - across) * n[i] * n[j] + (i == j ? across : 0);
+                    matrix.values[(3 * p + (size_t)i) * matrix.size + 3 * q + (size_t)j] +=
+                        p == q ? scale * part : -scale * part;
+                }
+        }
+    }
+    return matrix;
+}
+
+static void multiply(const struct dense *matrix, const double *in, double *out)
+{
+    for (size_t i = 0; i < matrix->size; i++) {
+        out[i] = 0;
+        for (size_t j = 0; j < matrix->size; j++)
+            out[i] += matrix->values[i * matrix->size + j] * in[j];
+    }
+}
+
+// The largest eigenvalue by the implicitly restarted Lanczos method (dsaupd, which LA).
+static double arpack_largest(const struct dense *matrix)
+{
+    enum { VECTORS = 20 };
+    int n = (int)matrix->size, state = 0, info = 0, vectors = n < VECTORS ? n : VECTORS;
+    int settings[11] = {1, 0, 3000, 1, 0, 0, 1}, places[14];
+    int room = vectors * (vectors + 8);
+    double *residual = calloc((size_t)n, sizeof(double));
+    double *basis = calloc((size_t)n * (size_t)vectors, sizeof(double));
+    double *work = calloc(3 * (size_t)n, sizeof(double));
+    double *more = calloc((size_t)room, sizeof(double));
+    assert_true(residual && basis && work && more);
+    do {
+        dsaupd_c(&state, "I", n, "LA", 1, 0, residual, vectors, basis, n, settings, places, work,
+                 more, room, &info);
+        if (state == 1 || state == -1)
+            multiply(matrix, work + places[0] - 1, work + places[1] - 1);
+    } while (state == 1 || state == -1);
+    assert_int_equal(info, 0);
+    int chosen[VECTORS] = {0};
+    double found = 0;
+    dseupd_c(0, "A", chosen, &found, NULL, n, 0, "I", n, "LA", 1, 0, residual, vectors, basis, n,
+             settings, places, work, more, room, &info);
+    assert_int_equal(info, 0);
+    free(residual);
+    free(basis);
+    free(work);
+    free(more);
+    return found;
+}
+
+// Bodies in all forms that plans have for springs: a row, a grid, a lattice of 52 neighbours,
+// packed springs, and a network of unlike masses.
+static const char *const oracle_bodies[] = {
+    "{name: b, type: rope, from: [0,0,0], to: [1,0.3,0], nodes: 40, node_mass: 0.1,\n"
+    " links: skip, pins: [first], spring: {stiffness: 300, rest_length: 0.02}}",
+    "{name: b, type: cloth, origin: [0,0,0], u: [1,0,0.1], v: [0,0.7,0.2], nodes: [9,8],\n"
+    " node_mass: 0.1, springs: {structural: {stiffness: 300}, shear: {stiffness: 200},\n"
+    " bend: {stiffness: 90}}, pins: [corners]}",
+    "{name: b, type: lattice, origin: [0,0,0], nodes: [5,4,4], spacing: 0.1, node_mass: 0.1,\n"
+    " shells: 2, springs: {k1: {stiffness: 300}, k2: {stiffness: 200}, k3: {stiffness: 100},\n"
+    " kb1: {stiffness: 40}, kb2: {stiffness: 30}, kb3: {stiffness: 20}}}",
+    "{name: b, type: sphere, center: [0,0,0], radius: 1, subdivisions: 1, node_mass: 0.1,\n"
+    " springs: {edges: {stiffness: 300}, bend: {stiffness: 50}}}",
+    "{name: b, type: network, nodes: [[0,0,0],[1,0,0],[1,1,0.2],[0,1,0.1],[0.4,0.4,1]],\n"
+    " node_mass: [1, 0.2, 3, 0.5, 0.1], springs: [[0,1,{stiffness: 10}],[1,2,{stiffness: 500}],\n"
+    " [2,3,{stiffness: 80}],[3,0,{stiffness: 7}],[4,0,{stiffness: 30}],[4,2,{stiffness: 90}],\n"
+    " [4,1,{stiffness: 11, rest_length: 0.5}]]}",
+};
+enum { ORACLE_BODIES = sizeof oracle_bodies / sizeof oracle_bodies[0] };
+
+static void test_sharp_value_is_arpacks(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ORACLE_BODIES; i++)
+        for (int reference = 0; reference < 2; reference++) {
+            struct solver_options options = {
+                .config = {.threads = 2,
+                           .kernel = reference ? TAUT_KERNEL_REFERENCE : TAUT_KERNEL_AUTO}};
+            taut_solver *solver = solver_from(
+                scene_of(HEADER("verlet", "0.0001") "bodies: [%s]\n", oracle_bodies[i]), &options);
+            struct dense matrix = dense_of(solver);
+            double square = arpack_largest(&matrix);
+            free(matrix.values);
+            struct critical_step critical = sharp_of(solver);
+            assert_near(critical.sharp_omega * critical.sharp_omega / square, 1, 2e-5);
+            assert_true(critical.sharp_omega * critical.sharp_omega <= square * (1 + 1e-12));
+            assert_true(critical.omega >= critical.sharp_omega);
+            assert_near(critical.sharp * critical.sharp_omega, 2, 1e-14);
+            assert_near(critical.sharp_dt[INTEGRATOR_RK4] * sqrt(square), 2 * sqrt(2), 1e-4);
+            taut_solver_destroy(solver);
+        }
+}
+
+// In units of sqrt(m / k), all k the same and nothing stretched: a chain 1, structural springs of a
+// cloth 1, with shear 1 / sqrt(2). Of long ones both values are near to that of endless ones.
+static void test_known_limits(void **state)
+{
+    (void)state;
+    const double unit = sqrt(0.2 / 500);
+    static const struct {
+        const char *body;
+        double limit;
+    } cases[] = {
+        {"{name: c, type: rope, from: [0,0,0], to: [30,0,0], nodes: 300, node_mass: 0.2,\n"
+         " pins: [first], spring: {stiffness: 500}}",
+         1},
+        {"{name: c, type: cloth, origin: [0,0,0], u: [6,0,0], v: [0,0,6], nodes: [60,60],\n"
+         " node_mass: 0.2, springs: {structural: {stiffness: 500}}}",
+         1},
+        {"{name: c, type: cloth, origin: [0,0,0], u: [6,0,0], v: [0,0,6], nodes: [60,60],\n"
+         " node_mass: 0.2, springs: {structural: {stiffness: 500}, shear: {stiffness: 500}}}",
+         0.70710678118654752},
+    };
+    for (int i = 0; i < 3; i++) {
+        taut_solver *solver =
+            solver_of(HEADER("symplectic_euler", "0.001") "bodies: [%s]\n", cases[i].body);
+        struct critical_step critical = sharp_of(solver);
+        assert_near(critical.bound / unit, cases[i].limit, 1e-7);
+        assert_near(critical.sharp / unit, cases[i].limit, 1e-3);
+        assert_true(critical.sharp >= critical.bound);
+        taut_solver_destroy(solver);
+    }
+}
+
+// Each integrator has its own limit: with a position step h h_x omega^2 < 4.
+static void test_limits_follow_the_integrator(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        "precision: double\n"
+        "simulation: {integrator: symplectic_euler, dt: 0.01, position_step: 0.0025, steps: 1}\n"
+        "bodies: [{name: o, type: network, nodes: [[0,0,0],[1,0,0]], node_mass: [1,1],\n"
+        "  pins: [0], springs: [[0, 1, {stiffness: 100}]]}]\n");
+    struct critical_step critical = sharp_of(solver);
+    assert_near(critical.dt[INTEGRATOR_SYMPLECTIC_EULER], 0.4, 1e-14);
+    assert_near(critical.sharp_dt[INTEGRATOR_SYMPLECTIC_EULER], 0.4, 1e-9);
+    assert_near(critical.dt[INTEGRATOR_VERLET], 0.2, 1e-14);
+    assert_near(critical.dt[INTEGRATOR_RK4], 0.2 * sqrt(2), 1e-14);
+    assert_near(critical.dt[INTEGRATOR_EXPLICIT_EULER], 0, 0);
+    assert_near(critical.sharp_dt[INTEGRATOR_MIDPOINT], 0, 0);
+    taut_solver_destroy(solver);
+}
+
+// Damping and stiffness in different places: the bound of each node counts its own, and the sharp
+// step is that of the whole. Two oscillators: the first stiff, the second damped.
+static void test_damping_counts_where_it_is(void **state)
+{
+    (void)state;
+    taut_solver *solver =
+        solver_of(HEADER("verlet", "0.0001") "bodies: [{name: o, type: network,\n"
+                                             "  nodes: [[0,0,0],[1,0,0],[0,3,0],[1,3,0]],\n"
+                                             "  node_mass: [1,1,1,1], pins: [0, 2], springs:\n"
+                                             "  [[0, 1, {stiffness: 10000}],\n"
+                                             "   [2, 3, {stiffness: 1, damping: 50}]]}]\n");
+    struct critical_step critical = sharp_of(solver);
+    assert_near(critical.omega, 100, 1e-12);
+    assert_near(critical.damping, 50, 1e-12);
+    assert_near(critical.dt[INTEGRATOR_VERLET], 0.02, 1e-14);
+    assert_near(critical.sharp_dt[INTEGRATOR_VERLET], 0.02, 1e-7);
+    taut_solver_destroy(solver);
+}
+
+// A closed body with gas is stiffer than its springs: without stiff springs the gas alone sets the
+// limit, and runs diverge beyond it. From both sides of the sharp value, and never above by the
+// bound.
+static void test_gas_counts(void **state)
+{
+    (void)state;
+    static const char *const body =
+        "bodies: [{name: ball, type: sphere, center: [0,0,0], radius: 1, subdivisions: 2,\n"
+        "  mass: 0.01, springs: {edges: {stiffness: 0.01}},\n"
+        "  pressure: {amount: 400, inflate: 1, atmosphere: 95.5}}]\n";
+    taut_solver *solver = solver_of(HEADER("symplectic_euler", "1e-5") "%s", body);
+    struct critical_step with_gas = sharp_of(solver);
+    taut_solver_destroy(solver);
+    assert_true(with_gas.bound <= with_gas.sharp);
+    assert_true(with_gas.bound > 0.3 * with_gas.sharp);
+    assert_true(with_gas.sharp < 0.2 * 2 / sqrt(0.01 * 12 * 162 / 0.01));
+    for (int side = -1; side <= 1; side += 2) {
+        solver = solver_of("precision: double\n"
+                           "simulation: {integrator: symplectic_euler, dt: " NUM ", steps: 1}\n"
+                           "%s",
+                           (1 + 0.1 * side) * with_gas.sharp, body);
+        double start = energy_of(solver).kinetic;
+        taut_error error = {0};
+        taut_status status = taut_solver_step(solver, 400, &error);
+        bool grown = status != TAUT_OK || energy_of(solver).kinetic > 100 + start;
+        assert_int_equal(grown, side > 0);
+        taut_solver_destroy(solver);
+    }
+}
+
+// ---- dt: auto
+
+// A node between two pinned ones in a line.
+#define PULLED                                                                                     \
+    "simulation: {integrator: %s, dt: auto, duration: " NUM "}\n"                                  \
+    "bodies: [{name: o, type: network, nodes: [[-1,0,0],[0,0,0],[1,0,0]],\n"                       \
+    "  node_mass: [1, 1, 1], pins: [0, 2], springs:\n"                                             \
+    "  [[0, 1, {stiffness: 100}], [1, 2, {stiffness: 100, break_at: 1.5}]]}]\n"
+
+// A node put far off the line has springs that pull across it as well: dt shrinks. Time goes on
+// from where it was, and the duration is met.
+static void test_auto_step_follows_the_state(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"symplectic_euler", "verlet", "velocity_verlet", "rk4"};
+    for (int i = 0; i < 4; i++) {
+        taut_solver *solver = solver_of("precision: double\n" PULLED, names[i], 500.0);
+        double before = taut_solver_dt(solver);
+        uint64_t planned = taut_solver_steps_planned(solver);
+        assert_near(before, 0.8 * integrator_limit(solver->integrator) / sqrt(200), 1e-14);
+        advance(solver, 10);
+        put(solver, 1, vec3_make(0, 3, 0)); // the second spring breaks
+        advance(solver, 600);
+        double after = taut_solver_dt(solver);
+        assert_true(after > 1.2 * before);
+        assert_int_equal(solver->dt_rule.changes, 1);
+        assert_true(taut_solver_steps_planned(solver) < planned);
+        double time = (double)solver->dt_rule.since_step * before +
+                      (double)(610 - solver->dt_rule.since_step) * after;
+        assert_near(taut_solver_time(solver), time, 1e-9);
+        uint64_t left = taut_solver_steps_planned(solver) - taut_solver_step_count(solver);
+        advance(solver, left);
+        assert_true(taut_solver_time(solver) >= 500 - 1e-6);
+        assert_true(taut_solver_time(solver) < 500 + taut_solver_dt(solver));
+        taut_solver_destroy(solver);
+    }
+}
+
+struct change {
+    taut_solver *solver;
+    double dt;
+};
+
+static void change_dt(void *context, const struct worker *worker)
+{
+    const struct change *it = context;
+    it->solver->functions->change_dt(it->solver->system, it->dt, worker);
+}
+
+// Changing dt is no kick: on a plain oscillator, whose dt is changed by hand, energy stays.
+static void test_changed_step_keeps_energy(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"symplectic_euler", "verlet", "velocity_verlet", "rk4"};
+    for (int i = 0; i < 4; i++) {
+        taut_solver *solver = oscillator_of((struct oscillator){names[i], 2, 0.002, 1, 0, 0});
+        for (int change = 0; change < 40; change++) {
+            advance(solver, 37);
+            struct change to = {solver, change % 2 == 0 ? 0.001 : 0.002};
+            solver_work(solver, change_dt, &to);
+        }
+        double energy = energy_of(solver).kinetic + energy_of(solver).elastic;
+        assert_near(energy, 2, i == 0 ? 0.01 : 1e-4);
+        taut_solver_destroy(solver);
+    }
+}
+
+static uint64_t hash_of_auto(const void *context, const struct solver_options *options)
+{
+    (void)context;
+    taut_solver *solver = solver_from(
+        scene_of("simulation: {integrator: symplectic_euler, dt: auto, steps: 1000}\n"
+                 "environment: {gravity: [0, -9.81, 0], wind: {velocity: [2, 0, 1]}}\n"
+                 "bodies:\n"
+                 "  - {name: c, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,0,1],\n"
+                 "     nodes: [40, 31], mass: 0.1, pins: [corners],\n"
+                 "     springs: {structural: {stiffness: 30, damping: 0.001},\n"
+                 "       shear: {stiffness: 20}}}\n"
+                 "  - {name: s, type: sphere, center: [0,4,0], radius: 0.5, subdivisions: 3,\n"
+                 "     mass: 0.1, springs: {edges: {stiffness: 3}},\n"
+                 "     pressure: {amount: 9, inflate: 0.001}}\n"
+                 "  - {name: stiff, type: network, nodes: [[0,0,0],[1,0,0]], node_mass: [1,1],\n"
+                 "     pins: [0], velocities: [[0,0,0],[900,0,0]],\n"
+                 "     springs: [[0, 1, {stiffness: 1e9, break_at: 1.001}]]}\n"),
+        options);
+    double dt = taut_solver_dt(solver);
+    advance(solver, 4200); // past a look, of which scenes with so many faces have one in 4096
+    assert_true(taut_solver_dt(solver) != dt); // the test is of changes
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_auto_step_is_the_same_for_all(void **state)
+{
+    (void)state;
+    assert_same_hashes(hash_of_auto, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sharp_value_is_arpacks),
+        cmocka_unit_test(test_known_limits),
+        cmocka_unit_test(test_limits_follow_the_integrator),
+        cmocka_unit_test(test_damping_counts_where_it_is),
+        cmocka_unit_test(test_gas_counts),
+        cmocka_unit_test(test_auto_step_follows_the_state),
+        cmocka_unit_test(test_changed_step_keeps_energy),
+        cmocka_unit_test(test_auto_step_is_the_same_for_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
