@@ -229,7 +229,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
         places_leave(solver->places, before);
     }
     if (status == TAUT_OK)
-        packed_forget_slots(allocator, &solver->plan->packed);
+        plan_forget(solver->topology, solver->plan);
     if (status == TAUT_OK)
         status = dt_choose(solver, scene, diagnostics, error);
     if (status == TAUT_OK)

@@ -44,6 +44,14 @@ static double divergence_volume(struct system *system, const struct topology_bod
     return total[0];
 }
 
+static double sum_of_tiles(const struct system *system, struct range tiles)
+{
+    double sum = 0;
+    for (size_t tile = tiles.first; tile < tiles.end; tile++)
+        sum += system->chunk_sums[tile][0];
+    return sum / 6;
+}
+
 // sum (x - origin) dV/dx over the nodes (plan/rings.h), tile after tile.
 static double ring_volume(struct system *system, const struct plan_rings *rings, bool keep,
                           const struct worker *worker)
@@ -53,11 +61,35 @@ static double ring_volume(struct system *system, const struct plan_rings *rings,
         for (size_t tile = tiles.first; tile < tiles.end; tile++)
             system->chunk_sums[tile][0] = system->kernels->ring_tile(system, rings, tile, keep);
     worker_barrier(worker);
-    double sum = 0;
-    for (size_t tile = 0; tile < (size_t)rings->tile_count; tile++)
-        sum += system->chunk_sums[tile][0];
+    double volume = sum_of_tiles(system, (struct range){0, (size_t)rings->tile_count});
     worker_barrier(worker); // all have read before the next sum writes
-    return sum / 6;
+    return volume;
+}
+
+// The tiles of a body whose rings are columns of its packed springs, as a range.
+static struct range packed_rings(const struct system *system, size_t body)
+{
+    const struct plan_packed *packed = &system->plan->packed;
+    const struct packed_tile *first = packed_ring_tiles(packed, system->topology, body);
+    if (!first)
+        return (struct range){0, 0};
+    size_t begin = (size_t)(first - packed->tiles), end = begin;
+    while (end < (size_t)packed->tile_count && packed->tiles[end].ring_body == body + 1)
+        end++;
+    return (struct range){begin, end};
+}
+
+// The same from these columns.
+static double packed_volume(struct system *system, struct range all, const struct worker *worker)
+{
+    struct range tiles;
+    while (worker_take(worker, all.end - all.first, 2, &tiles))
+        for (size_t tile = all.first + tiles.first; tile < all.first + tiles.end; tile++)
+            system->chunk_sums[tile][0] = system->kernels->packed_volume(system, tile);
+    worker_barrier(worker);
+    double volume = sum_of_tiles(system, all);
+    worker_barrier(worker); // all have read before the next sum writes
+    return volume;
 }
 
 static void extend(double low[3], double high[3], const double point[3])
@@ -128,8 +160,11 @@ void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_ga
             continue;
         bool exact = is_exact(body);
         const struct plan_rings *rings = plan_rings_of_body(system->plan, b);
+        struct range packed = packed_rings(system, b);
         double volume = 0;
-        if (rings && (exact || only_gas))
+        if (packed.end > 0 && exact)
+            volume = packed_volume(system, packed, worker);
+        else if (rings && (exact || only_gas))
             volume = ring_volume(system, rings, only_gas, worker);
         else if (exact)
             volume = divergence_volume(system, body, worker);
@@ -141,15 +176,10 @@ void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_ga
 
 void REAL_NAME(volumes_take)(struct system *system, double time)
 {
-    const struct plan_packed *packed = &system->plan->packed;
-    const struct packed_tile *end = packed->tiles + packed->tile_count;
     for (size_t b = 0; b < system->topology->body_count; b++) {
-        const struct packed_tile *tile = packed_ring_tiles(packed, system->topology, b);
-        if (!tile)
-            continue;
-        double sum = 0;
-        for (; tile < end && tile->ring_body == b + 1; tile++)
-            sum += system->chunk_sums[tile - packed->tiles][0];
-        take_volume(system, b, sum / 6, is_exact(&system->topology->bodies[b]), time);
+        struct range tiles = packed_rings(system, b);
+        if (tiles.end > 0)
+            take_volume(system, b, sum_of_tiles(system, tiles),
+                        is_exact(&system->topology->bodies[b]), time);
     }
 }

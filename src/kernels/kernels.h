@@ -45,6 +45,8 @@ struct kernels {
     // Springs of a tile of packed ones (plan/packed.h); writes to the nodes of the tile alone.
     // Where the tile goes round rings also what ring_tile does, keeping the gradient; elsewhere 0.
     double (*packed)(const struct system *system, size_t tile);
+    // Of a tile that goes round rings the same number by itself.
+    double (*packed_volume)(const struct system *system, size_t tile);
     // Adds each face's unit normal to nx, ny, nz of its nodes.
     void (*normals)(const struct system *system, const void *unused, struct plan_block block);
     // Wind of laws face and quadratic; `wind` is a struct wind_now.
@@ -146,6 +148,9 @@ void REAL_NAME(tangent_packed_v4)(TANGENT_PACKED_ARGUMENTS);
 double REAL_NAME(packed_base)(const struct system *system, size_t number);
 double REAL_NAME(packed_v3)(const struct system *system, size_t number);
 double REAL_NAME(packed_v4)(const struct system *system, size_t number);
+double REAL_NAME(packed_volume_base)(const struct system *system, size_t number);
+double REAL_NAME(packed_volume_v3)(const struct system *system, size_t number);
+double REAL_NAME(packed_volume_v4)(const struct system *system, size_t number);
 
 // All springs that are on no grid, packed or in blocks; of each tile of packed ones that goes round
 // rings its share in the volume, into chunk_sums. Ends with a barrier.

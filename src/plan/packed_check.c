@@ -173,27 +173,47 @@ static bool check_slice_rings(const struct plan_packed *packed, const struct pac
     return true;
 }
 
+// The tiles from `tile` on, which go round the rings of a body.
+static taut_status check_body_rings(const struct topology *topology,
+                                    const struct plan_packed *packed,
+                                    const struct packed_tile *tile, const struct plan_rings *rings,
+                                    taut_error *error)
+{
+    const struct topology_body *body = &topology->bodies[rings->body];
+    struct ring_walk walk = {.rings = rings};
+    uint64_t end = body->first_node + body->node_count;
+    for (uint64_t node = body->first_node; node < end; tile++) {
+        if (!rings->found || tile == packed->tiles + packed->tile_count ||
+            tile->ring_body != rings->body + 1 || tile->first_node != node)
+            return no_sense(node, "no tile goes round its ring", error);
+        for (uint64_t slice = 0; slice < tile->slice_count; slice++)
+            if (!check_slice_rings(packed, tile, slice, &walk))
+                return no_sense(node, "a column leaves a ring", error);
+        node += tile->node_count;
+    }
+    return TAUT_OK;
+}
+
+// Rings that were forgotten are made again.
 static taut_status check_rings(const struct topology *topology, const struct plan *plan,
                                taut_error *error)
 {
-    const struct plan_packed *packed = &plan->packed;
-    for (size_t body = 0; body < topology->body_count; body++) {
-        const struct packed_tile *tile = packed_ring_tiles(packed, topology, body);
+    taut_status status = TAUT_OK;
+    for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++) {
+        const struct packed_tile *tile = packed_ring_tiles(&plan->packed, topology, body);
         if (!tile)
             continue;
-        struct ring_walk walk = {.rings = plan_rings_of_body(plan, body)};
-        uint64_t end = topology->bodies[body].first_node + topology->bodies[body].node_count;
-        for (uint64_t node = topology->bodies[body].first_node; node < end; tile++) {
-            if (!walk.rings || tile == packed->tiles + packed->tile_count ||
-                tile->ring_body != body + 1 || tile->first_node != node)
-                return no_sense(node, "no tile goes round its ring", error);
-            for (uint64_t slice = 0; slice < tile->slice_count; slice++)
-                if (!check_slice_rings(packed, tile, slice, &walk))
-                    return no_sense(node, "a column leaves a ring", error);
-            node += tile->node_count;
+        const struct plan_rings *rings = plan_rings_of_body(plan, body);
+        struct plan_rings again = {.body = body};
+        if (!rings || !rings->tiles) {
+            status = rings_make(topology, body, NULL, &again, error);
+            rings = &again;
         }
+        if (status == TAUT_OK)
+            status = check_body_rings(topology, &plan->packed, tile, rings, error);
+        rings_free(NULL, &again);
     }
-    return TAUT_OK;
+    return status;
 }
 
 taut_status packed_check(const struct topology *topology, const struct plan *plan,

@@ -265,7 +265,7 @@ static taut_status list_loose(const struct topology *topology, struct plan *plan
 
 const struct plan_rings *plan_rings_of_body(const struct plan *plan, size_t body)
 {
-    return plan->rings && plan->rings[body].tile_count > 0 ? &plan->rings[body] : NULL;
+    return plan->rings && plan->rings[body].found ? &plan->rings[body] : NULL;
 }
 
 // Bodies with gas have their volume and its gradient evaluated every step.
@@ -277,9 +277,8 @@ static taut_status make_rings(const struct topology *topology, struct plan *plan
     plan->ring_capacity = topology->body_count;
     taut_status status = TAUT_OK;
     for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++) {
-        bool found;
         if (topology->bodies[body].pressure.present)
-            status = rings_make(topology, body, plan->allocator, &plan->rings[body], &found, error);
+            status = rings_make(topology, body, plan->allocator, &plan->rings[body], error);
     }
     return status;
 }
@@ -321,6 +320,14 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     }
     *result = plan;
     return TAUT_OK;
+}
+
+void plan_forget(const struct topology *topology, struct plan *plan)
+{
+    for (size_t body = 0; body < plan->ring_capacity; body++)
+        if (packed_ring_tiles(&plan->packed, topology, body))
+            rings_forget(plan->allocator, &plan->rings[body]);
+    packed_forget_slots(plan->allocator, &plan->packed);
 }
 
 void plan_free(struct plan *plan)

@@ -88,7 +88,7 @@ struct plan {
     size_t grid_count, grid_capacity;
     struct plan_face_grid *face_grids; // capacity: grid_capacity
     size_t face_grid_count;
-    struct plan_rings *rings; // of each body; without tiles where it has none
+    struct plan_rings *rings; // of each body
     size_t ring_capacity;     // the number of bodies, or 0
     uint64_t tile_count;      // of all grids
     struct plan_nodes *loose; // the nodes of bodies that are no grids; length loose_count
@@ -111,6 +111,9 @@ struct plan_options {
 
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
                       const taut_allocator *allocator, struct plan **result, taut_error *error);
+
+// What only those want who make constants from the plan goes.
+void plan_forget(const struct topology *topology, struct plan *plan);
 
 void plan_free(struct plan *plan);
 

@@ -240,7 +240,8 @@ taut_status plan_check(const struct topology *topology, const struct plan *plan,
         status = check_set(topology, &plan->faces, true, error);
     // Rings first: packed springs are held against them.
     for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++)
-        if (plan_rings_of_body(plan, body))
+        if (plan_rings_of_body(plan, body) &&
+            (plan->rings[body].tiles || !packed_ring_tiles(&plan->packed, topology, body)))
             status = rings_check(topology, &plan->rings[body], error);
     if (status == TAUT_OK)
         status = packed_check(topology, plan, error);

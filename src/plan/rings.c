@@ -180,7 +180,7 @@ static bool allocate_rings(const taut_allocator *allocator, struct plan_rings *r
 
 static taut_status make_tiles(const struct ring_corners *corners, const struct topology_body *body,
                               const taut_allocator *allocator, struct plan_rings *rings,
-                              bool *found, taut_error *error)
+                              taut_error *error)
 {
     size_t nodes = (size_t)body->node_count;
     struct places places = {.body = body};
@@ -188,9 +188,9 @@ static taut_status make_tiles(const struct ring_corners *corners, const struct t
     places.place_seen = memory_allocate(NULL, nodes, sizeof *places.place_seen);
     bool memory = places.tile_seen && places.place_seen;
     if (memory) {
-        *found = cut(corners, &places, false, rings);
-        memory = !*found || allocate_rings(allocator, rings);
-        if (*found && memory)
+        rings->found = cut(corners, &places, false, rings);
+        memory = !rings->found || allocate_rings(allocator, rings);
+        if (rings->found && memory)
             cut(corners, &places, true, rings);
     }
     memory_release(NULL, places.tile_seen, nodes, sizeof *places.tile_seen);
@@ -199,20 +199,18 @@ static taut_status make_tiles(const struct ring_corners *corners, const struct t
 }
 
 taut_status rings_make(const struct topology *topology, size_t index,
-                       const taut_allocator *allocator, struct plan_rings *rings, bool *found,
-                       taut_error *error)
+                       const taut_allocator *allocator, struct plan_rings *rings, taut_error *error)
 {
     const struct topology_body *body = &topology->bodies[index];
     *rings = (struct plan_rings){.body = index};
-    *found = false;
     if (!body->closed || body->face_arity != 3 || body->face_count < body->node_count)
         return TAUT_OK;
     struct ring_corners corners;
     taut_status status = ring_corners_make(topology, body, &corners, error);
     if (status == TAUT_OK && order_rings(&corners))
-        status = make_tiles(&corners, body, allocator, rings, found, error);
+        status = make_tiles(&corners, body, allocator, rings, error);
     ring_corners_free(&corners);
-    if (status != TAUT_OK || !*found) {
+    if (status != TAUT_OK || !rings->found) {
         rings_free(allocator, rings);
         *rings = (struct plan_rings){.body = index};
     }
@@ -225,6 +223,12 @@ void rings_free(const taut_allocator *allocator, struct plan_rings *rings)
     memory_release(allocator, rings->halo, (size_t)rings->halo_count, sizeof *rings->halo);
     memory_release(allocator, rings->lengths, (size_t)rings->group_count, sizeof *rings->lengths);
     memory_release(allocator, rings->entries, (size_t)rings->entry_count, sizeof *rings->entries);
+}
+
+void rings_forget(const taut_allocator *allocator, struct plan_rings *rings)
+{
+    rings_free(allocator, rings);
+    *rings = (struct plan_rings){.body = rings->body, .found = rings->found};
 }
 
 uint64_t rings_bytes(const struct plan_rings *rings)

@@ -31,6 +31,8 @@ struct plan_ring_tile {
 
 struct plan_rings {
     size_t body;
+    bool found; // the body has rings
+    // No tiles where the rings have become columns of packed springs (packed.h).
     struct plan_ring_tile *tiles;
     uint64_t tile_count;
     uint32_t *halo; // node numbers
@@ -49,12 +51,15 @@ static inline uint32_t ring_tile_groups(const struct plan_ring_tile *tile)
     return (tile->node_count + RING_GROUP - 1) / RING_GROUP;
 }
 
-// Makes the rings of body `index`. *found is false, and `rings` empty, where the body has none: its
+// Makes the rings of body `index`. They are not `found`, and empty, where the body has none: its
 // faces are no closed surface of triangles, most of its nodes are not on it, or a node has too many
 // neighbours.
 taut_status rings_make(const struct topology *topology, size_t index,
-                       const taut_allocator *allocator, struct plan_rings *rings, bool *found,
+                       const taut_allocator *allocator, struct plan_rings *rings,
                        taut_error *error);
+
+// Frees what is found, and leaves that it was.
+void rings_forget(const taut_allocator *allocator, struct plan_rings *rings);
 
 void rings_free(const taut_allocator *allocator, struct plan_rings *rings);
 
