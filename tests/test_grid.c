@@ -124,9 +124,9 @@ static void swap_springs(struct topology *topology, uint64_t i, uint64_t j)
     uint32_t material = topology->spring_material[i];
     topology->spring_material[i] = topology->spring_material[j];
     topology->spring_material[j] = material;
-    double rest = topology->rest_length[i];
-    topology->rest_length[i] = topology->rest_length[j];
-    topology->rest_length[j] = rest;
+    double rest = topology->rest_double[i];
+    topology->rest_double[i] = topology->rest_double[j];
+    topology->rest_double[j] = rest;
 }
 
 // Lists of the same springs make the same grid, in whatever order, unless one is of another kind:
@@ -151,9 +151,9 @@ static void test_one_odd_spring_is_seen(void **state)
         assert_int_equal(found->offset, grid.directions[d].offset);
         assert_near(found->rest_length, grid.directions[d].rest_length, 1e-15);
     }
-    topology->rest_length[100] *= 1.001;
+    topology->rest_double[100] *= 1.001;
     assert_false(finds_grid(topology, &grid));
-    topology->rest_length[100] /= 1.001;
+    topology->rest_double[100] /= 1.001;
     uint32_t end = topology->springs[40][1];
     topology->springs[40][1] = end + 1; // of another row's end, or doubled
     assert_false(finds_grid(topology, &grid));

@@ -70,7 +70,7 @@ static void test_constants_in_plan_order(void **unused)
         assert_int_equal(constants->spring_nodes[i][0], spring.a);
         assert_int_equal(constants->spring_nodes[i][1], spring.b);
         assert_same_bits(built_rest_length(constants, i), spring.rest_length);
-        assert_int_equal(constants->spring_material[i], spring.material);
+        assert_int_equal(spring_material_number(constants, i), spring.material);
     }
     for (uint64_t i = 0; i < constants->nodes; i++)
         assert_same_bits(constants->inverse_mass[i],

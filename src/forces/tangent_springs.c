@@ -22,7 +22,7 @@ static void visit_springs(struct tangent *tangent, joint_visit visit)
     for (uint64_t i = 0; i < constants->springs; i++) {
         struct joint joint = {
             {constants->spring_nodes[i][0], constants->spring_nodes[i][1]},
-            constants->spring_material[i],
+            spring_material_number(constants, i),
             i,
             built_rest_length(constants, i),
         };

@@ -21,7 +21,7 @@ static void springs(const struct system *system, const void *unused, struct plan
         if (s->broken && s->broken[i])
             continue;
         const struct spring_constants *material =
-            &constants->material[constants->spring_material[i]];
+            &constants->material[spring_material_number(constants, i)];
         uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
         real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
         real square = dx * dx + dy * dy + dz * dz;

@@ -105,8 +105,8 @@ static bool add_spring(const struct topology *topology, uint64_t spring, struct 
         return false;
     census->recent = d;
     struct plan_direction *known = &grid->directions[d];
-    double rest_length = topology->rest_length[spring];
-    uint32_t material = topology->spring_material[spring], bit = UINT32_C(1) << d;
+    double rest_length = topology_listed_rest(topology, spring);
+    uint32_t material = topology_listed_material(topology, spring), bit = UINT32_C(1) << d;
     if (census->count[d] == 0) {
         known->rest_length = rest_length;
         known->material = material;

@@ -46,8 +46,8 @@ static void offer_listed(const struct system *system, const struct topology_body
     for (uint64_t i = 0; i < body->spring_count; i++) {
         const uint32_t *ends = topology->springs[body->first_listed + i];
         if (ends[0] == node || ends[1] == node)
-            offer(system, body->first_spring + i, topology->spring_material[body->first_listed + i],
-                  stiffest, spring);
+            offer(system, body->first_spring + i,
+                  topology_listed_material(topology, body->first_listed + i), stiffest, spring);
     }
 }
 
@@ -58,8 +58,8 @@ bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint
     for (uint64_t i = 0; i < constants->springs; i++) {
         const uint32_t *ends = constants->spring_nodes[i];
         if ((ends[0] == node || ends[1] == node) && !spring_is_broken(system, (size_t)i))
-            offer(system, plan_element(&system->plan->springs, i), constants->spring_material[i],
-                  &stiffest, spring);
+            offer(system, plan_element(&system->plan->springs, i),
+                  spring_material_number(constants, i), &stiffest, spring);
     }
     size_t index = topology_body_of_node(system->topology, node);
     const struct topology_body *body = &system->topology->bodies[index];

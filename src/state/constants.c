@@ -126,7 +126,10 @@ static void fill_rest(struct constants *constants, const struct topology *topolo
     bool own = constants->copies > 0;
     constants->spring_nodes =
         (const uint32_t(*)[2])(own ? constants->nodes_copy : topology->springs);
-    constants->spring_material = own ? constants->material_copy : topology->spring_material;
+    constants->one_material = topology->one_material;
+    constants->spring_material = own                     ? constants->material_copy
+                                 : topology->mixed_count ? topology->spring_material
+                                                         : NULL;
     for (uint64_t i = 0; i < constants->materials; i++) {
         const struct material *from = &topology->materials[i];
         constants->material[i] = (struct spring_constants){
@@ -182,7 +185,7 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
         constants_free(constants);
         return fail_memory(error, "the constants");
     }
-    constants->listed_rest_length = topology->rest_length;
+    constants->listed = topology;
     struct filling filling = {constants, topology, plan};
     team_work(team, fill, &filling);
     fill_rest(constants, topology);

@@ -37,15 +37,16 @@ struct constants {
     real *inverse_mass; // 0 for nodes that take no part in integration
     // In the plan's order: the topology's own lists where that is theirs, else copies.
     const uint32_t (*spring_nodes)[2];
-    const uint32_t *spring_material;
+    const uint32_t *spring_material; // NULL: all have one_material
+    uint32_t one_material;
     uint64_t copies;
     uint32_t (*nodes_copy)[2];
     uint32_t *material_copy;
     uint64_t rests;    // all springs; or 0 where the lists serve and no kernel reads rest_length
     real *rest_length; // plan order, as built
-    const double *listed_rest_length; // the topology's
-    uint32_t (*face_nodes)[3];        // plan order
-    uint32_t *face_body;              // plan order
+    const struct topology *listed; // where the lists are
+    uint32_t (*face_nodes)[3];     // plan order
+    uint32_t *face_body;           // plan order
     real *slot_rest; // of packed springs, by slots (plan/packed.h); -1 where there is none
     struct spring_constants *material;
     struct grid_constants *grids;
@@ -56,7 +57,13 @@ struct constants {
 static inline real built_rest_length(const struct constants *constants, uint64_t i)
 {
     return constants->rests > 0 ? constants->rest_length[i]
-                                : (real)constants->listed_rest_length[i];
+                                : (real)topology_listed_rest(constants->listed, i);
+}
+
+// The material of the i-th spring of the plan.
+static inline uint32_t spring_material_number(const struct constants *constants, uint64_t i)
+{
+    return constants->spring_material ? constants->spring_material[i] : constants->one_material;
 }
 
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,

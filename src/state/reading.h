@@ -24,7 +24,7 @@ static inline vec3 node_force(const struct state *s, size_t node)
 static inline const struct spring_constants *spring_material(const struct system *system,
                                                              size_t spring)
 {
-    return &system->constants->material[system->constants->spring_material[spring]];
+    return &system->constants->material[spring_material_number(system->constants, spring)];
 }
 
 static inline bool spring_is_broken(const struct system *system, size_t spring)

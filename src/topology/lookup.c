@@ -100,8 +100,8 @@ static struct spring_run listed_spring(const struct topology *topology,
                                .count = 1,
                                .a = topology->springs[s][0],
                                .b = topology->springs[s][1],
-                               .material = topology->spring_material[s],
-                               .rest_length = topology->rest_length[s]};
+                               .material = topology_listed_material(topology, s),
+                               .rest_length = topology_listed_rest(topology, s)};
 }
 
 struct spring_run topology_run(const struct topology *topology, uint64_t spring, uint64_t end)

@@ -13,8 +13,9 @@
     X(fixed, fixed_count)                                                                          \
     X(directions, direction_count)                                                                 \
     X(springs, listed_count)                                                                       \
-    X(spring_material, listed_count)                                                               \
-    X(rest_length, listed_count)                                                                   \
+    X(spring_material, mixed_count)                                                                \
+    X(rest_double, double_count)                                                                   \
+    X(rest_single, single_count)                                                                   \
     X(spring_outside, sorted_count)                                                                \
     X(faces, listed_face_count)                                                                    \
     X(materials, material_count)                                                                   \
@@ -22,6 +23,40 @@
     X(drive_pieces, drive_piece_count)                                                             \
     X(colliders, collider_count)                                                                   \
     X(gusts, environment.wind.gust_count)
+
+// Whether all springs that a body lists are of one of its materials.
+static bool lists_one_material(const struct body *body, size_t *material)
+{
+    uint64_t found = 0; // springs of *material
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++) {
+        for (uint64_t i = body->kind_start[kind]; i < body->kind_start[kind + 1]; i++) {
+            size_t own = body->spring_materials ? body->spring_materials[i] : kind;
+            if (found == 0)
+                *material = own;
+            if (own != *material)
+                return false;
+            found++;
+        }
+    }
+    return true;
+}
+
+// The same of all bodies.
+static void find_one_material(struct topology *topology, const struct bodies *bodies)
+{
+    size_t first_material = 0, own = 0;
+    int listing = 0; // bodies
+    bool one = true;
+    for (size_t i = 0; i < bodies->count && one; i++) {
+        const struct body *body = &bodies->items[i];
+        if (!body->direction_count && body->spring_count > 0) {
+            one = lists_one_material(body, &own) && ++listing == 1;
+            topology->one_material = (uint32_t)(first_material + own);
+        }
+        first_material += body->material_count;
+    }
+    topology->mixed_count = one ? 0 : topology->listed_count;
+}
 
 static void count_all(struct topology *topology, const taut_scene *scene,
                       const struct bodies *bodies)
@@ -48,6 +83,10 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         for (size_t m = 0; m < body->motion_count; m++)
             topology->drive_piece_count += body->motions[m].piece_count;
     }
+    find_one_material(topology, bodies);
+    bool single = scene->precision == PRECISION_SINGLE;
+    topology->single_count = single ? topology->listed_count : 0;
+    topology->double_count = single ? 0 : topology->listed_count;
     if (any_renumbered)
         topology->renumbered_count = topology->node_count;
     if (any_sorted)
@@ -93,13 +132,18 @@ static void cook_listed(struct topology *topology, const struct topology_body *c
             const struct material *material = &body->materials[own];
             topology->springs[s][0] = (uint32_t)(cooked->first_node + body->springs[i][0]);
             topology->springs[s][1] = (uint32_t)(cooked->first_node + body->springs[i][1]);
-            topology->spring_material[s] = (uint32_t)(first_material + own);
+            if (topology->mixed_count)
+                topology->spring_material[s] = (uint32_t)(first_material + own);
             if (topology->sorted_count)
                 topology->spring_outside[s] =
                     body->spring_order ? body->spring_order[i] : (uint32_t)i;
-            topology->rest_length[s] = body->rest_lengths          ? body->rest_lengths[i]
-                                       : material->has_rest_length ? material->rest_length
-                                                                   : built_length(body, i);
+            double rest = body->rest_lengths          ? body->rest_lengths[i]
+                          : material->has_rest_length ? material->rest_length
+                                                      : built_length(body, i);
+            if (topology->single_count)
+                topology->rest_single[s] = (float)rest;
+            else
+                topology->rest_double[s] = rest;
         }
     }
 }

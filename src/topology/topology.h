@@ -61,8 +61,13 @@ struct topology {
     size_t direction_count;
     uint64_t listed_count;     // springs that are listed:
     uint32_t (*springs)[2];    // node numbers over all bodies
+    uint64_t mixed_count;      // the same, or 0: all of them are of one material
     uint32_t *spring_material; // index into materials
-    double *rest_length;       // m, as built
+    uint32_t one_material;
+    // Rest lengths as built, m, in the precision of the run: one of these counts is 0.
+    uint64_t double_count, single_count;
+    double *rest_double;
+    float *rest_single;
 
     uint64_t sorted_count;    // the same, or 0 where springs stand as the builders made them
     uint32_t *spring_outside; // builder's numbers of listed springs, each in its body
@@ -144,6 +149,18 @@ static inline uint64_t topology_node_outside(const struct topology *topology, ui
 static inline uint64_t topology_node_inside(const struct topology *topology, uint64_t node)
 {
     return topology->renumbered_count ? topology->node_inside[node] : node;
+}
+
+// Of listed springs.
+static inline uint32_t topology_listed_material(const struct topology *topology, uint64_t listed)
+{
+    return topology->mixed_count ? topology->spring_material[listed] : topology->one_material;
+}
+
+static inline double topology_listed_rest(const struct topology *topology, uint64_t listed)
+{
+    return topology->single_count ? (double)topology->rest_single[listed]
+                                  : topology->rest_double[listed];
 }
 
 // Springs first .. first + count - 1, of which spring first + i joins nodes a + i and b + i (over
