@@ -206,6 +206,44 @@ static void test_damping_counts_where_it_is(void **state)
     taut_solver_destroy(solver);
 }
 
+// What is asked for is told, and no more: what the materials alone allow, what the nodes do, and
+// what neither does.
+struct question {
+    taut_solver *solver;
+    double most, told;
+};
+
+static void ask(void *context, const struct worker *worker)
+{
+    struct question *it = context;
+    double told = it->solver->functions->critical_up_to(it->solver->system, it->most, worker);
+    if (worker->index == 0)
+        it->told = told;
+}
+
+static void test_quick_looks_tell_what_is_asked(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ORACLE_BODIES; i++) {
+        struct solver_options options = {.config = {.threads = 3}};
+        taut_solver *solver = solver_from(
+            scene_of(HEADER("symplectic_euler", "0.0001") "bodies: [%s]\n", oracle_bodies[i]),
+            &options);
+        struct critical_step critical = sharp_of(solver);
+        double bound = critical.dt[INTEGRATOR_SYMPLECTIC_EULER];
+        taut_error error = {0};
+        assert_int_equal(solver->functions->prepare_critical(solver->system, false, &error),
+                         TAUT_OK);
+        static const double parts[] = {0.1, 0.5, 0.9, 0.999, 1.001, 2, INFINITY};
+        for (int p = 0; p < 7; p++) {
+            struct question question = {solver, parts[p] * bound, 0};
+            solver_work(solver, ask, &question);
+            assert_near(question.told / bound, fmin(1, parts[p]), 1e-12);
+        }
+        taut_solver_destroy(solver);
+    }
+}
+
 // A closed body with gas is stiffer than its springs: without stiff springs the gas alone sets the
 // limit, and runs diverge beyond it. From both sides of the sharp value, and never above by the
 // bound.
@@ -342,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_known_limits),
         cmocka_unit_test(test_limits_follow_the_integrator),
         cmocka_unit_test(test_damping_counts_where_it_is),
+        cmocka_unit_test(test_quick_looks_tell_what_is_asked),
         cmocka_unit_test(test_gas_counts),
         cmocka_unit_test(test_auto_step_follows_the_state),
         cmocka_unit_test(test_changed_step_keeps_energy),

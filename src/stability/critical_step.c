@@ -51,8 +51,13 @@ double REAL_NAME(critical_step_up_to)(struct system *system, double most,
     struct step_bounds bounds = {.count = 1, .dt = {most}};
     if (!integrator_form(settings->integrator, settings->position_ratio, true, &bounds.forms[0]))
         return integrator_limit(settings->integrator) > 0 ? most : 0;
+    const struct majorants *majorants = system->meter->majorants;
+    double square, damping;
+    if (REAL_NAME(majorants_rough)(majorants, &square, &damping) &&
+        step_of_form(&bounds.forms[0], square, damping) >= most)
+        return most;
     REAL_NAME(majorants_update)(system->meter->majorants, worker);
-    REAL_NAME(step_bounds_find)(system->meter->majorants, system, &bounds, worker);
+    REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
     return bounds.dt[0];
 }
 

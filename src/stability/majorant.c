@@ -23,48 +23,77 @@ struct row_springs {
     const uint8_t *broken;    // NULL: none can
 };
 
-// block += across I + (along - across) n n'
-#define ADD_BLOCK(block, i, along, across)                                                         \
-    do {                                                                                           \
-        const real more = (along) - (across);                                                      \
-        (block)[0][i] += (across) + more * nx * nx;                                                \
-        (block)[1][i] += (across) + more * ny * ny;                                                \
-        (block)[2][i] += (across) + more * nz * nz;                                                \
-        (block)[3][i] += more * nx * ny;                                                           \
-        (block)[4][i] += more * nx * nz;                                                           \
-        (block)[5][i] += more * ny * nz;                                                           \
-    } while (0)
+// Of each spring its direction, how often it counts, and what of its stiffness is across it.
+struct parts {
+    real nx[MAJORANT_NODES], ny[MAJORANT_NODES], nz[MAJORANT_NODES];
+    real weight[MAJORANT_NODES], across[MAJORANT_NODES], undirected[MAJORANT_NODES];
+};
 
-// Adds the springs between nodes first + i and first + i + apart to blocks at + i. Without a
-// direction (no length, or a run that has diverged) a spring counts in all of them.
-static void add_row(const struct system *system, struct row_springs springs,
-                    struct majorant *blocks, size_t at, size_t first, int64_t apart, size_t count)
+// Springs from nodes first + i to first + i + apart. Without a direction (no length, or a run that
+// has diverged) a spring counts in all of them. Plain loops, which compilers make vectors of: so
+// what is rare is left to loops of its own.
+static void find_parts(const struct system *system, const struct row_springs *springs, size_t first,
+                       int64_t apart, size_t count, struct parts *restrict parts)
 {
     const struct state *s = system->state;
-    const real *restrict x = s->x + first, *restrict y = s->y + first, *restrict z = s->z + first;
+    const real *x = s->x + first, *y = s->y + first, *z = s->z + first;
     const real *ox = x + apart, *oy = y + apart, *oz = z + apart;
     const real *other_free = system->constants->inverse_mass + (int64_t)first + apart;
-    const real k = springs.material->stiffness, c = springs.material->damping;
-    const real full = springs.material->damping_law == DAMPING_FULL ? 1 : (real)0;
-    real(*stiffness)[MAJORANT_NODES] = blocks->stiffness,
-    (*damping)[MAJORANT_NODES] = blocks->damping;
+    const real rest = springs->rest;
     for (size_t i = 0; i < count; i++) {
         const real dx = x[i] - ox[i], dy = y[i] - oy[i], dz = z[i] - oz[i];
         const real length = real_sqrt(dx * dx + dy * dy + dz * dz);
-        const bool directed = length > 0 && length <= REAL_HUGE;
-        const real inverse = directed ? 1 / length : 0;
-        const real nx = directed ? dx * inverse : 0, ny = directed ? dy * inverse : 0,
-                   nz = directed ? dz * inverse : 0;
-        const real rest = springs.rest_lengths ? springs.rest_lengths[i] : springs.rest;
-        const real stretch = 1 - rest * inverse;
-        const real across = directed ? (stretch > 0 ? stretch : 0) : 1;
-        real weight = other_free[i] != 0 ? 2 : 1;
-        if (springs.broken && springs.broken[i])
-            weight = 0;
-        ADD_BLOCK(stiffness, at + i, weight * k, weight * k * across);
-        if (c > 0)
-            ADD_BLOCK(damping, at + i, weight * c, weight * c * (directed ? full : 1));
+        const real inverse = 1 / length;
+        const real stretch = 1 - rest * inverse, across = stretch > 0 ? stretch : 0;
+        const real ux = dx * inverse, uy = dy * inverse, uz = dz * inverse;
+        const int directed = (length > 0) & (length <= REAL_HUGE);
+        parts->nx[i] = directed ? ux : 0;
+        parts->ny[i] = directed ? uy : 0;
+        parts->nz[i] = directed ? uz : 0;
+        parts->undirected[i] = directed ? 0 : (real)1;
+        parts->across[i] = directed ? across : 1;
+        parts->weight[i] = other_free[i] != 0 ? 2 : (real)1;
     }
+    for (size_t i = 0; springs->rest_lengths && i < count; i++) {
+        const real dx = x[i] - ox[i], dy = y[i] - oy[i], dz = z[i] - oz[i];
+        const real length = real_sqrt(dx * dx + dy * dy + dz * dz);
+        if (parts->undirected[i] == 0)
+            parts->across[i] =
+                length > springs->rest_lengths[i] ? 1 - springs->rest_lengths[i] / length : 0;
+    }
+    for (size_t i = 0; springs->broken && i < count; i++)
+        if (springs->broken[i])
+            parts->weight[i] = 0;
+}
+
+// blocks += weight k (n n' + across (I - n n'))
+static void add_blocks(const struct parts *restrict parts, const real *restrict across, real k,
+                       size_t count, real (*restrict blocks)[MAJORANT_NODES], size_t at)
+{
+    for (size_t i = 0; i < count; i++) {
+        const real all = parts->weight[i] * k, around = all * across[i], more = all - around;
+        const real nx = parts->nx[i], ny = parts->ny[i], nz = parts->nz[i];
+        blocks[0][at + i] += around + more * nx * nx;
+        blocks[1][at + i] += around + more * ny * ny;
+        blocks[2][at + i] += around + more * nz * nz;
+        blocks[3][at + i] += more * nx * ny;
+        blocks[4][at + i] += more * nx * nz;
+        blocks[5][at + i] += more * ny * nz;
+    }
+}
+
+// Adds the springs between nodes first + i and first + i + apart to blocks at + i.
+static void add_row(const struct system *system, struct row_springs springs,
+                    struct majorant *blocks, size_t at, size_t first, int64_t apart, size_t count)
+{
+    struct parts parts;
+    find_parts(system, &springs, first, apart, count, &parts);
+    add_blocks(&parts, parts.across, springs.material->stiffness, count, blocks->stiffness, at);
+    if (springs.material->damping == 0)
+        return;
+    for (size_t i = 0; springs.material->damping_law == DAMPING_FULL && i < count; i++)
+        parts.undirected[i] = 1;
+    add_blocks(&parts, parts.undirected, springs.material->damping, count, blocks->damping, at);
 }
 
 // ---- Grids
@@ -286,6 +315,37 @@ void REAL_NAME(majorants_update)(struct majorants *majorants, const struct worke
             REAL_NAME(face_majorants_update)(majorants->faces);
     }
     worker_barrier(worker);
+}
+
+// All of a block along every axis: more than it is along any.
+bool REAL_NAME(majorants_rough)(const struct majorants *majorants, double *stiffness,
+                                double *damping)
+{
+    const struct system *system = majorants->system;
+    *stiffness = *damping = 0;
+    if (majorants->loose.end > majorants->loose.first || majorants->faces)
+        return false;
+    double k_around = 0, c_around = 0;
+    for (int element = 0; element < 3; element++) { // the trace, of what is nowhere negative
+        k_around += (double)majorants->around_stiffness[element];
+        c_around += (double)majorants->around_damping[element];
+    }
+    for (size_t g = 0; g < system->plan->grid_count; g++) {
+        const struct plan_grid *grid = &system->plan->grids[g];
+        const struct topology_body *body = &system->topology->bodies[grid->body];
+        if (body->node_mass == 0) // listed, any of them may be the least
+            return false;
+        double k = k_around, c = c_around;
+        for (int d = 0; d < grid->direction_count; d++) {
+            const struct spring_constants *material =
+                &system->constants->material[grid->directions[d].material];
+            k += 4 * (double)material->stiffness; // two of them, each twice
+            c += 4 * (double)material->damping;
+        }
+        *stiffness = fmax(*stiffness, k / body->node_mass);
+        *damping = fmax(*damping, c / body->node_mass);
+    }
+    return true;
 }
 
 // The end of the run of nodes of one body.

@@ -38,6 +38,12 @@ uint64_t REAL_NAME(majorants_bytes)(const struct majorants *majorants);
 // Takes the present state. All workers together.
 void REAL_NAME(majorants_update)(struct majorants *majorants, const struct worker *worker);
 
+// A number that no element of any node's blocks, summed over a row, exceeds over its mass: found
+// from the materials of grids alone, without a look at any spring. False where not all springs are
+// on grids, or something acts through faces.
+bool REAL_NAME(majorants_rough)(const struct majorants *majorants, double *stiffness,
+                                double *damping);
+
 // The blocks of nodes first .. first + count - 1, at most MAJORANT_NODES; any worker, any nodes.
 void REAL_NAME(majorants_take)(const struct majorants *majorants, size_t first, size_t count,
                                struct majorant *blocks);

@@ -26,13 +26,11 @@ static double mean_and_spread(const struct block *m, double *spread)
     return mean;
 }
 
-// No eigenvalue is larger: at most two spreads above the mean, nor more than any row's sum.
+// No eigenvalue is larger: at most two spreads above the mean.
 static double eigenvalue_limit(const struct block *m)
 {
     double spread, mean = mean_and_spread(m, &spread);
-    double x = m->xx + fabs(m->xy) + fabs(m->xz), y = m->yy + fabs(m->xy) + fabs(m->yz);
-    double z = m->zz + fabs(m->xz) + fabs(m->yz);
-    return fmin(mean + 2 * spread, fmax(x, fmax(y, z)));
+    return mean + 2 * spread;
 }
 
 // The largest eigenvalue, in closed form (Smith 1961: trigonometric solution of the cubic).
@@ -55,6 +53,8 @@ static void try_node(const struct system *system, const struct step_bounds *boun
 {
     size_t node = blocks->first + i;
     double inverse = (double)system->constants->inverse_mass[node]; // of the mass
+    if (inverse == 0)
+        return;
     struct block k = block_at(blocks->stiffness, i), c = block_at(blocks->damping, i);
     double k_most = inverse * eigenvalue_limit(&k), c_most = inverse * eigenvalue_limit(&c);
     bool any = false;
@@ -75,16 +75,47 @@ static void try_node(const struct system *system, const struct step_bounds *boun
     }
 }
 
+// The same for all nodes of a run, coarsely: no eigenvalue is larger than the greatest sum over a
+// row. Times the inverse mass, which is 0 of fixed nodes.
+static void find_limits(const struct system *system, const struct majorant *blocks,
+                        const real (*restrict m)[MAJORANT_NODES], real *restrict limits)
+{
+    const real *inverse = system->constants->inverse_mass + blocks->first;
+    for (size_t i = 0; i < blocks->count; i++) {
+        const real xy = real_abs(m[3][i]), xz = real_abs(m[4][i]), yz = real_abs(m[5][i]);
+        const real x = m[0][i] + xy + xz, y = m[1][i] + xy + yz, z = m[2][i] + xz + yz;
+        const real larger = x > y ? x : y;
+        limits[i] = inverse[i] * (larger > z ? larger : z);
+    }
+}
+
+static bool may_have_least(const struct step_bounds *bounds, const struct least *least, double k,
+                           double c)
+{
+    const double round_off = 1 + 16 * (double)REAL_EPSILON;
+    for (int f = 0; f < bounds->count; f++) {
+        const struct step_form *form = &bounds->forms[f];
+        double h = least->dt[f];
+        if (!isfinite(h) ||
+            (form->stiffness * h * k + form->damping * c) * h * round_off >= form->limit)
+            return true;
+    }
+    return false;
+}
+
 static void try_nodes(const struct majorants *majorants, const struct system *system,
                       const struct step_bounds *bounds, struct range nodes, struct least *least)
 {
     for (size_t first = nodes.first; first < nodes.end; first += MAJORANT_NODES) {
         struct majorant blocks;
+        real k_limits[MAJORANT_NODES], c_limits[MAJORANT_NODES];
         size_t left = nodes.end - first;
         REAL_NAME(majorants_take)
         (majorants, first, left < MAJORANT_NODES ? left : MAJORANT_NODES, &blocks);
+        find_limits(system, &blocks, blocks.stiffness, k_limits);
+        find_limits(system, &blocks, blocks.damping, c_limits);
         for (size_t i = 0; i < blocks.count; i++)
-            if (system->constants->inverse_mass[first + i] != 0)
+            if (may_have_least(bounds, least, (double)k_limits[i], (double)c_limits[i]))
                 try_node(system, bounds, &blocks, i, least);
     }
 }
