@@ -8,18 +8,35 @@
 
 #include "forces/tangent.h"
 
+// Nodes go by eights through all loops: sums of every eighth node wait for no other, and are added
+// in one order whatever a register holds.
+enum { LANES = 8 };
+
+// The 3 x 3 blocks of so many nodes: xx, yy, zz, xy, xz, yz.
+union block_group {
+    real nodes[LANES][6];
+    real entries[6][LANES];
+};
+
 struct linear_solver {
     struct tangent *tangent;
     uint64_t nodes;
     struct node_vectors solution, residual; // the right side becomes the residual
     struct node_vectors direction, product;
-    real *mass;         // 0 for nodes that are not integrated
-    real (*inverse)[6]; // of the diagonal blocks: xx, yy, zz, xy, xz, yz
+    real *mass;                 // 0 for nodes that are not integrated
+    union block_group *inverse; // of the diagonal blocks
 };
 
 // The factors of K and C: what a change of velocity does to the force, times the step.
 struct linear_weights {
     double stiffness, damping;
+};
+
+struct linear_task {
+    struct linear_weights weights;
+    double tolerance;    // what may be left of the residual's norm
+    uint64_t iterations; // at most
+    bool warm;           // starts from the last solution where that is nearer than 0
 };
 
 struct linear_result {
@@ -43,12 +60,11 @@ uint64_t REAL_NAME(linear_solver_bytes)(const struct linear_solver *solver);
 void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear_weights weights,
                                      struct moment moment, const struct worker *worker);
 
-// solver->solution from solver->residual, until its norm has fallen to `tolerance` times what it
-// was, or after so many iterations.
+// solver->solution from solver->residual.
 struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
                                                   struct linear_solver *solver,
-                                                  struct linear_weights weights, double tolerance,
-                                                  uint64_t iterations, const struct worker *worker);
+                                                  const struct linear_task *task,
+                                                  const struct worker *worker);
 
 // The norm of solver->residual by the blocks of the last update.
 double REAL_NAME(linear_solver_norm)(struct system *system, struct linear_solver *solver,

@@ -130,8 +130,11 @@ static struct linear_result solve_linear(struct system *system, struct stage_rul
     struct linear_weights weights = {stage.g * stage.g, stage.g};
     REAL_NAME(linear_solver_update)
     (solver, weights, stage_moment(system, stage), worker);
-    struct linear_result result = REAL_NAME(linear_solver_run)(
-        system, solver, weights, wanted->tolerance, wanted->iterations, worker);
+    const struct linear_task task = {.weights = weights,
+                                     .tolerance = wanted->tolerance,
+                                     .iterations = wanted->iterations,
+                                     .warm = wanted->newton == 1};
+    struct linear_result result = REAL_NAME(linear_solver_run)(system, solver, &task, worker);
     if (worker->index == 0) {
         system->implicit_account.solves++;
         system->implicit_account.iterations += result.iterations;
