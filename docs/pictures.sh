@@ -25,5 +25,7 @@ picture jelly-spheres --times 0,0.32,0.48,0.64,1.2,4 --columns 3 --size 280,210 
     --box=-1.2,0,-1.2,1.2,1.6,1.2
 picture ball-floor --times 0,0.44,0.8,3.6,4,4.6 --columns 6 --size 150,150 --view 15,10 --wire \
     --floor 0 --sphere=-8,1.2,0.1,0.4,2,0,0 --box=-0.8,0,-0.6,0.8,1.7,0.6
+picture cloth-stiff --times 0.2,0.5,0.8,1.2,2,5 --columns 3 --size 300,240 --view 30,15 \
+    --sphere=0,-0.75,0.5,0.38
 picture cloth-links --times 0.24,6 --columns 1 --size 560,180 --view 20,15
 picture rope-swung --times 0.8,1.6,2.4,3.2,4,10 --columns 6 --size 150,150 --view 0,0 --floor -1.5

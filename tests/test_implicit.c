@@ -1,12 +1,10 @@
 // Implicit integrators: the exact solutions of their difference equations, their orders, their
-// equations solved densely, and what holds for every integrator (pins, drives, the same bits).
+// equations solved densely, and Newton's method.
 #include "physics.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "samples.h"
 
 static const char *const implicit[] = {"implicit_euler", "implicit_midpoint", "bdf2"};
 enum { IMPLICIT_COUNT = 3 };
@@ -398,150 +396,6 @@ static void test_newton_at_rest(void **state)
     taut_solver_destroy(solver);
 }
 
-// ---- What holds for every integrator
-
-static void test_keep_velocity(void **state)
-{
-    (void)state;
-    for (int i = 0; i < IMPLICIT_COUNT; i++) {
-        taut_solver *solver =
-            solver_of("precision: double\n"
-                      "simulation: {integrator: %s, dt: 0.1, keep_velocity: 0.9, steps: 1}\n"
-                      "bodies: [{name: o, type: network, nodes: [[0,0,0]], node_mass: [2],\n"
-                      "  springs: [], velocities: [[1,-2,3]]}]\n",
-                      implicit[i]);
-        advance(solver, 30);
-        double kept = pow(0.9, 30), way = 0.1 * (1 - kept) / (1 - 0.9);
-        assert_vector_near(velocity_of(solver, 0), vec3_make(kept, -2 * kept, 3 * kept), 1e-13);
-        assert_vector_near(place_of(solver, 0), vec3_make(way, -2 * way, 3 * way), 1e-13);
-        taut_solver_destroy(solver);
-    }
-}
-
-// A mass on a rough slope that projects: it slides at the acceleration of the slope, its memory of
-// the last step following what the projection does.
-static void test_projection(void **state)
-{
-    (void)state;
-    for (int i = 0; i < IMPLICIT_COUNT; i++) {
-        taut_solver *solver =
-            solver_of("precision: double\n"
-                      "simulation: {integrator: %s, dt: 0.01, steps: 1}\n"
-                      "environment: {gravity: [0,-10,0]}\n"
-                      "bodies: [{name: o, type: network, nodes: [[0,0.3,0]], node_mass: [2],\n"
-                      "  springs: [], velocities: [[1,0,0]]}]\n"
-                      "colliders: [{type: plane, point: [0,0,0], normal: [0,1,0],\n"
-                      "  response: project, keep: 0.99}]\n",
-                      implicit[i]);
-        advance(solver, 20);
-        assert_near(velocity_of(solver, 0).x, 1, 1e-12);
-        advance(solver, 400);
-        assert_near(place_of(solver, 0).y, 0, 0);
-        assert_true(fabs(velocity_of(solver, 0).x) < 0.05);
-        taut_solver_destroy(solver);
-    }
-}
-
-// Pins stay to the last bit, and drives are where their velocity has led them.
-static void test_pins_and_drives(void **state)
-{
-    (void)state;
-    for (int i = 0; i < IMPLICIT_COUNT; i++) {
-        taut_solver *solver = solver_of(
-            "precision: double\n"
-            "simulation: {integrator: %s, dt: 0.03, steps: 1}\n"
-            "environment: {gravity: [0,-9.81,0]}\n"
-            "bodies:\n"
-            "  - {name: r, type: rope, from: [0.1,0.2,0.3], to: [2,0,0], nodes: 9,\n"
-            "     node_mass: 0.1, pins: [0], spring: {stiffness: 1.0e+5, damping: 0.1},\n"
-            "     drives: [{node: last, velocity: [[0,[0,0,0]],[0.1,[0,1,0.5]],[0.5,[0,0,0]]]}]}\n",
-            implicit[i]);
-        vec3 pin = place_of(solver, 0);
-        advance(solver, 40);
-        assert_same_bits(place_of(solver, 0).x, pin.x);
-        assert_same_bits(place_of(solver, 0).y, pin.y);
-        assert_same_bits(place_of(solver, 0).z, pin.z);
-        assert_vector_near(velocity_of(solver, 0), vec3_make(0, 0, 0), 0);
-        assert_vector_near(place_of(solver, 8), vec3_make(2, 0.4, 0.2), 1e-12);
-        assert_int_equal(account_of(solver)->unconverged, 0);
-        taut_solver_destroy(solver);
-    }
-}
-
-// Springs break where the run has come to, not where it was only tried: here the place that the
-// velocity points to is far beyond, and the rope, which catches the mass, is not.
-static void test_nothing_breaks_at_places_only_tried(void **state)
-{
-    (void)state;
-    for (int caught = 0; caught < 2; caught++) {
-        taut_solver *solver =
-            solver_of("precision: double\n"
-                      "simulation: {integrator: implicit_euler, dt: 0.1, steps: 1}\n"
-                      "bodies: [{name: o, type: network, nodes: [[0,0,0],[1,0,0]],\n"
-                      "  node_mass: [1,1], pins: [0], velocities: [[0,0,0],[8,0,0]],\n"
-                      "  springs: [[0,1,{stiffness: %s, break_at: 1.5}]]}]\n",
-                      caught ? "1.0e+6" : "1");
-        advance(solver, 10);
-        assert_int_equal(taut_solver_broken_count(solver), caught ? 0 : 1);
-        taut_solver_destroy(solver);
-    }
-}
-
-// 10^6 N/m at a sixtieth of a second: nothing blows up, and it comes to hang.
-static void assert_stiff_cloth(const char *integrator, int newton, int nodes, int steps)
-{
-    taut_solver *solver =
-        solver_of("precision: double\n"
-                  "simulation: {integrator: %s, dt: " NUM ", steps: 1, implicit: {newton: %d}}\n"
-                  "environment: {gravity: [0,-9.81,0], air_drag: 0.001}\n"
-                  "output: {work: false}\n"
-                  "bodies:\n"
-                  "  - {name: o, type: cloth, u: [1,0,0], v: [0,0,1], nodes: [%d,%d], mass: 0.3,\n"
-                  "     pins: [0, %d], springs: {structural: {stiffness: 1.0e+6},\n"
-                  "     shear: {stiffness: 1000, damping: 0.01}, bend: {stiffness: 1}}}\n",
-                  integrator, 1.0 / 60, newton, nodes, nodes, nodes - 1);
-    double most = 0;
-    for (int step = 0; step < steps; step += 20) {
-        advance(solver, 20); // with its looks for divergence
-        taut_energy energy = energy_of(solver);
-        most = fmax(most, energy.kinetic + energy.elastic);
-        assert_true(energy.total < 0); // it began with 0
-    }
-    assert_true(most < 0.3 * 9.81 * 1); // what it can have fallen
-    taut_solver_destroy(solver);
-}
-
-static void test_a_stiff_cloth_is_stable(void **state)
-{
-    (void)state;
-    assert_stiff_cloth("implicit_euler", 1, quick() ? 7 : 9, 300);
-    assert_stiff_cloth("bdf2", 3, 5, quick() ? 60 : 300);
-}
-
-struct hashed {
-    const struct sample *sample;
-    const char *precision, *integrator;
-};
-
-static uint64_t hash_of(const void *context, const struct solver_options *options)
-{
-    const struct hashed *it = context;
-    taut_solver *solver = sample_solver(it->sample, it->precision, it->integrator, options);
-    advance(solver, 3);
-    uint64_t hash = taut_solver_hash(solver);
-    taut_solver_destroy(solver);
-    return hash;
-}
-
-static void test_same_bits(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sample_count; i++) {
-        struct hashed it = {&samples[i], i % 2 ? "double" : "single", implicit[i % IMPLICIT_COUNT]};
-        assert_same_hashes(hash_of, &it);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,12 +407,6 @@ int main(void)
         cmocka_unit_test(test_newton_solves_the_equations),
         cmocka_unit_test(test_what_does_not_converge_is_counted),
         cmocka_unit_test(test_newton_at_rest),
-        cmocka_unit_test(test_keep_velocity),
-        cmocka_unit_test(test_projection),
-        cmocka_unit_test(test_pins_and_drives),
-        cmocka_unit_test(test_nothing_breaks_at_places_only_tried),
-        cmocka_unit_test(test_a_stiff_cloth_is_stable),
-        cmocka_unit_test(test_same_bits),
     };
     return cmocka_run_group_tests_name("implicit", tests, NULL, NULL);
 }
