@@ -111,10 +111,11 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
     if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
         double dt = critical.dt[solver->integrator];
         snprintf(limit, sizeof limit,
-                 isinf(dt) ? "; dt is %g s, and %s has no limit of its own: look at how its "
-                             "equations were solved"
-                 : dt > 0  ? "; dt is %g s, and %s is known to be stable up to %.4g s"
-                           : "; dt is %g s, and %s grows at every step without damping",
+                 isinf(dt)
+                     ? "; dt is %g s, and springs set no limit to %s: look at what else acts, "
+                       "and at how the equations were solved"
+                 : dt > 0 ? "; dt is %g s, and %s is known to be stable up to %.4g s"
+                          : "; dt is %g s, and %s grows at every step without damping",
                  solver->dt, integrator_name(solver->integrator), dt);
     }
     return fail(
@@ -254,6 +255,8 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     solver->functions =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
     struct plan_options plan_options = options->plan;
+    // xpbd solves springs one after the other: those on no grid stand in coloured blocks.
+    plan_options.no_packing |= solver->integrator == INTEGRATOR_XPBD;
     plan_options.reference = options->config.kernel == TAUT_KERNEL_REFERENCE;
     struct bodies bodies = {0};
     struct diagnostics own = {0};
@@ -307,5 +310,7 @@ const char *solver_body_kernel(const taut_solver *solver, size_t body)
 {
     if (plan_grid_of_body(solver->plan, body))
         return "grid";
+    if (!solver->plan->packs && !solver->plan->reference)
+        return "blocks";
     return solver->functions->kernel_name(solver->system);
 }

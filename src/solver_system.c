@@ -46,6 +46,8 @@ static struct settings settings_of(const taut_scene *scene)
         .integrator = simulation->integrator,
         .position_ratio = own_step ? simulation->position_step / simulation->dt : 1,
         .keep_velocity = simulation->keep_velocity,
+        .substeps = (int)simulation->substeps,
+        .iterations = (int)simulation->iterations,
         .projects = any_projection(scene),
         .account_work = scene->output.work,
         .implicit = simulation->implicit,
@@ -111,6 +113,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->settings = settings_of(options->scene);
     set_dt(system, options->dt);
     struct state_needs needs = REAL_NAME(integrator_needs)(system->settings.integrator, topology);
+    needs.multipliers &= system->settings.iterations > 1;
     needs.gradients = ring_tiles(plan, topology->body_count) > 0;
     needs.power = system->settings.account_work && plan->grid_count > 0;
     taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
@@ -273,7 +276,7 @@ static uint64_t steps(const struct system *system)
 
 static int evaluations(const struct system *system)
 {
-    return REAL_NAME(integrator_evaluations)(system->settings.integrator);
+    return REAL_NAME(integrator_evaluations)(&system->settings);
 }
 
 static const char *kernel_name(const struct system *system)

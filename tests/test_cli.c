@@ -219,8 +219,8 @@ static void info_knows_the_critical_steps(void **state)
                                  "for name in d['unconditionally_stable']:\n"
                                  "    assert by[name] is None\n"
                                  "assert set(d['unconditionally_stable']) >= {'implicit_euler', "
-                                 "'implicit_midpoint', 'bdf2'}\n"
-                                 "assert len(by) >= 9");
+                                 "'implicit_midpoint', 'bdf2', 'xpbd'}\n"
+                                 "assert len(by) >= 10");
     outcome_free(&outcome);
     // h h_x omega^2 < 4 where positions have their own step.
     outcome = cli_expect(0, "taut info --json --set simulation.position_step=0.025 one.yaml");

@@ -123,13 +123,15 @@ static void test_scene_is_sound(void **context)
     taut_solver *solver = scene_open(scene, NULL, NULL);
     struct critical_step critical;
     assert_int_equal(solver_critical_step(solver, &critical, NULL), TAUT_OK);
-    assert_true(critical.known);
+    bool limited = isfinite(integrator_limit(solver->integrator));
+    assert_true(critical.known || !limited); // rigid links have no stiffness
     double limit = critical.dt[solver->integrator];
-    if (taut_solver_dt(solver) >= 0.93 * limit) { // contacts count in it as if all were touched
+    if (limited &&
+        taut_solver_dt(solver) >= 0.93 * limit) { // contacts count in it as if all were touched
         assert_int_equal(solver_sharp_step(solver, &critical, NULL), TAUT_OK);
         limit = critical.sharp_dt[solver->integrator];
     }
-    assert_true(taut_solver_dt(solver) < 0.93 * limit);
+    assert_true(!limited || taut_solver_dt(solver) < 0.93 * limit);
     taut_solver_destroy(solver);
     char *path = text_format("%s/scenes/%s.yaml", TAUT_TEST_SOURCE, scene);
     assert_non_null(path);

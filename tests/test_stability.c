@@ -93,6 +93,7 @@ static void test_explicit_euler_and_midpoint_always_grow(void **state)
     assert_true(isinf(integrator_limit(INTEGRATOR_IMPLICIT_EULER)));
     assert_true(isinf(integrator_limit(INTEGRATOR_IMPLICIT_MIDPOINT)));
     assert_true(isinf(integrator_limit(INTEGRATOR_BDF2)));
+    assert_true(isinf(integrator_limit(INTEGRATOR_XPBD)));
 }
 
 // h h_x omega^2 < 4, from both sides.

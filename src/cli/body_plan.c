@@ -34,6 +34,25 @@ static void count_packed_tile(const struct taut_solver *solver, const struct pac
     }
 }
 
+// Blocks of springs as tiles, of the bodies from that of their first spring to that of their last;
+// a body's colours are those up to the highest that it has.
+static void count_blocks(const struct taut_solver *solver, struct body_plan *plans)
+{
+    const struct plan_set *set = &solver->plan->springs;
+    int colour = 0;
+    for (uint32_t block = 0; block < set->block_count; block++) {
+        while (colour < set->colour_count && block >= set->colour_start[colour + 1])
+            colour++;
+        uint64_t first = set->blocks[block].first, last = first + set->blocks[block].count - 1;
+        size_t end = topology_body_of_spring(solver->topology, plan_element(set, last));
+        for (size_t b = topology_body_of_spring(solver->topology, plan_element(set, first));
+             b <= end; b++) {
+            plans[b].tiles++;
+            plans[b].colours = (uint64_t)colour + 1;
+        }
+    }
+}
+
 struct body_plan *body_plans_make(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
@@ -50,6 +69,8 @@ struct body_plan *body_plans_make(const taut_solver *solver)
         count_packed_tile(solver, &plan->packed.tiles[t], plans);
     for (uint64_t i = 0; i < plan->packed.late_count; i++)
         plans[topology_body_of_node(topology, plan->packed.late[i].node)].late++;
+    if (!plan->packs && !plan->reference)
+        count_blocks(solver, plans);
     for (size_t b = 0; plan->reference && b < topology->body_count; b++)
         plans[b].tiles = plans[b].colours = topology->bodies[b].spring_count > 0;
     return plans;

@@ -14,8 +14,14 @@ void REAL_NAME(forces_evaluate)(struct system *system, struct moment moment,
 void REAL_NAME(forces_look)(struct system *system, struct moment moment,
                             const struct worker *worker);
 
-// The same, but every node makes its step of Euler's as soon as its force is known, and the forces
-// are 0 afterwards. To the bit what forces_evaluate and a loop over the nodes would give.
+// fx, fy, fz := all forces but those of springs. A worker's own share of the nodes (node_share) is
+// ready for it when this returns, without a barrier at the end; the others' need not be.
+void REAL_NAME(forces_outside)(struct system *system, struct moment moment,
+                               const struct worker *worker);
+
+// The same as forces_evaluate, but every node makes its step of Euler's as soon as its force is
+// known, and the forces are 0 afterwards. To the bit what forces_evaluate and a loop over the nodes
+// would give.
 void REAL_NAME(forces_move)(struct system *system, struct moment moment, enum sweep_finish finish,
                             const struct worker *worker);
 

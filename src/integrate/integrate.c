@@ -10,13 +10,18 @@ struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
         .base_positions = start || integrator == INTEGRATOR_VERLET,
         .base_velocities = start,
         .slopes = integrator == INTEGRATOR_RK4,
+        .multipliers = integrator == INTEGRATOR_XPBD,
         .normals = wind->present && wind->law == WIND_NODE,
     };
 }
 
-int REAL_NAME(integrator_evaluations)(enum integrator integrator)
+int REAL_NAME(integrator_evaluations)(const struct settings *settings)
 {
-    return integrator == INTEGRATOR_RK4 ? 4 : integrator == INTEGRATOR_MIDPOINT ? 2 : 1;
+    if (settings->integrator == INTEGRATOR_XPBD)
+        return settings->substeps * settings->iterations;
+    return settings->integrator == INTEGRATOR_RK4        ? 4
+           : settings->integrator == INTEGRATOR_MIDPOINT ? 2
+                                                         : 1;
 }
 
 struct moment REAL_NAME(moment_now)(const struct system *system)
@@ -76,6 +81,9 @@ void REAL_NAME(integrator_step)(struct system *system, const struct worker *work
         break;
     case INTEGRATOR_BDF2:
         REAL_NAME(bdf2)(system, worker);
+        break;
+    case INTEGRATOR_XPBD:
+        REAL_NAME(xpbd)(system, worker);
         break;
     case INTEGRATOR_COUNT:
         break;

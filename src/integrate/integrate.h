@@ -9,8 +9,8 @@
 struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
                                                const struct topology *topology);
 
-// Force evaluations a step.
-int REAL_NAME(integrator_evaluations)(enum integrator integrator);
+// How often a step goes over every spring.
+int REAL_NAME(integrator_evaluations)(const struct settings *settings);
 
 // Called once before the first step: what the integrator must know of the state at t = 0.
 void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker);
@@ -34,6 +34,11 @@ void REAL_NAME(motions_place)(struct system *system, double elapsed, const struc
 // The same at the end of the step, from where the next one starts; planes that block drives do.
 void REAL_NAME(motions_advance)(struct system *system, double elapsed, const struct worker *worker);
 
+// Gives driven and prescribed nodes the velocity that takes them to where they are `elapsed`
+// seconds after the step's start, in `step` seconds.
+void REAL_NAME(motions_lead)(struct system *system, double elapsed, double step,
+                             const struct worker *worker);
+
 // The steps themselves.
 void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worker);
 void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *worker);
@@ -46,5 +51,6 @@ void REAL_NAME(rk4)(struct system *system, const struct worker *worker);
 void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worker);
 void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *worker);
 void REAL_NAME(bdf2)(struct system *system, const struct worker *worker);
+void REAL_NAME(xpbd)(struct system *system, const struct worker *worker);
 
 #endif

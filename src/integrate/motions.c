@@ -138,6 +138,24 @@ static void place_all(struct system *system, double elapsed, bool advance,
     stage_end(&system->clock, STAGE_MOTIONS, worker);
 }
 
+void REAL_NAME(motions_lead)(struct system *system, double elapsed, double step,
+                             const struct worker *worker)
+{
+    if (system->topology->motion_count == 0)
+        return;
+    struct state *s = system->state;
+    for (size_t m = 0; worker->index == 0 && m < system->topology->motion_count; m++) {
+        size_t node = system->topology->motions[m].node;
+        struct placement placement = placement_after(system, m, elapsed);
+        if (system->topology->motions[m].type == MOTION_DRIVE)
+            block_by_planes(system->topology, &placement);
+        s->vx[node] = (real)((placement.position.x - (double)s->x[node]) / step);
+        s->vy[node] = (real)((placement.position.y - (double)s->y[node]) / step);
+        s->vz[node] = (real)((placement.position.z - (double)s->z[node]) / step);
+    }
+    stage_end(&system->clock, STAGE_MOTIONS, worker);
+}
+
 void REAL_NAME(motions_place)(struct system *system, double elapsed, const struct worker *worker)
 {
     place_all(system, elapsed, false, worker);

@@ -7,6 +7,7 @@
 #    include "kernels/grid_power_body.h"
 #    include "kernels/node_sums_body.h"
 #    include "kernels/grid_strain_body.h"
+#    include "kernels/links_body.h"
 #else
 typedef int no_such_instruction_set; // a file must not be empty
 #endif

@@ -4,6 +4,7 @@
 #ifndef TAUT_KERNELS_KERNELS_H
 #define TAUT_KERNELS_KERNELS_H
 
+#include "kernels/links.h"
 #include "kernels/sweep.h"
 #include "kernels/tangent.h"
 #include "simd/isa.h"
@@ -42,6 +43,9 @@ struct kernels {
     const char *name;
     // Elastic and damping forces of springs (physics.md, 3).
     void (*springs)(const struct system *system, const void *unused, struct plan_block block);
+    // Springs as links; `pass` is a struct link_pass. They change the velocities of their nodes.
+    void (*links)(const struct system *system, const void *pass, struct plan_block block);
+    void (*grid_links)(const struct link_row *row);
     // Springs of a tile of packed ones (plan/packed.h); writes to the nodes of the tile alone.
     // Where the tile goes round rings also what ring_tile does, keeping the gradient; elsewhere 0.
     double (*packed)(const struct system *system, size_t tile);
@@ -114,7 +118,8 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa);
     void REAL_NAME(node_sums_##isa)(const struct state *, struct range, const double *, double,    \
                                     const double[3], struct node_sums *);                          \
     uint64_t REAL_NAME(grid_beyond_##isa)(const struct state *, const struct grid_strand *,        \
-                                          const struct strain_limits *);
+                                          const struct strain_limits *);                           \
+    void REAL_NAME(grid_links_##isa)(const struct link_row *);
 DECLARE_GRID_KERNELS(base)
 DECLARE_GRID_KERNELS(v3)
 DECLARE_GRID_KERNELS(v4)
@@ -155,6 +160,13 @@ double REAL_NAME(packed_volume_v4)(const struct system *system, size_t number);
 // All springs that are on no grid, packed or in blocks; of each tile of packed ones that goes round
 // rings its share in the volume, into chunk_sums. Ends with a barrier.
 void REAL_NAME(run_springs)(const struct system *system, const struct worker *worker);
+
+// The plain loop of links.
+void REAL_NAME(links_plain)(const struct system *system, const void *pass, struct plan_block block);
+
+// One iteration over all springs as links, in a substep of `step` seconds: blocks, then grids.
+void REAL_NAME(run_links)(const struct system *system, double step, bool first,
+                          const struct worker *worker);
 
 // Runs a kernel over all blocks of a set: colour after colour, the blocks of a colour shared among
 // the workers, then the tail by worker 0. Ends with a barrier.

@@ -24,6 +24,7 @@ enum integrator {
     INTEGRATOR_IMPLICIT_EULER,
     INTEGRATOR_IMPLICIT_MIDPOINT,
     INTEGRATOR_BDF2,
+    INTEGRATOR_XPBD,
     INTEGRATOR_COUNT
 };
 
@@ -46,6 +47,8 @@ struct scene_simulation {
     double keep_velocity; // in (0, 1]
     double position_step; // s; 0: the same as dt
     struct scene_implicit implicit;
+    uint64_t substeps;   // of xpbd; default 10
+    uint64_t iterations; // of xpbd, a substep; default 1
     mark at, dt_at;
 };
 
@@ -74,12 +77,12 @@ struct scene_environment {
     struct scene_wind wind;
 };
 
-enum spring_law { LAW_LINEAR, LAW_TENSION_ONLY, LAW_COMPRESSION_ONLY };
+enum spring_law { LAW_LINEAR, LAW_TENSION_ONLY, LAW_COMPRESSION_ONLY, LAW_RIGID };
 enum damping_law { DAMPING_AXIAL, DAMPING_FULL };
 
 // One spring material, complete: the reader has applied the body's common keys as defaults.
 struct material {
-    double stiffness; // N/m, >= 0
+    double stiffness; // N/m, >= 0; 0 where the law is rigid
     double damping;   // N s/m, >= 0
     enum damping_law damping_law;
     enum spring_law law;

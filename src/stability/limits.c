@@ -14,6 +14,7 @@ double integrator_limit(enum integrator integrator)
     case INTEGRATOR_IMPLICIT_EULER:
     case INTEGRATOR_IMPLICIT_MIDPOINT:
     case INTEGRATOR_BDF2:
+    case INTEGRATOR_XPBD:
         return INFINITY;
     case INTEGRATOR_EXPLICIT_EULER:
     case INTEGRATOR_MIDPOINT:

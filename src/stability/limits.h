@@ -25,7 +25,7 @@ struct critical_step {
 };
 
 // From the stability polynomial: 2 for the symplectic ones, 2 sqrt 2 for rk4, 0 for explicit Euler
-// and midpoint, which grow at every step, INFINITY for the implicit ones, which never do.
+// and midpoint, which grow at every step, INFINITY for the implicit ones and xpbd, which never do.
 double integrator_limit(enum integrator integrator);
 
 // A step h is stable while the largest eigenvalue of M^-1 (stiffness h^2 K + damping h C) is below

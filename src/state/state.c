@@ -150,6 +150,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
     state->allocator = allocator;
     state->nodes = topology->node_count;
     state->springs = plan->place_count;
+    state->links = topology->spring_count;
     state->slots = plan->packed.slot_count;
     state->bodies = topology->body_count;
     state->motions = topology->motion_count;

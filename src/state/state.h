@@ -43,6 +43,9 @@
     X(real, ax, nodes, needs.gradients)                                                            \
     X(real, ay, nodes, needs.gradients)                                                            \
     X(real, az, nodes, needs.gradients)                                                            \
+    /* impulses of the substep so far, times h, J s2 / m (xpbd with several iterations): those of  \
+     * the plan's blocks, then of each grid direction after direction */                           \
+    X(real, multiplier, links, needs.multipliers)                                                  \
     /* power that the damping of a node's forward springs takes, W (work of damped grids) */       \
     X(real, power, nodes, needs.power)                                                             \
     /* rest lengths that yielding moves (m); springs that broke */                                 \
@@ -82,12 +85,12 @@ static inline size_t state_place(int place)
 }
 
 struct state_needs {
-    bool base_positions, base_velocities, slopes, normals, power, gradients;
+    bool base_positions, base_velocities, slopes, normals, power, gradients, multipliers;
 };
 
 struct state {
     const taut_allocator *allocator;
-    uint64_t nodes, springs, slots, bodies, motions, colliders;
+    uint64_t nodes, springs, links, slots, bodies, motions, colliders;
     uint64_t step;       // steps done
     bool forces_current; // fx, fy, fz belong to x and v (and may serve the next step)
     bool forces_zero;    // fx, fy, fz are 0 where the next evaluation wants them so

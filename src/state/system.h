@@ -23,8 +23,9 @@ struct settings {
     double position_step;  // s
     double position_ratio; // position_step / dt
     double keep_velocity;
-    bool projects;     // some collider has response: project
-    bool account_work; // work.h
+    int substeps, iterations; // of xpbd
+    bool projects;            // some collider has response: project
+    bool account_work;        // work.h
     struct scene_implicit implicit;
 };
 

@@ -258,6 +258,8 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
     for (size_t i = 0; i < body->material_count; i++) {
         const struct material *material = &body->materials[i];
         topology->materials[at->material + i] = *material;
+        if (material->law == LAW_RIGID) // its force is not one of its length
+            topology->materials[at->material + i].stiffness = 0;
         topology->any_breaks |= isfinite(material->break_at);
         topology->any_yields |= isfinite(material->yield_at);
     }

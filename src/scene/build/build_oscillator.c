@@ -68,6 +68,9 @@ static taut_status check_oscillator(struct build *build, const struct oscillatio
 {
     const struct scene_body *given = build->given;
     const struct material *spring = &build->body->materials[0];
+    if (spring->law == LAW_RIGID)
+        return build_refuse(build, given->at, "oscillator '%s' cannot swing on a rigid spring",
+                            given->name);
     if (!(spring->stiffness > 0.0))
         return build_refuse(build, given->at, "oscillator '%s' needs a stiffness above 0",
                             given->name);
@@ -175,7 +178,7 @@ static taut_status check_pendulum(struct build *build)
     const struct material *spring = &build->body->materials[0];
     if (!(shape->length > 0.0))
         return build_refuse(build, given->at, "pendulum '%s' needs a length above 0", given->name);
-    if (shape->model == PENDULUM_SPRING && !(spring->stiffness > 0.0))
+    if (shape->model == PENDULUM_SPRING && spring->law != LAW_RIGID && !(spring->stiffness > 0.0))
         return build_refuse(build, given->at, "pendulum '%s' on a spring needs a stiffness above 0",
                             given->name);
     return TAUT_OK;

@@ -18,6 +18,12 @@ void bind_output(struct binder *binder, const struct dom_value *value);
 bool bind_material(struct binder *binder, const struct dom_value *value, const char *what,
                    bool has_stiffness, struct material *material);
 
+// Complains where a mapping says `law: rigid` to an integrator that knows none.
+void bind_law(struct binder *binder, const struct bound *bound, const struct material *material);
+
+// Whether the body's common keys make a spring without keys of its own.
+bool bind_common_serves(const struct bound *bound, const struct scene_body *body);
+
 // Binds `spring`, `springs` and `links` of every type but network into body->kinds.
 void bind_springs(struct binder *binder, const struct bound *bound, struct scene_body *body);
 

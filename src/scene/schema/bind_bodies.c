@@ -47,12 +47,13 @@ static void bind_content(struct binder *binder, const struct bound *bound, struc
 {
     const struct dom_pair *pins = bound_find(bound, "pins"), *drives = bound_find(bound, "drives");
     body->common.has_rest_length = bound_find(bound, "rest_length") != NULL;
+    bind_law(binder, bound, &body->common);
     if (body->type == BODY_NETWORK)
         bind_network(binder, bound, body);
     bind_shape(binder, bound, body);
     bind_mass(binder, bound, body);
     if (body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM) {
-        body->kinds[0].present = bound_find(bound, "stiffness") != NULL;
+        body->kinds[0].present = bind_common_serves(bound, body);
         body->kinds[0].material = body->common;
     } else if (body->type != BODY_NETWORK) {
         bind_springs(binder, bound, body);

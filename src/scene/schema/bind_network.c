@@ -150,7 +150,7 @@ static bool bind_spring_material(struct binder *binder, const struct dom_value *
     }
     if (own && !bind_material(binder, own, "a spring", has_stiffness, &material))
         return false;
-    if (!own && !has_stiffness)
+    if (!own && !has_stiffness && material.law != LAW_RIGID)
         return bind_complain(binder, item->at, NULL,
                              "'stiffness' is missing in this spring, and the body has none in "
                              "common");
@@ -200,9 +200,10 @@ static void bind_spring_list(struct binder *binder, const struct dom_value *valu
     }
     network->spring_count = count;
     size_t missing = 0;
+    bool serves = has_stiffness || body->common.law == LAW_RIGID;
     for (size_t i = 0; i < count; i++) {
         const struct dom_value *item = &value->node->items[i];
-        bool bare = item->node->kind == DOM_LIST && item->node->count == 2 && !has_stiffness;
+        bool bare = item->node->kind == DOM_LIST && item->node->count == 2 && !serves;
         // That bare springs have no stiffness is one mistake, of the body.
         bind_spring(binder, item, i, body, has_stiffness || (bare && missing > 0), &pool);
         missing += bare;

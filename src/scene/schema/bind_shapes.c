@@ -127,6 +127,8 @@ static void check_stiffness(struct binder *binder, const struct bound *bound,
                             const struct scene_body *body)
 {
     const struct dom_pair *stiffness = bound_find(bound, "stiffness");
+    if (body->common.law == LAW_RIGID && body->type == BODY_PENDULUM)
+        return;
     if (bound_lacks(bound, "stiffness"))
         bind_complain(binder, bound->at, NULL, "'stiffness' is missing in %s",
                       schema_shapes[body->type].what);

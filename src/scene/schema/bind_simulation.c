@@ -50,6 +50,24 @@ static void bind_implicit(struct binder *binder, const struct bound *simulation)
                      "is only for the integrators implicit_euler, implicit_midpoint and bdf2");
 }
 
+// Keys that belong to one integrator, and what an integrator cannot do.
+static void check_integrator(struct binder *binder, const struct bound *bound)
+{
+    const struct scene_simulation *simulation = &binder->scene->simulation;
+    binder->integrator_known = bound_sound(bound, "integrator");
+    if (!binder->integrator_known)
+        return;
+    if (simulation->integrator != INTEGRATOR_SYMPLECTIC_EULER)
+        bound_refuse(binder, bound, "position_step", "is only for the integrator symplectic_euler");
+    if (simulation->integrator != INTEGRATOR_XPBD) {
+        bound_refuse(binder, bound, "substeps", "is only for the integrator xpbd");
+        bound_refuse(binder, bound, "iterations", "is only for the integrator xpbd");
+    } else if (simulation->dt_auto) {
+        bind_complain(binder, simulation->dt_at, NULL,
+                      "'dt: auto' needs a critical step, and xpbd has none; give dt in seconds");
+    }
+}
+
 void bind_simulation(struct binder *binder, const struct dom_value *value)
 {
     struct scene_simulation *simulation = &binder->scene->simulation;
@@ -63,9 +81,7 @@ void bind_simulation(struct binder *binder, const struct dom_value *value)
     simulation->has_duration = bound_find(&bound, "duration") && bound_sound(&bound, "duration");
     check_step_count(binder, &bound);
     bind_implicit(binder, &bound);
-    if (bound_sound(&bound, "integrator") && simulation->integrator != INTEGRATOR_SYMPLECTIC_EULER)
-        bound_refuse(binder, &bound, "position_step",
-                     "is only for the integrator symplectic_euler");
+    check_integrator(binder, &bound);
 }
 
 // ---- Environment

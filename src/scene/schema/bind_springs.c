@@ -41,6 +41,21 @@ static const struct dom_value *find_named(struct binder *binder, const struct do
     return NULL;
 }
 
+void bind_law(struct binder *binder, const struct bound *bound, const struct material *material)
+{
+    const struct dom_pair *law = bound_find(bound, "law");
+    if (!law || !bound_sound(bound, "law") || material->law != LAW_RIGID)
+        return;
+    if (binder->integrator_known && binder->scene->simulation.integrator != INTEGRATOR_XPBD)
+        bind_complain(binder, law->value.at, NULL, "'law: rigid' is only for the integrator xpbd");
+}
+
+bool bind_common_serves(const struct bound *bound, const struct scene_body *body)
+{
+    return bound_find(bound, "stiffness") ||
+           (bound_find(bound, "law") && body->common.law == LAW_RIGID);
+}
+
 bool bind_material(struct binder *binder, const struct dom_value *value, const char *what,
                    bool has_stiffness, struct material *material)
 {
@@ -59,7 +74,8 @@ bool bind_material(struct binder *binder, const struct dom_value *value, const c
         return false;
     if (bound_find(&bound, "rest_length"))
         material->has_rest_length = true;
-    if (!has_stiffness && bound_lacks(&bound, "stiffness"))
+    bind_law(binder, &bound, material);
+    if (!has_stiffness && material->law != LAW_RIGID && bound_lacks(&bound, "stiffness"))
         bind_complain(binder, value->at, NULL,
                       "'stiffness' is missing in %s, and the body has none in common", what);
     return binder->diagnostics->error_count == before;
@@ -73,7 +89,8 @@ struct kinds {
     struct scene_body *body;
     bool wanted[SPRING_KINDS_MAX]; // built unless `springs` leaves them out
     bool allowed[SPRING_KINDS_MAX];
-    bool has_stiffness;
+    bool has_stiffness; // among the common keys
+    bool serves;        // these make a spring by themselves
     bool links_known;
 };
 
@@ -134,9 +151,9 @@ static bool build_kind(struct kinds *kinds, size_t kind, const struct dom_value 
     target->material = kinds->body->common;
     if (value)
         return bind_material(kinds->binder, value, what, kinds->has_stiffness, &target->material);
-    if (!kinds->has_stiffness && bound_lacks(kinds->bound, "stiffness"))
+    if (!kinds->serves && bound_lacks(kinds->bound, "stiffness"))
         bind_complain(kinds->binder, kinds->bound->at, NULL, "'stiffness' is missing for %s", what);
-    return kinds->has_stiffness;
+    return kinds->serves;
 }
 
 static void build_wanted(struct kinds *kinds, const struct dom_value *value)
@@ -202,6 +219,7 @@ void bind_springs(struct binder *binder, const struct bound *bound, struct scene
     const struct dom_pair *spring = bound_find(bound, "spring");
     const struct dom_pair *springs = bound_find(bound, "springs");
     kinds.has_stiffness = bound_find(bound, "stiffness") != NULL;
+    kinds.serves = bind_common_serves(bound, body);
     choose_kinds(&kinds);
     if (spring && springs) {
         bound_exclusive(binder, bound, "spring", "springs", true);
@@ -211,7 +229,7 @@ void bind_springs(struct binder *binder, const struct bound *bound, struct scene
         bind_kinds(&kinds, &springs->value);
     else if (spring)
         build_wanted(&kinds, &spring->value);
-    else if (kinds.has_stiffness)
+    else if (kinds.serves)
         build_wanted(&kinds, NULL);
     else if (bound_lacks(bound, "spring") && bound_lacks(bound, "springs") &&
              bound_lacks(bound, "stiffness"))

@@ -15,6 +15,7 @@ struct binder {
     const struct dom_node *materials; // the mapping of named materials, or NULL
     bool names_known;                 // every body has a sound name
     bool gravity_known;
+    bool integrator_known;
 };
 
 // A table and the struct that it fills. With `inherit` the struct already holds what counts where a

@@ -4,7 +4,8 @@
 #include <math.h>
 
 static const char *const damping_law_names[] = {"axial", "full", NULL};
-static const char *const spring_law_names[] = {"linear", "tension_only", "compression_only", NULL};
+static const char *const spring_law_names[] = {"linear", "tension_only", "compression_only",
+                                               "rigid", NULL};
 static const char *const volume_names[] = {"divergence", "box", "sphere", "ellipsoid", NULL};
 
 const char *const body_type_names[] = {"rope",       "cloth",    "ring", "quad",
@@ -38,7 +39,8 @@ static const struct schema_key material_keys[] = {
      .names = spring_law_names,
      .offset = FIELD(law),
      .initial = "linear",
-     .meaning = "Whether the spring pulls and pushes, only pulls, or only pushes."},
+     .meaning = "Whether the spring pulls and pushes, only pulls, only pushes, or keeps its length "
+                "(`rigid`; only with the integrator `xpbd`, and without a stiffness)."},
     {.name = "rest_length",
      .type = VALUE_NUMBER,
      .offset = FIELD(rest_length),

@@ -5,11 +5,17 @@
 
 static const char *const precision_names[] = {"single", "double", NULL};
 
-const char *const integrator_names[] = {"explicit_euler", "symplectic_euler",
-                                        "verlet",         "velocity_verlet",
-                                        "midpoint",       "rk4",
-                                        "implicit_euler", "implicit_midpoint",
-                                        "bdf2",           NULL};
+const char *const integrator_names[] = {"explicit_euler",
+                                        "symplectic_euler",
+                                        "verlet",
+                                        "velocity_verlet",
+                                        "midpoint",
+                                        "rk4",
+                                        "implicit_euler",
+                                        "implicit_midpoint",
+                                        "bdf2",
+                                        "xpbd",
+                                        NULL};
 
 static const char *const wind_law_names[] = {"node", "face", "quadratic", NULL};
 
@@ -104,6 +110,18 @@ static const struct schema_key simulation_keys[] = {
      .absent = "the defaults",
      .meaning = "How the equations of a step are solved; only with `implicit_euler`, "
                 "`implicit_midpoint` and `bdf2`."},
+    {.name = "substeps",
+     .type = VALUE_COUNT,
+     .offset = FIELD(substeps),
+     .range = RANGE_UP_TO(1, 1000000),
+     .initial = "10",
+     .meaning = "How many small steps make a step; only with `xpbd`."},
+    {.name = "iterations",
+     .type = VALUE_COUNT,
+     .offset = FIELD(iterations),
+     .range = RANGE_UP_TO(1, 1000000),
+     .initial = "1",
+     .meaning = "How often each small step goes over the springs; only with `xpbd`."},
 };
 #undef FIELD
 SCHEMA_TABLE(schema_simulation, "simulation", "'simulation'", simulation_keys);

@@ -1,0 +1,72 @@
+// Springs as the small steps of xpbd solve them (integrate/xpbd.c): one after the other, each
+// changing the velocities of its ends at once so that the spring, at the end of the substep h,
+// pulls with the force that belongs to its length there (Macklin, Mueller and Chentanez 2016;
+// Macklin et al., "Small steps in physics simulation", 2019). Numeric: compiled for float and for
+// double.
+//
+// With d = x_a - x_b + h w at the end of the substep, w = v_a - v_b, L = |d|, and the impulse times
+// h that the spring has given so far as the multiplier lambda, a spring of compliance 1/k and
+// damping c asks for
+//
+//   change of lambda = -(k h^2 (L - L0) + c h^2 (w.d)/L + lambda) / ((k h^2 + c h)(1/m_a + 1/m_b) +
+//   1)
+//
+// which is equation 26 of the first paper times k h^2, so that k = 0 and c alone are no exceptions.
+// A rigid link has no compliance: (L - L0) / (1/m_a + 1/m_b). The ends get change / (h m L) times
+// d, a plus and b minus. Until an iteration more is done, lambda is 0 and needs no place.
+#ifndef TAUT_KERNELS_LINKS_H
+#define TAUT_KERNELS_LINKS_H
+
+#include "state/constants.h"
+#include "state/state.h"
+
+// What a material makes of that in a substep of h seconds.
+struct link_law {
+    real step;    // h
+    real elastic; // k h^2; 1 where rigid
+    real damping; // c h^2, of the axial part
+    real weight;  // k h^2 + c h, what the inverse masses count with; 1 where rigid
+    real give;    // 1; 0 where rigid
+    real across;  // c h of the full law: what lies across the spring is damped once a substep
+    bool one_sided;
+    real side; // 1 where only pulling, -1 where only pushing
+};
+
+static inline struct link_law link_law_of(const struct spring_constants *material, double step)
+{
+    double k = (double)material->stiffness * step * step, c = (double)material->damping * step;
+    bool rigid = material->law == LAW_RIGID;
+    return (struct link_law){
+        .step = (real)step,
+        .elastic = rigid ? 1 : (real)k,
+        .damping = rigid ? 0 : (real)(c * step),
+        .weight = rigid ? 1 : (real)(k + c),
+        .give = rigid ? 0 : 1,
+        .across = material->damping_law == DAMPING_FULL ? (real)c : 0,
+        .one_sided = material->law == LAW_TENSION_ONLY || material->law == LAW_COMPRESSION_ONLY,
+        .side = material->law == LAW_COMPRESSION_ONLY ? -1 : 1,
+    };
+}
+
+// Springs of one direction of a grid that start in one row: from nodes a + i to b + i, i < count.
+struct link_row {
+    const struct state *state;
+    const real *inverse_mass;
+    struct link_law law;
+    int64_t a, b;
+    long count;
+    int along; // b - a where both ends lie in one row, else 0
+    real rest_length;
+    const real *rest_lengths; // of springs that yield, else NULL
+    const uint8_t *broken;    // of springs that break, else NULL
+    real *multipliers;        // NULL: one iteration, which needs none
+    bool first;               // iteration of the substep
+};
+
+// What the plain loop over blocks of springs wants to know.
+struct link_pass {
+    double step;
+    bool first;
+};
+
+#endif

@@ -1,0 +1,475 @@
+// The integrator xpbd: springs solved one after the other in small steps (integrate/xpbd.c), and
+// rigid links. Against implicit Euler's own difference equation where there is one spring, against
+// equilibria and closed forms elsewhere.
+#include "samples.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// One spring is solved exactly, so a substep is implicit Euler's: (1 + c h + k h^2) v' = v - k h x,
+// x' = x + h v', for m = 1.
+static void test_one_spring_is_implicit_euler(void **state)
+{
+    (void)state;
+    const double omega = 3, damping = 0.7, dt = 0.05;
+    for (int substeps = 1; substeps <= 4; substeps++)
+        for (int iterations = 1; iterations <= 3; iterations++) {
+            char integrator[80];
+            snprintf(integrator, sizeof integrator, "xpbd, substeps: %d, iterations: %d", substeps,
+                     iterations);
+            taut_solver *solver = oscillator_of((struct oscillator){
+                integrator, omega, dt, .place = 1, .speed = -0.4, .damping = damping});
+            double x = 1, v = -0.4, h = dt / substeps;
+            for (int step = 0; step < 100; step++) {
+                for (int i = 0; i < substeps; i++) {
+                    v = (v - omega * omega * h * x) / (1 + damping * h + omega * omega * h * h);
+                    x += h * v;
+                }
+                advance(solver, 1);
+                assert_near(place_of(solver, 1).x, x, 1e-12);
+                assert_near(velocity_of(solver, 1).x, v, 1e-12);
+            }
+            taut_solver_destroy(solver);
+        }
+}
+
+// Motion across a spring is damped by the full law alone, once a substep.
+static void test_damping_across(void **state)
+{
+    (void)state;
+    static const char *const laws[] = {"axial", "full"};
+    for (int full = 0; full < 2; full++) {
+        taut_solver *solver = solver_of(
+            HEADER("xpbd, substeps: 2, iterations: 3",
+                   "0.01") "bodies: [{name: b, type: network, nodes: [[0,0,0],[1,0,0]], node_mass: "
+                           "[1,2],\n"
+                           "  pins: [0], velocities: [[0,0,0],[0,1e-7,0]],\n"
+                           "  springs: [[0,1,{stiffness: 5, damping: 3, damping_law: %s}]]}]\n",
+            laws[full]);
+        advance(solver, 10);
+        double factor = full ? pow(1 + 3 * 0.005 / 2, -20) : 1;
+        assert_near(velocity_of(solver, 1).y, 1e-7 * factor, 1e-13);
+        taut_solver_destroy(solver);
+    }
+}
+
+static double oscillator_error(int substeps)
+{
+    char integrator[80];
+    snprintf(integrator, sizeof integrator, "xpbd, substeps: %d", substeps);
+    taut_solver *solver =
+        oscillator_of((struct oscillator){integrator, .omega = 3, .dt = 0.01, .place = 1});
+    advance(solver, 100);
+    double error = fabs(place_of(solver, 1).x - cos(3.0));
+    taut_solver_destroy(solver);
+    return error;
+}
+
+static void test_order_is_one(void **state)
+{
+    (void)state;
+    double coarse = oscillator_error(20), fine = oscillator_error(40);
+    assert_near(order_between(coarse, fine), 1, 0.05);
+    assert_true(oscillator_error(2000) < 1e-4);
+}
+
+// u_i = (m g / k)(i N - i (i - 1) / 2), the hanging chain at rest.
+static void expect_hanging(const char *links, int iterations, double tolerance, bool as_network)
+{
+    enum { MASSES = 6 };
+    const double weight = 0.1 * 9.81, k = 300;
+    taut_scene *scene =
+        as_network
+            ? scene_of(
+                  HEADER(
+                      "xpbd, substeps: 4, iterations: %d",
+                      "0.02") "environment: {gravity: [0,-9.81,0], air_drag: 0.8}\n"
+                              "bodies: [{name: b, type: network, node_mass: "
+                              "[1,.1,.1,.1,.1,.1,.1],\n"
+                              "  nodes: "
+                              "[[0,0,0],[0,-1,0],[0,-2,0],[0,-3,0],[0,-4,0],[0,-5,0],[0,-6,0]],\n"
+                              "  stiffness: 300, pins: [0],\n"
+                              "  springs: [[5,6],[0,1],[3,4],[1,2],[4,5],[2,3]]}]\n",
+                  iterations)
+            : scene_of(HEADER("xpbd, substeps: 4, iterations: %d",
+                              "0.02") "environment: {gravity: [0,-9.81,0], air_drag: 0.8}\n"
+                                      "bodies: [{name: b, type: rope, from: [0,0,0], to: [0,-6,0], "
+                                      "nodes: 7,\n"
+                                      "  node_mass: 0.1, %s, stiffness: 300, pins: [first]}]\n",
+                       iterations, links);
+    taut_solver *solver = solver_from(scene, NULL);
+    advance(solver, 2000);
+    for (int i = 1; i <= MASSES; i++) {
+        double stretch = weight / k * (i * MASSES - i * (i - 1) / 2.0);
+        assert_near(place_of(solver, (uint64_t)i).y, -i - stretch, tolerance);
+    }
+    taut_solver_destroy(solver);
+}
+
+// However often springs are gone over, what they come to is the equilibrium of their stiffness.
+static void test_equilibrium_knows_no_iterations(void **state)
+{
+    (void)state;
+    static const int enough[] = {200, 400, 1000};
+    for (int i = 0; i < 3; i++) {
+        expect_hanging("links: chain", enough[i], 1e-9, false);
+        expect_hanging(NULL, enough[i], 1e-9, true);
+    }
+    expect_hanging("links: chain", 1, 0.02, false); // k h^2 / m = 0.075 is what is not yet solved
+    expect_hanging(NULL, 1, 0.02, true);
+}
+
+// 2 pi sqrt(r / g) / agm(1, cos(angle / 2)): the complete elliptic integral.
+static double pendulum_period(double length, double angle)
+{
+    double a = 1, b = cos(angle / 2);
+    for (int i = 0; i < 20; i++) {
+        double mean = (a + b) / 2;
+        b = sqrt(a * b);
+        a = mean;
+    }
+    return 2 * PI * sqrt(length / 9.81) / a;
+}
+
+static taut_solver *rigid_pendulum(const char *precision, int substeps)
+{
+    return solver_of(
+        "precision: %s\n"
+        "simulation: {integrator: xpbd, dt: 0.001, substeps: %d, steps: 1}\n"
+        "environment: {gravity: [0,-9.81,0]}\n"
+        "output: {work: false}\n"
+        "bodies: [{name: b, type: pendulum, model: spring, pivot: [0,0,0], length: 2,\n"
+        "  angle: 60, mass: 3, law: rigid}]\n",
+        precision, substeps);
+}
+
+static void test_rigid_pendulum(void **state)
+{
+    (void)state;
+    for (int precision = 0; precision < 2; precision++) {
+        taut_solver *solver = rigid_pendulum(precision ? "double" : "single", 20);
+        double period = pendulum_period(2, PI / 3), before = place_of(solver, 1).x, crossing = 0;
+        for (int step = 1; crossing == 0 && step < 2000; step++) {
+            advance(solver, 1);
+            vec3 now = place_of(solver, 1);
+            assert_near(vec3_length(now), 2, precision ? 1e-12 : 1e-6);
+            if (before > 0 && now.x <= 0)
+                crossing = 0.001 * (step - now.x / (now.x - before));
+            before = now.x;
+        }
+        assert_near(crossing, period / 4, 2e-4);
+        taut_solver_destroy(solver);
+    }
+}
+
+// The energy that small steps take from a rigid pendulum falls with the step.
+static void test_rigid_pendulum_keeps_energy(void **state)
+{
+    (void)state;
+    double lost[2];
+    for (int i = 0; i < 2; i++) {
+        taut_solver *solver = rigid_pendulum("double", i ? 20 : 10);
+        double start = energy_of(solver).total;
+        assert_near(energy_of(solver).elastic, 0, 0);
+        advance(solver, 3000);
+        lost[i] = fabs(energy_of(solver).total - start);
+        assert_near(energy_of(solver).elastic, 0, 0);
+        taut_solver_destroy(solver);
+    }
+    assert_near(order_between(lost[0], lost[1]), 1, 0.1);
+    assert_true(lost[1] < 0.01 * 3 * 9.81);
+}
+
+static void expect_length(taut_solver *solver, int nodes, double link, double tolerance)
+{
+    for (int i = 0; i + 1 < nodes; i++) {
+        vec3 d = vec3_subtract(place_of(solver, (uint64_t)i + 1), place_of(solver, (uint64_t)i));
+        assert_near(vec3_length(d), link, tolerance * link);
+    }
+}
+
+static void test_rigid_rope(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        HEADER("xpbd, substeps: 20, iterations: 10",
+               "0.002") "environment: {gravity: [0,-9.81,0]}\n"
+                        "bodies: [{name: b, type: rope, from: [0,0,0], to: [2,0,0], nodes: 21,\n"
+                        "  node_mass: 0.1, pins: [first], spring: {law: rigid, damping: 1}}]\n");
+    for (int i = 0; i < 5; i++) {
+        advance(solver, 100);
+        expect_length(solver, 21, 0.1, 2e-4);
+    }
+    taut_solver_destroy(solver);
+}
+
+// Towed by its end, which stays on its way to the last bit; a link between two that are fixed asks
+// for nothing.
+static void test_drives_tow_rigid_links(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        HEADER("xpbd, substeps: 10, iterations: 20",
+               "0.01") "bodies: [{name: b, type: network, law: rigid, node_mass: [1,1,1,1],\n"
+                       "  nodes: [[0,0,0],[1,0,0],[2,0,0],[0,5,0]], pins: [3],\n"
+                       "  springs: [[0,1],[1,2],[0,3,{stiffness: 0}]],\n"
+                       "  drives: [{node: 0, velocity: [-0.5,0,0]}]}]\n");
+    taut_solver *still = solver_of(
+        HEADER("xpbd", "0.01") "environment: {gravity: [0,-9.81,0]}\n"
+                               "bodies: [{name: b, type: network, law: rigid, node_mass: [1,1],\n"
+                               "  nodes: [[0,0,0],[1,0,0]], pins: [0,1], springs: [[0,1]]}]\n");
+    advance(solver, 200);
+    advance(still, 20);
+    assert_vector_near(place_of(solver, 0), vec3_make(-1, 0, 0), 1e-15);
+    assert_vector_near(velocity_of(solver, 0), vec3_make(-0.5, 0, 0), 0);
+    assert_near(place_of(solver, 1).x, 0, 1e-9);
+    assert_near(place_of(solver, 2).x, 1, 1e-9);
+    assert_vector_near(place_of(still, 1), vec3_make(1, 0, 0), 0);
+    taut_solver_destroy(solver);
+    taut_solver_destroy(still);
+}
+
+static vec3 momentum_of(taut_solver *solver)
+{
+    vec3 sum = {0, 0, 0};
+    for (uint64_t i = 0; i < taut_solver_node_count(solver); i++)
+        sum = vec3_add(sum, vec3_scale(topology_mass(solver->topology, i), velocity_of(solver, i)));
+    return sum;
+}
+
+static void test_momentum_is_kept(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,1,0], nodes: [9,7], mass: 2,\n"
+        "  springs: {structural: {stiffness: 1e5, rest_length: 0.1}, shear: {law: rigid},\n"
+        "  bend: {stiffness: 10, damping: 2, damping_law: full}}",
+        "type: sphere, center: [0,0,0], radius: 1, subdivisions: 2, mass: 2,\n"
+        "  springs: {edges: {stiffness: 1e4, rest_length: 0.3, damping: 2}}"};
+    for (int i = 0; i < 2; i++) {
+        taut_solver *solver =
+            solver_of(HEADER("xpbd, substeps: 5, iterations: 2",
+                             "0.01") "bodies: [{name: b, velocity: [1,-2,3], %s}]\n",
+                      bodies[i]);
+        put_velocity(solver, 3, vec3_make(5, 6, 7));
+        vec3 start = momentum_of(solver);
+        advance(solver, 100);
+        assert_vector_near(momentum_of(solver), start, 1e-11);
+        taut_solver_destroy(solver);
+    }
+}
+
+// Thrown towards its anchor, the mass flies freely until the cord is taut, and is then held.
+static void test_slack_springs_do_nothing(void **state)
+{
+    (void)state;
+    for (int pushes = 0; pushes < 2; pushes++)
+        for (int iterations = 1; iterations <= 4; iterations += 3) {
+            taut_solver *solver = solver_of(
+                HEADER("xpbd, substeps: 5, iterations: %d",
+                       "0.001") "bodies: [{name: b, type: network, nodes: [[0,0,0],[1,0,0]],\n"
+                                "  node_mass: [1,1], pins: [0], velocities: [[0,0,0],[%d,0,0]],\n"
+                                "  springs: [[0,1,{stiffness: 1e4, damping: 2, law: %s}]]}]\n",
+                iterations, pushes ? 1 : -1, pushes ? "compression_only" : "tension_only");
+            double way = pushes ? 1 : -1;
+            advance(solver, 500);
+            assert_near(place_of(solver, 1).x, 1 + 0.5 * way, 1e-12);
+            assert_near(velocity_of(solver, 1).x, way, 0);
+            put_velocity(solver, 1, vec3_make(-way, 0, 0));
+            double farthest = 0;
+            for (int step = 0; step < 1000; step++) {
+                advance(solver, 1);
+                farthest = fmax(farthest, way * (1 - place_of(solver, 1).x));
+            }
+            assert_true(farthest < 0.012); // v / omega = 0.01
+            assert_true(way * velocity_of(solver, 1).x > 0.2);
+            taut_solver_destroy(solver);
+        }
+}
+
+// ---- The same bits, and other orders
+
+#define CLOTH                                                                                      \
+    "environment: {gravity: [0,-9.81,0], air_drag: 0.001}\n"                                       \
+    "bodies: [{name: b, type: cloth, origin: [0,0,0], u: [1.5,0,0], v: [0,0.3,-1], mass: 0.4,\n"   \
+    "  nodes: [37,29], pins: [corners], springs: {structural: {stiffness: 400, damping: 0.1},\n"   \
+    "  shear: {stiffness: 100, law: tension_only, break_at: 1.2},\n"                               \
+    "  bend: {stiffness: 10, damping: 0.05, damping_law: full, yield_at: 0.02}}}]\n"
+#define LATTICE                                                                                    \
+    "environment: {gravity: [0,-9.81,0]}\n"                                                        \
+    "bodies: [{name: b, type: lattice, origin: [0,0,0], nodes: [11,17,16], spacing: 0.1, mass: "   \
+    "5,\n"                                                                                         \
+    "  shells: 2, pins: [left], springs: {k1: {stiffness: 900}, k2: {stiffness: 400},\n"           \
+    "  k3: {stiffness: 80}, kb1: {law: rigid}, kb2: {stiffness: 20, law: compression_only},\n"     \
+    "  kb3: {stiffness: 10, damping: 0.1}}}]\n"
+#define ROPE                                                                                       \
+    "environment: {gravity: [0,-9.81,0]}\n"                                                        \
+    "bodies: [{name: b, type: rope, from: [0,0,0], to: [9,0,0], nodes: 9000, node_mass: 0.001,\n"  \
+    "  pins: [first], links: skip, springs: {chain: {law: rigid},\n"                               \
+    "  skip: {stiffness: 10, damping: 0.01}}}]\n"
+
+struct run {
+    const char *text;
+    const char *precision;
+    int iterations;
+};
+
+static taut_solver *solver_of_run(const struct run *run, const struct solver_options *options)
+{
+    return solver_from(scene_of("precision: %s\nsimulation: {integrator: xpbd, dt: 0.004,\n"
+                                "  substeps: 4, iterations: %d, steps: 1}\n%s",
+                                run->precision, run->iterations, run->text),
+                       options);
+}
+
+static uint64_t hash_of_run(const void *context, const struct solver_options *options)
+{
+    taut_solver *solver = solver_of_run(context, options);
+    advance(solver, 15);
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_same_bits(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {CLOTH, LATTICE, ROPE};
+    for (int t = 0; t < 3; t++)
+        for (int precision = 0; precision < 2; precision++) {
+            struct run run = {texts[t], precision ? "double" : "single", 1 + 2 * precision};
+            assert_same_hashes(hash_of_run, &run);
+        }
+}
+
+struct sample_run {
+    const struct sample *sample;
+    const char *precision;
+};
+
+static uint64_t hash_of_sample(const void *context, const struct solver_options *options)
+{
+    const struct sample_run *run = context;
+    taut_solver *solver = sample_solver(run->sample, run->precision, "xpbd", options);
+    advance(solver, 10);
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_same_bits_of_all_bodies(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count; s++) {
+        struct sample_run run = {&samples[s], s % 2 ? "single" : "double"};
+        assert_same_hashes(hash_of_sample, &run);
+    }
+}
+
+static double apart(const taut_solver *p, const taut_solver *q)
+{
+    double *a = all_places(p), *b = all_places(q), most = 0;
+    for (uint64_t i = 0; i < 3 * taut_solver_node_count(p); i++)
+        most = fmax(most, fabs(a[i] - b[i]));
+    free(a);
+    free(b);
+    return most;
+}
+
+// Springs of grids, of blocks and of the plain loops are gone over in other orders, and come to the
+// same once they are solved, but for how far a spring turns while it is being solved: what it gave
+// before points along where it was then.
+static void test_orders_agree_when_solved(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "environment: {gravity: [0,-9.81,0], air_drag: 0.02}\n"
+        "bodies: [{name: b, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,0.3,-1], mass: 0.4,\n"
+        "  nodes: [9,8], pins: [corners], springs: {structural: {stiffness: 400, damping: 0.1},\n"
+        "  shear: {stiffness: 100}, bend: {stiffness: 10}}}]\n";
+    struct run run = {text, "double", 300};
+    const struct solver_options options[] = {
+        {.config = {.threads = 2}},
+        {.config = {.threads = 1, .kernel = TAUT_KERNEL_REFERENCE}},
+        {.config = {.threads = 2}, .plan = {.no_grids = true, .tile_nodes = 16}}};
+    taut_solver *solvers[3];
+    for (int i = 0; i < 3; i++) {
+        solvers[i] = solver_of_run(&run, &options[i]);
+        advance(solvers[i], 50);
+    }
+    assert_string_equal(solver_body_kernel(solvers[0], 0), "grid");
+    assert_string_equal(solver_body_kernel(solvers[2], 0), "blocks");
+    assert_near(apart(solvers[0], solvers[1]), 0, 1e-4);
+    assert_near(apart(solvers[0], solvers[2]), 0, 1e-4);
+    for (int i = 0; i < 3; i++)
+        taut_solver_destroy(solvers[i]);
+}
+
+// Spokes to one hub, with fewer colours than tiles: the tail is reached, and gives the same bits.
+static uint64_t hash_of_wheel(const void *context, const struct solver_options *given)
+{
+    struct solver_options options = *given;
+    options.plan = (struct plan_options){.tile_nodes = 1, .colours_allowed = 3};
+    taut_solver *solver = solver_of_run(context, &options);
+    const struct plan_set *set = &solver->plan->springs;
+    assert_int_equal(set->colour_count, 3);
+    assert_true(set->block_count > set->colour_start[3]);
+    advance(solver, 20);
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_tail_is_reached(void **state)
+{
+    (void)state;
+    struct run run = {"bodies: [{name: b, type: network, law: rigid, pins: [0],\n"
+                      "  node_mass: [1,1,1,1,1,1,1], nodes: [[1,0,0],[0,1,0],[0,0,1],[-1,0,0],\n"
+                      "  [0,-1,0],[0,0,-1],[0,0,0]], springs: [[0,6],[1,6],[2,6],[3,6],[4,6],\n"
+                      "  [5,6]], velocities: [[0,0,0],[1,2,0],[3,0,1],[0,1,0],[0,0,1],[1,1,1],\n"
+                      "  [0,0,0]]}]\n",
+                      "single", 2};
+    assert_same_hashes(hash_of_wheel, &run);
+}
+
+// A stiff cloth at a step 500 times the critical one.
+static void test_stays_stable(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        HEADER("xpbd, substeps: 1",
+               "0.016666666666666666") "environment: {gravity: [0,-9.81,0], air_drag: 0.001}\n"
+                                       "bodies: [{name: b, type: cloth, origin: [0,0,0], u: "
+                                       "[1,0,0], v: [0,0,-1],\n"
+                                       "  mass: 0.2, nodes: [21,21], pins: [corners], springs: "
+                                       "{structural:\n"
+                                       "  {stiffness: 1e6}, shear: {stiffness: 1e6}}}]\n");
+    double start = energy_of(solver).total;
+    advance(solver, 300);
+    assert_true(energy_of(solver).kinetic < fabs(start) + 2);
+    assert_near(place_of(solver, 220).y, 0, 1); // once over the springs leaves them soft
+    taut_solver_destroy(solver);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_spring_is_implicit_euler),
+        cmocka_unit_test(test_damping_across),
+        cmocka_unit_test(test_order_is_one),
+        cmocka_unit_test(test_equilibrium_knows_no_iterations),
+        cmocka_unit_test(test_rigid_pendulum),
+        cmocka_unit_test(test_rigid_pendulum_keeps_energy),
+        cmocka_unit_test(test_rigid_rope),
+        cmocka_unit_test(test_drives_tow_rigid_links),
+        cmocka_unit_test(test_momentum_is_kept),
+        cmocka_unit_test(test_slack_springs_do_nothing),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_same_bits_of_all_bodies),
+        cmocka_unit_test(test_orders_agree_when_solved),
+        cmocka_unit_test(test_tail_is_reached),
+        cmocka_unit_test(test_stays_stable),
+    };
+    return cmocka_run_group_tests_name("xpbd", tests, NULL, NULL);
+}
