@@ -48,7 +48,7 @@ static void count_blocks(const struct taut_solver *solver, struct body_plan *pla
         for (size_t b = topology_body_of_spring(solver->topology, plan_element(set, first));
              b <= end; b++) {
             plans[b].tiles++;
-            plans[b].colours = (uint64_t)colour + 1;
+            plans[b].colours = colour + 1;
         }
     }
 }
