@@ -75,12 +75,17 @@ void REAL_NAME(links_plain)(const struct system *system, const void *argument,
 {
     const struct link_pass *pass = argument;
     const struct constants *constants = system->constants;
+    const struct spring_constants *known = NULL;
+    struct link_law law = {0};
     struct state *s = system->state;
     for (size_t i = (size_t)block.first; i < (size_t)(block.first + block.count); i++) {
         if (s->broken && s->broken[i])
             continue;
-        const struct link_law law =
-            link_law_of(&constants->material[constants->spring_material[i]], pass->step);
+        const struct spring_constants *material =
+            &constants->material[constants->spring_material[i]];
+        if (material != known)
+            law = link_law_of(material, pass->step);
+        known = material;
         struct link it = link_at(system, i, pass->step);
         real lambda = s->multiplier && !pass->first ? s->multiplier[i] : 0;
         real pull = link_pull(&law, &it, lambda);

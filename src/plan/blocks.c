@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "plan/colouring.h"
+#include "plan/spread.h"
 
 _Static_assert(sizeof((struct plan_set *)0)->colour_start / sizeof(uint32_t) == COLOURS_MAX + 2,
                "one start a colour, one for the tail, one for the end");
@@ -86,6 +87,8 @@ static taut_status coloured_set(const struct elements *elements, const struct pl
         status = colour_blocks(&problem, colours, &set->colour_count, error);
         if (status == TAUT_OK)
             gather_colours(sorted, starts, colours, tile_count, set);
+        if (status == TAUT_OK && elements->spread)
+            status = spread_blocks(elements, set, error);
     }
     memory_release(NULL, sorted, count, sizeof *sorted);
     memory_release(NULL, starts, (size_t)tile_count + 1, sizeof *starts);

@@ -12,6 +12,7 @@ struct elements {
     uint64_t node_count;
     const uint32_t *numbers; // the topology's number of each; NULL: they are counted as here
     bool in_order;           // they are wanted in that order, without a list of it
+    bool spread;             // neighbours in a block are to share no node (spread.h)
 };
 
 // Fills the set; what it allocated stays in it after a failure, too.

@@ -120,19 +120,30 @@ static taut_status plan_blocks(const struct topology *topology, const struct pla
     // Where everything goes into blocks and is listed, the lists are there already.
     if (faces && topology->listed_face_count == topology->face_count &&
         all_faces_in_blocks(topology, plan)) {
-        struct elements all = {&topology->faces[0][0], 3,    topology->face_count,
-                               topology->node_count,   NULL, false};
+        struct elements all = {&topology->faces[0][0],
+                               3,
+                               topology->face_count,
+                               topology->node_count,
+                               NULL,
+                               false,
+                               false};
         return plan_set_make(&all, options, plan, set, error);
     }
     if (!faces && plan->grid_count == 0 && topology->listed_count == topology->spring_count) {
-        struct elements all = {&topology->springs[0][0], 2,    topology->spring_count,
-                               topology->node_count,     NULL, plan->packs};
+        struct elements all = {&topology->springs[0][0],
+                               2,
+                               topology->spring_count,
+                               topology->node_count,
+                               NULL,
+                               plan->packs,
+                               !plan->packs};
         return plan_set_make(&all, options, plan, set, error);
     }
     struct blocked blocked = {.arity = faces ? 3 : 2};
     taut_status status = list_blocked(topology, plan, faces, &blocked, error);
-    struct elements some = {blocked.nodes,        blocked.arity,   blocked.count,
-                            topology->node_count, blocked.numbers, false};
+    struct elements some = {blocked.nodes,         blocked.arity,   blocked.count,
+                            topology->node_count,  blocked.numbers, false,
+                            !faces && !plan->packs};
     if (status == TAUT_OK)
         status = plan_set_make(&some, options, plan, set, error);
     blocked_free(&blocked);
