@@ -104,32 +104,21 @@ static void evaluate(struct system *system, struct moment moment, bool breaking,
     settle(system, finish, worker);
 }
 
-// Whether anything but springs, gravity and drag acts on nodes.
-static bool acts_from_outside(const struct topology *topology)
-{
-    bool gas = false;
-    for (size_t b = 0; b < topology->body_count; b++)
-        gas |= topology->bodies[b].pressure.present;
-    return gas || topology->environment.wind.present || topology->collider_count > 0;
-}
-
 void REAL_NAME(forces_outside)(struct system *system, struct moment moment,
                                const struct worker *worker)
 {
     struct range share = node_share(system, worker);
     const struct plan_nodes all = {0, system->state->nodes};
-    clear_nodes(system, &all, worker);
     if (worker->index == 0)
         system->state->forces_zero = false;
-    if (acts_from_outside(system->topology)) {
-        stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
-        REAL_NAME(wind_add)(system, moment, worker);
-        stage_end(&system->clock, STAGE_WIND, worker);
-        REAL_NAME(pressure_add)(system, moment, worker);
-        stage_end(&system->clock, STAGE_PRESSURE, worker);
-        REAL_NAME(colliders_add)(system, moment.time, worker);
-        stage_end(&system->clock, STAGE_COLLIDERS, worker);
-    }
+    clear_nodes(system, &all, worker);
+    stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
+    REAL_NAME(wind_add)(system, moment, worker);
+    stage_end(&system->clock, STAGE_WIND, worker);
+    REAL_NAME(pressure_add)(system, moment, worker);
+    stage_end(&system->clock, STAGE_PRESSURE, worker);
+    REAL_NAME(colliders_add)(system, moment.time, worker);
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
     struct finish_range range = {
         .first = (int64_t)share.first, .count = (long)(share.end - share.first), .loaded = true};
     if (range.count > 0)

@@ -25,6 +25,27 @@ static void kick(struct system *system, double step, const struct worker *worker
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
+// The same where nothing but gravity and drag acts from outside, without a detour by the forces.
+static void fall(struct system *system, double step, const struct worker *worker)
+{
+    struct state *s = system->state;
+    const struct scene_environment *around = &system->topology->environment;
+    const real h = (real)step, drag = (real)around->air_drag;
+    const real gx = (real)around->gravity.x, gy = (real)around->gravity.y;
+    const real gz = (real)around->gravity.z;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end;) {
+        struct node_masses masses = topology_masses(system->topology, i, share.end);
+        for (; i < masses.end; i++) {
+            real mass = (real)mass_in(&masses, i), factor = h * system->constants->inverse_mass[i];
+            s->vx[i] += factor * (mass * gx - drag * s->vx[i]);
+            s->vy[i] += factor * (mass * gy - drag * s->vy[i]);
+            s->vz[i] += factor * (mass * gz - drag * s->vz[i]);
+        }
+    }
+    stage_end(&system->clock, STAGE_INTEGRATE, worker);
+}
+
 static void drift(struct system *system, double step, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -52,8 +73,12 @@ static void substep(struct system *system, struct moment moment, int number,
     const double dt = system->settings.dt, h = dt / count;
     const double begin = dt * number / count, end = dt * (number + 1) / count;
     moment.time += begin;
-    REAL_NAME(forces_outside)(system, moment, worker);
-    kick(system, h, worker);
+    if (system->sweeps->loaded) { // more than gravity and drag may act on nodes
+        REAL_NAME(forces_outside)(system, moment, worker);
+        kick(system, h, worker);
+    } else {
+        fall(system, h, worker);
+    }
     REAL_NAME(springs_break)(system, worker);
     REAL_NAME(motions_lead)(system, end, h, worker);
     solve_springs(system, h, worker);
