@@ -216,3 +216,19 @@ uint64_t taut_solver_hash(const taut_solver *solver)
 {
     return solver->functions->hash(solver->system);
 }
+
+taut_status taut_solver_critical_step(taut_solver *solver, int want_sharp,
+                                      taut_critical_step *result, taut_error *error)
+{
+    struct critical_step found;
+    taut_status status = want_sharp ? solver_sharp_step(solver, &found, error)
+                                    : solver_critical_step(solver, &found, error);
+    *result = (taut_critical_step){
+        .bound = found.bound,
+        .sharp = found.sharp,
+        .dt_bound = found.dt[solver->integrator],
+        .dt_sharp = found.sharp_dt[solver->integrator],
+        .node = found.node,
+    };
+    return status;
+}

@@ -170,6 +170,19 @@ TAUT_API double taut_solver_body_volume(taut_solver *solver, size_t body);
 TAUT_API void taut_solver_get_positions(const taut_solver *solver, size_t body, double *values);
 TAUT_API void taut_solver_get_velocities(const taut_solver *solver, size_t body, double *values);
 
+// The largest stable steps at the present state (docs/numerics.md). Bounds are guaranteed and cost
+// a few steps; sharp values come from eigenvalues and cost some hundred.
+typedef struct taut_critical_step {
+    double bound, sharp;       // s, of an undamped symplectic step; 0 where nothing oscillates
+    double dt_bound, dt_sharp; // s, of the scene's integrator, damping included; 0: no step is
+                               // stable; INFINITY: every step is
+    uint64_t node;             // over all bodies: where the bound is set
+} taut_critical_step;
+
+// `sharp` and `dt_sharp` are 0 unless `want_sharp`. The state stays as it is.
+TAUT_API taut_status taut_solver_critical_step(taut_solver *solver, int want_sharp,
+                                               taut_critical_step *result, taut_error *error);
+
 // Moves a sphere collider (by its place in the scene's list of colliders) and gives it a velocity.
 TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider,
                                             const double centre[3], const double velocity[3],

@@ -203,6 +203,17 @@ static void test_damping_counts_where_it_is(void **state)
     assert_near(critical.damping, 50, 1e-12);
     assert_near(critical.dt[INTEGRATOR_VERLET], 0.02, 1e-14);
     assert_near(critical.sharp_dt[INTEGRATOR_VERLET], 0.02, 1e-7);
+    taut_critical_step told;
+    taut_error error = {0};
+    assert_int_equal(taut_solver_critical_step(solver, 1, &told, &error), TAUT_OK);
+    assert_near(told.bound, 0.02, 1e-14);
+    assert_near(told.sharp, 0.02, 1e-7);
+    assert_near(told.dt_sharp, critical.sharp_dt[INTEGRATOR_VERLET], 0);
+    assert_near(told.dt_bound, critical.dt[INTEGRATOR_VERLET], 0);
+    assert_int_equal(told.node, 1);
+    assert_int_equal(taut_solver_critical_step(solver, 0, &told, &error), TAUT_OK);
+    assert_near(told.dt_bound, critical.dt[INTEGRATOR_VERLET], 0);
+    assert_near(told.dt_sharp, 0, 0);
     taut_solver_destroy(solver);
 }
 

@@ -118,7 +118,7 @@ static void find_sharp(struct system *system, struct critical_step *result,
     REAL_NAME(lanczos_update)(lanczos, REAL_NAME(moment_now)(system), worker);
     double square = fmax(0, REAL_NAME(lanczos_largest)(lanczos, 1, 0, worker));
     result->sharp_omega = sqrt(square);
-    result->sharp = 2 / result->sharp_omega;
+    result->sharp = square > 0 ? 2 / result->sharp_omega : 0;
     bool damped = result->damping > 0;
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         struct step_form form;
