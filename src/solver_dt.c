@@ -9,7 +9,7 @@ static const double DT_NEAR = 0.95, DT_FAR = 0.8;
 // Steps between two looks. A look costs a few steps where all springs are on grids and nothing acts
 // through faces, or where there is not much of them, and some 40 elsewhere, where worker 0 does
 // most of it alone.
-enum { STEPS_OF_FEW = 256, STEPS_OF_MANY = 4096, FEW = 1024 };
+enum { STEPS_OF_FEW = 512, STEPS_OF_MANY = 4096, FEW = 1024 };
 
 bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
 {

@@ -48,7 +48,8 @@ double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker)
 {
     const struct settings *settings = &system->settings;
-    struct step_bounds bounds = {.count = 1, .dt = {most}};
+    const double slack = 0.002;
+    struct step_bounds bounds = {.count = 1, .dt = {most}, .slack = slack};
     if (!integrator_form(settings->integrator, settings->position_ratio, true, &bounds.forms[0]))
         return integrator_limit(settings->integrator) > 0 ? most : 0;
     const struct majorants *majorants = system->meter->majorants;
@@ -58,7 +59,7 @@ double REAL_NAME(critical_step_up_to)(struct system *system, double most,
         return most;
     REAL_NAME(majorants_update)(system->meter->majorants, worker);
     REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
-    return bounds.dt[0];
+    return bounds.dt[0] < most ? (1 - slack) * bounds.dt[0] : most;
 }
 
 // Bounds: of omega, of c, and then of the form of each integrator.
@@ -66,8 +67,9 @@ static void find_bounds(struct system *system, struct critical_step *result,
                         const struct worker *worker)
 {
     const struct majorants *majorants = system->meter->majorants;
+    // Of equals the first in the builder's order counts: so all of them are looked at.
     struct step_bounds bounds = {
-        .count = 2, .forms = {{1, 0, 4}, {0, 1, 1}}, .dt = {INFINITY, INFINITY}};
+        .count = 2, .forms = {{1, 0, 4}, {0, 1, 1}}, .dt = {INFINITY, INFINITY}, .slack = -1e-5};
     REAL_NAME(majorants_update)(system->meter->majorants, worker);
     REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
     result->bound = bounds.dt[0];

@@ -26,13 +26,6 @@ static double mean_and_spread(const struct block *m, double *spread)
     return mean;
 }
 
-// No eigenvalue is larger: at most two spreads above the mean.
-static double eigenvalue_limit(const struct block *m)
-{
-    double spread, mean = mean_and_spread(m, &spread);
-    return mean + 2 * spread;
-}
-
 // The largest eigenvalue, in closed form (Smith 1961: trigonometric solution of the cubic).
 static double largest_eigenvalue(const struct block *m)
 {
@@ -46,24 +39,80 @@ static double largest_eigenvalue(const struct block *m)
     return mean + 2 * spread * cos(acos(cosine) / 3);
 }
 
-// Most nodes are done with after their limits: only those that may have the least step are looked
-// at closely.
-static void try_node(const struct system *system, const struct step_bounds *bounds,
-                     const struct majorant *blocks, size_t i, struct least *least)
+// Whether a node's own h is beyond this one: limit m I - s h^2 K - d h C is positive definite, by
+// its leading minors.
+#define ALLOWS(k, c, i, of_k, of_c, of_mass, result)                                               \
+    do {                                                                                           \
+        const real xx = (of_mass) - (of_k) * (k)[0][i] - (of_c) * (c)[0][i];                       \
+        const real yy = (of_mass) - (of_k) * (k)[1][i] - (of_c) * (c)[1][i];                       \
+        const real zz = (of_mass) - (of_k) * (k)[2][i] - (of_c) * (c)[2][i];                       \
+        const real xy = (of_k) * (k)[3][i] + (of_c) * (c)[3][i];                                   \
+        const real xz = (of_k) * (k)[4][i] + (of_c) * (c)[4][i];                                   \
+        const real yz = (of_k) * (k)[5][i] + (of_c) * (c)[5][i];                                   \
+        const real second = xx * yy - xy * xy;                                                     \
+        const real third = second * zz - xx * yz * yz - yy * xz * xz - 2 * xy * xz * yz;           \
+        (result) = (xx > 0) & (second > 0) & (third > 0);                                          \
+    } while (0)
+
+// With which numbers a form is asked for a step: of K, of C and of M over the inverse mass. A step
+// that is a little longer than the least will do to be done with a node, so much that round-off
+// does not matter.
+struct probe {
+    real of_k, of_c, of_mass;
+};
+
+static struct probe probe_of(const struct step_form *form, double h)
+{
+    return (struct probe){(real)(form->stiffness * h * h), (real)(form->damping * h),
+                          (real)form->limit};
+}
+
+static bool all_allow(const struct step_bounds *bounds, const struct least *least,
+                      const struct majorant *blocks, size_t i, real inverse)
+{
+    for (int f = 0; f < bounds->count; f++) {
+        if (!isfinite(least->dt[f]))
+            return false;
+        struct probe probe = probe_of(&bounds->forms[f], least->dt[f] * (1 - bounds->slack));
+        bool allows;
+        ALLOWS(blocks->stiffness, blocks->damping, i, probe.of_k * inverse, probe.of_c * inverse,
+               probe.of_mass, allows);
+        if (!allows)
+            return false;
+    }
+    return true;
+}
+
+// The same for all nodes of a run, a 1 for those that all forms allow.
+static void find_allowed(const struct system *system, const struct step_bounds *bounds,
+                         const struct least *least, const struct majorant *blocks,
+                         real *restrict allowed)
+{
+    const real *inverse = system->constants->inverse_mass + blocks->first;
+    const real(*restrict k)[MAJORANT_NODES] = blocks->stiffness;
+    const real(*restrict c)[MAJORANT_NODES] = blocks->damping;
+    for (size_t i = 0; i < blocks->count; i++)
+        allowed[i] = 1;
+    for (int f = 0; f < bounds->count; f++) {
+        bool known = isfinite(least->dt[f]);
+        struct probe probe =
+            probe_of(&bounds->forms[f], known ? least->dt[f] * (1 - bounds->slack) : 0);
+        for (size_t i = 0; i < blocks->count; i++) {
+            int allows;
+            ALLOWS(k, c, i, probe.of_k * inverse[i], probe.of_c * inverse[i], probe.of_mass,
+                   allows);
+            allowed[i] = allows & known ? allowed[i] : 0;
+        }
+    }
+}
+
+static void take_node(const struct system *system, const struct step_bounds *bounds,
+                      const struct majorant *blocks, size_t i, struct least *least)
 {
     size_t node = blocks->first + i;
     double inverse = (double)system->constants->inverse_mass[node]; // of the mass
-    if (inverse == 0)
-        return;
     struct block k = block_at(blocks->stiffness, i), c = block_at(blocks->damping, i);
-    double k_most = inverse * eigenvalue_limit(&k), c_most = inverse * eigenvalue_limit(&c);
-    bool any = false;
-    for (int f = 0; f < bounds->count; f++)
-        any |= step_of_form(&bounds->forms[f], k_most, c_most) <= least->dt[f];
-    if (!any)
-        return;
-    double square = inverse * largest_eigenvalue(&k);
-    double damping = inverse * largest_eigenvalue(&c);
+    double square = inverse * largest_eigenvalue(&k), damping = inverse * largest_eigenvalue(&c);
     uint64_t outside = topology_node_outside(system->topology, node);
     for (int f = 0; f < bounds->count; f++) {
         double dt = step_of_form(&bounds->forms[f], square, damping);
@@ -75,48 +124,21 @@ static void try_node(const struct system *system, const struct step_bounds *boun
     }
 }
 
-// The same for all nodes of a run, coarsely: no eigenvalue is larger than the greatest sum over a
-// row. Times the inverse mass, which is 0 of fixed nodes.
-static void find_limits(const struct system *system, const struct majorant *blocks,
-                        const real (*restrict m)[MAJORANT_NODES], real *restrict limits)
-{
-    const real *inverse = system->constants->inverse_mass + blocks->first;
-    for (size_t i = 0; i < blocks->count; i++) {
-        const real xy = real_abs(m[3][i]), xz = real_abs(m[4][i]), yz = real_abs(m[5][i]);
-        const real x = m[0][i] + xy + xz, y = m[1][i] + xy + yz, z = m[2][i] + xz + yz;
-        const real larger = x > y ? x : y;
-        limits[i] = inverse[i] * (larger > z ? larger : z);
-    }
-}
-
-static bool may_have_least(const struct step_bounds *bounds, const struct least *least, double k,
-                           double c)
-{
-    const double round_off = 1 + 16 * (double)REAL_EPSILON;
-    for (int f = 0; f < bounds->count; f++) {
-        const struct step_form *form = &bounds->forms[f];
-        double h = least->dt[f];
-        if (!isfinite(h) ||
-            (form->stiffness * h * k + form->damping * c) * h * round_off >= form->limit)
-            return true;
-    }
-    return false;
-}
-
 static void try_nodes(const struct majorants *majorants, const struct system *system,
                       const struct step_bounds *bounds, struct range nodes, struct least *least)
 {
+    const real *inverse = system->constants->inverse_mass;
     for (size_t first = nodes.first; first < nodes.end; first += MAJORANT_NODES) {
         struct majorant blocks;
-        real k_limits[MAJORANT_NODES], c_limits[MAJORANT_NODES];
+        real allowed[MAJORANT_NODES];
         size_t left = nodes.end - first;
         REAL_NAME(majorants_take)
         (majorants, first, left < MAJORANT_NODES ? left : MAJORANT_NODES, &blocks);
-        find_limits(system, &blocks, blocks.stiffness, k_limits);
-        find_limits(system, &blocks, blocks.damping, c_limits);
+        find_allowed(system, bounds, least, &blocks, allowed);
         for (size_t i = 0; i < blocks.count; i++)
-            if (may_have_least(bounds, least, (double)k_limits[i], (double)c_limits[i]))
-                try_node(system, bounds, &blocks, i, least);
+            if (allowed[i] == 0 && inverse[first + i] != 0 &&
+                !all_allow(bounds, least, &blocks, i, inverse[first + i]))
+                take_node(system, bounds, &blocks, i, least);
     }
 }
 
@@ -148,11 +170,12 @@ void REAL_NAME(step_bounds_find)(const struct majorants *majorants, struct syste
 {
     _Static_assert((int)STEP_FORMS_MAX < (int)SUM_WIDTH, "a row has the steps and a node");
     size_t nodes = (size_t)system->state->nodes, chunks = chunk_count(nodes);
-    struct least least = {.outside = UINT32_MAX};
-    for (int f = 0; f < bounds->count; f++)
-        least.dt[f] = bounds->dt[f];
     struct range share = worker_share(worker, chunks, 1);
     for (size_t chunk = share.first; chunk < share.end; chunk++) {
+        // Each chunk begins anew, so that whose it is changes nothing.
+        struct least least = {.outside = UINT32_MAX};
+        for (int f = 0; f < bounds->count; f++)
+            least.dt[f] = bounds->dt[f];
         try_nodes(majorants, system, bounds, chunk_range(chunk, nodes), &least);
         put(&least, bounds->count, system->chunk_sums[chunk]);
     }
