@@ -199,28 +199,33 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
 }
 
 static taut_status build(taut_solver *solver, const taut_scene *scene, struct bodies *bodies,
-                         const struct plan_options *plan_options, int threads, bool keep_numbers,
-                         struct diagnostics *diagnostics, taut_error *error)
+                         const struct solver_options *wanted, struct diagnostics *diagnostics,
+                         taut_error *error)
 {
     const taut_allocator *allocator = solver->allocator;
     taut_status status = TAUT_OK;
-    if (!keep_numbers && !bodies_renumber(bodies))
+    struct plan_options plan_options = wanted->plan;
+    // xpbd solves springs one after the other: those on no grid stand in coloured blocks.
+    plan_options.no_packing |= solver->integrator == INTEGRATOR_XPBD;
+    plan_options.reference = wanted->config.kernel == TAUT_KERNEL_REFERENCE;
+    if (!wanted->keep_numbers && !bodies_renumber(bodies))
         status = fail_memory(error, "the order of the nodes");
     if (status == TAUT_OK)
         status = topology_cook(scene, bodies, allocator, &solver->topology, error);
     if (status == TAUT_OK)
-        status = plan_make(solver->topology, plan_options, allocator, &solver->plan, error);
+        status = plan_make(solver->topology, &plan_options, allocator, &solver->plan, error);
 #ifndef NDEBUG
     if (status == TAUT_OK)
         status = plan_check(solver->topology, solver->plan, error);
 #endif
     if (status == TAUT_OK)
-        status = choose_threads(solver, threads, error);
+        status = choose_threads(solver, wanted->config.threads, error);
     struct system_options options = {
         .scene = scene,
         .dt = scene->simulation.dt_auto ? 0 : scene->simulation.dt,
         .isa = solver->isa,
         .threads = solver->threads,
+        .tolerant = wanted->tolerant,
     };
     if (status == TAUT_OK) {
         options.team = team_of(solver);
@@ -232,7 +237,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     if (status == TAUT_OK)
         plan_forget(solver->topology, solver->plan);
     if (status == TAUT_OK)
-        status = dt_choose(solver, scene, diagnostics, error);
+        status = dt_choose(solver, scene, wanted->tolerant ? NULL : diagnostics, error);
     if (status == TAUT_OK)
         solver_work(solver, start, solver);
     return status;
@@ -254,19 +259,16 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     solver->integrator = scene->simulation.integrator;
     solver->functions =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
-    struct plan_options plan_options = options->plan;
-    // xpbd solves springs one after the other: those on no grid stand in coloured blocks.
-    plan_options.no_packing |= solver->integrator == INTEGRATOR_XPBD;
-    plan_options.reference = options->config.kernel == TAUT_KERNEL_REFERENCE;
     struct bodies bodies = {0};
     struct diagnostics own = {0};
     struct diagnostics *diagnostics = options->diagnostics ? options->diagnostics : &own;
     taut_status status = isa_choose(options->config.isa, &solver->isa, error);
     if (status == TAUT_OK)
         status = bodies_build(scene, &bodies, diagnostics, error);
+    if (status == TAUT_OK && options->change)
+        status = options->change(options->change_context, &bodies, error);
     if (status == TAUT_OK)
-        status = build(solver, scene, &bodies, &plan_options, options->config.threads,
-                       options->keep_numbers, diagnostics, error);
+        status = build(solver, scene, &bodies, options, diagnostics, error);
     else if (status == TAUT_ERROR_SCENE && own.count)
         fail(error, status, "%s", own.items[0].text);
     diagnostics_free(&own);

@@ -3,6 +3,7 @@
 #define TAUT_SOLVER_H
 
 #include "output/snapshot.h"
+#include "scene/bodies.h"
 #include "solver_system.h"
 
 // How dt is found, and since when it is as it is.
@@ -44,6 +45,11 @@ struct solver_options {
     taut_config config;
     struct plan_options plan; // .reference is set from config.kernel
     bool keep_numbers;        // no node is renumbered
+    // May change what the builders made (materials, velocities, gas) before it is cooked; NULL: as
+    // it is.
+    taut_status (*change)(const void *context, struct bodies *bodies, taut_error *error);
+    const void *change_context;
+    bool tolerant; // only values that are not finite end a run: the caller judges its energies
     // Receives what the builders find in the scene; NULL: the first finding becomes the error.
     struct diagnostics *diagnostics;
 };

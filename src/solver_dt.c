@@ -134,8 +134,11 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagn
     };
     if (!simulation->dt_auto && simulation->position_step > 0)
         solver->position_ratio = simulation->position_step / simulation->dt;
-    taut_status status = simulation->dt_auto ? choose_automatic(solver, error)
-                                             : judge_dt(solver, scene, diagnostics, error);
+    taut_status status = TAUT_OK;
+    if (simulation->dt_auto)
+        status = choose_automatic(solver, error);
+    else if (diagnostics)
+        status = judge_dt(solver, scene, diagnostics, error);
     solver->steps_planned = simulation->steps;
     if (status == TAUT_OK && simulation->has_duration)
         solver->steps_planned = count_steps(solver);

@@ -6,7 +6,7 @@
 #include "solver.h"
 
 // Sets dt and the number of steps from the scene. A given dt beyond the bound is a warning in
-// `diagnostics`, at its place in the scene.
+// `diagnostics`, at its place in the scene; NULL: nobody wants to know.
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagnostics *diagnostics,
                       taut_error *error);
 

@@ -111,6 +111,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->kernels =
         plan->reference ? &REAL_NAME(kernels_reference) : REAL_NAME(kernels_for)(options->isa);
     system->settings = settings_of(options->scene);
+    system->settings.tolerant = options->tolerant;
     set_dt(system, options->dt);
     struct state_needs needs = REAL_NAME(integrator_needs)(system->settings.integrator, topology);
     needs.multipliers &= system->settings.iterations > 1;

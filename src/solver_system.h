@@ -18,6 +18,7 @@ struct system_options {
     enum isa isa;
     int threads;
     struct team *team; // to fill large arrays with; may be NULL
+    bool tolerant;     // only values that are not finite are a divergence
 };
 
 struct system_functions {

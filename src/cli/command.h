@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "study/study.h"
 #include "taut.h"
 
 // The most numbers of threads that one `bench` compares.
@@ -31,13 +32,18 @@ struct options {
     double seconds;     // 0: chosen
     int thread_counts[BENCH_THREADS_MAX];
     int thread_counts_given; // 0: 1 and all cores
+    // Of `stability` alone.
+    const char *integrators; // names parted by commas; NULL: all
+    enum study_map_kind map;
+    double budget; // s
 };
 
 // Which options a command takes: a bit each.
 enum command_kind {
     COMMAND_READS = 1,     // of a scene
     COMMAND_SIMULATES = 2, // a scene
-    COMMAND_MEASURES = 4   // scenes of its own
+    COMMAND_MEASURES = 4,  // scenes of its own
+    COMMAND_STUDIES = 8    // a scene, in double precision
 };
 
 struct command {
@@ -47,6 +53,7 @@ struct command {
     int (*run)(const struct options *options); // returns the exit code
 };
 
-extern const struct command check_command, info_command, run_command, bench_command;
+extern const struct command check_command, info_command, run_command, bench_command,
+    stability_command;
 
 #endif

@@ -12,7 +12,7 @@
 #include "version_info.h"
 
 static const struct command *const commands[] = {&check_command, &info_command, &run_command,
-                                                 &bench_command};
+                                                 &stability_command, &bench_command};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -23,7 +23,7 @@ static void print_usage(FILE *out)
           "Commands:\n",
           out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->does);
+        fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->does);
     fputs("\n'taut COMMAND --help' lists the options of a command; 'taut --version' says which\n"
           "taut this is.\n",
           out);
@@ -60,7 +60,8 @@ static int refuse(const char *word)
     if (word[0] == '-') {
         complain("there is no option '%s' before the command", word);
     } else {
-        complain("there is no command '%s'; the commands are check, info, run and bench", word);
+        complain("there is no command '%s'; the commands are check, info, run, stability and bench",
+                 word);
         const char *nearest = nearest_name(word, names, COMMAND_COUNT);
         if (nearest)
             fprintf(stderr, "    did you mean '%s'?\n", nearest);

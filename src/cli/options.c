@@ -32,6 +32,9 @@ enum option_key {
     KEY_FULL,
     KEY_THREAD_COUNTS,
     KEY_SECONDS,
+    KEY_INTEGRATORS,
+    KEY_MAP,
+    KEY_BUDGET,
     KEY_HELP
 };
 
@@ -45,7 +48,8 @@ struct option_entry {
 enum {
     RUN = COMMAND_SIMULATES,
     BENCH = COMMAND_MEASURES,
-    SCENE = COMMAND_READS | COMMAND_SIMULATES, // every command that is given a scene
+    STUDY = COMMAND_STUDIES,
+    SCENE = COMMAND_READS | RUN | STUDY, // every command that is given a scene
     ALL = SCENE | BENCH
 };
 
@@ -59,6 +63,13 @@ static const struct option_entry entries[] = {
      "that\nthis process may use)"},
     {"seconds", "S", KEY_SECONDS, BENCH,
      "about how long to measure (default: 60, or 150\nwith --full)"},
+    {"integrators", "LIST", KEY_INTEGRATORS, STUDY, "only these, e.g. --integrators verlet,rk4"},
+    {"map", "NAME", KEY_MAP, STUDY,
+     "what the map has beside the step: stiffness,\ndamping, or none (default: stiffness)"},
+    {"budget", "S", KEY_BUDGET, STUDY,
+     "about how long to measure; of larger scenes runs\nare shortened (default: 30)"},
+    {"output", "DIR", KEY_OUTPUT, STUDY,
+     "the folder of the tables (default:\nout/SCENE-NAME-stability)"},
     {"output", "DIR", KEY_OUTPUT, RUN, "the folder of the results (default: out/SCENE-NAME)"},
     {"force", NULL, KEY_FORCE, RUN, "replace an earlier run in that folder"},
     {"no-output", NULL, KEY_NO_OUTPUT, RUN, "simulate, and leave no files"},
@@ -71,16 +82,15 @@ static const struct option_entry entries[] = {
      "--set bodies.flag.nodes=[500,400]"},
     {"threads", "N", KEY_THREADS, SCENE,
      "threads to use (default: the physical cores that\nthis process may use)"},
-    {"no-pin", NULL, KEY_NO_PIN, ALL,
+    {"no-pin", NULL, KEY_NO_PIN, ALL & ~STUDY,
      "let threads run anywhere, also on machines with\nseveral memory nodes"},
     {"isa", "NAME", KEY_ISA, ALL,
      "instruction set: auto, base, v3 or v4 (default:\nauto, or the environment variable "
      "TAUT_ISA)"},
     {"kernel", "NAME", KEY_KERNEL, ALL,
      "auto, or reference: plain serial loops, the\nbaseline (default: auto)"},
-    {"precision", "NAME", KEY_PRECISION, ALL, "single or double, whatever the scene says"},
-    {"strict", NULL, KEY_STRICT, SCENE,
-     "take warnings for errors, e.g. that dt is not stable"},
+    {"precision", "NAME", KEY_PRECISION, ALL & ~STUDY, "single or double, whatever the scene says"},
+    {"strict", NULL, KEY_STRICT, SCENE, "take warnings for errors, e.g. that dt is not stable"},
     {"json", NULL, KEY_JSON, ALL, "print the results as one JSON object"},
     {"quiet", NULL, KEY_QUIET, ALL,
      "no progress and no table: only errors, and what\n--json or --hash ask for"},
@@ -227,12 +237,22 @@ static bool set_duration(const struct command *command, const char *value, struc
     return add_override(options, text_format("simulation.duration=%s", value));
 }
 
-static bool set_seconds(const struct command *command, const char *value, struct options *options)
+static bool set_seconds(const struct command *command, const char *option, const char *value,
+                        double *seconds)
 {
-    if (number_parse(value, strlen(value), &options->seconds) != NUMBER_OK ||
-        !(options->seconds > 0))
-        return refuse(command, "seconds", value, "seconds above 0");
+    if (number_parse(value, strlen(value), seconds) != NUMBER_OK || !(*seconds > 0))
+        return refuse(command, option, value, "seconds above 0");
     return true;
+}
+
+static bool set_map(const struct command *command, const char *value, struct options *options)
+{
+    for (int kind = 0; kind < STUDY_MAP_KINDS; kind++)
+        if (strcmp(value, study_map_name((enum study_map_kind)kind)) == 0) {
+            options->map = (enum study_map_kind)kind;
+            return true;
+        }
+    return refuse(command, "map", value, "stiffness, damping or none");
 }
 
 static bool set_precision(const struct command *command, const char *value, struct options *options)
@@ -280,7 +300,14 @@ static bool apply(const struct command *command, int key, const char *value,
     case KEY_THREAD_COUNTS:
         return set_thread_counts(command, value, options);
     case KEY_SECONDS:
-        return set_seconds(command, value, options);
+        return set_seconds(command, "seconds", value, &options->seconds);
+    case KEY_INTEGRATORS:
+        options->integrators = value;
+        return true;
+    case KEY_MAP:
+        return set_map(command, value, options);
+    case KEY_BUDGET:
+        return set_seconds(command, "budget", value, &options->budget);
     case KEY_JSON:
         return options->json = true;
     case KEY_QUIET:
@@ -371,7 +398,7 @@ bool options_parse(const struct command *command, int argc, char **argv, struct 
     struct option long_options[ENTRY_COUNT + 1];
     bool given[KEY_HELP - KEY_SET + 1] = {false};
     fill_long_options(command, long_options);
-    *options = (struct options){0};
+    *options = (struct options){.map = STUDY_MAP_STIFFNESS, .budget = 30};
     optind = 1;
     int key;
     while ((key = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {

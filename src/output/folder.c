@@ -23,7 +23,7 @@ struct leavings {
     const char *sign; // of those, one that shows that there was a run; NULL: none does
 };
 
-static taut_status make_folder(char *path, taut_error *error)
+static taut_status make_each(char *path, taut_error *error)
 {
     for (char *end = path + 1;; end++) {
         if (*end != '/' && *end != '\0')
@@ -42,6 +42,16 @@ static taut_status make_folder(char *path, taut_error *error)
         if (separator == '\0')
             return TAUT_OK;
     }
+}
+
+taut_status folder_make(const char *path, taut_error *error)
+{
+    char *copy = text_format("%s", path);
+    if (!copy)
+        return fail_memory(error, "the name of a folder");
+    taut_status status = make_each(copy, error);
+    free(copy);
+    return status;
 }
 
 static bool ends_with(const char *text, const char *ending)
@@ -104,6 +114,17 @@ static bool begins_as(const char *path, const char *opening)
     bool sound = !ferror(file);
     (void)fclose(file);
     return sound && memcmp(text, opening, got) == 0;
+}
+
+taut_status folder_file_ours(const char *path, const char *opening, taut_error *error)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0 || begins_as(path, opening))
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_IO,
+                "'%s' is in the way and was not written by taut: move it, or choose another "
+                "folder with --output",
+                path);
 }
 
 static bool is_body(const char *name, size_t length, const struct snapshot *first)
@@ -214,11 +235,7 @@ static taut_status remove_leavings(const struct leavings *leavings, taut_error *
 taut_status folder_prepare(const struct recording_options *options, const struct snapshot *first,
                            taut_error *error)
 {
-    char *path = text_format("%s", options->folder);
-    if (!path)
-        return fail_memory(error, "the name of a folder");
-    taut_status status = make_folder(path, error);
-    free(path);
+    taut_status status = folder_make(options->folder, error);
     if (status != TAUT_OK)
         return status;
     struct leavings leavings = {0};

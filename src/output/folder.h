@@ -16,4 +16,10 @@
 taut_status folder_prepare(const struct recording_options *options, const struct snapshot *first,
                            taut_error *error);
 
+// Creates a folder with its parents, unless it is there.
+taut_status folder_make(const char *path, taut_error *error);
+
+// Fails where there is a file of that path that does not begin as ours do.
+taut_status folder_file_ours(const char *path, const char *opening, taut_error *error);
+
 #endif

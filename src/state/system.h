@@ -27,6 +27,7 @@ struct settings {
     bool projects;            // some collider has response: project
     bool account_work;        // work.h
     struct scene_implicit implicit;
+    bool tolerant;     // divergence.h looks for values that are not finite alone
 };
 
 // Columns of a chunk's sums.

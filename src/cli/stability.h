@@ -1,0 +1,28 @@
+// What `taut stability` measured, printed as a table or as JSON and written as CSV.
+#ifndef TAUT_CLI_STABILITY_H
+#define TAUT_CLI_STABILITY_H
+
+#include "cli/session.h"
+
+enum { STABILITY_FILES_MAX = 16 };
+
+struct stability {
+    const struct options *options;
+    const taut_scene *scene;
+    struct study *study;
+    char *folder;
+    char *files[STABILITY_FILES_MAX]; // written
+    int file_count;
+    int signal_number; // that ended it early; 0: none
+};
+
+// Creates the folder, and fails where files of others are in the way.
+taut_status stability_prepare_files(const struct stability *stability, taut_error *error);
+
+// Writes all tables; each is whole or not there.
+taut_status stability_write_files(struct stability *stability, taut_error *error);
+
+void stability_print_table(const struct stability *stability);
+void stability_print_json(const struct stability *stability);
+
+#endif

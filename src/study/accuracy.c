@@ -1,0 +1,239 @@
+// What accuracy costs, and the order of convergence that follows from the same runs: each
+// integrator runs to the same time at steps that are halved again and again, and ends so far from
+// the closed form, or from an rk4 run at a fourth of the smallest step.
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "study/lab.h"
+
+struct truth {
+    size_t nodes;
+    double *start, *end; // positions, 3 a node
+    double moved;        // mass-weighted root mean square, m
+    double noise;        // errors below this are of rounding
+};
+
+static size_t first_of(const struct lab *lab, size_t integrator)
+{
+    return integrator * (size_t)lab->accuracy_levels;
+}
+
+// Stronger than for limits: differences of positions must not drown in rounding.
+static const double STRONGER = 1000;
+
+static struct variant at_start(const struct lab *lab, enum integrator integrator, double dt)
+{
+    struct variant variant = variant_of(integrator, dt);
+    variant.kick = lab->study->at_rest ? STRONGER * lab->kick : 0;
+    return variant;
+}
+
+static void read_places(const taut_solver *solver, double *places)
+{
+    solver->functions->read_nodes(solver->system, 0, taut_solver_node_count(solver), places, NULL,
+                                  NULL);
+}
+
+// Root mean square of the distances between two sets of positions, weighted by mass; held nodes do
+// not count.
+static double distance(const taut_solver *solver, const double *a, const double *b)
+{
+    const struct topology *topology = solver->topology;
+    double squares = 0, mass = 0;
+    for (size_t i = 0; i < (size_t)topology->node_count; i++) {
+        size_t node = (size_t)topology_node_inside(topology, i);
+        if (topology_is_fixed(topology, node))
+            continue;
+        double m = topology_mass(topology, node);
+        mass += m;
+        for (size_t axis = 0; axis < 3; axis++)
+            squares +=
+                m * (a[3 * i + axis] - b[3 * i + axis]) * (a[3 * i + axis] - b[3 * i + axis]);
+    }
+    return sqrt(squares / mass);
+}
+
+static taut_status run_to_end(struct lab *lab, const struct variant *variant, uint64_t steps,
+                              taut_solver **solver, bool *sound, taut_error *error)
+{
+    *sound = false;
+    taut_status status = variant_open(lab, variant, solver, error);
+    // In pieces, so that a study can be ended.
+    for (uint64_t done = 0; status == TAUT_OK && done < steps && !lab_ends(lab);) {
+        uint64_t piece = steps - done < 4096 ? steps - done : 4096;
+        status = solver_advance(*solver, piece, true, error);
+        done += piece;
+        *sound = status == TAUT_OK && done == steps;
+    }
+    return status;
+}
+
+static taut_status run_truth(struct lab *lab, struct truth *truth, taut_error *error)
+{
+    struct study *study = lab->study;
+    uint64_t finest = study->accuracies[lab->accuracy_levels - 1].steps;
+    study->reference_dt = study->accuracy_time / (double)(4 * finest);
+    struct variant variant = at_start(lab, INTEGRATOR_RK4, study->reference_dt);
+    taut_solver *solver;
+    bool sound;
+    taut_status status = run_to_end(lab, &variant, 4 * finest, &solver, &sound, error);
+    if (status == TAUT_OK && sound) {
+        read_places(solver, truth->end);
+        truth->moved = distance(solver, truth->start, truth->end);
+    }
+    taut_solver_destroy(solver);
+    return status;
+}
+
+// Takes the closed form instead, if the run agrees with it: a spring that is pressed behind its
+// anchor knows nothing of the formula.
+static taut_status take_formula(struct lab *lab, struct truth *truth, taut_error *error)
+{
+    double *places = memory_allocate(NULL, 3 * truth->nodes, sizeof *places);
+    if (!places)
+        return fail_memory(error, "the closed form");
+    struct variant variant = at_start(lab, INTEGRATOR_RK4, lab->study->accuracy_time);
+    variant.formula = true;
+    taut_solver *solver;
+    taut_status status = variant_open(lab, &variant, &solver, error);
+    bool agrees = false;
+    if (status == TAUT_ERROR_SCENE)
+        status = TAUT_OK; // over-damped: there is no oscillation
+    else if (status == TAUT_OK)
+        status = solver_advance(solver, 1, false, error);
+    if (status == TAUT_OK && solver) {
+        read_places(solver, places);
+        double squares = 0, apart = 0; // its nodes are all held
+        for (size_t i = 0; i < 3 * truth->nodes; i++) {
+            squares += (truth->end[i] - truth->start[i]) * (truth->end[i] - truth->start[i]);
+            apart += (truth->end[i] - places[i]) * (truth->end[i] - places[i]);
+        }
+        agrees = apart < 1e-12 * squares;
+    }
+    for (size_t i = 0; agrees && i < 3 * truth->nodes; i++)
+        truth->end[i] = places[i];
+    lab->study->closed_form = agrees;
+    taut_solver_destroy(solver);
+    memory_release(NULL, places, 3 * truth->nodes, sizeof *places);
+    return status;
+}
+
+static taut_status find_truth(struct lab *lab, struct truth *truth, taut_error *error)
+{
+    truth->nodes = (size_t)lab->study->nodes;
+    truth->start = memory_allocate(NULL, 3 * truth->nodes, sizeof *truth->start);
+    truth->end = memory_allocate(NULL, 3 * truth->nodes, sizeof *truth->end);
+    if (!truth->start || !truth->end)
+        return fail_memory(error, "the reference run");
+    struct variant variant = at_start(lab, INTEGRATOR_RK4, lab->study->unit);
+    taut_solver *solver;
+    taut_status status = variant_open(lab, &variant, &solver, error);
+    double largest = 0;
+    if (status == TAUT_OK) {
+        read_places(solver, truth->start);
+        for (size_t i = 0; i < 3 * truth->nodes; i++)
+            largest = fmax(largest, fabs(truth->start[i]));
+    }
+    taut_solver_destroy(solver);
+    if (status == TAUT_OK)
+        status = run_truth(lab, truth, error);
+    if (status == TAUT_OK && lab->study->closed_form && truth->moved > 0)
+        status = take_formula(lab, truth, error);
+    truth->noise = 1e-14 * largest / truth->moved;
+    return status;
+}
+
+static taut_status measure(struct lab *lab, void *context, size_t index, taut_error *error)
+{
+    const struct truth *truth = context;
+    struct study_accuracy *accuracy = &lab->study->accuracies[index];
+    struct variant variant = at_start(lab, accuracy->integrator, accuracy->dt);
+    double *places = memory_allocate(NULL, 3 * truth->nodes, sizeof *places);
+    if (!places)
+        return fail_memory(error, "the positions of the nodes");
+    taut_solver *solver;
+    bool sound;
+    taut_status status = run_to_end(lab, &variant, accuracy->steps, &solver, &sound, error);
+    if (sound) {
+        read_places(solver, places);
+        double error_now = distance(solver, places, truth->end) / truth->moved;
+        // Where all has been lost there is nothing to compare.
+        accuracy->error = error_now < 1e3 ? error_now : NAN;
+        accuracy->seconds = solver->step_seconds;
+        accuracy->evaluations =
+            accuracy->steps * (uint64_t)solver->functions->evaluations(solver->system);
+    }
+    if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED ||
+        status == TAUT_ERROR_SCENE || status == TAUT_ERROR_UNSUPPORTED)
+        status = TAUT_OK;
+    taut_solver_destroy(solver);
+    memory_release(NULL, places, 3 * truth->nodes, sizeof *places);
+    return status;
+}
+
+// The slope over the three smallest steps whose errors are not of rounding.
+static struct study_order fit_order(const struct lab *lab, size_t integrator, double noise)
+{
+    enum { POINTS = 3 };
+    const struct study *study = lab->study;
+    struct study_order order = {.integrator = study->integrators[integrator], .order = NAN};
+    double x[POINTS], y[POINTS], mean_x = 0, mean_y = 0, products = 0, squares = 0;
+    for (int level = lab->accuracy_levels - 1; level >= 0 && order.points < POINTS; level--) {
+        const struct study_accuracy *it =
+            &study->accuracies[first_of(lab, integrator) + (size_t)level];
+        if (!(it->error > 20 * noise) || !(it->error < 0.5))
+            continue;
+        x[order.points] = log(it->dt);
+        y[order.points] = log(it->error);
+        order.from = order.points == 0 ? it->dt : order.from;
+        order.to = it->dt;
+        order.points++;
+    }
+    for (int i = 0; i < order.points; i++) {
+        mean_x += x[i] / order.points;
+        mean_y += y[i] / order.points;
+    }
+    for (int i = 0; i < order.points; i++) {
+        products += (x[i] - mean_x) * (y[i] - mean_y);
+        squares += (x[i] - mean_x) * (x[i] - mean_x);
+    }
+    if (order.points == POINTS)
+        order.order = products / squares;
+    return order;
+}
+
+static taut_status list_runs(struct lab *lab, taut_error *error)
+{
+    struct study *study = lab->study;
+    size_t count = study->integrator_count * (size_t)lab->accuracy_levels;
+    study->accuracies = memory_allocate(NULL, count, sizeof *study->accuracies);
+    if (!study->accuracies)
+        return fail_memory(error, "the runs for accuracy");
+    study->accuracy_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct study_accuracy *accuracy = &study->accuracies[i];
+        int level = (int)(i % (size_t)lab->accuracy_levels);
+        double coarsest = ceil(study->accuracy_time / study->unit / 2 - 1e-9);
+        accuracy->integrator = study->integrators[i / (size_t)lab->accuracy_levels];
+        accuracy->steps = (uint64_t)ldexp(fmax(1, coarsest), level);
+        accuracy->dt = study->accuracy_time / (double)accuracy->steps;
+        accuracy->error = accuracy->seconds = NAN;
+    }
+    return TAUT_OK;
+}
+
+taut_status study_accuracies(struct lab *lab, taut_error *error)
+{
+    struct study *study = lab->study;
+    struct truth truth = {.noise = NAN};
+    taut_status status = list_runs(lab, error);
+    if (status == TAUT_OK)
+        status = find_truth(lab, &truth, error);
+    if (status == TAUT_OK && truth.moved > 0)
+        status = lab_cases(lab, study->accuracy_count, measure, &truth, error);
+    for (size_t i = 0; status == TAUT_OK && i < study->integrator_count; i++)
+        study->orders[i] = fit_order(lab, i, truth.noise);
+    memory_release(NULL, truth.start, 3 * truth.nodes, sizeof *truth.start);
+    memory_release(NULL, truth.end, 3 * truth.nodes, sizeof *truth.end);
+    return status;
+}

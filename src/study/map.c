@@ -1,0 +1,190 @@
+// A map of stable and unstable runs over the step and the springs' stiffness or damping.
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "study/lab.h"
+
+static const double FOR_MAP = 0.25; // of the budget
+
+// A grid of so many rows and columns, and steps of a run at one unit. Decades on either side of 1.
+struct mesh {
+    size_t rows, columns;
+    uint64_t steps;
+};
+
+static const double ROW_DECADES = 2, COLUMN_DECADES = 1.25;
+
+static struct mesh choose_mesh(const struct lab *lab)
+{
+    static const struct mesh meshes[] = {{17, 26, 300}, {13, 21, 200}, {9, 16, 200},
+                                         {9, 11, 100},  {5, 11, 100},  {5, 6, 50}};
+    enum { COUNT = sizeof meshes / sizeof meshes[0] };
+    const struct study *study = lab->study;
+    double seconds = FOR_MAP * lab->options->budget * (double)lab->options->threads;
+    size_t i = 0;
+    for (; i + 1 < COUNT; i++) {
+        double cost = (double)meshes[i].rows * reckon_run(lab, INTEGRATOR_RK4, 400, 16);
+        for (size_t j = 0; j < study->integrator_count; j++)
+            cost += (double)(meshes[i].rows * meshes[i].columns) *
+                    reckon_run(lab, study->integrators[j], (double)meshes[i].steps, 16);
+        if (cost <= seconds)
+            break;
+    }
+    return meshes[i];
+}
+
+struct row {
+    struct yardstick yardstick;
+    bool sound;
+};
+
+static struct variant variant_at(const struct lab *lab, enum integrator integrator, double factor,
+                                 double dt)
+{
+    const struct study_map *map = &lab->study->map;
+    struct variant variant = variant_of(integrator, dt);
+    variant.kick = lab->kick;
+    if (map->kind == STUDY_MAP_STIFFNESS)
+        variant.stiffness = factor;
+    else if (map->of_critical)
+        variant.relaxation = factor * 2 / lab->study->omega;
+    else
+        variant.damping = factor;
+    return variant;
+}
+
+// What is predicted of a row, and its yardstick: an rk4 run of its own.
+static taut_status survey_row(struct lab *lab, void *context, size_t index, taut_error *error)
+{
+    struct study *study = lab->study;
+    struct study_map *map = &study->map;
+    struct row *row = (struct row *)context + index;
+    struct variant variant = variant_at(lab, INTEGRATOR_RK4, map->factors[index], study->unit);
+    taut_solver *solver;
+    struct critical_step critical;
+    taut_status status = variant_open(lab, &variant, &solver, error);
+    if (status == TAUT_OK)
+        status = solver_sharp_step(solver, &critical, error);
+    taut_solver_destroy(solver);
+    if (status != TAUT_OK)
+        return status;
+    for (size_t i = 0; i < study->integrator_count; i++)
+        map->predicted[i * map->row_count + index] =
+            predicted_step(study->integrators[i], &critical);
+    struct trace *trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return fail_memory(error, "a run");
+    variant.dt = fmin(study->unit, predicted_step(INTEGRATOR_RK4, &critical)) / 2;
+    for (int tries = 0; tries < 4 && status == TAUT_OK && !row->sound; tries++, variant.dt /= 2) {
+        trace->steps = (uint64_t)ceil(study->map_window / variant.dt);
+        trace->samples = 16;
+        status = trace_variant(lab, &variant, trace, error);
+        row->sound = trace->verdict == STUDY_STABLE;
+    }
+    double gained = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        gained = fmax(gained, trace->energies[i] - trace->energies[0]);
+    row->yardstick = (struct yardstick){trace->kinetic_max + gained, study->map_window};
+    free(trace);
+    return status;
+}
+
+static taut_status measure_cell(struct lab *lab, void *context, size_t index, taut_error *error)
+{
+    const struct row *rows = context;
+    struct study *study = lab->study;
+    struct study_map *map = &study->map;
+    size_t column = index % map->column_count, row = index / map->column_count % map->row_count;
+    size_t integrator = index / map->column_count / map->row_count;
+    if (!rows[row].sound)
+        return TAUT_OK;
+    struct variant variant =
+        variant_at(lab, study->integrators[integrator], map->factors[row], map->steps[column]);
+    struct trace *trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return fail_memory(error, "a run");
+    double steps = (double)lab->map_steps, units = variant.dt / study->unit;
+    trace->steps = (uint64_t)ceil(units < 1 ? fmin(steps / units, 2 * steps) : steps);
+    trace->samples = trace->steps < 64 ? 16 : 32;
+    trace->yardstick = &rows[row].yardstick;
+    taut_status status = trace_variant(lab, &variant, trace, error);
+    struct study_cell *cell = &map->cells[index];
+    cell->verdict = trace->verdict;
+    if (trace->verdict == STUDY_STABLE)
+        cell->drift = (trace->energies[trace->samples] - trace->energies[0]) /
+                      (rows[row].yardstick.available * variant.dt * (double)trace->steps);
+    free(trace);
+    return status;
+}
+
+static taut_status make_map(struct lab *lab, const struct mesh *mesh, taut_error *error)
+{
+    struct study_map *map = &lab->study->map;
+    size_t integrators = lab->study->integrator_count;
+    map->row_count = mesh->rows;
+    map->column_count = mesh->columns;
+    map->factors = memory_allocate(NULL, mesh->rows, sizeof *map->factors);
+    map->steps = memory_allocate(NULL, mesh->columns, sizeof *map->steps);
+    map->predicted = memory_allocate(NULL, integrators * mesh->rows, sizeof *map->predicted);
+    map->cells =
+        memory_allocate(NULL, integrators * mesh->rows * mesh->columns, sizeof *map->cells);
+    if (!map->factors || !map->steps || !map->predicted || !map->cells)
+        return fail_memory(error, "the map");
+    for (size_t i = 0; i < mesh->rows; i++)
+        map->factors[i] = pow(10, ROW_DECADES * (2 * (double)i / (double)(mesh->rows - 1) - 1));
+    for (size_t i = 0; i < mesh->columns; i++)
+        map->steps[i] = lab->study->unit *
+                        pow(10, COLUMN_DECADES * (2 * (double)i / (double)(mesh->columns - 1) - 1));
+    for (size_t i = 0; i < integrators * mesh->rows; i++)
+        map->predicted[i] = NAN;
+    for (size_t i = 0; i < integrators * mesh->rows * mesh->columns; i++)
+        map->cells[i].drift = NAN;
+    return TAUT_OK;
+}
+
+static bool is_damped(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    for (size_t i = 0; i < topology->material_count; i++)
+        if (topology->materials[i].damping > 0)
+            return true;
+    return false;
+}
+
+static taut_status find_damping(struct lab *lab, taut_error *error)
+{
+    struct variant variant = variant_of(INTEGRATOR_RK4, lab->study->unit);
+    taut_solver *solver;
+    taut_status status = variant_open(lab, &variant, &solver, error);
+    if (status == TAUT_OK)
+        lab->study->map.of_critical =
+            lab->study->map.kind == STUDY_MAP_DAMPING && !is_damped(solver);
+    taut_solver_destroy(solver);
+    return status;
+}
+
+taut_status study_maps(struct lab *lab, taut_error *error)
+{
+    struct study *study = lab->study;
+    struct study_map *map = &study->map;
+    map->kind = lab->options->map;
+    if (map->kind == STUDY_MAP_NONE)
+        return TAUT_OK;
+    struct mesh mesh = choose_mesh(lab);
+    taut_status status = make_map(lab, &mesh, error);
+    if (status == TAUT_OK)
+        status = find_damping(lab, error);
+    if (status != TAUT_OK)
+        return status;
+    lab->map_steps = mesh.steps;
+    study->map_window = (double)mesh.steps * study->unit;
+    struct row *rows = memory_allocate(NULL, map->row_count, sizeof *rows);
+    if (!rows)
+        return fail_memory(error, "the map");
+    status = lab_cases(lab, map->row_count, survey_row, rows, error);
+    if (status == TAUT_OK)
+        status = lab_cases(lab, study->integrator_count * map->row_count * map->column_count,
+                           measure_cell, rows, error);
+    memory_release(NULL, rows, map->row_count, sizeof *rows);
+    return status;
+}

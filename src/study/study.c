@@ -1,0 +1,164 @@
+#include "study/study.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "study/lab.h"
+
+const char *study_map_name(enum study_map_kind kind)
+{
+    static const char *const names[STUDY_MAP_KINDS] = {"none", "stiffness", "damping"};
+    return names[kind];
+}
+
+const char *study_verdict_name(enum study_verdict verdict)
+{
+    static const char *const names[STUDY_VERDICTS] = {"unknown", "stable", "unstable"};
+    return names[verdict];
+}
+
+const char *study_limit_name(enum study_limit_kind kind)
+{
+    static const char *const names[STUDY_LIMIT_KINDS] = {"unknown", "found", "grows", "beyond"};
+    return names[kind];
+}
+
+static taut_status make_lists(struct lab *lab, taut_error *error)
+{
+    struct study *study = lab->study;
+    const struct study_options *options = lab->options;
+    size_t count = options->integrators ? options->integrator_count : INTEGRATOR_COUNT;
+    study->integrator_count = count;
+    study->drift_count = count * STUDY_DRIFT_STEPS;
+    study->series_count = count + 1;
+    study->integrators = memory_allocate(NULL, count, sizeof *study->integrators);
+    study->limits = memory_allocate(NULL, count, sizeof *study->limits);
+    study->drifts = memory_allocate(NULL, study->drift_count, sizeof *study->drifts);
+    study->series = memory_allocate(NULL, study->series_count, sizeof *study->series);
+    study->orders = memory_allocate(NULL, count, sizeof *study->orders);
+    lab->reference = memory_allocate(NULL, STUDY_SAMPLES + 1, sizeof *lab->reference);
+    if (!study->integrators || !study->limits || !study->drifts || !study->series ||
+        !study->orders || !lab->reference)
+        return fail_memory(error, "the results");
+    for (size_t i = 0; i < count; i++)
+        study->integrators[i] = options->integrators ? options->integrators[i] : (enum integrator)i;
+    return TAUT_OK;
+}
+
+// What stands in them where nothing is measured.
+static void clear_lists(struct study *study)
+{
+    for (size_t i = 0; i < study->integrator_count; i++) {
+        enum integrator integrator = study->integrators[i];
+        study->limits[i] = (struct study_limit){.integrator = integrator,
+                                                .predicted = NAN,
+                                                .measured = NAN,
+                                                .stable = NAN,
+                                                .unstable = NAN,
+                                                .growth = NAN};
+        study->orders[i] = (struct study_order){.integrator = integrator, .order = NAN};
+        study->series[i].integrator = integrator;
+    }
+    study->series[study->integrator_count].reference = true;
+    for (size_t i = 0; i < study->drift_count; i++)
+        study->drifts[i] =
+            (struct study_drift){.integrator = study->integrators[i / STUDY_DRIFT_STEPS],
+                                 .drift = NAN,
+                                 .deviation = NAN};
+}
+
+// The parts, and by when each has to be done, in budgets. Reckoned times are those of a slow core,
+// so all of them usually take less than one; where the machine has other work, every part is cut
+// rather than the last ones left out.
+static const struct {
+    const char *name;
+    taut_status (*measure)(struct lab *lab, taut_error *error);
+    double until;
+} PARTS[] = {
+    {"the reference run", study_ground, 0.15},
+    {"limits", study_limits, 0.45},
+    {"drift", study_drifts, 0.65},
+    {"accuracy", study_accuracies, 0.8},
+    {"frequencies", study_frequencies, 0.85},
+    {"the scene's oscillation", study_oscillations, 0.9},
+    {"the map", study_maps, 1},
+};
+
+enum { PART_COUNT = sizeof PARTS / sizeof PARTS[0] };
+
+static const double PATIENCE = 1.5; // budgets
+
+static void predict(struct lab *lab)
+{
+    struct study *study = lab->study;
+    for (size_t i = 0; i < study->integrator_count; i++)
+        study->limits[i].predicted = predicted_step(study->integrators[i], &study->critical);
+}
+
+static taut_status measure_parts(struct lab *lab, double begin, taut_error *error)
+{
+    const struct study_options *options = lab->options;
+    double patience = options->budget * (options->patience > 0 ? options->patience : PATIENCE);
+    taut_status status = TAUT_OK;
+    lab->study->complete = true;
+    for (int part = 0; part < PART_COUNT && status == TAUT_OK; part++) {
+        if (options->progress)
+            options->progress(options->context, PARTS[part].name, part, PART_COUNT);
+        atomic_store(&lab->late, false);
+        lab->deadline = begin + PARTS[part].until * patience;
+        status = PARTS[part].measure(lab, error);
+        if (part == 0 && status == TAUT_OK)
+            predict(lab);
+        if (atomic_load(&lab->late) || atomic_load(&lab->stopped))
+            lab->study->complete = false;
+        // Without a reference run, or once stopped, nothing more can be said.
+        if (isnan(lab->study->available) || atomic_load(&lab->stopped))
+            break;
+    }
+    return status;
+}
+
+taut_status study_make(const taut_scene *scene, const struct study_options *options,
+                       struct study **result, taut_error *error)
+{
+    double begin = clock_seconds();
+    struct study *study = *result = memory_allocate(NULL, 1, sizeof *study);
+    if (!study)
+        return fail_memory(error, "the results");
+    struct lab lab = {.scene = scene, .options = options, .study = study};
+    taut_status status = make_lists(&lab, error);
+    if (status == TAUT_OK) {
+        clear_lists(study);
+        status = measure_parts(&lab, begin, error);
+    }
+    memory_release(NULL, lab.reference, STUDY_SAMPLES + 1, sizeof *lab.reference);
+    study->seconds = clock_seconds() - begin;
+    return status;
+}
+
+void study_free(struct study *study)
+{
+    if (!study)
+        return;
+    size_t count = study->integrator_count;
+    struct study_map *map = &study->map;
+    memory_release(NULL, study->integrators, count, sizeof *study->integrators);
+    memory_release(NULL, study->limits, count, sizeof *study->limits);
+    memory_release(NULL, study->drifts, study->drift_count, sizeof *study->drifts);
+    for (size_t i = 0; study->series && i < study->series_count; i++)
+        memory_release(NULL, study->series[i].points, STUDY_SAMPLES + 1,
+                       sizeof *study->series[i].points);
+    memory_release(NULL, study->series, study->series_count, sizeof *study->series);
+    memory_release(NULL, study->accuracies, study->accuracy_count, sizeof *study->accuracies);
+    memory_release(NULL, study->orders, count, sizeof *study->orders);
+    memory_release(NULL, study->frequencies, study->frequency_count, sizeof *study->frequencies);
+    memory_release(NULL, study->oscillations, study->oscillation_count,
+                   sizeof *study->oscillations);
+    memory_release(NULL, map->factors, map->row_count, sizeof *map->factors);
+    memory_release(NULL, map->steps, map->column_count, sizeof *map->steps);
+    memory_release(NULL, map->predicted, count * map->row_count, sizeof *map->predicted);
+    memory_release(NULL, map->cells, count * map->row_count * map->column_count,
+                   sizeof *map->cells);
+    memory_release(NULL, study, 1, sizeof *study);
+}

@@ -1,0 +1,194 @@
+// How the integrators fare on a scene, measured on real runs of it: where each becomes unstable,
+// how its energy drifts, of which order it converges, what accuracy costs, how far off its
+// frequencies are, and a map of stable and unstable runs over the step and the springs.
+//
+// All runs are in double precision on one thread each, many of them side by side. Which runs are
+// made follows from the scene and the budget alone, so that all results but the seconds are the
+// same whatever the machine; only where a budget is passed in spite of that are measurements left
+// out.
+#ifndef TAUT_STUDY_STUDY_H
+#define TAUT_STUDY_STUDY_H
+
+#include "solver.h"
+
+enum study_map_kind { STUDY_MAP_NONE, STUDY_MAP_STIFFNESS, STUDY_MAP_DAMPING, STUDY_MAP_KINDS };
+
+// "none", "stiffness", "damping"
+const char *study_map_name(enum study_map_kind kind);
+
+struct study_options {
+    const enum integrator *integrators; // each at most once; NULL: all there are
+    size_t integrator_count;
+    enum study_map_kind map;
+    double budget;   // s of wall time, about
+    double patience; // budgets after which what is not done is left out; 0: 1.5
+    int threads;     // cases at the same time, at least 1
+    taut_kernel kernel;
+    taut_isa isa;
+    // Asked between pieces of work, from several threads: whether to end early. May be NULL.
+    bool (*stop)(void *context);
+    // Told before each part: 0 .. parts - 1. May be NULL.
+    void (*progress)(void *context, const char *part, int done, int parts);
+    void *context;
+};
+
+enum study_verdict {
+    STUDY_UNKNOWN, // not measured: the study ended early, or the integrator cannot run the scene
+    STUDY_STABLE,
+    STUDY_UNSTABLE, // energy grew beyond what is available, or a value is not finite
+    STUDY_VERDICTS
+};
+
+// "unknown", "stable", "unstable"
+const char *study_verdict_name(enum study_verdict verdict);
+
+enum study_limit_kind {
+    STUDY_LIMIT_UNKNOWN, // not measured, as above
+    STUDY_LIMIT_FOUND,   // stable at .stable, unstable at .unstable
+    STUDY_LIMIT_GROWS,   // no stable step: energy grew at the smallest step tried, .unstable
+    STUDY_LIMIT_BEYOND,  // stable at the largest step tried, .stable
+    STUDY_LIMIT_KINDS
+};
+
+// "unknown", "found", "grows", "beyond"
+const char *study_limit_name(enum study_limit_kind kind);
+
+struct study_limit {
+    enum integrator integrator;
+    double predicted; // s, from the critical step; INFINITY: all are stable; NAN: none is known
+    enum study_limit_kind kind;
+    double measured; // s, between the two below; NAN unless FOUND
+    double stable,
+        unstable;  // s, the largest step found stable, the smallest found unstable; or NAN
+    double growth; // 1/s, of the energy, where GROWS: at .unstable; else NAN
+    int runs;
+    uint64_t steps; // of all runs
+};
+
+// The energy of a run, at the same times as that of the reference.
+struct study_drift {
+    enum integrator integrator;
+    double dt; // s
+    uint64_t steps;
+    enum study_verdict verdict;
+    double drift;     // 1/s: slope of (E - E_reference) / available; NAN unless stable
+    double deviation; // largest |E - E_reference| / available; NAN unless stable
+};
+
+struct study_point {
+    double time, energy; // s; (E - E at the start) / available
+};
+
+// Energy over time, of every integrator at one step, and of the reference.
+struct study_series {
+    bool reference;
+    enum integrator integrator;
+    double dt;
+    size_t point_count; // fewer where the run was unstable
+    struct study_point *points;
+};
+
+// What a run to study.accuracy_time cost, and how far off it ended.
+struct study_accuracy {
+    enum integrator integrator;
+    double dt;
+    uint64_t steps, evaluations; // of forces
+    double seconds;              // wall time of the steps
+    double error; // of positions, mass-weighted, over how far they moved; NAN where unstable
+};
+
+struct study_order {
+    enum integrator integrator;
+    double order;    // slope of log(error) over log(dt) at the smallest steps; NAN: not measurable
+    int points;      // that the slope is fitted to
+    double from, to; // s, their steps
+};
+
+// One oscillator without damping, run with the integrator: x_n = factor^n cos(ratio omega n dt).
+struct study_frequency {
+    enum integrator integrator;
+    double dt;
+    double y;      // omega dt
+    double ratio;  // of the frequency to the true one; NAN where it does not oscillate
+    double factor; // of the amplitude, a step
+    double phase;  // radians that it is ahead after one true period, 2 pi (ratio - 1)
+};
+
+// The scene's own oscillation: how often a coordinate of a node passes its mean.
+struct study_oscillation {
+    enum integrator integrator;
+    double dt;
+    double ratio; // of the frequency to that of the reference run; NAN where it cannot be told
+    double phase; // radians that it is ahead after one period, 2 pi (ratio - 1)
+};
+
+struct study_cell {
+    enum study_verdict verdict;
+    double drift; // 1/s, of energy over what is available; NAN unless stable
+};
+
+struct study_map {
+    enum study_map_kind kind;
+    // What a factor multiplies: the scene's own stiffness or damping; where the scene's springs
+    // have no damping, what damps the fastest oscillation critically (c = 2 k / omega).
+    bool of_critical;
+    size_t row_count, column_count; // rows: factors, columns: steps
+    double *factors;                // in ascending order
+    double *steps;                  // s, in ascending order
+    double *predicted;              // s; [integrator][row]; as in struct study_limit
+    struct study_cell *cells;       // [integrator][row][column]
+};
+
+struct study {
+    uint64_t nodes, springs, faces;
+    double scene_dt; // s, the scene's own; what dt: auto takes
+    enum integrator scene_integrator;
+    struct critical_step critical; // of the scene at t = 0
+    double omega;                  // rad/s, what predictions are made from
+    bool sharp;                    // omega is Lanczos' value, not the guaranteed bound
+    double unit; // s, the predicted limit of symplectic Euler, damping included: steps are chosen
+                 // in units of it
+    double duration;      // s, the scene's own
+    double window;        // s, of runs for limits and drift
+    double map_window;    // s, of the runs of the map
+    double accuracy_time; // s, of runs for order and cost
+    bool shortened;       // the window is shorter than the scene, so as to keep to the budget
+    bool at_rest;         // nothing moves by itself: runs start from small random velocities
+    double available;     // J, what energies are measured against (docs/numerics.md)
+    bool closed_form;     // errors are against the closed form, else against the reference run
+    double reference_dt;  // s, of the rk4 run for order and cost
+    double energy_dt;     // s, of the series
+    bool complete;        // false: ended by stop, or by the budget
+    double seconds;       // wall time of it all
+
+    size_t integrator_count;
+    enum integrator *integrators;
+    struct study_limit *limits; // [integrator]
+    size_t drift_count;
+    struct study_drift *drifts; // all steps of an integrator, the next integrator, ...
+    size_t series_count;
+    struct study_series *series;
+    size_t accuracy_count;
+    struct study_accuracy *accuracies;
+    struct study_order *orders; // [integrator]
+    size_t frequency_count;
+    struct study_frequency *frequencies;
+    // Where the scene's motion has a clear period, that is. Else none.
+    bool oscillates;
+    uint64_t oscillating_node; // over all bodies
+    int oscillating_axis;      // 0, 1, 2
+    double oscillation_omega;  // rad/s, of the reference run
+    size_t oscillation_count;
+    struct study_oscillation *oscillations;
+    struct study_map map;
+};
+
+// Measures all of it. *result is set even where the study ended early; what is missing is unknown
+// or NAN then. Fails where nothing oscillates (TAUT_ERROR_SCENE), where the scene itself cannot be
+// built, and without memory. study_free after either.
+taut_status study_make(const taut_scene *scene, const struct study_options *options,
+                       struct study **result, taut_error *error);
+
+void study_free(struct study *study);
+
+#endif

@@ -1,0 +1,432 @@
+// The study of a scene's integrators, on scenes whose limits, orders and frequencies are known.
+#include "physics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "study/study.h"
+
+static const double OMEGA = 3;
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static bool at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static struct study_options options_of(const enum integrator *integrators, size_t count)
+{
+    return (struct study_options){.integrators = integrators,
+                                  .integrator_count = count,
+                                  .budget = 30,
+                                  .threads = 2,
+                                  .stop = never};
+}
+
+// A study of that text, with nothing left out for want of time: a slow machine must not fail.
+static struct study *study_of(char *text, struct study_options options)
+{
+    taut_scene *scene = scene_of_text(text);
+    struct study *study = NULL;
+    taut_error error = {0};
+    options.patience = 1000;
+    if (study_make(scene, &options, &study, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    taut_scene_destroy(scene);
+    assert_true(study->complete);
+    return study;
+}
+
+static const double AMPLITUDE = 1e-3;
+
+// An oscillator of 3 rad/s along x, on a spring of 1 m: a run that is about to become unstable,
+// with an amplitude a hundred times as large, does not come near to its anchor.
+static char *oscillator_text(double damping)
+{
+    return text_format("precision: double\n"
+                       "simulation: {integrator: rk4, dt: 0.01, duration: 10}\n"
+                       "bodies: [{name: o, type: oscillator, anchor: [0,0,0], axis: [1,0,0],\n"
+                       "  mass: 1, stiffness: 9, amplitude: " NUM ", damping: " NUM "}]\n",
+                       AMPLITUDE, damping);
+}
+
+static struct study *oscillator_study(enum study_map_kind map, double damping)
+{
+    struct study_options options = options_of(NULL, 0);
+    options.map = map;
+    return study_of(oscillator_text(damping), options);
+}
+
+// The one without damping and without a map, which several tests look at.
+static struct study *plain;
+
+static const struct study *plain_study(void)
+{
+    if (!plain)
+        plain = oscillator_study(STUDY_MAP_NONE, 0);
+    return plain;
+}
+
+static const struct study_limit *limit_of(const struct study *study, enum integrator integrator)
+{
+    for (size_t i = 0; i < study->integrator_count; i++)
+        if (study->limits[i].integrator == integrator)
+            return &study->limits[i];
+    fail_msg("%s was not studied", integrator_name(integrator));
+    return NULL;
+}
+
+static void assert_found(const struct study *study, enum integrator integrator, double expected,
+                         double tolerance)
+{
+    const struct study_limit *limit = limit_of(study, integrator);
+    assert_int_equal(limit->kind, STUDY_LIMIT_FOUND);
+    assert_true(limit->stable < limit->unstable && limit->runs > 3);
+    assert_near(limit->measured / expected, 1, tolerance);
+}
+
+// omega h < 2 for the symplectic ones, 2 sqrt 2 for rk4, to a thousandth; none for the others,
+// whose energy grows as their polynomials say: (1 + y^2) and (1 + y^4 / 4) a step.
+static void test_limits_of_an_oscillator(void **state)
+{
+    (void)state;
+    const struct study *study = plain_study();
+    assert_near(study->omega, OMEGA, 1e-12);
+    assert_false(study->at_rest);
+    assert_true(study->closed_form);
+    static const enum integrator symplectic[] = {INTEGRATOR_SYMPLECTIC_EULER, INTEGRATOR_VERLET,
+                                                 INTEGRATOR_VELOCITY_VERLET};
+    for (int i = 0; i < 3; i++) {
+        assert_found(study, symplectic[i], 2 / OMEGA, 1e-3);
+        assert_near(limit_of(study, symplectic[i])->predicted, 2 / OMEGA, 1e-12);
+    }
+    assert_found(study, INTEGRATOR_RK4, 2 * sqrt(2) / OMEGA, 1e-3);
+    static const enum integrator growing[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_MIDPOINT};
+    for (int i = 0; i < 2; i++) {
+        const struct study_limit *limit = limit_of(study, growing[i]);
+        assert_int_equal(limit->kind, STUDY_LIMIT_GROWS);
+        assert_true(isnan(limit->predicted) && isnan(limit->measured));
+        double y = OMEGA * limit->unstable, a_step = i == 0 ? y * y : y * y * y * y / 4;
+        assert_near(limit->growth * limit->unstable / log1p(a_step), 1, 0.02);
+    }
+}
+
+// Slopes over the smallest steps, against the closed form.
+static void test_orders_of_convergence(void **state)
+{
+    (void)state;
+    static const double orders[] = {1, 1, 2, 2, 2, 4};
+    const struct study *study = plain_study();
+    for (int i = 0; i <= INTEGRATOR_RK4; i++)
+        assert_near(study->orders[i].order, orders[i], 0.05);
+    // Twice the evaluations a step in midpoint, four times in rk4; half the step, twice the steps.
+    for (size_t i = 0; i < study->accuracy_count; i++) {
+        const struct study_accuracy *it = &study->accuracies[i];
+        static const uint64_t evaluations[] = {1, 1, 1, 1, 2, 4};
+        if (isfinite(it->error) && it->integrator <= INTEGRATOR_RK4)
+            assert_int_equal(it->evaluations, it->steps * evaluations[it->integrator]);
+        assert_near(it->dt * (double)it->steps, study->accuracy_time, 1e-12);
+    }
+}
+
+// omega_num / omega = 2 asin(y / 2) / y for the symplectic ones, atan(y) / y for explicit Euler,
+// whose amplitude grows by sqrt(1 + y^2); |R|^2 = 1 - y^6 / 72 + y^8 / 576 for rk4.
+static void test_frequencies(void **state)
+{
+    (void)state;
+    const struct study *study = plain_study();
+    assert_true(study->frequency_count >= 4 * study->integrator_count);
+    for (size_t i = 0; i < study->frequency_count; i++) {
+        const struct study_frequency *it = &study->frequencies[i];
+        double y = it->y;
+        assert_near(y, it->dt * OMEGA, 1e-12);
+        assert_near(it->phase, 2 * PI * (it->ratio - 1), 1e-12);
+        if (it->integrator == INTEGRATOR_SYMPLECTIC_EULER || it->integrator == INTEGRATOR_VERLET ||
+            it->integrator == INTEGRATOR_VELOCITY_VERLET) {
+            assert_near(it->ratio, 2 * asin(y / 2) / y, 1e-9);
+            assert_near(it->factor, 1, 1e-9);
+        } else if (it->integrator == INTEGRATOR_EXPLICIT_EULER) {
+            assert_near(it->ratio, atan(y) / y, 1e-9);
+            assert_near(it->factor, sqrt(1 + y * y), 1e-9);
+        } else if (it->integrator == INTEGRATOR_RK4) {
+            assert_near(it->factor, sqrt(1 - pow(y, 6) / 72 + pow(y, 8) / 576), 1e-9);
+        }
+    }
+}
+
+// The mass itself passes its middle at the same discrete frequency.
+static void test_the_scenes_own_oscillation(void **state)
+{
+    (void)state;
+    const struct study *study = plain_study();
+    assert_true(study->oscillates);
+    assert_int_equal(study->oscillating_node, 1);
+    assert_int_equal(study->oscillating_axis, 0);
+    assert_near(study->oscillation_omega, OMEGA, 1e-4 * OMEGA);
+    int compared = 0;
+    for (size_t i = 0; i < study->oscillation_count; i++) {
+        const struct study_oscillation *it = &study->oscillations[i];
+        double y = OMEGA * it->dt;
+        if (it->integrator != INTEGRATOR_VERLET && it->integrator != INTEGRATOR_SYMPLECTIC_EULER)
+            continue;
+        assert_near(it->ratio, 2 * asin(y / 2) / y, 1e-3);
+        compared++;
+    }
+    assert_int_equal(compared, 8);
+}
+
+// Explicit Euler's energy is (1 + y^2)^n times what it was; that of the symplectic ones comes back.
+static void test_drift_and_energies(void **state)
+{
+    (void)state;
+    const struct study *study = plain_study();
+    double energy = 0.5 * 9 * AMPLITUDE * AMPLITUDE;
+    assert_near(study->available / energy, 1, 0.01);
+    assert_int_equal(study->series_count, study->integrator_count + 1);
+    assert_true(study->series[study->integrator_count].reference);
+    const struct study_series *euler = &study->series[INTEGRATOR_EXPLICIT_EULER];
+    assert_true(euler->point_count >= 2);
+    double y = OMEGA * euler->dt, steps = round(euler->points[1].time / euler->dt);
+    assert_near(euler->points[1].energy * study->available / energy, pow(1 + y * y, steps) - 1,
+                1e-6 * pow(1 + y * y, steps));
+    size_t each = study->drift_count / study->integrator_count;
+    for (size_t i = 0; i < study->drift_count; i++) {
+        const struct study_drift *it = &study->drifts[i];
+        if (it->integrator == INTEGRATOR_EXPLICIT_EULER)
+            assert_int_equal(it->verdict, STUDY_UNSTABLE);
+        if (it->integrator != INTEGRATOR_VELOCITY_VERLET)
+            continue;
+        assert_int_equal(it->verdict, STUDY_STABLE);
+        assert_true(fabs(it->drift) < 1e-3);
+        // E ranges over 1 / (1 - y^2 / 4).
+        y = OMEGA * it->dt;
+        assert_true(it->deviation < 1.05 / (1 - y * y / 4) - 1 + 0.05);
+        if (i % each > 0)
+            assert_true(it->deviation < it[-1].deviation);
+    }
+}
+
+// The stable ones of the map are those left of the predicted step; a hundred times the stiffness
+// makes it a tenth.
+static void test_map_over_stiffness(void **state)
+{
+    (void)state;
+    struct study *study = oscillator_study(STUDY_MAP_STIFFNESS, 0);
+    const struct study_map *map = &study->map;
+    assert_int_equal(map->kind, STUDY_MAP_STIFFNESS);
+    assert_near(map->factors[0], 0.01, 1e-12);
+    assert_near(map->factors[map->row_count - 1], 100, 1e-9);
+    int compared = 0;
+    for (size_t row = 0; row < map->row_count; row++) {
+        size_t place = INTEGRATOR_VERLET * map->row_count + row;
+        double limit = 2 / OMEGA / sqrt(map->factors[row]);
+        assert_near(map->predicted[place] / limit, 1, 1e-9);
+        for (size_t column = 0; column < map->column_count; column++) {
+            double ratio = map->steps[column] / limit;
+            const struct study_cell *cell = &map->cells[place * map->column_count + column];
+            if (ratio > 0.95 && ratio < 1.05)
+                continue;
+            assert_int_equal(cell->verdict, ratio < 1 ? STUDY_STABLE : STUDY_UNSTABLE);
+            assert_int_equal(isfinite(cell->drift), cell->verdict == STUDY_STABLE);
+            compared++;
+        }
+    }
+    assert_true(compared > 50);
+    study_free(study);
+}
+
+// With damping the symplectic ones stop at the root of w^2 h^2 + 2 c h = 4, and explicit Euler has
+// a limit: c / w^2.
+static void test_limits_with_damping(void **state)
+{
+    (void)state;
+    const double c = 1.5;
+    struct study *study = oscillator_study(STUDY_MAP_DAMPING, c);
+    double limit = (sqrt(c * c + 4 * OMEGA * OMEGA) - c) / (OMEGA * OMEGA);
+    assert_near(limit_of(study, INTEGRATOR_SYMPLECTIC_EULER)->predicted, limit, 1e-12);
+    assert_found(study, INTEGRATOR_SYMPLECTIC_EULER, limit, 0.01);
+    assert_found(study, INTEGRATOR_VELOCITY_VERLET, limit, 0.01);
+    assert_found(study, INTEGRATOR_EXPLICIT_EULER, c / (OMEGA * OMEGA), 0.02);
+    assert_false(study->map.of_critical);
+    // The more damping, the smaller the step that is predicted.
+    const struct study_map *map = &study->map;
+    for (size_t row = 1; row < map->row_count; row++)
+        assert_true(map->predicted[INTEGRATOR_VERLET * map->row_count + row] <
+                    map->predicted[INTEGRATOR_VERLET * map->row_count + row - 1]);
+    study_free(study);
+}
+
+// The largest eigenvalue of M^-1 K of unstretched springs, all of one k and m, by power iteration
+// over their list.
+static double largest_omega(const taut_solver *solver, double k, double m)
+{
+    struct moment_view view;
+    taut_error error = {0};
+    assert_int_equal(moment_view_make(solver, WANT_NODES | WANT_LISTS, &view, &error), TAUT_OK);
+    moment_view_take((taut_solver *)solver, WANT_NODES, &view);
+    size_t count = 3 * (size_t)view.node_count;
+    double *p = calloc(count, sizeof *p), *q = calloc(count, sizeof *q), square = 0;
+    assert_true(p && q);
+    uint64_t seed = 3;
+    for (size_t i = 0; i < count; i++)
+        p[i] = topology_is_fixed(solver->topology, topology_node_inside(solver->topology, i / 3))
+                   ? 0
+                   : next_random(&seed);
+    for (int round = 0; round < 800; round++) {
+        for (size_t i = 0; i < count; i++)
+            q[i] = 0;
+        for (uint64_t s = 0; s < view.spring_count; s++) {
+            const double *a = view.positions + 3 * view.springs[s][0];
+            const double *b = view.positions + 3 * view.springs[s][1];
+            double *to_a = q + 3 * view.springs[s][0], *to_b = q + 3 * view.springs[s][1];
+            const double *pa = p + 3 * view.springs[s][0], *pb = p + 3 * view.springs[s][1];
+            double n[3], length = 0, along = 0;
+            for (int i = 0; i < 3; i++)
+                length += (a[i] - b[i]) * (a[i] - b[i]);
+            for (int i = 0; i < 3; i++)
+                n[i] = (a[i] - b[i]) / sqrt(length);
+            for (int i = 0; i < 3; i++)
+                along += k / m * n[i] * (pa[i] - pb[i]);
+            for (int i = 0; i < 3; i++) {
+                to_a[i] += along * n[i];
+                to_b[i] -= along * n[i];
+            }
+        }
+        double product = 0, own = 0, norm = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (topology_is_fixed(solver->topology, topology_node_inside(solver->topology, i / 3)))
+                q[i] = 0;
+            product += p[i] * q[i];
+            own += p[i] * p[i];
+            norm += q[i] * q[i];
+        }
+        square = product / own;
+        for (size_t i = 0; i < count; i++)
+            p[i] = q[i] / sqrt(norm);
+    }
+    free(p);
+    free(q);
+    moment_view_free(&view);
+    return sqrt(square);
+}
+
+// Bodies at rest with all k and m equal: measured limits within 2% of 2 / omega (and 2 sqrt 2 /
+// omega), omega of the body itself. A fixed-free chain's is 2 sqrt(k/m) sin((2N - 1) pi / (4N +
+// 2)).
+static void test_limits_of_bodies_at_rest(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "type: rope, from: [0,0,0], to: [1,2,2], nodes: 25, pins: [first], spring: {stiffness: "
+        "300}",
+        "type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,9], springs: {structural: {stiffness: "
+        "300}}",
+        "type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,9], springs: {structural: {stiffness: "
+        "300},\n shear: {stiffness: 300}}",
+        "type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,9], springs: {structural: {stiffness: "
+        "300},\n shear: {stiffness: 300}, bend: {stiffness: 300}}",
+        "type: lattice, nodes: [5,5,5], spacing: 0.1, shells: 1, springs: {k1: {stiffness: 300},\n"
+        " k2: {stiffness: 300}, k3: {stiffness: 300}}",
+        "type: lattice, nodes: [5,5,5], spacing: 0.1, shells: 2, springs: {k1: {stiffness: 300},\n"
+        " k2: {stiffness: 300}, k3: {stiffness: 300}, kb1: {stiffness: 300}, kb2: {stiffness: "
+        "300},\n"
+        " kb3: {stiffness: 300}}"};
+    static const enum integrator integrators[] = {INTEGRATOR_SYMPLECTIC_EULER, INTEGRATOR_RK4};
+    const double k = 300, m = 0.1;
+    for (int i = 0; i < 6; i++) {
+        char *text = text_format(HEADER("symplectic_euler", "0.001") "bodies: [{name: b, node_mass:"
+                                                                     " 0.1, %s}]\n",
+                                 bodies[i]);
+        assert_non_null(text);
+        taut_solver *solver = solver_of("%s", text);
+        double omega = largest_omega(solver, k, m);
+        taut_solver_destroy(solver);
+        struct study_options options = options_of(integrators, 2);
+        options.budget = 5;
+        struct study *study = study_of(text, options);
+        assert_true(study->at_rest);
+        assert_near(study->omega / omega, 1, 0.01);
+        assert_found(study, INTEGRATOR_SYMPLECTIC_EULER, 2 / omega, i > 3 ? 0.02 : 0.01);
+        assert_found(study, INTEGRATOR_RK4, 2 * sqrt(2) / omega, i > 3 ? 0.02 : 0.01);
+        if (i == 0)
+            assert_near(omega, 2 * sqrt(k / m) * sin(47 * PI / 98), 1e-3 * omega);
+        study_free(study);
+    }
+}
+
+// The same numbers whoever does the work.
+static void test_threads_change_nothing(void **state)
+{
+    (void)state;
+    struct study *studies[2];
+    static const enum integrator integrators[] = {INTEGRATOR_VERLET, INTEGRATOR_RK4};
+    for (int i = 0; i < 2; i++) {
+        struct study_options options = options_of(integrators, 2);
+        options.threads = i == 0 ? 1 : 3;
+        studies[i] = study_of(
+            text_format("simulation: {dt: 0.001, duration: 0.2}\n"
+                        "environment: {gravity: [0, -9.81, 0], air_drag: 0.001}\n"
+                        "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 12,\n"
+                        "  node_mass: 0.05, pins: [first], spring: {stiffness: 900}}]\n"),
+            options);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_same_bits(studies[0]->limits[i].stable, studies[1]->limits[i].stable);
+        assert_same_bits(studies[0]->limits[i].unstable, studies[1]->limits[i].unstable);
+    }
+    for (size_t i = 0; i < studies[0]->drift_count; i++)
+        assert_same_bits(studies[0]->drifts[i].deviation, studies[1]->drifts[i].deviation);
+    assert_false(studies[0]->at_rest || studies[0]->closed_form);
+    study_free(studies[0]);
+    study_free(studies[1]);
+}
+
+static void test_what_cannot_be_studied(void **state)
+{
+    (void)state;
+    taut_scene *scene =
+        scene_of(HEADER("rk4", "0.01") "bodies: [{name: f, type: network, nodes: [[0,0,0]],\n"
+                                       "  node_mass: [1], springs: []}]\n");
+    struct study_options options = options_of(NULL, 0);
+    struct study *study;
+    taut_error error = {0};
+    assert_int_equal(study_make(scene, &options, &study, &error), TAUT_ERROR_SCENE);
+    assert_non_null(strstr(error.text, "nothing oscillates"));
+    study_free(study);
+    taut_scene_destroy(scene);
+    // One that is stopped at once has nothing measured, and says so.
+    scene = scene_of_text(oscillator_text(0));
+    options.stop = at_once;
+    assert_int_equal(study_make(scene, &options, &study, &error), TAUT_OK);
+    assert_false(study->complete);
+    assert_int_equal(study->limits[INTEGRATOR_RK4].kind, STUDY_LIMIT_UNKNOWN);
+    assert_near(study->limits[INTEGRATOR_RK4].predicted, 2 * sqrt(2) / OMEGA, 1e-12);
+    study_free(study);
+    taut_scene_destroy(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limits_of_an_oscillator),
+        cmocka_unit_test(test_orders_of_convergence),
+        cmocka_unit_test(test_frequencies),
+        cmocka_unit_test(test_the_scenes_own_oscillation),
+        cmocka_unit_test(test_drift_and_energies),
+        cmocka_unit_test(test_map_over_stiffness),
+        cmocka_unit_test(test_limits_with_damping),
+        cmocka_unit_test(test_limits_of_bodies_at_rest),
+        cmocka_unit_test(test_threads_change_nothing),
+        cmocka_unit_test(test_what_cannot_be_studied),
+    };
+    int failed = cmocka_run_group_tests_name("study", tests, NULL, NULL);
+    study_free(plain);
+    return failed;
+}
