@@ -63,7 +63,10 @@ static void the_json_and_the_tables_agree(void **state)
         "assert {e['integrator'] for e in energies} == {'velocity_verlet', 'rk4', 'reference'}\n"
         "assert float(energies[0]['time']) == 0 and float(energies[0]['energy']) == 0\n"
         "import os\n"
-        "assert len(d['output']) == 8 and all(os.path.exists(p) for p in d['output'])\n");
+        "assert all(os.path.exists(p) for p in d['output'])\n"
+        "endings = [p.split('.')[-1] for p in d['output']]\n"
+        "assert endings.count('csv') == 8 and endings.count('svg') == 7\n"
+        "assert endings.count('html') == 1 and endings.count('png') in (0, 7)\n");
     outcome_free(&outcome);
 }
 
@@ -164,6 +167,91 @@ static void an_interruption_ends_it_with_what_was_measured(void **state)
     assert_true(cli_count_lines("out/sheet-stability/limits.csv") > 1);
 }
 
+// Pictures and page, with a title and a folder that XML must be told about, and with programs of
+// the test's own in place of those that make PNGs.
+static void pictures_and_page_are_whole(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    cli_enter("cli_stability_pictures");
+    fixture_write("a&b<c>.yaml",
+                  "title: 'A <mass> & a \"spring\"  ]]>'\n"
+                  "simulation: {integrator: verlet, dt: 0.01, duration: 2}\n"
+                  "bodies: [{name: o, type: oscillator, anchor: [0, 0, 0], axis: [1, 0, 0],\n"
+                  "  mass: 1, stiffness: 100, amplitude: 0.001}]\n");
+    fixture_write("convert", "#!/bin/sh\nfor last; do :; done\necho made > \"$last\"\n");
+    // The first of the programs fails, the last makes something.
+    struct outcome outcome = cli_expect(
+        0, "mkdir bin && mv convert bin && chmod +x bin/convert && ln -s /bin/false "
+           "bin/rsvg-convert && (PATH=\"$PWD/bin\"; taut stability 'a&b<c>.yaml' --integrators "
+           "symplectic_euler,rk4 --budget 20 --output out --json)");
+    cli_assert_json(
+        outcome.out,
+        "import glob, os, xml.etree.ElementTree as tree\n"
+        "names = ['limits', 'map', 'energy', 'drift', 'work_precision', 'convergence',\n"
+        "         'frequency']\n"
+        "assert [p for p in d['output'] if not p.endswith('.csv')] == [\n"
+        "    f'out/{n}.{e}' for n in names for e in ('svg', 'png')] + ['out/report.html']\n"
+        "svg = '{http://www.w3.org/2000/svg}'\n"
+        "for name in names:\n"
+        "    root = tree.parse(f'out/{name}.svg').getroot()\n"
+        "    assert root.tag == svg + 'svg', root.tag\n"
+        "    texts = [t.text for t in root.iter(svg + 'text')]\n"
+        "    assert 'a&b<c>: A <mass> & a \"spring\"  ]]>' in texts, texts\n"
+        "    assert not any('nan' in t or 'inf' in t for t in texts), texts\n"
+        "    box = [float(v) for v in root.get('viewBox').split()]\n"
+        "    for shape in root.iter():\n"
+        "        for x in ('x', 'x1', 'x2'):\n"
+        "            assert -1 < float(shape.get(x, 0)) < box[2] + 1, shape.attrib\n"
+        "        for y in ('y', 'y1', 'y2'):\n"
+        "            assert -1 < float(shape.get(y, 0)) < box[3] + 1, shape.attrib\n"
+        "        assert not any('nan' in v or 'inf' in v for k, v in shape.attrib.items()\n"
+        "                       if k != 'aria-label'), shape.attrib\n"
+        "    assert open(f'out/{name}.png').read() == 'made\\n'\n"
+        "assert not glob.glob('out/*.tmp*')\n"
+        "page = tree.parse('out/report.html').getroot()\n"
+        "html = '{http://www.w3.org/1999/xhtml}'\n"
+        "assert len(list(page.iter(svg + 'svg'))) == 7\n"
+        "assert not list(page.iter(html + 'script'))\n"
+        "assert not any('src' in e.attrib or 'href' in e.attrib for e in page.iter())\n"
+        "assert 'A <mass> & a' in next(page.iter(html + 'pre')).text\n"
+        "assert 'stable' in ''.join(page.itertext())\n");
+    assert_string_equal(outcome.err, "");
+    outcome_free(&outcome);
+    // Without any of the programs it says so, once; what there is no map of is taken away.
+    outcome = cli_expect(0, "(PATH=/nowhere; taut stability 'a&b<c>.yaml' --integrators rk4 "
+                            "--map none --budget 20 --output out)");
+    const char *said = strstr(outcome.err, "not there as PNG");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "not there as PNG"));
+    assert_null(strstr(outcome.out, ".png"));
+    assert_says(outcome.out, "out/report.html");
+    outcome_free(&outcome);
+    assert_int_equal(access("out/limits.svg", F_OK), 0);
+    assert_int_not_equal(access("out/limits.png", F_OK), 0);
+    assert_int_not_equal(access("out/map.svg", F_OK), 0);
+    assert_int_not_equal(access("out/map.png", F_OK), 0);
+}
+
+static void pictures_of_others_are_left_alone(void **state)
+{
+    (void)state;
+    enter("cli_stability_others");
+    static const char *const names[] = {"energy.svg", "report.html", "map.png"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_int_equal(system("rm -rf mine; mkdir mine"), 0); // NOLINT
+        fixture_write(fixture_path("mine", names[i]), "mine\n");
+        struct outcome outcome =
+            cli_expect(1, "taut stability spring.yaml --integrators rk4 --map none --output mine");
+        assert_says(outcome.err, names[i]);
+        assert_says(outcome.err, "is in the way");
+        outcome_free(&outcome);
+        assert_int_equal(cli_count_lines(fixture_path("mine", names[i])), 1);
+        assert_int_equal(fixture_count("mine"), 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +259,8 @@ int main(void)
         cmocka_unit_test(the_table_names_integrators_and_limits),
         cmocka_unit_test(wrong_usage_is_refused),
         cmocka_unit_test(files_of_others_are_left_alone),
+        cmocka_unit_test(pictures_and_page_are_whole),
+        cmocka_unit_test(pictures_of_others_are_left_alone),
         cmocka_unit_test(an_interruption_ends_it_with_what_was_measured),
     };
     return cmocka_run_group_tests_name("cli_stability", tests, NULL, NULL);

@@ -2,8 +2,8 @@
 """Checks which folders of src/ include which (docs/architecture.md).
 
 A folder of the data's way includes only taut.h, base/, parallel/, simd/ and folders to its left;
-only src/solver*.[ch], src/api.c (the functions of taut.h) and cli/ see everything, and study/, which
-runs solvers, all but cli/. The checker
+only src/solver*.[ch], src/api.c (the functions of taut.h) and cli/ see everything; study/, which runs
+solvers, sees all but report/ and cli/, and report/, which draws studies, all but cli/. The checker
 proves on made-up violations that it would find one.
 """
 import os
@@ -27,6 +27,8 @@ def allowed_folders(path):
         return BASES[folder]
     if folder == "study":
         return set(BASES) | set(WAY) | {"study"}
+    if folder == "report":
+        return set(BASES) | set(WAY) | {"study", "report"}
     if folder in WAY:
         return set(BASES) | set(WAY[:WAY.index(folder) + 1])
     raise ValueError(f"{path}: src/{folder}/ has no place in the order; give it one in {__file__}")
@@ -71,6 +73,9 @@ PROOF = [
     ("cli/a.c", '#include "output/recording.h"\n#include "version_info.h"', False),
     ("study/a.c", '#include "solver.h"\n#include "stability/limits.h"', False),
     ("study/a.c", '#include "cli/main.h"', True),
+    ("study/a.c", '#include "report/report.h"', True),
+    ("report/a.c", '#include "study/study.h"\n#include "output/file.h"', False),
+    ("report/a.c", '#include "cli/main.h"', True),
     ("output/a.c", '#include "study/study.h"', True),
     ("api.c", '#include "solver.h"', False),
     ("solver.c", '#include "output/recording.h"', False),

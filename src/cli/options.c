@@ -69,7 +69,7 @@ static const struct option_entry entries[] = {
     {"budget", "S", KEY_BUDGET, STUDY,
      "about how long to measure; of larger scenes runs\nare shortened (default: 30)"},
     {"output", "DIR", KEY_OUTPUT, STUDY,
-     "the folder of the tables (default:\nout/SCENE-NAME-stability)"},
+     "the folder of tables and pictures (default:\nout/SCENE-NAME-stability)"},
     {"output", "DIR", KEY_OUTPUT, RUN, "the folder of the results (default: out/SCENE-NAME)"},
     {"force", NULL, KEY_FORCE, RUN, "replace an earlier run in that folder"},
     {"no-output", NULL, KEY_NO_OUTPUT, RUN, "simulate, and leave no files"},

@@ -9,6 +9,7 @@
 #include "cli/signals.h"
 #include "cli/terminal.h"
 #include "parallel/machine.h"
+#include "report/report.h"
 
 static bool find_integrator(const char *name, size_t length, enum integrator *integrator)
 {
@@ -82,11 +83,15 @@ static taut_status measure(struct stability *stability, const struct study_optio
     if (status == TAUT_OK)
         status = stability_prepare_files(stability, error);
     if (status == TAUT_OK)
+        status = report_prepare(stability->folder, error);
+    if (status == TAUT_OK)
         status = study_make(stability->scene, &wanted, &stability->study, error);
     live_line_clear();
     stability->signal_number = signals_caught();
     if (status == TAUT_OK)
         status = stability_write_files(stability, error);
+    if (status == TAUT_OK)
+        status = stability_write_report(stability, wanted.threads, error);
     return status;
 }
 

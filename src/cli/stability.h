@@ -1,10 +1,11 @@
-// What `taut stability` measured, printed as a table or as JSON and written as CSV.
+// What `taut stability` measured: printed as a table or as JSON, written as CSV, as pictures and as
+// a page.
 #ifndef TAUT_CLI_STABILITY_H
 #define TAUT_CLI_STABILITY_H
 
 #include "cli/session.h"
 
-enum { STABILITY_FILES_MAX = 16 };
+enum { STABILITY_FILES_MAX = 32 };
 
 struct stability {
     const struct options *options;
@@ -21,6 +22,10 @@ taut_status stability_prepare_files(const struct stability *stability, taut_erro
 
 // Writes all tables; each is whole or not there.
 taut_status stability_write_files(struct stability *stability, taut_error *error);
+
+// Writes the pictures and the page; says so where there are no PNGs. `threads` is what the study
+// ran on.
+taut_status stability_write_report(struct stability *stability, int threads, taut_error *error);
 
 void stability_print_table(const struct stability *stability);
 void stability_print_json(const struct stability *stability);

@@ -79,20 +79,6 @@ static void print_drifts(const struct study *study)
     }
 }
 
-// What an error below the wanted one costs the least: the fewest evaluations.
-static const struct study_accuracy *cheapest(const struct study *study, enum integrator integrator,
-                                             double wanted)
-{
-    const struct study_accuracy *best = NULL;
-    for (size_t i = 0; i < study->accuracy_count; i++) {
-        const struct study_accuracy *it = &study->accuracies[i];
-        if (it->integrator == integrator && it->error <= wanted &&
-            (!best || it->evaluations < best->evaluations))
-            best = it;
-    }
-    return best;
-}
-
 static void print_accuracy(const struct study *study)
 {
     static const double errors[] = {1e-2, 1e-4, 1e-6};
@@ -113,7 +99,8 @@ static void print_accuracy(const struct study *study)
         else
             printf("%8s", "?");
         for (int j = 0; j < COUNT; j++) {
-            const struct study_accuracy *it = cheapest(study, study->integrators[i], errors[j]);
+            const struct study_accuracy *it =
+                study_cheapest(study, study->integrators[i], errors[j]);
             if (it)
                 printf("%10s (%7s)", human_count(it->evaluations).text,
                        human_seconds(it->seconds).text);

@@ -162,3 +162,16 @@ void study_free(struct study *study)
                    sizeof *map->cells);
     memory_release(NULL, study, 1, sizeof *study);
 }
+
+const struct study_accuracy *study_cheapest(const struct study *study, enum integrator integrator,
+                                            double error)
+{
+    const struct study_accuracy *best = NULL;
+    for (size_t i = 0; i < study->accuracy_count; i++) {
+        const struct study_accuracy *it = &study->accuracies[i];
+        if (it->integrator == integrator && it->error <= error &&
+            (!best || it->evaluations < best->evaluations))
+            best = it;
+    }
+    return best;
+}

@@ -191,4 +191,8 @@ taut_status study_make(const taut_scene *scene, const struct study_options *opti
 
 void study_free(struct study *study);
 
+// The run of an integrator with an error up to that with the fewest evaluations; NULL: none.
+const struct study_accuracy *study_cheapest(const struct study *study, enum integrator integrator,
+                                            double error);
+
 #endif
