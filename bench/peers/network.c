@@ -56,7 +56,8 @@ static int compare_kinds(const void *a, const void *b)
 
 static void keep_each_once(struct kinds *kinds)
 {
-    qsort(kinds->items, kinds->count, sizeof *kinds->items, compare_kinds);
+    if (kinds->count > 0)
+        qsort(kinds->items, kinds->count, sizeof *kinds->items, compare_kinds);
     size_t kept = 0;
     for (size_t i = 0; i < kinds->count; i++)
         if (kept == 0 || compare_kinds(&kinds->items[i], &kinds->items[kept - 1]) != 0)
