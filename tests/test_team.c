@@ -2,6 +2,7 @@
 // sides.
 #include "test.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -224,16 +225,16 @@ struct coming_and_going {
 static void ask(struct coming_and_going *it, const struct worker *worker)
 {
     struct member *member = &it->team->members[worker->place];
-    if ((it->step * 7 + worker->place) % 5 != 0 || !it->asks)
+    if (!it->asks || member->judged)
         return;
-    member->wants_rest = true;
-    atomic_fetch_add(&it->team->wishes, 1);
+    member->judged = true;
+    member->loss = (it->step * 7 + worker->place) % 5 == 0;
+    atomic_fetch_add(&it->team->judged, 1);
 }
 
 // By one worker while the others wait.
 static void end_rests(struct coming_and_going *it)
 {
-    it->team->next_grant = 0;
     if (it->step % 3 != 0)
         return;
     for (int i = 0; i < it->team->workers; i++)
@@ -288,6 +289,51 @@ static void test_workers_rest_and_are_called_back(void **state)
         assert_true(sizes > 1 || threads == 1);
         team_free(it.team);
     }
+}
+
+// Judges a group of `count` that lost these parts of its time; who of it has no part afterwards, or
+// -1. Nothing runs meanwhile.
+static int given_rest(struct team *team, const double *losses)
+{
+    int count = 0, resting = -1;
+    for (int i = 0; i < team->workers; i++) {
+        struct member *member = &team->members[i];
+        member->until = 0;
+        member->worker.index = losses[i] < 0 ? -1 : count++;
+        member->loss = losses[i];
+    }
+    team->group = count;
+    team->next_return = INFINITY;
+    atomic_store(&team->judged, count);
+    if (attendance_next_group(team))
+        for (int i = 0; i < team->workers; i++)
+            if (team->members[i].worker.index >= 0 && team->members[i].next_index < 0)
+                resting = i;
+    for (int i = 0; i < team->workers; i++)
+        team->members[i].worker.index = -1;
+    return resting;
+}
+
+static void test_who_loses_too_much_is_given_rest(void **state)
+{
+    (void)state;
+    struct team *team = team_make(4, NULL, NULL);
+    assert_non_null(team);
+    assert_int_equal(given_rest(team, (double[]){0.05, 0.05, 0.05, 0.05}), -1);
+    // One that loses more than it brings.
+    assert_int_equal(given_rest(team, (double[]){0, 0.2, 0, 0}), 1);
+    double first = team->members[1].rest;
+    assert_true(first > 0);
+    // None does, but all together: whoever lost most; and it is the same trouble as before.
+    assert_int_equal(given_rest(team, (double[]){0.15, 0.15, 0.18, 0.15}), 2);
+    assert_true(team->members[2].rest == 2 * first);
+    // All well: what comes later is another trouble.
+    assert_int_equal(given_rest(team, (double[]){0, 0.05, 0, 0}), -1);
+    assert_int_equal(given_rest(team, (double[]){-1, -1, 0.3, 0.35}), 3);
+    assert_true(team->members[3].rest == first);
+    // The last one stays.
+    assert_int_equal(given_rest(team, (double[]){-1, 0.9, -1, -1}), -1);
+    team_free(team);
 }
 
 static void test_more_workers_than_processors(void **state)
@@ -357,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_one_worker_takes_what_others_leave),
         cmocka_unit_test(test_a_worker_held_up_holds_up_one_batch),
         cmocka_unit_test(test_workers_rest_and_are_called_back),
+        cmocka_unit_test(test_who_loses_too_much_is_given_rest),
         cmocka_unit_test(test_more_workers_than_processors),
         cmocka_unit_test(test_chunked_sums_have_the_same_bits),
     };

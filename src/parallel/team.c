@@ -1,5 +1,6 @@
 #include "parallel/team_parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -32,6 +33,8 @@ static bool phase_left(struct team *team, unsigned phase)
 static void open_barrier(struct team *team, unsigned phase)
 {
     atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+    if (atomic_load_explicit(&team->sleepers, memory_order_relaxed) > 0)
+        atomic_store_explicit(&team->opened, clock_seconds(), memory_order_relaxed);
     atomic_store(&team->phase, phase + 1);
     if (atomic_load(&team->sleepers) == 0)
         return;
@@ -40,6 +43,9 @@ static void open_barrier(struct team *team, unsigned phase)
     pthread_mutex_unlock(&team->mutex);
 }
 
+// Only until the barrier opens does a worker sleep of its own accord: from then on it waits for a
+// core that somebody else has. (Whoever opened it before it saw this one asleep has left an older
+// time.)
 static void wait_for_barrier(struct team *team, unsigned phase, struct member *member)
 {
     for (int spin = 0; spin < team->spins; spin++) {
@@ -54,7 +60,7 @@ static void wait_for_barrier(struct team *team, unsigned phase, struct member *m
         pthread_cond_wait(&team->turned, &team->mutex);
     atomic_fetch_sub(&team->sleepers, 1);
     pthread_mutex_unlock(&team->mutex);
-    member->slept += clock_seconds() - begin;
+    member->slept += fmax(0, atomic_load_explicit(&team->opened, memory_order_relaxed) - begin);
 }
 
 // The next phase's counters: of this worker, and of those that are not in the group.
@@ -122,7 +128,7 @@ bool worker_regroup(const struct worker *worker)
         return true;
     }
     struct member *member = &team->members[worker->place];
-    attendance_watch(team, member, worker->count);
+    attendance_watch(team, member);
     unsigned phase;
     if (!arrive(worker, &phase)) {
         wait_for_barrier(team, phase, member);

@@ -26,8 +26,9 @@ struct member {
     // Attendance (attendance.c). Written by the worker, or by the last at a barrier while the
     // others wait there.
     int next_index;             // in the group that is being formed, or -1
-    bool wants_rest;            // its core is taken away too often
-    double rest;                // s, how long it rested last; 0: it has done well since
+    bool judged;                // by `loss`, since the group was last looked at
+    double loss;                // the part of the last window that was taken away
+    double rest;                // s, how long it rested last; 0: all have done well since
     double until;               // s on the clock, when its rest ends
     double wall, cpu;           // s on the clocks when it was last looked at
     double slept;               // s asleep at barriers since then
@@ -47,13 +48,13 @@ struct team {
     atomic_bool leaving; // the threads are to end
 
     int group;          // workers that do not rest
-    atomic_int wishes;  // members that want rest
-    double next_grant;  // s on the clock, before which nobody is given rest
+    atomic_int judged;  // members of it that have been
     double next_return; // s on the clock, when the next rest ends
 
     _Alignas(64) atomic_uint arrived;
     _Alignas(64) atomic_uint phase; // counts the barriers passed
     atomic_int sleepers;
+    _Atomic double opened; // s on the clock, when the last barrier was at which somebody slept
     pthread_mutex_t mutex;
     pthread_cond_t turned; // the phase has
 };
@@ -62,8 +63,8 @@ struct team {
 void attendance_begin(struct member *member);
 void attendance_end(struct member *member);
 
-// Before a barrier at which the team regroups: does this worker, one of `count`, lose too much?
-void attendance_watch(struct team *team, struct member *member, int count);
+// Before a barrier at which the team regroups: how much does this worker lose?
+void attendance_watch(struct team *team, struct member *member);
 
 // Before the region: forms the group that begins it.
 void attendance_first_group(struct team *team);
