@@ -9,15 +9,19 @@
 #include "topology/reorder.h"
 #include "parallel/places.h"
 
-// One step: forces and motion, what follows them, and now and then a look whether all is well.
+// One step: forces and motion, what follows them, and now and then a look whether all is well. The
+// step is counted by one worker; others may read that only after the next barrier.
 static void one_step(taut_solver *solver, uint64_t done, const struct worker *worker)
 {
     const struct system_functions *call = solver->functions;
     call->integrate(solver->system, worker);
     call->finish(solver->system, worker);
-    if (done % DIVERGENCE_STEPS == 0)
+    bool checks = done % DIVERGENCE_STEPS == 0, adapts = dt_is_due(solver, done);
+    if (checks || adapts)
+        worker_barrier(worker);
+    if (checks)
         call->check(solver->system, worker);
-    if (dt_is_due(solver, done))
+    if (adapts)
         dt_adapt(solver, worker);
 }
 

@@ -78,9 +78,15 @@ static void add_to_nodes(struct system *system, size_t collider, double time, st
 
 void REAL_NAME(colliders_add)(struct system *system, double time, const struct worker *worker)
 {
-    for (size_t c = 0; c < system->topology->collider_count; c++)
-        if (system->topology->colliders[c].response == RESPONSE_PENALTY)
-            add_to_nodes(system, c, time, node_share(system, worker));
+    bool any = false;
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        if (system->topology->colliders[c].response != RESPONSE_PENALTY)
+            continue;
+        any = true;
+        add_to_nodes(system, c, time, node_share(system, worker));
+    }
+    if (any)
+        stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
 
 // bdf2's memory of the last step jumps as the node does, so that what it tells of the acceleration

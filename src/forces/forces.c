@@ -85,17 +85,15 @@ static void settle(struct system *system, enum sweep_finish finish, const struct
 }
 
 // The sums begin with what is rare and end with gravity and drag. Springs of grids come last but
-// for these, because their nodes may be moved as soon as their force is known.
+// for these, because their nodes may be moved as soon as their force is known. What is absent from
+// the scene has no barrier either: in a short step barriers are a good part of the time.
 static void evaluate(struct system *system, struct moment moment, bool breaking,
                      enum sweep_finish finish, const struct worker *worker)
 {
     clear_forces(system, worker);
     REAL_NAME(wind_add)(system, moment, worker);
-    stage_end(&system->clock, STAGE_WIND, worker);
     REAL_NAME(pressure_add)(system, moment, worker);
-    stage_end(&system->clock, STAGE_PRESSURE, worker);
     REAL_NAME(colliders_add)(system, moment.time, worker);
-    stage_end(&system->clock, STAGE_COLLIDERS, worker);
     if (breaking)
         REAL_NAME(springs_break)(system, worker);
     REAL_NAME(run_springs)(system, worker);

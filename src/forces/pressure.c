@@ -78,6 +78,7 @@ void REAL_NAME(pressure_add)(struct system *system, struct moment moment,
     if (by_faces)
         REAL_NAME(run_coloured)
     (system, &system->plan->faces, system->kernels->pressure, NULL, worker);
+    stage_end(&system->clock, STAGE_PRESSURE, worker);
 }
 
 void REAL_NAME(pressure_after_springs)(struct system *system, struct moment moment,

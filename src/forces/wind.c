@@ -108,10 +108,10 @@ void REAL_NAME(wind_add)(struct system *system, struct moment moment, const stru
     if (now.factor == 0 || system->topology->face_count == 0)
         return;
     add_to_grids(system, &now, worker);
-    if (system->plan->faces.element_count == 0)
-        return;
-    if (now.law == WIND_NODE)
+    const struct plan_set *faces = &system->plan->faces;
+    if (faces->element_count > 0 && now.law == WIND_NODE)
         add_by_node(system, &now, worker);
-    else
-        REAL_NAME(run_coloured)(system, &system->plan->faces, system->kernels->wind, &now, worker);
+    else if (faces->element_count > 0)
+        REAL_NAME(run_coloured)(system, faces, system->kernels->wind, &now, worker);
+    stage_end(&system->clock, STAGE_WIND, worker);
 }

@@ -162,5 +162,5 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
         if (changes)
             system->state->forces_current = false;
     }
-    stage_end(&system->clock, STAGE_INTEGRATE, worker);
+    stage_count(&system->clock, STAGE_INTEGRATE, worker);
 }

@@ -29,5 +29,6 @@ void REAL_NAME(run_springs)(const struct system *system, const struct worker *wo
     struct range range;
     while (worker_take(worker, (size_t)plan->packed.tile_count, 1, &range))
         system->chunk_sums[range.first][0] = system->kernels->packed(system, range.first);
-    worker_barrier(worker);
+    if (plan->packed.tile_count > 0)
+        worker_barrier(worker);
 }

@@ -33,16 +33,23 @@ static inline void stage_clock_start(struct stage_clock *clock, const struct wor
         clock->last = clock_seconds();
 }
 
-// Ends a stage: waits for all workers, then gives the time since the last end to `stage`.
-static inline void stage_end(struct stage_clock *clock, enum stage stage,
-                             const struct worker *worker)
+// Gives the time since the last end to `stage`, where nobody has to wait.
+static inline void stage_count(struct stage_clock *clock, enum stage stage,
+                               const struct worker *worker)
 {
-    worker_barrier(worker);
     if (worker->index != 0)
         return;
     double now = clock_seconds();
     clock->seconds[stage] += now - clock->last;
     clock->last = now;
+}
+
+// Ends a stage: waits for all workers first.
+static inline void stage_end(struct stage_clock *clock, enum stage stage,
+                             const struct worker *worker)
+{
+    worker_barrier(worker);
+    stage_count(clock, stage, worker);
 }
 
 #endif
