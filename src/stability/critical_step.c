@@ -44,22 +44,36 @@ uint64_t REAL_NAME(critical_step_bytes)(const struct system *system)
            (meter->lanczos ? REAL_NAME(lanczos_bytes)(meter->lanczos) : 0);
 }
 
+// How far materials alone are known to allow steps; 0 where they do not tell.
+static double rough_step(const struct majorants *majorants, const struct step_bounds *bounds)
+{
+    double square, damping, least = INFINITY;
+    if (!REAL_NAME(majorants_rough)(majorants, &square, &damping))
+        return 0;
+    for (int f = 0; f < bounds->count; f++)
+        least = fmin(least, step_of_form(&bounds->forms[f], square, damping));
+    return least;
+}
+
 double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker)
 {
     const struct settings *settings = &system->settings;
-    const double slack = 0.002;
-    struct step_bounds bounds = {.count = 1, .dt = {most}, .slack = slack};
-    if (!integrator_form(settings->integrator, settings->position_ratio, true, &bounds.forms[0]))
-        return integrator_limit(settings->integrator) > 0 ? most : 0;
     const struct majorants *majorants = system->meter->majorants;
-    double square, damping;
-    if (REAL_NAME(majorants_rough)(majorants, &square, &damping) &&
-        step_of_form(&bounds.forms[0], square, damping) >= most)
+    const double slack = 0.002;
+    struct step_bounds bounds = {.dt = {most, most}, .slack = slack};
+    bounds.count =
+        integrator_forms(settings->integrator, settings->position_ratio, true, bounds.forms);
+    if (bounds.count == 0)
+        return integrator_limit(settings->integrator) > 0 ? most : 0;
+    if (rough_step(majorants, &bounds) >= most)
         return most;
     REAL_NAME(majorants_update)(system->meter->majorants, worker);
     REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
-    return bounds.dt[0] < most ? (1 - slack) * bounds.dt[0] : most;
+    double least = most;
+    for (int f = 0; f < bounds.count; f++)
+        least = fmin(least, bounds.dt[f]);
+    return least < most ? (1 - slack) * least : most;
 }
 
 // Bounds: of omega, of c, and then of the form of each integrator.
@@ -80,16 +94,19 @@ static void find_bounds(struct system *system, struct critical_step *result,
     bounds.count = 0;
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         enum integrator integrator = (enum integrator)i;
-        double limit = integrator_limit(integrator), ratio = system->settings.position_ratio;
-        result->dt[i] = limit > 0 ? INFINITY : 0;
-        if (!integrator_form(integrator, ratio, result->damping > 0, &bounds.forms[bounds.count]))
-            continue;
-        bounds.dt[bounds.count] = INFINITY;
-        of[bounds.count++] = integrator;
+        struct step_form forms[INTEGRATOR_FORMS_MAX];
+        result->dt[i] = integrator_limit(integrator) > 0 ? INFINITY : 0;
+        int count = integrator_forms(integrator, system->settings.position_ratio,
+                                     result->damping > 0, forms);
+        for (int f = 0; f < count; f++) {
+            bounds.forms[bounds.count] = forms[f];
+            bounds.dt[bounds.count] = INFINITY;
+            of[bounds.count++] = integrator;
+        }
     }
     REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
     for (int f = 0; f < bounds.count; f++)
-        result->dt[of[f]] = bounds.dt[f];
+        result->dt[of[f]] = fmin(result->dt[of[f]], bounds.dt[f]);
 }
 
 // Where the largest eigenvalue of s h^2 K + d h C reaches the limit. The damping that the largest
@@ -98,11 +115,13 @@ static double sharp_step(struct system *system, const struct step_form *form, do
                          bool damped, const struct worker *worker)
 {
     enum { TRIES = 8 };
+    struct lanczos *lanczos = system->meter->lanczos;
+    if (form->stiffness == 0)
+        return step_of_form(form, 0, REAL_NAME(lanczos_largest)(lanczos, 0, 1, worker));
     double h = step_of_form(form, square, 0);
-    for (int i = 0; damped && i < TRIES; i++) {
+    for (int i = 0; damped && form->damping > 0 && i < TRIES; i++) {
         double stiffness = form->stiffness * h * h, linear = form->damping * h;
-        double found =
-            REAL_NAME(lanczos_largest)(system->meter->lanczos, stiffness, linear, worker);
+        double found = REAL_NAME(lanczos_largest)(lanczos, stiffness, linear, worker);
         double damping = fmax(0, (found - stiffness * square) / linear);
         double next = step_of_form(form, square, damping);
         bool same = fabs(next - h) <= 1e-5 * h;
@@ -123,11 +142,13 @@ static void find_sharp(struct system *system, struct critical_step *result,
     result->sharp = square > 0 ? 2 / result->sharp_omega : 0;
     bool damped = result->damping > 0;
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
-        struct step_form form;
+        struct step_form forms[INTEGRATOR_FORMS_MAX];
         enum integrator integrator = (enum integrator)i;
         result->sharp_dt[i] = integrator_limit(integrator) > 0 ? INFINITY : 0;
-        if (integrator_form(integrator, system->settings.position_ratio, damped, &form))
-            result->sharp_dt[i] = sharp_step(system, &form, square, damped, worker);
+        int count = integrator_forms(integrator, system->settings.position_ratio, damped, forms);
+        for (int f = 0; f < count; f++)
+            result->sharp_dt[i] =
+                fmin(result->sharp_dt[i], sharp_step(system, &forms[f], square, damped, worker));
     }
 }
 

@@ -21,8 +21,8 @@ void REAL_NAME(critical_step_measure)(struct system *system, bool sharp,
                                       struct critical_step *result, const struct worker *worker);
 
 // The guaranteed step of the integrator in use, damping included, to 1/500, or `most`, s, if it is
-// larger: quicker than the above, because nodes that allow as much are done with at once. All workers
-// together; each gets the same, whatever their number.
+// larger: quicker than the above, because nodes that allow as much are done with at once. All
+// workers together; each gets the same, whatever their number.
 double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker);
 

@@ -185,8 +185,7 @@ static void judge(struct system *system, const double sums[SUM_WIDTH])
     bool finite = isfinite(sums[CHECK_KINETIC]) && isfinite(sums[CHECK_POSITIONS]);
     // Round-off alone moves a body at rest: a speed of a micrometre a second explains nothing.
     double noise = 0.5e-12 * total_mass(system->topology);
-    if (finite &&
-        (system->settings.tolerant || sums[CHECK_KINETIC] <= MARGIN * explained + noise))
+    if (finite && (system->settings.tolerant || sums[CHECK_KINETIC] <= MARGIN * explained + noise))
         return;
     uint64_t node = worst_node(system->topology, system->state);
     system->fault =

@@ -32,21 +32,22 @@ double integrator_critical_dt(enum integrator integrator, double omega, double p
     return limit / omega;
 }
 
-bool integrator_form(enum integrator integrator, double position_ratio, bool damped,
-                     struct step_form *form)
+int integrator_forms(enum integrator integrator, double position_ratio, bool damped,
+                     struct step_form forms[INTEGRATOR_FORMS_MAX])
 {
     // The classical method's region holds this half disc (least radius 2.61, at 122 degrees).
     const double radius = 2.6;
     double limit = integrator_limit(integrator);
     if (limit == 0 || isinf(limit))
-        return false;
-    if (integrator == INTEGRATOR_RK4)
-        *form = damped ? (struct step_form){1, radius, radius * radius}
-                       : (struct step_form){1, 0, limit * limit};
-    else
-        *form = (struct step_form){integrator == INTEGRATOR_SYMPLECTIC_EULER ? position_ratio : 1,
-                                   2, limit * limit};
-    return true;
+        return 0;
+    if (integrator != INTEGRATOR_RK4) {
+        double ratio = integrator == INTEGRATOR_SYMPLECTIC_EULER ? position_ratio : 1;
+        forms[0] = (struct step_form){ratio, 2, limit * limit};
+        return 1;
+    }
+    forms[0] = (struct step_form){1, 0, damped ? radius * radius : limit * limit};
+    forms[1] = (struct step_form){0, 1, radius};
+    return damped ? 2 : 1;
 }
 
 double step_of_form(const struct step_form *form, double square, double damping)

@@ -33,15 +33,19 @@ double integrator_limit(enum integrator integrator);
 //
 // The symplectic ones, whose damping sees the last velocity, need r h^2 K + 2 h C < 4 M with r =
 // position_step / dt: an eigenvalue leaves the unit circle through -1, where 4 M - 2 h C - r h^2 K
-// is singular. Of rk4's region a half disc of radius 2.6 is used where there is damping; its
-// eigenvalues lie within R of 0 when h^2 K + R h C < R^2 M.
+// is singular. Of rk4's region a half disc of radius 2.6 is used where there is damping: every
+// eigenvalue is either complex, and then |lambda|^2 is a quotient x'Kx / x'Mx, or real, and then
+// not beyond x'Cx / x'Mx; so h^2 K < 2.6^2 M and h C < 2.6 M are enough.
 struct step_form {
     double stiffness, damping, limit;
 };
 
-// False where there is none: no step is certain to be stable.
-bool integrator_form(enum integrator integrator, double position_ratio, bool damped,
-                     struct step_form *form);
+enum { INTEGRATOR_FORMS_MAX = 2 };
+
+// How many forms an integrator has, all of which a stable step obeys: 0 where no step is certain to
+// be stable, or every one is.
+int integrator_forms(enum integrator integrator, double position_ratio, bool damped,
+                     struct step_form forms[INTEGRATOR_FORMS_MAX]);
 
 // The largest h of a form for one oscillator with K/M = square (1/s2) and C/M = damping (1/s);
 // INFINITY where neither is.
