@@ -24,13 +24,14 @@ static void set_dt(struct system *system, double dt)
     system->settings.position_step = ratio * dt;
 }
 
-// Whether anything but springs, gravity and drag may act on nodes of grids.
-static bool acts_on_grids(const struct topology *topology)
+static enum sweep_load load_on_grids(const struct topology *topology)
 {
     bool gas = false;
     for (size_t b = 0; b < topology->body_count; b++)
         gas |= topology->bodies[b].pressure.present;
-    return gas || topology->environment.wind.present || topology->collider_count > 0;
+    if (gas || topology->collider_count > 0)
+        return LOAD_ANYTHING;
+    return topology->environment.wind.present ? LOAD_WIND : LOAD_NOTHING;
 }
 
 static bool reserve_workers(struct system *system, int workers)
@@ -123,7 +124,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
         status = REAL_NAME(state_make)(topology, plan, bodies, needs, options->team, allocator,
                                        &system->state, error);
     if (status == TAUT_OK)
-        status = REAL_NAME(sweeps_make)(plan, system->constants, acts_on_grids(topology),
+        status = REAL_NAME(sweeps_make)(plan, system->constants, load_on_grids(topology),
                                         options->threads, allocator, &system->sweeps, error);
     if (status == TAUT_OK && !allocate_scratch(system))
         status = fail_memory(error, "the solver");

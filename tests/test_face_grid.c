@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const laws[] = {"law: node, coefficient: 1.7", "law: face, coefficient: 1.7",
                                    "law: quadratic, density: 1.3, drag: 0.9"};
@@ -162,6 +163,86 @@ static void test_same_bits_everywhere(void **state)
     }
 }
 
+// Cloths whose sweep does the wind on the way: more tiles than one, rows as long as the ring where
+// they wait and shorter, a cloth behind other nodes.
+static const char *const swept[] = {
+    "u: [4,0.1,0], v: [0,9,0.4], nodes: [41,330], damping: 0.1",
+    "u: [9,0.1,0], v: [0,4,0.4], nodes: [130,64], damping: 0",
+    "u: [4,0.1,0], v: [0,4,0.4], nodes: [32,40], damping: 0.1",
+    "u: [9,0.1,0], v: [0,3,0.4], nodes: [528,35], damping: 0",
+};
+
+enum { SWEPT = sizeof swept / sizeof swept[0] };
+
+struct blown_cloth {
+    const char *precision, *cloth;
+    bool relative, behind;
+};
+
+static taut_solver *blown_cloth(const struct blown_cloth *blown, bool work,
+                                const struct solver_options *options)
+{
+    const char *before = "{name: a, type: rope, from: [0,2,0], to: [1,2,0], nodes: 21, node_mass: "
+                         "1, stiffness: 5}, ";
+    return solver_from(
+        scene_of(
+            "precision: %s\n"
+            "simulation: {integrator: symplectic_euler, dt: 0.001, steps: 1}\n"
+            "environment: {wind: {velocity: [3,1,-2], %s, relative: %s, gusts: [{amplitude: "
+            "[1,0,1], period: 0.1}]}}\n"
+            "output: {work: %s}\n"
+            "bodies: [%s{name: c, type: cloth, node_mass: 1, stiffness: 6, pins: [left], %s}]\n",
+            blown->precision, laws[1], blown->relative ? "true" : "false", work ? "true" : "false",
+            blown->behind ? before : "", blown->cloth),
+        options);
+}
+
+// An account of work keeps the sweep from moving nodes, and so from the wind.
+static uint64_t swept_hash(const void *context, const struct solver_options *options)
+{
+    const struct blown_cloth *blown = context;
+    taut_solver *solver = blown_cloth(blown, options->config.threads % 2 == 0, options);
+    if (strcmp(blown->precision, "double") == 0)
+        crumple(solver);
+    advance(solver, 9);
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_sweep_does_the_wind(void **state)
+{
+    (void)state;
+    for (int cloth = 0; cloth < SWEPT; cloth++)
+        for (int kind = 0; kind < 4; kind++) {
+            const char *precision = (cloth + kind) % 2 ? "double" : "single";
+            const struct blown_cloth blown = {precision, swept[cloth], kind % 2 != 0, kind >= 2};
+            assert_same_hashes(swept_hash, &blown);
+        }
+}
+
+// A wind on the way moves nodes as that of the plain loops does.
+static void test_swept_wind_is_that_of_plain_faces(void **state)
+{
+    (void)state;
+    struct solver_options plain = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
+    for (int cloth = 0; cloth < SWEPT; cloth++) {
+        const struct blown_cloth blown = {"double", swept[cloth], cloth % 2 == 0, true};
+        taut_solver *a = blown_cloth(&blown, false, &plain);
+        taut_solver *b = blown_cloth(&blown, false, NULL);
+        crumple(a);
+        crumple(b);
+        advance(a, 3);
+        advance(b, 3);
+        for (uint64_t i = 0; i < taut_solver_node_count(a); i++) {
+            vec3 apart = vec3_subtract(place_of(a, i), place_of(b, i));
+            assert_near(vec3_length(apart), 0, 1e-12);
+        }
+        taut_solver_destroy(a);
+        taut_solver_destroy(b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +251,8 @@ int main(void)
         cmocka_unit_test(test_rows_of_every_length),
         cmocka_unit_test(test_wide_and_long_cloths),
         cmocka_unit_test(test_same_bits_everywhere),
+        cmocka_unit_test(test_sweep_does_the_wind),
+        cmocka_unit_test(test_swept_wind_is_that_of_plain_faces),
     };
     return cmocka_run_group_tests_name("face_grid", tests, NULL, NULL);
 }

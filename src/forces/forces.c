@@ -35,14 +35,15 @@ static const struct sweep *sweep_of(const struct sweeps *sweeps, uint64_t *tile)
 }
 
 // Bodies on grids: tiles of all of them are handed out to the workers.
-static void sweep_grids(struct system *system, enum sweep_finish finish,
+static void sweep_grids(struct system *system, struct moment moment, enum sweep_finish finish,
                         const struct worker *worker)
 {
+    const struct wind_now wind = REAL_NAME(wind_at)(system->topology, moment.time);
     struct range range;
     while (worker_take(worker, (size_t)system->sweeps->tile_count, 1, &range)) {
         uint64_t tile = range.first;
         const struct sweep *sweep = sweep_of(system->sweeps, &tile);
-        REAL_NAME(sweep_tile)(system, sweep, tile, finish, worker);
+        REAL_NAME(sweep_tile)(system, sweep, tile, &wind, finish, worker);
     }
     stage_end(&system->clock, STAGE_SPRINGS, worker);
 }
@@ -91,13 +92,13 @@ static void evaluate(struct system *system, struct moment moment, bool breaking,
                      enum sweep_finish finish, const struct worker *worker)
 {
     clear_forces(system, worker);
-    REAL_NAME(wind_add)(system, moment, worker);
+    REAL_NAME(wind_add)(system, moment, finish, worker);
     REAL_NAME(pressure_add)(system, moment, worker);
     REAL_NAME(colliders_add)(system, moment.time, worker);
     if (breaking)
         REAL_NAME(springs_break)(system, worker);
     REAL_NAME(run_springs)(system, worker);
-    sweep_grids(system, finish, worker);
+    sweep_grids(system, moment, finish, worker);
     REAL_NAME(pressure_after_springs)(system, moment, worker);
     settle(system, finish, worker);
 }
@@ -111,7 +112,7 @@ void REAL_NAME(forces_outside)(struct system *system, struct moment moment,
         system->state->forces_zero = false;
     clear_nodes(system, &all, worker);
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
-    REAL_NAME(wind_add)(system, moment, worker);
+    REAL_NAME(wind_add)(system, moment, SWEEP_FORCES, worker);
     stage_end(&system->clock, STAGE_WIND, worker);
     REAL_NAME(pressure_add)(system, moment, worker);
     stage_end(&system->clock, STAGE_PRESSURE, worker);

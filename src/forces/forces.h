@@ -31,7 +31,9 @@ void REAL_NAME(springs_break)(struct system *system, const struct worker *worker
 // Moves the rest lengths of springs strained past yield_at. Once a step, at its start.
 void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker);
 
-void REAL_NAME(wind_add)(struct system *system, struct moment moment, const struct worker *worker);
+// But for the wind on rows that a sweep that ends like that does itself (sweep_blows).
+void REAL_NAME(wind_add)(struct system *system, struct moment moment, enum sweep_finish finish,
+                         const struct worker *worker);
 
 // The wind at a time, gusts included; .factor 0 if there is none.
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time);

@@ -88,13 +88,47 @@ static void add_by_node(struct system *system, const struct wind_now *now,
     }
 }
 
+static const struct sweep *sweep_of_faces(const struct system *system,
+                                          const struct plan_face_grid *faces)
+{
+    for (size_t g = 0; g < system->sweeps->count; g++)
+        if (system->sweeps->items[g].faces == faces)
+            return &system->sweeps->items[g];
+    return NULL;
+}
+
+// The rows at the edges of tiles, which the sweep leaves to us: before the first, between one and
+// the next, after the last.
+static void add_between(const struct system *system, const struct wind_now *now,
+                        const struct sweep *sweep, enum sweep_finish finish,
+                        const struct worker *worker)
+{
+    const uint64_t tiles = tiling_tile_count(&sweep->tiling);
+    struct range gap;
+    while (worker_take(worker, (size_t)tiles + 1, 1, &gap)) {
+        struct range rows = {0, (size_t)sweep->tiling.ny};
+        if (gap.first > 0)
+            rows.first = REAL_NAME(sweep_cloth_rows)(system, sweep, gap.first - 1, finish).end;
+        if (gap.first < tiles)
+            rows.end = REAL_NAME(sweep_cloth_rows)(system, sweep, gap.first, finish).first;
+        if (rows.first < rows.end)
+            system->kernels->face_grid(system, now, sweep->faces, rows);
+    }
+}
+
 // Cloths on grids: rows are handed out to the workers, some at a time.
 static void add_to_grids(const struct system *system, const struct wind_now *now,
-                         const struct worker *worker)
+                         enum sweep_finish finish, const struct worker *worker)
 {
     enum { NODES_AT_ONCE = 8192 };
     for (size_t g = 0; g < system->plan->face_grid_count; g++) {
         const struct plan_face_grid *grid = &system->plan->face_grids[g];
+        const struct sweep *sweep = sweep_of_faces(system, grid);
+        if (sweep && REAL_NAME(sweep_blows)(system, sweep, now, finish)) {
+            add_between(system, now, sweep, finish, worker);
+            worker_barrier(worker);
+            continue;
+        }
         struct range rows;
         while (worker_take(worker, (size_t)grid->ny, NODES_AT_ONCE / (size_t)grid->nx + 1, &rows))
             system->kernels->face_grid(system, now, grid, rows);
@@ -102,12 +136,13 @@ static void add_to_grids(const struct system *system, const struct wind_now *now
     }
 }
 
-void REAL_NAME(wind_add)(struct system *system, struct moment moment, const struct worker *worker)
+void REAL_NAME(wind_add)(struct system *system, struct moment moment, enum sweep_finish finish,
+                         const struct worker *worker)
 {
     struct wind_now now = REAL_NAME(wind_at)(system->topology, moment.time);
     if (now.factor == 0 || system->topology->face_count == 0)
         return;
-    add_to_grids(system, &now, worker);
+    add_to_grids(system, &now, finish, worker);
     const struct plan_set *faces = &system->plan->faces;
     if (faces->element_count > 0 && now.law == WIND_NODE)
         add_by_node(system, &now, worker);

@@ -15,28 +15,17 @@
 //
 // The body of a kernel that is compiled for each instruction set.
 #include <stdalign.h>
+#include <string.h>
 
-#include "kernels/kernels.h"
-#include "simd/wide.h"
+#include "kernels/wind_cell.h"
 
 enum { FACE_COLUMNS = 512 }; // a multiple of every WIDE_LANES; no sum depends on it
 _Static_assert((int)FACE_COLUMNS % (int)WIDE_LANES == 0, "whole vectors");
-
-struct triple {
-    wide x, y, z;
-};
 
 struct carry {
     alignas(64) real x[FACE_COLUMNS];
     alignas(64) real y[FACE_COLUMNS];
     alignas(64) real z[FACE_COLUMNS];
-};
-
-// The wind as the kernel needs it.
-struct air {
-    struct triple wind;
-    wide factor; // c / 18, rho C_d / 2 / 54 or c: see face_push
-    bool relative;
 };
 
 // Columns of a row.
@@ -49,76 +38,6 @@ static inline struct triple triple_load(const real *x, const real *y, const real
     return (struct triple){wide_load(x + at), wide_load(y + at), wide_load(z + at)};
 }
 
-static inline struct triple triple_add(struct triple a, struct triple b)
-{
-    return (struct triple){wide_add(a.x, b.x), wide_add(a.y, b.y), wide_add(a.z, b.z)};
-}
-
-static inline struct triple triple_subtract(struct triple a, struct triple b)
-{
-    return (struct triple){wide_subtract(a.x, b.x), wide_subtract(a.y, b.y),
-                           wide_subtract(a.z, b.z)};
-}
-
-static inline struct triple triple_scale(wide factor, struct triple a)
-{
-    return (struct triple){wide_multiply(factor, a.x), wide_multiply(factor, a.y),
-                           wide_multiply(factor, a.z)};
-}
-
-static inline wide triple_dot(struct triple a, struct triple b)
-{
-    return wide_add(wide_add(wide_multiply(a.x, b.x), wide_multiply(a.y, b.y)),
-                    wide_multiply(a.z, b.z));
-}
-
-static inline struct triple triple_cross(struct triple a, struct triple b)
-{
-    return (struct triple){wide_subtract(wide_multiply(a.y, b.z), wide_multiply(a.z, b.y)),
-                           wide_subtract(wide_multiply(a.z, b.x), wide_multiply(a.x, b.z)),
-                           wide_subtract(wide_multiply(a.x, b.y), wide_multiply(a.y, b.x))};
-}
-
-static inline struct triple triple_keep(wide_mask mask, struct triple a)
-{
-    return (struct triple){wide_keep(mask, a.x), wide_keep(mask, a.y), wide_keep(mask, a.z)};
-}
-
-static inline struct triple triple_behind(struct triple before, struct triple a)
-{
-    return (struct triple){wide_behind_1(before.x, a.x), wide_behind_1(before.y, a.y),
-                           wide_behind_1(before.z, a.z)};
-}
-
-static inline wide magnitude(wide a)
-{
-    wide minus = wide_subtract(wide_set(0), a);
-    return wide_add(wide_keep(wide_positive(a), a), wide_keep(wide_positive(minus), minus));
-}
-
-// What a face gives each corner. With K = 2 A n the product of its edges and R = 3 r the sum over
-// its corners of the relative wind, a third of c A (r.n) n is c / 18 (R.K) / |K| K, and a third of
-// rho C_d / 2 A |r.n| (r.n) n is rho C_d / 2 / 54 |R.K| (R.K) / K^2 K. For law node it is the
-// unit normal. A face without area gives nothing.
-static inline struct triple face_push(const struct air *air, struct triple product,
-                                      struct triple wind, wide_mask exists, enum wind_law law)
-{
-    wide square = triple_dot(product, product);
-    wide scale;
-    if (law == WIND_NODE) {
-        scale = wide_divide(wide_set(1), wide_sqrt(square));
-    } else {
-        wide flow = triple_dot(wind, product);
-        wide force = wide_multiply(air->factor, flow);
-        if (law == WIND_QUADRATIC)
-            scale = wide_divide(wide_multiply(force, magnitude(flow)), square);
-        else
-            scale = wide_divide(force, wide_sqrt(square));
-    }
-    wide_mask valid = wide_both(exists, wide_positive(square));
-    return triple_scale(wide_keep(valid, scale), product);
-}
-
 static inline struct triple relative_to(const struct air *air, const struct state *s, int64_t at)
 {
     return triple_subtract(air->wind, triple_load(s->vx, s->vy, s->vz, at));
@@ -129,19 +48,19 @@ static inline void cell_push(const struct state *s, const struct air *air, int64
                              wide_mask exists, enum wind_law law, struct triple *first,
                              struct triple *second)
 {
-    struct triple a = triple_load(s->x, s->y, s->z, at);
-    struct triple b = triple_subtract(triple_load(s->x, s->y, s->z, at + 1), a);
-    struct triple c = triple_subtract(triple_load(s->x, s->y, s->z, at + nx), a);
-    struct triple d = triple_subtract(triple_load(s->x, s->y, s->z, at + nx + 1), a);
-    struct triple of_first = air->wind, of_second = air->wind;
-    if (air->relative && law != WIND_NODE) {
-        struct triple shared =
-            triple_add(relative_to(air, s, at), relative_to(air, s, at + nx + 1));
-        of_first = triple_add(shared, relative_to(air, s, at + 1));
-        of_second = triple_add(shared, relative_to(air, s, at + nx));
+    struct triple a = triple_load(s->x, s->y, s->z, at), v = a;
+    struct cell_edges to = {
+        .b = triple_subtract(a, triple_load(s->x, s->y, s->z, at + 1)),
+        .c = triple_subtract(a, triple_load(s->x, s->y, s->z, at + nx)),
+        .d = triple_subtract(a, triple_load(s->x, s->y, s->z, at + nx + 1)),
+    };
+    if (law != WIND_NODE && air->relative) {
+        v = triple_load(s->vx, s->vy, s->vz, at);
+        to.vb = triple_subtract(v, triple_load(s->vx, s->vy, s->vz, at + 1));
+        to.vc = triple_subtract(v, triple_load(s->vx, s->vy, s->vz, at + nx));
+        to.vd = triple_subtract(v, triple_load(s->vx, s->vy, s->vz, at + nx + 1));
     }
-    *first = face_push(air, triple_cross(b, d), of_first, exists, law);
-    *second = face_push(air, triple_cross(d, c), of_second, exists, law);
+    cell_faces(air, &to, v, exists, law, air->relative, first, second);
 }
 
 // Adds to the forces of the first `left` nodes from `at` on; pinned ones take none.
@@ -235,25 +154,33 @@ static inline void push_rows(const struct system *system, const struct air *air,
 void FACE_GRID_KERNEL(const struct system *system, const struct wind_now *now,
                       const struct plan_face_grid *grid, struct range rows)
 {
-    // R is a sum over three corners where it is relative; the wind alone stands for a third of it.
-    real thirds = now->relative || now->law == WIND_NODE ? 1 : 3;
-    struct air air = {
-        .wind = {wide_set(thirds * now->wx), wide_set(thirds * now->wy),
-                 wide_set(thirds * now->wz)},
-        .relative = now->relative,
-    };
+    const struct air air = air_of(now);
     switch (now->law) {
     case WIND_NODE:
-        air.factor = wide_set(now->factor);
         push_rows(system, &air, grid, rows, WIND_NODE);
         break;
     case WIND_FACE:
-        air.factor = wide_set(now->factor / 18);
         push_rows(system, &air, grid, rows, WIND_FACE);
         break;
     case WIND_QUADRATIC:
-        air.factor = wide_set(now->factor / 54);
         push_rows(system, &air, grid, rows, WIND_QUADRATIC);
         break;
+    }
+}
+
+void FACE_CARRY_KERNEL(const struct system *system, const struct wind_now *now,
+                       const struct plan_face_grid *grid, uint64_t row, struct reals to)
+{
+    const struct air air = air_of(now);
+    const long nx = (long)grid->nx;
+    for (long first = 0; first < nx; first += FACE_COLUMNS) {
+        struct columns columns = {first, first + FACE_COLUMNS < nx ? first + FACE_COLUMNS : nx, nx};
+        const size_t bytes = (size_t)(columns.end - first) * sizeof(real);
+        struct carry carry = {0};
+        push_row(system, &air, (int64_t)(grid->first_node + row * grid->nx), columns, true, false,
+                 WIND_FACE, &carry);
+        memcpy(to.x + first, carry.x, bytes);
+        memcpy(to.y + first, carry.y, bytes);
+        memcpy(to.z + first, carry.z, bytes);
     }
 }

@@ -68,17 +68,38 @@ WIDE_INLINE wide_mask active(const struct sweep_spring *spring, const struct row
     return exists;
 }
 
+// Places and velocities of nodes, those of others taken from them; velocities where damped.
+struct way {
+    wide dx, dy, dz, wx, wy, wz;
+};
+
+WIDE_INLINE struct way way_to(const struct sources *s, const struct own_nodes *own, int64_t other,
+                              enum sweep_damping damping)
+{
+    struct way way = {
+        .dx = wide_subtract(own->x, wide_load(s->x + other)),
+        .dy = wide_subtract(own->y, wide_load(s->y + other)),
+        .dz = wide_subtract(own->z, wide_load(s->z + other)),
+        .wx = own->vx,
+        .wy = own->vy,
+        .wz = own->vz,
+    };
+    if (damping != UNDAMPED) {
+        way.wx = wide_subtract(way.wx, wide_load(s->vx + other));
+        way.wy = wide_subtract(way.wy, wide_load(s->vy + other));
+        way.wz = wide_subtract(way.wz, wide_load(s->vz + other));
+    }
+    return way;
+}
+
 // F = k (L0 - L) / L d - c (w.d) / L^2 d, one division for both, by L^2; with the full law - c w
-// instead. At L = 0 the numerator is 0, and so is the force along d. From nodes i to `other`.
-WIDE_INLINE struct push spring_push(const struct sources *s, const struct own_nodes *own, long i,
-                                    int64_t other, const struct sweep_spring *spring,
-                                    const struct row_memory *memory, wide_mask exists,
-                                    struct manner manner)
+// instead. At L = 0 the numerator is 0, and so is the force along d. From nodes i on.
+WIDE_INLINE struct push push_along(const struct way *way, long i, const struct sweep_spring *spring,
+                                   const struct row_memory *memory, wide_mask exists,
+                                   struct manner manner)
 {
     const enum sweep_damping damping = manner.damping;
-    wide dx = wide_subtract(own->x, wide_load(s->x + other));
-    wide dy = wide_subtract(own->y, wide_load(s->y + other));
-    wide dz = wide_subtract(own->z, wide_load(s->z + other));
+    wide dx = way->dx, dy = way->dy, dz = way->dz;
     wide square =
         wide_add(wide_add(wide_multiply(dx, dx), wide_multiply(dy, dy)), wide_multiply(dz, dz));
     wide length = wide_sqrt(square), rest = wide_set(spring->rest_length);
@@ -89,12 +110,7 @@ WIDE_INLINE struct push spring_push(const struct sources *s, const struct own_no
     }
     wide push = wide_multiply(
         wide_multiply(wide_set(spring->stiffness), wide_subtract(rest, length)), length);
-    wide wx = own->vx, wy = own->vy, wz = own->vz, c = wide_set(spring->damping);
-    if (damping != UNDAMPED) {
-        wx = wide_subtract(wx, wide_load(s->vx + other));
-        wy = wide_subtract(wy, wide_load(s->vy + other));
-        wz = wide_subtract(wz, wide_load(s->vz + other));
-    }
+    wide wx = way->wx, wy = way->wy, wz = way->wz, c = wide_set(spring->damping);
     if (damping == DAMPED_AXIAL) {
         wide along =
             wide_add(wide_add(wide_multiply(wx, dx), wide_multiply(wy, dy)), wide_multiply(wz, dz));
@@ -109,6 +125,16 @@ WIDE_INLINE struct push spring_push(const struct sources *s, const struct own_no
         f.z = wide_subtract(f.z, wide_multiply_where(exists, c, wz));
     }
     return f;
+}
+
+// From nodes i to `other`.
+WIDE_INLINE struct push spring_push(const struct sources *s, const struct own_nodes *own, long i,
+                                    int64_t other, const struct sweep_spring *spring,
+                                    const struct row_memory *memory, wide_mask exists,
+                                    struct manner manner)
+{
+    struct way way = way_to(s, own, other, manner.damping);
+    return push_along(&way, i, spring, memory, exists, manner);
 }
 
 static inline void add_to(real *to, wide f)

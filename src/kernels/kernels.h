@@ -65,9 +65,11 @@ struct kernels {
     // Whole rows of a cloth from springs to motion, with symplectic Euler's method
     // (grid_cloth_body.h). range->offset: nodes of a row; range->other: the reactions on these rows
     // and on those ahead, of which the row after the next one is not set yet; each node has `mass`.
-    // loaded: the forces hold something already, and are to be cleared.
+    // loaded: the forces hold something already, and are to be cleared. Else there may be a `wind`
+    // of law face to do on the way; range->sum is a ring of wind_ring_length places then, of which
+    // the last hold what the faces of the row before give to the first row.
     void (*grid_cloth)(const struct system *system, const struct pass_range *range, real mass,
-                       bool loaded);
+                       bool loaded, const struct wind_now *wind);
     // state->power of rows [rows.first, rows.end) of a grid, a row being the nx nodes of one (y,
     // z): what the damping takes of the springs to later nodes.
     void (*grid_power)(const struct system *system, const struct grid_constants *grid,
@@ -80,6 +82,10 @@ struct kernels {
     // their forces and, of law node, their normals nx, ny, nz.
     void (*face_grid)(const struct system *system, const struct wind_now *wind,
                       const struct plan_face_grid *grid, struct range rows);
+    // What a wind of law face on the cells between rows `row` and `row` + 1 gives to the latter's
+    // nodes, pinned or not.
+    void (*face_carry)(const struct system *system, const struct wind_now *wind,
+                       const struct plan_face_grid *grid, uint64_t row, struct reals to);
     // sum (x - x of the body's first node) dV/dx over the nodes of a tile, times 6; where it is to
     // be kept, six times the gradient of the volume goes to ax, ay, az of these nodes.
     double (*ring_tile)(const struct system *system, const struct plan_rings *rings, uint64_t tile,
@@ -111,8 +117,8 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa);
     void REAL_NAME(grid_pass_##isa)(const struct pass_range *, const struct sweep_pass *);         \
     void REAL_NAME(grid_finish_##isa)(const struct system *, const struct finish_range *,          \
                                       enum sweep_finish);                                          \
-    void REAL_NAME(grid_cloth_##isa)(const struct system *, const struct pass_range *, real,       \
-                                     bool);                                                        \
+    void REAL_NAME(grid_cloth_##isa)(const struct system *, const struct pass_range *, real, bool, \
+                                     const struct wind_now *);                                     \
     void REAL_NAME(grid_power_##isa)(const struct system *, const struct grid_constants *,         \
                                      struct range);                                                \
     void REAL_NAME(node_sums_##isa)(const struct state *, struct range, const double *, double,    \
@@ -129,6 +135,12 @@ DECLARE_GRID_KERNELS(v4)
 void REAL_NAME(face_grid_base)(FACE_GRID_ARGUMENTS);
 void REAL_NAME(face_grid_v3)(FACE_GRID_ARGUMENTS);
 void REAL_NAME(face_grid_v4)(FACE_GRID_ARGUMENTS);
+#define FACE_CARRY_ARGUMENTS                                                                       \
+    const struct system *, const struct wind_now *, const struct plan_face_grid *, uint64_t,       \
+        struct reals
+void REAL_NAME(face_carry_base)(FACE_CARRY_ARGUMENTS);
+void REAL_NAME(face_carry_v3)(FACE_CARRY_ARGUMENTS);
+void REAL_NAME(face_carry_v4)(FACE_CARRY_ARGUMENTS);
 
 #define RING_TILE_ARGUMENTS const struct system *, const struct plan_rings *, uint64_t, bool
 double REAL_NAME(ring_tile_base)(RING_TILE_ARGUMENTS);

@@ -200,8 +200,9 @@ static bool make_sweep(struct sweep *sweep, const struct plan_grid *grid,
 }
 
 taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constants *constants,
-                                   bool loaded, int workers, const taut_allocator *allocator,
-                                   struct sweeps **result, taut_error *error)
+                                   enum sweep_load load, int workers,
+                                   const taut_allocator *allocator, struct sweeps **result,
+                                   taut_error *error)
 {
     *result = NULL;
     struct sweeps *sweeps = memory_allocate(allocator, 1, sizeof *sweeps);
@@ -209,13 +210,15 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
         return fail_memory(error, "the sweeps of grids");
     sweeps->allocator = allocator;
     sweeps->tile_count = plan->tile_count;
-    sweeps->loaded = loaded;
+    sweeps->load = load;
+    sweeps->loaded = load != LOAD_NOTHING;
     sweeps->capacity = plan->grid_count;
     sweeps->items = memory_allocate(allocator, sweeps->capacity, sizeof *sweeps->items);
     bool made = sweeps->items;
     for (size_t g = 0; g < plan->grid_count && made; g++) {
         sweeps->count++;
         made = make_sweep(&sweeps->items[g], &plan->grids[g], constants->material, allocator);
+        sweeps->items[g].faces = plan_face_grid_of_body(plan, plan->grids[g].body);
         const struct plan_tiling *tiling = &plan->grids[g].tiling;
         uint64_t wave = wave_layers(tiling) * wave_layer_nodes(tiling);
         sweeps->chunk_nodes = larger(sweeps->chunk_nodes, paged(tiling->chunk_rows * tiling->nx));

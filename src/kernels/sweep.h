@@ -17,6 +17,7 @@
 #include "state/state.h"
 
 struct system;
+struct wind_now;
 
 enum sweep_kind {
     SWEEP_ALONG, // along the row itself, 1 and 2 nodes ahead
@@ -48,8 +49,12 @@ struct sweep_pass {
 // What the sweep does with a node whose force is complete.
 enum sweep_finish { SWEEP_FORCES, SWEEP_EXPLICIT_EULER, SWEEP_SYMPLECTIC_EULER };
 
+// What acts on nodes of grids, but for springs, gravity and drag.
+enum sweep_load { LOAD_NOTHING, LOAD_WIND, LOAD_ANYTHING };
+
 struct sweep {
     const struct plan_grid *grid;
+    const struct plan_face_grid *faces; // of its body, or NULL
     struct plan_tiling tiling;
     struct sweep_pass passes[DIRECTIONS_MAX];
     int pass_count;
@@ -76,12 +81,14 @@ struct sweeps {
     uint64_t chunk_nodes, wave_nodes;
     size_t room_length; // of one worker
     int workers;
-    bool loaded; // more than springs and gravity acts on nodes of grids
+    enum sweep_load load;
+    bool loaded; // load is not LOAD_NOTHING
 };
 
 taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constants *constants,
-                                   bool loaded, int workers, const taut_allocator *allocator,
-                                   struct sweeps **result, taut_error *error);
+                                   enum sweep_load load, int workers,
+                                   const taut_allocator *allocator, struct sweeps **result,
+                                   taut_error *error);
 
 // Room for this many workers; false (and all as before) without memory.
 bool REAL_NAME(sweeps_reserve)(struct sweeps *sweeps, int workers);
@@ -125,9 +132,27 @@ struct finish_range {
     bool loaded, clears;
 };
 
+// Rows [first, end) of a tile that grid_cloth does: those that are finished when their tile is
+// swept and have two more ahead.
+struct range REAL_NAME(sweep_cloth_rows)(const struct system *system, const struct sweep *sweep,
+                                         uint64_t tile, enum sweep_finish finish);
+
+// Whether grid_cloth does the wind on these rows.
+bool REAL_NAME(sweep_blows)(const struct system *system, const struct sweep *sweep,
+                            const struct wind_now *wind, enum sweep_finish finish);
+
+// The ring where what faces give to the next row waits: a row and a register long, and a multiple
+// of every register's length. Another register is behind it.
+static inline long wind_ring_length(long nx)
+{
+    return (nx + 15) / 16 * 16 + 16;
+}
+
 // Sweeps a tile: computes all its springs, and finishes the nodes that need nothing from others.
+// `wind`: that of the present moment, as far as it has not been added to the forces.
 void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
-                           enum sweep_finish finish, const struct worker *worker);
+                           const struct wind_now *wind, enum sweep_finish finish,
+                           const struct worker *worker);
 
 // Finishes the others, once all tiles have been swept.
 void REAL_NAME(settle_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,

@@ -218,43 +218,70 @@ static void sweep_chunks(const struct tile_sweep *it, struct rows rows)
     }
 }
 
-static struct node_masses masses_of(const struct tile_sweep *it)
+static struct node_masses masses_of(const struct system *system, const struct sweep *sweep)
 {
-    const struct topology *topology = it->system->topology;
-    return topology_masses(topology, it->sweep->grid->first_node, topology->node_count);
+    const struct topology *topology = system->topology;
+    return topology_masses(topology, sweep->grid->first_node, topology->node_count);
 }
 
-// Rows that grid_cloth can do: those that are finished here and have two more ahead.
-static struct rows cloth_rows(const struct tile_sweep *it)
+struct range REAL_NAME(sweep_cloth_rows)(const struct system *system, const struct sweep *sweep,
+                                         uint64_t number, enum sweep_finish finish)
 {
-    const struct rows none = {it->tile.j1, it->tile.j1, 0};
-    if (!it->sweep->cloth || it->finish != SWEEP_SYMPLECTIC_EULER || masses_of(it).listed)
+    const struct plan_tile tile = tiling_tile(&sweep->tiling, number);
+    const struct range none = {(size_t)tile.j1, (size_t)tile.j1};
+    if (!sweep->cloth || finish != SWEEP_SYMPLECTIC_EULER || masses_of(system, sweep).listed)
         return none;
-    struct rows rows = finished_rows(it->sweep, &it->tile, 0);
-    rows.j1 = smaller(rows.j1, it->tiling->ny - 2);
-    return rows.j0 < rows.j1 ? rows : none;
+    struct rows rows = finished_rows(sweep, &tile, 0);
+    rows.j1 = smaller(rows.j1, sweep->tiling.ny - 2);
+    return rows.j0 < rows.j1 ? (struct range){(size_t)rows.j0, (size_t)rows.j1} : none;
+}
+
+bool REAL_NAME(sweep_blows)(const struct system *system, const struct sweep *sweep,
+                            const struct wind_now *wind, enum sweep_finish finish)
+{
+    return wind->factor != 0 && wind->law == WIND_FACE && system->sweeps->load == LOAD_WIND &&
+           sweep->cloth && sweep->faces && finish == SWEEP_SYMPLECTIC_EULER &&
+           !masses_of(system, sweep).listed;
+}
+
+// What the cells between the last row before and the first of these give to the latter goes to
+// the end of the ring. The sums of chunks, which nobody needs now, make room for it.
+static struct reals start_ring(const struct tile_sweep *it, struct rows rows)
+{
+    const int64_t nx = (int64_t)it->tiling->nx;
+    const struct reals end = reals_at(it->sums, wind_ring_length((long)nx) - nx);
+    if (rows.j0 == 0)
+        clear_all(end, (uint64_t)nx);
+    else
+        it->system->kernels->face_carry(it->system, it->wind, it->sweep->faces, rows.j0 - 1, end);
+    return it->sums;
 }
 
 static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
 {
     if (rows.j0 >= rows.j1)
         return;
+    const bool blows =
+        it->wind && REAL_NAME(sweep_blows)(it->system, it->sweep, it->wind, it->finish);
     const struct pass_range range = {
         .state = it->system->state,
         .sweep = it->sweep,
         .first = row_node(it->sweep, rows.j0, 0),
         .offset = (int64_t)it->tiling->nx,
         .count = (long)((rows.j1 - rows.j0) * it->tiling->nx),
+        .sum = blows ? start_ring(it, rows) : it->sums,
         .other = wave_row(it, rows.j0, 0),
     };
-    it->system->kernels->grid_cloth(it->system, &range, (real)masses_of(it).each,
-                                    it->system->sweeps->loaded);
+    it->system->kernels->grid_cloth(it->system, &range, (real)masses_of(it->system, it->sweep).each,
+                                    it->system->sweeps->loaded && !blows, blows ? it->wind : NULL);
 }
 
 static void sweep_layer(const struct tile_sweep *it, uint64_t k)
 {
     const struct plan_tile *tile = &it->tile;
-    struct rows cloth = cloth_rows(it);
+    const struct range done =
+        REAL_NAME(sweep_cloth_rows)(it->system, it->sweep, it->index, it->finish);
+    struct rows cloth = {done.first, done.end, k};
     sweep_chunks(it, (struct rows){tile->j0, cloth.j0, k});
     sweep_cloth(it, cloth);
     sweep_chunks(it, (struct rows){cloth.j1, tile->j1, k});
@@ -273,7 +300,8 @@ static struct reals components(real *room, int64_t length, int place)
 }
 
 void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
-                           enum sweep_finish finish, const struct worker *worker)
+                           const struct wind_now *wind, enum sweep_finish finish,
+                           const struct worker *worker)
 {
     const struct sweeps *all = system->sweeps;
     const int64_t chunk = (int64_t)all->chunk_nodes, wave = (int64_t)all->wave_nodes;
@@ -283,6 +311,7 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
                             .tiling = &sweep->tiling,
                             .index = tile,
                             .tile = tiling_tile(&sweep->tiling, tile),
+                            .wind = wind,
                             .finish = finish,
                             .sums = components(room + 3 * wave, chunk, STATE_PLACE_SUMS),
                             .wave = components(room, wave, STATE_PLACE_FORCES)};

@@ -12,6 +12,7 @@ struct tile_sweep {
     const struct plan_tiling *tiling;
     uint64_t index;
     struct plan_tile tile;
+    const struct wind_now *wind; // of rows that grid_cloth does
     enum sweep_finish finish;
     struct reals sums; // of the chunk
     struct reals wave; // of reactions
