@@ -203,8 +203,7 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
 }
 
 static taut_status build(taut_solver *solver, const taut_scene *scene, struct bodies *bodies,
-                         const struct solver_options *wanted, struct diagnostics *diagnostics,
-                         taut_error *error)
+                         const struct solver_options *wanted, taut_error *error)
 {
     const taut_allocator *allocator = solver->allocator;
     taut_status status = TAUT_OK;
@@ -241,7 +240,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     if (status == TAUT_OK)
         plan_forget(solver->topology, solver->plan);
     if (status == TAUT_OK)
-        status = dt_choose(solver, scene, wanted->tolerant ? NULL : diagnostics, error);
+        status = dt_choose(solver, scene, wanted->tolerant ? NULL : wanted->diagnostics, error);
     if (status == TAUT_OK)
         solver_work(solver, start, solver);
     return status;
@@ -272,7 +271,7 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     if (status == TAUT_OK && options->change)
         status = options->change(options->change_context, &bodies, error);
     if (status == TAUT_OK)
-        status = build(solver, scene, &bodies, options, diagnostics, error);
+        status = build(solver, scene, &bodies, options, error);
     else if (status == TAUT_ERROR_SCENE && own.count)
         fail(error, status, "%s", own.items[0].text);
     diagnostics_free(&own);

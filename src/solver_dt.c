@@ -55,6 +55,7 @@ static uint64_t count_steps(const taut_solver *solver)
 struct up_to {
     taut_solver *solver;
     double dt;
+    bool exceeded;
 };
 
 static void find_up_to(void *context, const struct worker *worker)
@@ -64,6 +65,14 @@ static void find_up_to(void *context, const struct worker *worker)
     worker_barrier(worker); // all have read what it begins with
     if (worker->index == 0)
         it->dt = dt;
+}
+
+static void find_exceeded(void *context, const struct worker *worker)
+{
+    struct up_to *it = context;
+    bool exceeded = it->solver->functions->critical_exceeded(it->solver->system, it->dt, worker);
+    if (worker->index == 0)
+        it->exceeded = exceeded;
 }
 
 static taut_status choose_automatic(taut_solver *solver, taut_error *error)
@@ -90,8 +99,8 @@ static taut_status choose_automatic(taut_solver *solver, taut_error *error)
     return TAUT_OK;
 }
 
-// Says so where a dt of the scene's is not certain to be stable. First a quick look, which most
-// scenes pass; only then eigenvalues.
+// Says so where a dt of the scene's is not stable. First a look at materials and nodes, which most
+// scenes pass; then whether eigenvalues show it; and only then what they are.
 static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
                             struct diagnostics *diagnostics, taut_error *error)
 {
@@ -100,10 +109,16 @@ static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
     taut_status status = solver->functions->prepare_critical(solver->system, false, error);
     if (status != TAUT_OK)
         return status;
-    struct up_to quick = {solver, solver->dt};
+    struct up_to quick = {solver, solver->dt, false};
     solver_work(solver, find_up_to, &quick);
+    bool certain = quick.dt >= solver->dt;
+    quick.dt = solver->dt;
+    if (!certain)
+        status = solver->functions->prepare_critical(solver->system, true, error);
+    if (!certain && status == TAUT_OK)
+        solver_work(solver, find_exceeded, &quick);
     struct critical_step critical = {.omega = 0};
-    if (quick.dt < solver->dt)
+    if (status == TAUT_OK && quick.exceeded)
         status = solver_sharp_step(solver, &critical, error);
     solver->functions->forget_critical(solver->system);
     double stable = critical.sharp_dt[solver->integrator];

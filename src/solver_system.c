@@ -344,6 +344,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .prepare_critical = REAL_NAME(critical_step_prepare),
     .forget_critical = REAL_NAME(critical_step_forget),
     .critical_step = REAL_NAME(critical_step_measure),
+    .critical_exceeded = REAL_NAME(critical_step_exceeded),
     .critical_up_to = REAL_NAME(critical_step_up_to),
     .stiffest_spring = REAL_NAME(stiffest_spring),
     .set_sphere = set_sphere,

@@ -170,3 +170,18 @@ void REAL_NAME(critical_step_measure)(struct system *system, bool sharp,
     }
     worker_barrier(worker);
 }
+
+bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt,
+                                       const struct worker *worker)
+{
+    const struct settings *settings = &system->settings;
+    struct lanczos *lanczos = system->meter->lanczos;
+    struct step_form forms[INTEGRATOR_FORMS_MAX];
+    int count = integrator_forms(settings->integrator, settings->position_ratio, true, forms);
+    REAL_NAME(lanczos_update)(lanczos, REAL_NAME(moment_now)(system), worker);
+    bool exceeded = false;
+    for (int f = 0; f < count && !exceeded; f++)
+        exceeded = REAL_NAME(lanczos_exceeds)(lanczos, forms[f].stiffness * dt * dt,
+                                              forms[f].damping * dt, forms[f].limit, worker);
+    return exceeded;
+}

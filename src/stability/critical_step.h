@@ -26,6 +26,11 @@ void REAL_NAME(critical_step_measure)(struct system *system, bool sharp,
 double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker);
 
+// Whether a step is seen to be unstable for the integrator in use, from some 50 products with the
+// tangents: to be prepared as sharp values are. All workers together; each gets the same.
+bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt,
+                                       const struct worker *worker);
+
 // The stiffest spring that is not broken at a node; false if it has none.
 bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
 

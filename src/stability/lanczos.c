@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "state/sums.h"
 
-enum { ITERATIONS_MAX = 300, LOOK_EVERY = 8 };
+enum { ITERATIONS_MAX = 300, ITERATIONS_FEW = 48, LOOK_EVERY = 8 };
 
 // The largest Ritz value counts as found when it grows by less than this part in LOOK_EVERY steps.
 static const double GROWTH_MIN = 2e-6;
@@ -190,8 +190,9 @@ static double largest_of(const struct tridiagonal *t)
     return high;
 }
 
-double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, double damping,
-                                  const struct worker *worker)
+// With at most so many products, and no more once it is seen to exceed what is enough.
+static double largest(struct lanczos *lanczos, double stiffness, double damping, double enough,
+                      int products, const struct worker *worker)
 {
     struct lanczos here = *lanczos; // every worker turns the vectors for itself
     struct system *system = here.system;
@@ -199,7 +200,7 @@ double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, dou
     struct tridiagonal t = {.size = 0};
     double sums[SUM_WIDTH], found = 0;
     begin(&here, worker);
-    while (t.size < ITERATIONS_MAX) {
+    while (t.size < products && found <= enough) {
         REAL_NAME(sum_over_chunks)(system, nodes, sum_length, &here, sums, worker);
         double length = sqrt(sums[0]);
         if (!isfinite(length))
@@ -223,4 +224,16 @@ double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, dou
         subtract(&here, sums[0], t.size == 1 ? 0 : length, worker);
     }
     return t.size > 0 ? largest_of(&t) : 0;
+}
+
+double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, double damping,
+                                  const struct worker *worker)
+{
+    return largest(lanczos, stiffness, damping, INFINITY, ITERATIONS_MAX, worker);
+}
+
+bool REAL_NAME(lanczos_exceeds)(struct lanczos *lanczos, double stiffness, double damping,
+                                double limit, const struct worker *worker)
+{
+    return largest(lanczos, stiffness, damping, limit, ITERATIONS_FEW, worker) > limit;
 }

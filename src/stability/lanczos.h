@@ -25,4 +25,9 @@ void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct moment moment,
 double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, double damping,
                                   const struct worker *worker);
 
+// Whether it exceeds the limit, for which far fewer products will do: false also where they do not
+// show it.
+bool REAL_NAME(lanczos_exceeds)(struct lanczos *lanczos, double stiffness, double damping,
+                                double limit, const struct worker *worker);
+
 #endif

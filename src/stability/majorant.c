@@ -178,21 +178,43 @@ static real *listed_block(const struct majorants *majorants, size_t node)
     return majorants->listed + LISTED_WIDTH * (node - majorants->loose.first);
 }
 
+// block += along n n' + across (I - n n')
+static void add_one(real *block, const real n[3], real along, real across)
+{
+    const real more = along - across;
+    block[0] += across + more * n[0] * n[0];
+    block[1] += across + more * n[1] * n[1];
+    block[2] += across + more * n[2] * n[2];
+    block[3] += more * n[0] * n[1];
+    block[4] += more * n[0] * n[2];
+    block[5] += more * n[1] * n[2];
+}
+
 static void add_listed(const struct majorants *majorants, size_t spring)
 {
     const struct system *system = majorants->system;
-    const uint32_t *ends = system->constants->spring_nodes[spring];
-    struct row_springs springs = {.material = spring_material(system, spring),
-                                  .rest = spring_rest_length(system, spring)};
+    const struct state *s = system->state;
+    const uint32_t a = system->constants->spring_nodes[spring][0];
+    const uint32_t b = system->constants->spring_nodes[spring][1];
+    const struct spring_constants *material = spring_material(system, spring);
+    const real n[3] = {s->x[a] - s->x[b], s->y[a] - s->y[b], s->z[a] - s->z[b]};
+    const real length = real_sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    const bool directed = length > 0 && length <= REAL_HUGE;
+    const real inverse = directed ? 1 / length : 0;
+    const real u[3] = {directed ? n[0] * inverse : 0, directed ? n[1] * inverse : 0,
+                       directed ? n[2] * inverse : 0};
+    const real stretch = 1 - spring_rest_length(system, spring) * inverse;
+    const real k = material->stiffness, c = material->damping;
+    const real k_across = directed ? (stretch > 0 ? stretch * k : 0) : k;
+    const real c_across = material->damping_law == DAMPING_FULL || !directed ? c : 0;
+    const real *is_free = system->constants->inverse_mass;
+    const uint32_t ends[2] = {a, b};
     for (int end = 0; end < 2; end++) {
-        struct majorant one = {.count = 1};
-        add_row(system, springs, &one, 0, ends[end], (int64_t)ends[1 - end] - (int64_t)ends[end],
-                1);
+        const real weight = is_free[ends[1 - end]] != 0 ? 2 : 1;
         real *block = listed_block(majorants, ends[end]);
-        for (int element = 0; element < BLOCK_WIDTH; element++) {
-            block[element] += one.stiffness[element][0];
-            block[BLOCK_WIDTH + element] += one.damping[element][0];
-        }
+        add_one(block, u, weight * k, weight * k_across);
+        if (c > 0)
+            add_one(block + BLOCK_WIDTH, u, weight * c, weight * c_across);
     }
 }
 
