@@ -234,7 +234,8 @@ static void info_knows_the_critical_steps(void **state)
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info one.yaml");
     assert_says(outcome.out, "implicit_euler        no limit      no limit     stable at every dt");
-    assert_says(outcome.out, "explicit_euler            none          none     grows at every step");
+    assert_says(outcome.out,
+                "explicit_euler            none          none     grows at every step");
     outcome_free(&outcome);
     outcome = cli_expect(2, "taut info --set simulation.dt=auto --set "
                             "simulation.integrator=bdf2 one.yaml");

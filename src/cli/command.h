@@ -20,7 +20,7 @@ struct options {
     taut_isa isa;
     bool no_pin;
     bool double_precision; // asked for by name; among the overrides too
-    bool strict; // warnings are errors
+    bool strict;           // warnings are errors
     bool json, quiet;
     // Of `run` alone.
     const char *output; // NULL: out/SCENE-NAME

@@ -103,7 +103,8 @@ static void print_critical(const struct info *info)
 {
     const struct critical_step *critical = &info->critical;
     if (!(critical->omega > 0)) {
-        puts("\n  Nothing oscillates: no elastic spring is at a free node, and every dt is stable.");
+        puts(
+            "\n  Nothing oscillates: no elastic spring is at a free node, and every dt is stable.");
         return;
     }
     printf("\n  The largest stable steps (* is in use, dt = %g s):\n\n  %-20s%12s  %12s\n",

@@ -1,5 +1,5 @@
-// Vectors have the run's precision; sums of products and what follows from them are in double, over fixed
-// chunks, so that every number of threads goes the same way to the same end.
+// Vectors have the run's precision; sums of products and what follows from them are in double, over
+// fixed chunks, so that every number of threads goes the same way to the same end.
 #include "integrate/conjugate_gradient.h"
 
 #include <string.h>
@@ -157,7 +157,7 @@ struct group {
 
 static inline struct group load(const struct node_vectors *from, size_t g)
 {
-    struct group group;
+    struct group group = {{{0}}};
     memcpy(group.v[0], from->x + g * LANES, sizeof group.v[0]);
     memcpy(group.v[1], from->y + g * LANES, sizeof group.v[1]);
     memcpy(group.v[2], from->z + g * LANES, sizeof group.v[2]);
@@ -207,7 +207,7 @@ static double square_of(const struct linear_solver *solver, struct range range)
 {
     double lanes[LANES] = {0};
     for (size_t g = range.first / LANES; g < group_end(range); g++) {
-        struct group r = load(&solver->residual, g), z;
+        struct group r = load(&solver->residual, g), z = {{{0}}};
         precondition(&solver->inverse[g], (const real(*)[LANES])r.v, z.v);
         add_products(lanes, &r, &z);
     }
@@ -280,7 +280,7 @@ static void advance(const struct system *system, const void *argument, struct ra
     const struct linear_solver *it = step->solver;
     double lanes[LANES] = {0};
     for (size_t g = range.first / LANES; g < group_end(range); g++) {
-        struct group p = load(&it->direction, g), q = load(&it->product, g), z;
+        struct group p = load(&it->direction, g), q = load(&it->product, g), z = {{{0}}};
         struct group d = add_scaled(load(&it->solution, g), step->length, &p);
         struct group r = add_scaled(load(&it->residual, g), -step->length, &q);
         precondition(&it->inverse[g], (const real(*)[LANES])r.v, z.v);
@@ -296,7 +296,7 @@ static void turn(const struct linear_solver *it, real beta, const struct worker 
 {
     struct range share = worker_share(worker, groups_of(it->nodes), 2);
     for (size_t g = share.first; g < share.end; g++) {
-        struct group r = load(&it->residual, g), p = load(&it->direction, g), z;
+        struct group r = load(&it->residual, g), p = load(&it->direction, g), z = {{{0}}};
         precondition(&it->inverse[g], (const real(*)[LANES])r.v, z.v);
         p = add_scaled(z, beta, &p);
         store(&it->direction, g, &p);
@@ -329,7 +329,7 @@ static void sum_start(const struct system *system, const void *argument, struct 
     const struct linear_solver *it = argument;
     double lanes[LANES] = {0};
     for (size_t g = range.first / LANES; g < group_end(range); g++) {
-        struct group q = load(&it->product, g), z;
+        struct group q = load(&it->product, g), z = {{{0}}};
         struct group r = add_scaled(load(&it->residual, g), -1, &q);
         precondition(&it->inverse[g], (const real(*)[LANES])r.v, z.v);
         add_products(lanes, &r, &z);

@@ -90,7 +90,7 @@ static void find_bounds(struct system *system, struct critical_step *result,
     result->omega = 2 / bounds.dt[0];
     result->damping = 1 / bounds.dt[1];
     result->node = bounds.node;
-    enum integrator of[STEP_FORMS_MAX];
+    enum integrator of[STEP_FORMS_MAX] = {INTEGRATOR_EXPLICIT_EULER};
     bounds.count = 0;
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         enum integrator integrator = (enum integrator)i;

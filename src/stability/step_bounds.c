@@ -101,7 +101,7 @@ static void find_allowed(const struct system *system, const struct step_bounds *
             int allows;
             ALLOWS(k, c, i, probe.of_k * inverse[i], probe.of_c * inverse[i], probe.of_mass,
                    allows);
-            allowed[i] = allows & known ? allowed[i] : 0;
+            allowed[i] = (allows & known) ? allowed[i] : 0;
         }
     }
 }

@@ -27,7 +27,7 @@ struct settings {
     bool projects;            // some collider has response: project
     bool account_work;        // work.h
     struct scene_implicit implicit;
-    bool tolerant;     // divergence.h looks for values that are not finite alone
+    bool tolerant; // divergence.h looks for values that are not finite alone
 };
 
 // Columns of a chunk's sums.
@@ -52,8 +52,8 @@ struct system {
     struct fault fault;
     struct stage_clock clock;
     struct critical_meter *meter; // of stability/critical_step.h, once it is wanted; else NULL
-    double energy_start;   // J, what divergence.c counts as available from the start
-    double gravity_start;  // J
+    double energy_start;          // J, what divergence.c counts as available from the start
+    double gravity_start;         // J
     double fastest_sphere; // m/s, of the velocities that spheres had before they were set anew
 };
 

@@ -177,7 +177,7 @@ static struct study_order fit_order(const struct lab *lab, size_t integrator, do
     enum { POINTS = 3 };
     const struct study *study = lab->study;
     struct study_order order = {.integrator = study->integrators[integrator], .order = NAN};
-    double x[POINTS], y[POINTS], mean_x = 0, mean_y = 0, products = 0, squares = 0;
+    double x[POINTS] = {0}, y[POINTS] = {0}, mean_x = 0, mean_y = 0, products = 0, squares = 0;
     for (int level = lab->accuracy_levels - 1; level >= 0 && order.points < POINTS; level--) {
         const struct study_accuracy *it =
             &study->accuracies[first_of(lab, integrator) + (size_t)level];
