@@ -174,7 +174,8 @@ double REAL_NAME(packed_volume_v4)(const struct system *system, size_t number);
 void REAL_NAME(run_springs)(const struct system *system, const struct worker *worker);
 
 // The plain loop of links.
-void REAL_NAME(links_plain)(const struct system *system, const void *pass, struct plan_block block);
+void REAL_NAME(links_plain)(const struct system *system, const void *argument,
+                            struct plan_block block);
 
 // One iteration over all springs as links, in a substep of `step` seconds: blocks, then grids.
 void REAL_NAME(run_links)(const struct system *system, double step, bool first,

@@ -135,7 +135,7 @@ struct finish_range {
 // Rows [first, end) of a tile that grid_cloth does: those that are finished when their tile is
 // swept and have two more ahead.
 struct range REAL_NAME(sweep_cloth_rows)(const struct system *system, const struct sweep *sweep,
-                                         uint64_t tile, enum sweep_finish finish);
+                                         uint64_t number, enum sweep_finish finish);
 
 // Whether grid_cloth does the wind on these rows.
 bool REAL_NAME(sweep_blows)(const struct system *system, const struct sweep *sweep,
