@@ -324,21 +324,6 @@ static void start_from_two(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-static void remember(struct system *system, const struct worker *worker)
-{
-    struct state *s = system->state;
-    struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
-        s->x0[i] = s->x[i];
-        s->y0[i] = s->y[i];
-        s->z0[i] = s->z[i];
-        s->vx0[i] = s->vx[i];
-        s->vy0[i] = s->vy[i];
-        s->vz0[i] = s->vz[i];
-    }
-    worker_barrier(worker);
-}
-
 void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
 {
     double h = system->settings.dt;
@@ -348,7 +333,8 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
         start_here(system, worker);
     else
         start_from_two(system, worker);
-    remember(system, worker);
+    REAL_NAME(remember_start)(system, worker);
+    worker_barrier(worker);
     solve_stage(system, (struct stage_rule){.elapsed = h, .g = first ? h : 2 * h / 3}, worker);
     REAL_NAME(motions_advance)(system, h, worker);
 }

@@ -36,6 +36,20 @@ void REAL_NAME(integrator_start)(struct system *system, const struct worker *wor
         REAL_NAME(verlet_start)(system, worker);
 }
 
+void REAL_NAME(remember_start)(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        s->x0[i] = s->x[i];
+        s->y0[i] = s->y[i];
+        s->z0[i] = s->z[i];
+        s->vx0[i] = s->vx[i];
+        s->vy0[i] = s->vy[i];
+        s->vz0[i] = s->vz[i];
+    }
+}
+
 void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const struct worker *worker)
 {
     if (system->settings.integrator == INTEGRATOR_VERLET)

@@ -28,6 +28,9 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);
 // The moment of the present step's start.
 struct moment REAL_NAME(moment_now)(const struct system *system);
 
+// x0 and v0 := x and v, of this worker's share of the nodes.
+void REAL_NAME(remember_start)(struct system *system, const struct worker *worker);
+
 // Puts driven and prescribed nodes where they are `elapsed` seconds after the step's start.
 void REAL_NAME(motions_place)(struct system *system, double elapsed, const struct worker *worker);
 

@@ -2,20 +2,6 @@
 // a step see the gas of that step.
 #include "integrate/integrate.h"
 
-static void remember_start(struct system *system, const struct worker *worker)
-{
-    struct state *s = system->state;
-    struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
-        s->x0[i] = s->x[i];
-        s->y0[i] = s->y[i];
-        s->z0[i] = s->z[i];
-        s->vx0[i] = s->vx[i];
-        s->vy0[i] = s->vy[i];
-        s->vz0[i] = s->vz[i];
-    }
-}
-
 // (x, v) := (x0, v0) + h (v, a), v and a of the stage just evaluated.
 static void from_start(struct system *system, double h_seconds, const struct worker *worker)
 {
@@ -48,7 +34,7 @@ static void evaluate_stage(struct system *system, double elapsed, const struct w
 void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
 {
     double h = system->settings.dt;
-    remember_start(system, worker);
+    REAL_NAME(remember_start)(system, worker);
     evaluate_stage(system, 0, worker);
     from_start(system, h / 2, worker);
     REAL_NAME(motions_place)(system, h / 2, worker);
@@ -94,7 +80,7 @@ void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
     static const double fraction[4] = {0, 0.5, 0.5, 1};
     static const real weight[4] = {1, 2, 2, 1};
     double h = system->settings.dt;
-    remember_start(system, worker);
+    REAL_NAME(remember_start)(system, worker);
     for (int stage = 0; stage < 4; stage++) {
         if (stage > 0) {
             from_start(system, fraction[stage] * h, worker);
