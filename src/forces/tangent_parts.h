@@ -3,6 +3,7 @@
 #ifndef TAUT_FORCES_TANGENT_PARTS_H
 #define TAUT_FORCES_TANGENT_PARTS_H
 
+#include "forces/block.h"
 #include "forces/forces.h"
 #include "forces/tangent.h"
 #include "kernels/tangent.h"
@@ -92,18 +93,6 @@ static inline bool spring_part_of(const struct tangent *tangent, size_t a, size_
     *part = (struct spring_part){dx * inverse, dy * inverse, dz * inverse, elastic + c,
                                  elastic * sideways + (full ? c : 0)};
     return true;
-}
-
-// block += along u u' + across (I - u u')
-static inline void block_add(real block[6], real ux, real uy, real uz, real along, real across)
-{
-    real d = along - across;
-    block[0] += across + d * ux * ux;
-    block[1] += across + d * uy * uy;
-    block[2] += across + d * uz * uz;
-    block[3] += d * ux * uy;
-    block[4] += d * ux * uz;
-    block[5] += d * uy * uz;
 }
 
 taut_status REAL_NAME(tangent_springs_make)(struct tangent *tangent, taut_error *error);

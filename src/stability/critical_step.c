@@ -76,7 +76,52 @@ double REAL_NAME(critical_step_up_to)(struct system *system, double most,
     return least < most ? (1 - slack) * least : most;
 }
 
-// Bounds: of omega, of c, and then of the form of each integrator.
+// The forms of all integrators, each once: most have the same.
+struct form_list {
+    int count;
+    struct step_form forms[STEP_FORMS_MAX];
+    uint32_t users[STEP_FORMS_MAX]; // a bit for each integrator that has it
+};
+
+static void list_form(struct form_list *list, struct step_form form, int integrator)
+{
+    int f = 0;
+    while (f < list->count &&
+           (list->forms[f].stiffness != form.stiffness || list->forms[f].damping != form.damping ||
+            list->forms[f].limit != form.limit))
+        f++;
+    if (f == list->count) {
+        list->forms[list->count++] = form;
+        list->users[f] = 0;
+    }
+    list->users[f] |= (uint32_t)1 << integrator;
+}
+
+static struct form_list list_forms(const struct system *system, bool damped)
+{
+    struct form_list list = {.count = 0};
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        struct step_form forms[INTEGRATOR_FORMS_MAX];
+        int count =
+            integrator_forms((enum integrator)i, system->settings.position_ratio, damped, forms);
+        for (int f = 0; f < count; f++)
+            list_form(&list, forms[f], i);
+    }
+    return list;
+}
+
+// Each integrator's step from those of its forms; without one all steps are stable, or none is.
+static void share_out(const struct form_list *list, const double *steps, double *by_integrator)
+{
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        by_integrator[i] = integrator_limit((enum integrator)i) > 0 ? INFINITY : 0;
+        for (int f = 0; f < list->count; f++)
+            if (list->users[f] >> i & 1)
+                by_integrator[i] = fmin(by_integrator[i], steps[f]);
+    }
+}
+
+// Bounds: of omega, of c, and then of the forms.
 static void find_bounds(struct system *system, struct critical_step *result,
                         const struct worker *worker)
 {
@@ -90,23 +135,14 @@ static void find_bounds(struct system *system, struct critical_step *result,
     result->omega = 2 / bounds.dt[0];
     result->damping = 1 / bounds.dt[1];
     result->node = bounds.node;
-    enum integrator of[STEP_FORMS_MAX] = {INTEGRATOR_EXPLICIT_EULER};
-    bounds.count = 0;
-    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
-        enum integrator integrator = (enum integrator)i;
-        struct step_form forms[INTEGRATOR_FORMS_MAX];
-        result->dt[i] = integrator_limit(integrator) > 0 ? INFINITY : 0;
-        int count = integrator_forms(integrator, system->settings.position_ratio,
-                                     result->damping > 0, forms);
-        for (int f = 0; f < count; f++) {
-            bounds.forms[bounds.count] = forms[f];
-            bounds.dt[bounds.count] = INFINITY;
-            of[bounds.count++] = integrator;
-        }
+    struct form_list list = list_forms(system, result->damping > 0);
+    bounds.count = list.count;
+    for (int f = 0; f < list.count; f++) {
+        bounds.forms[f] = list.forms[f];
+        bounds.dt[f] = INFINITY;
     }
     REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
-    for (int f = 0; f < bounds.count; f++)
-        result->dt[of[f]] = fmin(result->dt[of[f]], bounds.dt[f]);
+    share_out(&list, bounds.dt, result->dt);
 }
 
 // Where the largest eigenvalue of s h^2 K + d h C reaches the limit. The damping that the largest
@@ -141,15 +177,11 @@ static void find_sharp(struct system *system, struct critical_step *result,
     result->sharp_omega = sqrt(square);
     result->sharp = square > 0 ? 2 / result->sharp_omega : 0;
     bool damped = result->damping > 0;
-    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
-        struct step_form forms[INTEGRATOR_FORMS_MAX];
-        enum integrator integrator = (enum integrator)i;
-        result->sharp_dt[i] = integrator_limit(integrator) > 0 ? INFINITY : 0;
-        int count = integrator_forms(integrator, system->settings.position_ratio, damped, forms);
-        for (int f = 0; f < count; f++)
-            result->sharp_dt[i] =
-                fmin(result->sharp_dt[i], sharp_step(system, &forms[f], square, damped, worker));
-    }
+    struct form_list list = list_forms(system, damped);
+    double steps[STEP_FORMS_MAX] = {0};
+    for (int f = 0; f < list.count; f++)
+        steps[f] = sharp_step(system, &list.forms[f], square, damped, worker);
+    share_out(&list, steps, result->sharp_dt);
 }
 
 void REAL_NAME(critical_step_measure)(struct system *system, bool sharp,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "forces/block.h"
 #include "stability/majorant_faces.h"
 #include "state/reading.h"
 
@@ -178,18 +179,6 @@ static real *listed_block(const struct majorants *majorants, size_t node)
     return majorants->listed + LISTED_WIDTH * (node - majorants->loose.first);
 }
 
-// block += along n n' + across (I - n n')
-static void add_one(real *block, const real n[3], real along, real across)
-{
-    const real more = along - across;
-    block[0] += across + more * n[0] * n[0];
-    block[1] += across + more * n[1] * n[1];
-    block[2] += across + more * n[2] * n[2];
-    block[3] += more * n[0] * n[1];
-    block[4] += more * n[0] * n[2];
-    block[5] += more * n[1] * n[2];
-}
-
 static void add_listed(const struct majorants *majorants, size_t spring)
 {
     const struct system *system = majorants->system;
@@ -212,9 +201,9 @@ static void add_listed(const struct majorants *majorants, size_t spring)
     for (int end = 0; end < 2; end++) {
         const real weight = is_free[ends[1 - end]] != 0 ? 2 : 1;
         real *block = listed_block(majorants, ends[end]);
-        add_one(block, u, weight * k, weight * k_across);
+        block_add(block, u[0], u[1], u[2], weight * k, weight * k_across);
         if (c > 0)
-            add_one(block + BLOCK_WIDTH, u, weight * c, weight * c_across);
+            block_add(block + BLOCK_WIDTH, u[0], u[1], u[2], weight * c, weight * c_across);
     }
 }
 

@@ -41,18 +41,19 @@ static double largest_eigenvalue(const struct block *m)
 
 // Whether a node's own h is beyond this one: limit m I - s h^2 K - d h C is positive definite, by
 // its leading minors.
-#define ALLOWS(k, c, i, of_k, of_c, of_mass, result)                                               \
-    do {                                                                                           \
-        const real xx = (of_mass) - (of_k) * (k)[0][i] - (of_c) * (c)[0][i];                       \
-        const real yy = (of_mass) - (of_k) * (k)[1][i] - (of_c) * (c)[1][i];                       \
-        const real zz = (of_mass) - (of_k) * (k)[2][i] - (of_c) * (c)[2][i];                       \
-        const real xy = (of_k) * (k)[3][i] + (of_c) * (c)[3][i];                                   \
-        const real xz = (of_k) * (k)[4][i] + (of_c) * (c)[4][i];                                   \
-        const real yz = (of_k) * (k)[5][i] + (of_c) * (c)[5][i];                                   \
-        const real second = xx * yy - xy * xy;                                                     \
-        const real third = second * zz - xx * yz * yz - yy * xz * xz - 2 * xy * xz * yz;           \
-        (result) = (xx > 0) & (second > 0) & (third > 0);                                          \
-    } while (0)
+static inline int allows(const real (*k)[MAJORANT_NODES], const real (*c)[MAJORANT_NODES], size_t i,
+                         real of_k, real of_c, real of_mass)
+{
+    const real xx = of_mass - of_k * k[0][i] - of_c * c[0][i];
+    const real yy = of_mass - of_k * k[1][i] - of_c * c[1][i];
+    const real zz = of_mass - of_k * k[2][i] - of_c * c[2][i];
+    const real xy = of_k * k[3][i] + of_c * c[3][i];
+    const real xz = of_k * k[4][i] + of_c * c[4][i];
+    const real yz = of_k * k[5][i] + of_c * c[5][i];
+    const real second = xx * yy - xy * xy;
+    const real third = second * zz - xx * yz * yz - yy * xz * xz - 2 * xy * xz * yz;
+    return (xx > 0) & (second > 0) & (third > 0);
+}
 
 // With which numbers a form is asked for a step: of K, of C and of M over the inverse mass. A step
 // that is a little longer than the least will do to be done with a node, so much that round-off
@@ -74,10 +75,8 @@ static bool all_allow(const struct step_bounds *bounds, const struct least *leas
         if (!isfinite(least->dt[f]))
             return false;
         struct probe probe = probe_of(&bounds->forms[f], least->dt[f] * (1 - bounds->slack));
-        bool allows;
-        ALLOWS(blocks->stiffness, blocks->damping, i, probe.of_k * inverse, probe.of_c * inverse,
-               probe.of_mass, allows);
-        if (!allows)
+        if (!allows(blocks->stiffness, blocks->damping, i, probe.of_k * inverse,
+                    probe.of_c * inverse, probe.of_mass))
             return false;
     }
     return true;
@@ -98,10 +97,9 @@ static void find_allowed(const struct system *system, const struct step_bounds *
         struct probe probe =
             probe_of(&bounds->forms[f], known ? least->dt[f] * (1 - bounds->slack) : 0);
         for (size_t i = 0; i < blocks->count; i++) {
-            int allows;
-            ALLOWS(k, c, i, probe.of_k * inverse[i], probe.of_c * inverse[i], probe.of_mass,
-                   allows);
-            allowed[i] = (allows & known) ? allowed[i] : 0;
+            int fits =
+                allows(k, c, i, probe.of_k * inverse[i], probe.of_c * inverse[i], probe.of_mass);
+            allowed[i] = (fits & known) ? allowed[i] : 0;
         }
     }
 }
