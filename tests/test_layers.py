@@ -2,9 +2,10 @@
 """Checks which folders of src/ include which (docs/architecture.md).
 
 A folder of the data's way includes only taut.h, base/, parallel/, simd/ and folders to its left;
-only src/solver*.[ch], src/api.c (the functions of taut.h) and cli/ see everything; study/, which runs
-solvers, sees all but report/ and cli/, and report/, which draws studies, all but cli/. The checker
-proves on made-up violations that it would find one.
+only src/solver*.[ch], src/api.c (the functions of taut.h) and cli/ see everything. Beside the way
+stand two pairs that use solvers: study/ and report/, which draws studies; and picture/, play/, which
+runs a solver on a thread of its own, and view/, the window: each sees the way, solver.h and those of its
+own group that stand before it. The checker proves on made-up violations that it would find one.
 """
 import os
 import re
@@ -12,6 +13,11 @@ import sys
 
 WAY = ["scene", "topology", "plan", "state", "kernels", "forces", "integrate", "stability", "output"]
 BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "simd"}}
+# Folders that run solvers, and what each sees of its own group.
+USERS = {"study": {"study"}, "report": {"study", "report"},
+         "picture": {"picture"}, "play": {"picture", "play"}, "view": {"picture", "play", "view"}}
+SOLVER_HEADERS = {"study": {"solver.h"}, "picture": {"solver.h"}, "play": {"solver.h", "solver_live.h"},
+                  "view": {"solver.h"}}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
@@ -25,10 +31,8 @@ def allowed_folders(path):
         return None
     if folder in BASES:
         return BASES[folder]
-    if folder == "study":
-        return set(BASES) | set(WAY) | {"study"}
-    if folder == "report":
-        return set(BASES) | set(WAY) | {"study", "report"}
+    if folder in USERS:
+        return set(BASES) | set(WAY) | USERS[folder]
     if folder in WAY:
         return set(BASES) | set(WAY[:WAY.index(folder) + 1])
     raise ValueError(f"{path}: src/{folder}/ has no place in the order; give it one in {__file__}")
@@ -48,8 +52,9 @@ def violations(path, text, exists):
         if ".." in name.split("/") or not exists(name):
             found.append(f'{path}: "{name}" is no file of src/ (write the path from src/)')
         elif folder is None:
-            if name != "taut.h" and allowed is not None and not (
-                    name == "solver.h" and path.startswith("study/")):
+            user = path.partition("/")[0]
+            if (name != "taut.h" and allowed is not None
+                    and name not in SOLVER_HEADERS.get(user, ())):
                 found.append(f'{path}: may not include "{name}"')
         elif allowed is not None and folder not in allowed:
             found.append(f'{path}: may not include "{name}"')
@@ -77,6 +82,12 @@ PROOF = [
     ("report/a.c", '#include "study/study.h"\n#include "output/file.h"', False),
     ("report/a.c", '#include "cli/main.h"', True),
     ("output/a.c", '#include "study/study.h"', True),
+    ("picture/a.c", '#include "solver.h"\n#include "output/file.h"', False),
+    ("picture/a.c", '#include "play/player.h"', True),
+    ("play/a.c", '#include "picture/subject.h"\n#include "solver_live.h"', False),
+    ("play/a.c", '#include "view/window.h"', True),
+    ("view/a.c", '#include "play/player.h"\n#include "picture/renderer.h"', False),
+    ("view/a.c", '#include "study/study.h"', True),
     ("api.c", '#include "solver.h"', False),
     ("solver.c", '#include "output/recording.h"', False),
     ("solver_energy.h", '#include "integrate/integrate.h"', False),

@@ -1,0 +1,55 @@
+// Where a picture is seen from. Angles in degrees, lengths in metres, pixels from the top left.
+#ifndef TAUT_PICTURE_CAMERA_H
+#define TAUT_PICTURE_CAMERA_H
+
+#include "picture/subject.h"
+
+struct camera {
+    vec3 target;               // what it looks at
+    vec3 up;                   // unit
+    double azimuth, elevation; // of the eye around the target: about `up`, and above the level
+    double distance;           // of the eye from the target
+    double field;              // of view, vertically; 0: parallel projection
+    int width, height;         // of the picture, pixels
+};
+
+// A camera that sees a box whole, from (azimuth, elevation).
+struct camera camera_fit(vec3 low, vec3 high, vec3 up, double azimuth, double elevation,
+                         double field, int width, int height);
+
+// The angles that show a subject best, when nobody says: a plane one from in front, others from
+// the side and above.
+void camera_angles_for(const struct subject *subject, double *azimuth, double *elevation);
+
+// Left button: turns about the target by a drag of so many pixels.
+void camera_turn(struct camera *camera, double right, double down);
+
+// Pans in the screen's plane, so that what is at the target's depth follows the pointer.
+void camera_pan(struct camera *camera, double right, double down);
+
+// Goes nearer (factor below 1) or farther.
+void camera_zoom(struct camera *camera, double factor);
+
+vec3 camera_eye(const struct camera *camera);
+
+// Unit vectors of the picture: to the right, upwards, and from the eye to the target.
+void camera_axes(const struct camera *camera, vec3 *right, vec3 *up, vec3 *forward);
+
+// Column-major 4x4 matrices, as OpenGL takes them. Near and far enclose a box.
+void camera_matrices(const struct camera *camera, vec3 low, vec3 high, float view[16],
+                     float projection[16]);
+
+struct camera_ray {
+    vec3 origin, direction; // unit
+};
+
+// The line of sight through a pixel.
+struct camera_ray camera_ray_at(const struct camera *camera, double x, double y);
+
+// Where a point is seen, and how deep along `forward`; false behind the eye.
+bool camera_project(const struct camera *camera, vec3 point, double *x, double *y, double *depth);
+
+// Metres that a pixel covers at that depth.
+double camera_pixel_size(const struct camera *camera, double depth);
+
+#endif

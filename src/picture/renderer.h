@@ -1,0 +1,67 @@
+// Draws moments of a subject with OpenGL 3.3 core. It needs a current context (canvas.h gives one
+// without a window; the viewer's window another) and knows nothing of solvers.
+#ifndef TAUT_PICTURE_RENDERER_H
+#define TAUT_PICTURE_RENDERER_H
+
+#include "picture/camera.h"
+#include "picture/subject.h"
+
+enum colouring {
+    COLOURING_PLAIN,   // each body its own colour; cloth with a checker
+    COLOURING_KIND,    // springs by their kind
+    COLOURING_STRAIN,  // springs, and faces through their nodes, by (L - L0) / L0
+    COLOURING_TENSION, // by k (L - L0), N
+    COLOURING_COUNT
+};
+
+// "plain", "kind", "strain", "tension"
+const char *colouring_name(enum colouring colouring);
+
+enum layer { // bits
+    LAYER_FACES = 1,
+    LAYER_SPRINGS = 2,
+    LAYER_NODES = 4,
+    LAYER_PINS = 8,
+    LAYER_COLLIDERS = 16,
+    LAYER_WIND = 32,
+    LAYER_GROUND = 64, // with the shadow on it
+    LAYER_LEGEND = 128,
+    LAYER_ALL = 255
+};
+
+struct render_options {
+    unsigned layers; // 0: what suits the subject (renderer_layers_for)
+    enum colouring colouring;
+    double least, most;    // ends of the colour scale; both 0: of the moment
+    bool dark;             // a dark background
+    uint64_t springs_most; // draw at most so many, every n-th; 0: chosen by the picture's size
+    bool flat_normals;     // of large surfaces: cheaper
+    bool caption;          // with time, e.g. "t = 1.25 s", in a corner
+};
+
+void render_options_default(struct render_options *options);
+
+// Faces where there are any, springs where there are none (or they are coloured), pins, colliders,
+// wind and ground.
+unsigned renderer_layers_for(const struct subject *subject, const struct render_options *options);
+
+struct renderer;
+
+// TAUT_ERROR_UNSUPPORTED where the context is too old, with its name in the sentence.
+taut_status renderer_make(struct renderer **renderer, taut_error *error);
+
+// Takes what it needs of a subject, which must live until the next one is set.
+taut_status renderer_set_subject(struct renderer *renderer, const struct subject *subject,
+                                 taut_error *error);
+
+// Draws into the given framebuffer object (0: the window's), of the camera's size.
+taut_status renderer_draw(struct renderer *renderer, const struct subject_moment *moment,
+                          const struct camera *camera, const struct render_options *options,
+                          unsigned framebuffer, taut_error *error);
+
+// The colour scale of the last picture, in the unit of its colouring.
+void renderer_scale(const struct renderer *renderer, double *least, double *most);
+
+void renderer_free(struct renderer *renderer);
+
+#endif

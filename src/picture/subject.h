@@ -1,0 +1,100 @@
+// What is drawn. A subject is what stays the same while a scene keeps its springs: which nodes,
+// springs, faces and colliders there are. A subject_moment is where they are at one time. Numbers
+// of nodes, springs and faces run over all bodies, in builder order.
+#ifndef TAUT_PICTURE_SUBJECT_H
+#define TAUT_PICTURE_SUBJECT_H
+
+#include "scene/scene.h"
+
+enum hold { HOLD_FREE, HOLD_PINNED, HOLD_MOVED }; // moved: driven, or by a closed form
+
+struct subject_body {
+    char *name;
+    enum body_type type;
+    uint64_t first_node, node_count;
+    uint64_t first_spring, spring_count; // of those that the subject has
+    uint64_t first_face, face_count;
+    int face_arity; // 3, 2 (edges of a plane body) or 0
+    bool closed;
+    uint64_t grid[3]; // rope: {n, 1, 1}; cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros
+};
+
+struct subject {
+    struct subject_body *bodies;
+    size_t body_count;
+    uint64_t node_count, spring_count, face_count;
+    uint32_t (*springs)[2];
+    uint32_t *spring_numbers; // of each spring, among all of the scene; NULL: all of them are here
+    uint64_t springs_in_all;
+    uint8_t *kinds;       // a spring: index of its kind in its body's type (spring_kind_name)
+    float *rest_lengths;  // a spring, m, as built
+    float *stiffnesses;   // a spring, N/m
+    uint32_t (*faces)[3]; // outside is where their nodes are seen counter-clockwise; the third is
+                          // the second again where the body's arity is 2
+    uint8_t *holds;       // a node: enum hold
+    struct scene_collider *colliders;
+    size_t collider_count;
+    float up[3];           // unit: against gravity; y where there is none
+    float low[3], high[3]; // the box of the nodes as built
+    bool flat;             // all nodes have one z, and so will stay: a scene in a plane
+};
+
+struct subject_sphere {
+    float centre[3], radius; // m
+};
+
+struct subject_line {
+    float from[3], to[3];
+};
+
+struct subject_moment {
+    double time; // s
+    uint64_t step;
+    const float *positions;               // 3 a node, m
+    const float *strains;                 // a spring of the subject: (L - L0) / L0; NULL: not taken
+    const uint8_t *broken;                // a spring of the subject; NULL: none
+    const struct subject_sphere *spheres; // a collider of the subject; radius 0 of other types
+    float wind[3];                        // m/s, at this time; 0 without wind
+    const struct subject_line *pulls;     // by what hand nodes are pulled, from node to hand
+    size_t pull_count;
+};
+
+struct subject_options {
+    uint64_t springs_max; // take at most so many springs, every n-th; 0: none
+};
+
+// From a solver and the scene that it was made of. `subject` is empty after a failure.
+taut_status subject_make(const taut_solver *solver, const taut_scene *scene,
+                         const struct subject_options *options, struct subject *subject,
+                         taut_error *error);
+
+void subject_free(struct subject *subject);
+
+// A moment with arrays of its own, for a subject.
+struct subject_store {
+    struct subject_moment moment; // points into the arrays
+    float *positions, *strains;
+    uint8_t *broken;
+    struct subject_sphere *spheres;
+    uint64_t node_count, spring_count;
+    size_t sphere_count;
+    double *scratch_strains; // of all springs of the solver
+    uint8_t *scratch_broken;
+    uint64_t scratch_count;
+};
+
+// `strains`: with room for strains and broken flags.
+taut_status subject_store_make(const struct subject *subject, bool strains,
+                               struct subject_store *store, taut_error *error);
+
+// Fills the store from the solver's present state, with the solver's own threads. The state stays
+// as it is.
+void subject_store_take(taut_solver *solver, const taut_scene *scene, const struct subject *subject,
+                        bool strains, struct subject_store *store);
+
+void subject_store_free(struct subject_store *store);
+
+// The wind of a scene at a time, m/s.
+vec3 subject_wind(const taut_scene *scene, double time);
+
+#endif

@@ -1,0 +1,102 @@
+// A scene that runs while people watch and touch it. A player steps its solver on a thread of its
+// own (and the solver's team), never waits for who draws, and publishes moments that are whole.
+// All functions but player_make and player_free return at once.
+#ifndef TAUT_PLAY_PLAYER_H
+#define TAUT_PLAY_PLAYER_H
+
+#include "picture/subject.h"
+
+struct player;
+
+struct player_options {
+    const char *const *overrides; // PATH=VALUE
+    size_t override_count;
+    taut_config config;
+    double frames_per_second; // how often moments are published, at most; 60
+    size_t history_bytes;     // for the recent past; 256 MiB
+};
+
+// Reads the scene and makes its solver, paused at t = 0. Findings go to `diagnostics`.
+taut_status player_make(const char *scene_path, const struct player_options *options,
+                        struct diagnostics *diagnostics, struct player **player, taut_error *error);
+void player_free(struct player *player);
+
+// ---- What is there. Pointers stay valid until player_refresh.
+
+struct player_moment {
+    struct subject_moment moment;
+    taut_energy energy;    // J
+    const double *volumes; // a body
+    uint64_t generation;   // of the subject it belongs to
+};
+
+// Takes the newest published moment (and subject, where it changed) for the drawing thread; true if
+// there is a new one.
+bool player_refresh(struct player *player);
+const struct player_moment *player_moment(const struct player *player);
+const struct subject *player_subject(const struct player *player);
+const taut_scene *player_scene(const struct player *player); // with all changes so far
+
+struct player_status {
+    bool playing;
+    double speed_wanted; // simulated seconds a second; INFINITY: as fast as it goes
+    double speed;        // reached
+    double time, dt;     // s
+    double critical_dt;  // s, sharp, of the present integrator; 0: not known; INFINITY: none
+    bool critical_fresh; // of the present parameters
+    uint64_t step;
+    double spring_updates_per_second;
+    int threads;
+    const char *kernel, *integrator, *isa;
+    uint64_t broken;
+    bool failed;             // the run diverged or collapsed; reset, or change something
+    char message[512];       // what the last thing asked for came to, where it failed; else empty
+    uint64_t message_number; // grows with each message
+    uint64_t pending;        // requests not yet acted upon
+};
+void player_status(struct player *player, struct player_status *status);
+
+// Energies and volumes of the recent past, oldest first; returns how many rows were written.
+struct player_row {
+    double time;
+    taut_energy energy;
+    double volume; // of all closed bodies together
+};
+size_t player_rows(struct player *player, struct player_row *rows, size_t most);
+
+// ---- What to do.
+
+void player_play(struct player *player, bool playing);
+void player_step(struct player *player, uint64_t steps); // when paused
+void player_speed(struct player *player, double speed);  // INFINITY: as fast as it goes
+void player_reset(struct player *player);                // to t = 0, with the present parameters
+void player_open(struct player *player,
+                 const char *scene_path);                // another scene, on failure the old
+void player_strains(struct player *player, bool wanted); // whether moments have strains
+
+// Changes a key of the scene (as --set does) and goes on from the present state; topology that the
+// key changes (bodies.NAME.nodes) is built anew, at t = 0. Many changes of one key in a row count
+// as the last. A bad value leaves all as it was, and is said in the status.
+void player_set(struct player *player, const char *path, const char *value);
+void player_threads(struct player *player, int threads);
+
+void player_pull(struct player *player, uint64_t node, const double target[3]); // over all bodies
+void player_let_go(struct player *player);
+void player_move_sphere(struct player *player, size_t collider, const double centre[3],
+                        const double velocity[3], double radius);
+void player_lead(struct player *player, uint64_t node, const double velocity[3]);
+// Springs and faces by their numbers in the present subject.
+void player_cut(struct player *player, const uint32_t *springs, size_t spring_count,
+                const uint32_t *faces, size_t face_count);
+
+// ---- The recent past.
+
+size_t player_history_count(struct player *player);
+double player_history_time(struct player *player, size_t index); // s; 0 is the oldest
+// Copies a past moment; its strains are left out. False where it is there no more.
+bool player_history_moment(struct player *player, size_t index, struct player_moment *moment);
+
+// The scene with all changes, and where the nodes are not, as YAML that `taut run` takes.
+taut_status player_save_scene(struct player *player, const char *path, taut_error *error);
+
+#endif
