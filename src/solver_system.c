@@ -316,6 +316,14 @@ static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3
     s->forces_current = false;
 }
 
+static vec3 sphere_centre(const struct system *system, size_t collider)
+{
+    const struct state *s = system->state;
+    double elapsed = step_time(system, s->step) - s->collider_since[collider];
+    return vec3_add(s->collider_centre[collider],
+                    vec3_scale(elapsed, s->collider_velocity[collider]));
+}
+
 const struct system_functions REAL_NAME(system_functions) = {
     .real_bytes = sizeof(real),
     .make = make,
@@ -348,4 +356,5 @@ const struct system_functions REAL_NAME(system_functions) = {
     .critical_up_to = REAL_NAME(critical_step_up_to),
     .stiffest_spring = REAL_NAME(stiffest_spring),
     .set_sphere = set_sphere,
+    .sphere_centre = sphere_centre,
 };

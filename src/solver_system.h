@@ -69,6 +69,7 @@ struct system_functions {
     double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity);
+    vec3 (*sphere_centre)(const struct system *system, size_t collider); // now
 };
 
 extern const struct system_functions system_functions_f32;

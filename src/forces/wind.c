@@ -2,19 +2,12 @@
 // quadratic.
 #include "forces/forces.h"
 
-static const double pi = 3.14159265358979323846;
-
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time)
 {
     const struct scene_wind *wind = &topology->environment.wind;
     if (!wind->present)
         return (struct wind_now){0};
-    vec3 w = wind->velocity;
-    for (size_t i = 0; i < wind->gust_count; i++) {
-        const struct scene_gust *gust = &wind->gusts[i];
-        double angle = 2 * pi * time / gust->period + gust->phase * pi / 180;
-        w = vec3_add(w, vec3_scale(sin(angle), gust->amplitude));
-    }
+    vec3 w = scene_wind_at(wind, time);
     double factor =
         wind->law == WIND_QUADRATIC ? 0.5 * wind->density * wind->drag : wind->coefficient;
     return (struct wind_now){(real)w.x, (real)w.y,    (real)w.z,

@@ -25,7 +25,9 @@ struct subject {
     uint64_t node_count, spring_count, face_count;
     uint32_t (*springs)[2];
     uint32_t *spring_numbers; // of each spring, among all of the scene; NULL: all of them are here
+    uint64_t number_count;    // of that list, or 0
     uint64_t springs_in_all;
+    uint64_t every;       // one spring of so many is here
     uint8_t *kinds;       // a spring: index of its kind in its body's type (spring_kind_name)
     float *rest_lengths;  // a spring, m, as built
     float *stiffnesses;   // a spring, N/m
@@ -63,10 +65,9 @@ struct subject_options {
     uint64_t springs_max; // take at most so many springs, every n-th; 0: none
 };
 
-// From a solver and the scene that it was made of. `subject` is empty after a failure.
-taut_status subject_make(const taut_solver *solver, const taut_scene *scene,
-                         const struct subject_options *options, struct subject *subject,
-                         taut_error *error);
+// `subject` is empty after a failure.
+taut_status subject_make(const taut_solver *solver, const struct subject_options *options,
+                         struct subject *subject, taut_error *error);
 
 void subject_free(struct subject *subject);
 
@@ -78,23 +79,20 @@ struct subject_store {
     struct subject_sphere *spheres;
     uint64_t node_count, spring_count;
     size_t sphere_count;
-    double *scratch_strains; // of all springs of the solver
-    uint8_t *scratch_broken;
-    uint64_t scratch_count;
+    double *all_strains; // of all springs of the solver, while they are read
+    uint8_t *all_broken;
+    uint64_t all_count;
 };
 
 // `strains`: with room for strains and broken flags.
 taut_status subject_store_make(const struct subject *subject, bool strains,
                                struct subject_store *store, taut_error *error);
 
-// Fills the store from the solver's present state, with the solver's own threads. The state stays
-// as it is.
-void subject_store_take(taut_solver *solver, const taut_scene *scene, const struct subject *subject,
-                        bool strains, struct subject_store *store);
+// Fills the store from the solver's present state, with the solver's own threads; strains and
+// broken flags where they are wanted and there is room. The state stays as it is.
+void subject_store_take(taut_solver *solver, const struct subject *subject, bool strains,
+                        struct subject_store *store);
 
 void subject_store_free(struct subject_store *store);
-
-// The wind of a scene at a time, m/s.
-vec3 subject_wind(const taut_scene *scene, double time);
 
 #endif

@@ -69,3 +69,15 @@ void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark a
     if (diagnostics->count > count)
         diagnostics->items[count].level = DIAGNOSTIC_WARNING;
 }
+
+vec3 scene_wind_at(const struct scene_wind *wind, double time)
+{
+    static const double pi = 3.14159265358979323846;
+    vec3 w = wind->velocity; // 0 where there is no wind
+    for (size_t i = 0; i < wind->gust_count; i++) {
+        const struct scene_gust *gust = &wind->gusts[i];
+        double angle = 2 * pi * time / gust->period + gust->phase * pi / 180;
+        w = vec3_add(w, vec3_scale(sin(angle), gust->amplitude));
+    }
+    return w;
+}

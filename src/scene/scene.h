@@ -337,6 +337,9 @@ const char *integrator_name(enum integrator integrator);
 // Whether a step of it ends in equations to be solved; such ones are stable at every dt.
 bool integrator_is_implicit(enum integrator integrator);
 
+// The wind at a time (s), gusts included, m/s; 0 if there is none.
+vec3 scene_wind_at(const struct scene_wind *wind, double time);
+
 // Adds an error at a place of the scene file, with its source line; for builders.
 void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
                     const char *format, ...) PRINTF_FORMAT(4, 5);
