@@ -1,0 +1,205 @@
+// What is drawn of a solver (picture/subject.h): its nodes, springs and faces by their numbers, and
+// its moments.
+#include "physics.h"
+
+#include <string.h>
+
+#include "picture/subject.h"
+
+// A cloth, whose springs follow from its grid, a ring in the same plane, and a network, whose nodes
+// may be numbered anew inside; one spring of it breaks at once.
+static const char scene_text[] =
+    "precision: double\n"
+    "simulation: {integrator: symplectic_euler, dt: 0.001, steps: 10}\n"
+    "environment: {gravity: [0, 0, -9.81], wind: {velocity: [1, 2, 3], law: quadratic,\n"
+    "  gusts: [{amplitude: [1, 0, 0], period: 4, phase: 0}]}}\n"
+    "bodies:\n"
+    "  - {name: cloth, type: cloth, origin: [0, 0, 0], u: [1, 0, 0], v: [0, 0.5, 0], nodes: [9, "
+    "6],\n"
+    "     mass: 1, pins: [left], springs: {structural: {stiffness: 100}, bend: {stiffness: 7}}}\n"
+    "  - {name: hoop, type: ring, center: [3, 0, 0], radius: 1, nodes: 12, mass: 1,\n"
+    "     springs: {edges: {stiffness: 50}}}\n"
+    "  - name: net\n"
+    "    type: network\n"
+    "    nodes: [[5, 0, 0], [6, 0, 0], [6, 1, 0], [5, 1, 0]]\n"
+    "    node_mass: 0.5\n"
+    "    drives: [{node: 3, velocity: [[0, [0, 1, 0]]]}]\n"
+    "    stiffness: 10\n"
+    "    springs: [[0, 1], [2, 1], [3, 2, {rest_length: 0.5, break_at: 1.5}], [0, 3]]\n"
+    "colliders:\n"
+    "  - {type: plane, point: [0, 0, -5], normal: [0, 0, 1], stiffness: 100}\n"
+    "  - {type: sphere, center: [0, 0, -3], radius: 0.5, velocity: [0, 0, 2], stiffness: 100}\n";
+
+static struct subject subject_of(const taut_solver *solver, uint64_t springs_max)
+{
+    struct subject subject;
+    taut_error error = {0};
+    struct subject_options options = {springs_max};
+    if (subject_make(solver, &options, &subject, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    return subject;
+}
+
+static struct subject_store store_of(const struct subject *subject)
+{
+    struct subject_store store;
+    taut_error error = {0};
+    if (subject_store_make(subject, true, &store, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    return store;
+}
+
+static struct moment_view view_of(taut_solver *solver)
+{
+    struct moment_view view;
+    taut_error error = {0};
+    unsigned all = WANT_NODES | WANT_STRAINS | WANT_LISTS;
+    if (moment_view_make(solver, all, &view, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    moment_view_take(solver, all, &view);
+    return view;
+}
+
+static void test_springs_and_faces_are_those_of_the_bodies(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(scene_text);
+    struct subject subject = subject_of(solver, UINT64_MAX);
+    struct moment_view view = view_of(solver);
+    assert_int_equal(subject.spring_count, view.spring_count);
+    assert_null(subject.number_count ? subject.spring_numbers : NULL);
+    for (size_t b = 0; b < subject.body_count; b++) {
+        const struct subject_body *body = &subject.bodies[b];
+        const struct snapshot_body *same = &view.bodies[b];
+        assert_string_equal(body->name, same->name);
+        for (uint64_t i = 0; i < body->spring_count; i++)
+            for (int end = 0; end < 2; end++)
+                assert_int_equal(subject.springs[body->first_spring + i][end],
+                                 body->first_node + same->springs[i][end]);
+        for (uint64_t i = 0; i < body->face_count; i++)
+            for (int c = 0; c < 3; c++) {
+                int corner = c < body->face_arity ? c : 1;
+                uint64_t at = i * (uint64_t)body->face_arity + (uint64_t)corner;
+                assert_int_equal(subject.faces[body->first_face + i][c],
+                                 body->first_node + same->faces[at]);
+            }
+    }
+    assert_int_equal(subject.bodies[0].face_arity, 3);
+    assert_int_equal(subject.bodies[1].face_arity, 2);
+    moment_view_free(&view);
+    subject_free(&subject);
+    taut_solver_destroy(solver);
+}
+
+static void test_springs_know_kind_rest_length_and_stiffness(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(scene_text);
+    struct subject subject = subject_of(solver, UINT64_MAX);
+    uint64_t structural = 8 * 6 + 9 * 5, cloth = subject.bodies[0].spring_count;
+    assert_int_equal(cloth, structural + 7 * 6 + 9 * 4);
+    for (uint64_t i = 0; i < cloth; i++) {
+        bool bends = i >= structural;
+        assert_int_equal(subject.kinds[i], bends ? 2 : 0);
+        assert_true(subject.stiffnesses[i] == (bends ? 7 : 100));
+        double unit = subject.springs[i][1] - subject.springs[i][0] < 9 ? 1.0 / 8 : 0.1;
+        assert_float_equal(subject.rest_lengths[i], bends ? 2 * unit : unit, 1e-6);
+    }
+    uint64_t last = subject.bodies[2].first_spring;
+    assert_float_equal(subject.rest_lengths[last + 2], 0.5, 0);
+    assert_float_equal(subject.stiffnesses[last + 2], 10, 0);
+    subject_free(&subject);
+    taut_solver_destroy(solver);
+}
+
+static void test_held_nodes_and_the_direction_upwards(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(scene_text);
+    struct subject subject = subject_of(solver, 0);
+    uint64_t net = subject.bodies[2].first_node;
+    for (uint64_t node = 0; node < subject.node_count; node++) {
+        enum hold expected = node < 9 * 6 && node % 9 == 0 ? HOLD_PINNED
+                             : node == net + 3             ? HOLD_MOVED
+                                                           : HOLD_FREE;
+        assert_int_equal(subject.holds[node], expected);
+    }
+    assert_true(subject.up[0] == 0 && subject.up[1] == 0 && subject.up[2] == 1);
+    assert_float_equal(subject.low[0], 0, 1e-6);
+    assert_float_equal(subject.high[0], 6, 1e-6);
+    assert_false(subject.flat); // gravity leaves the plane
+    assert_int_equal(subject.spring_count, 0);
+    subject_free(&subject);
+    taut_solver_destroy(solver);
+}
+
+static void test_a_moment_is_what_output_sees(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(scene_text);
+    advance(solver, 10);
+    struct subject subject = subject_of(solver, UINT64_MAX);
+    struct subject_store store = store_of(&subject);
+    subject_store_take(solver, &subject, true, &store);
+    struct moment_view view = view_of(solver);
+    const struct subject_moment *moment = &store.moment;
+    assert_int_equal(moment->step, 10);
+    for (uint64_t i = 0; i < 3 * subject.node_count; i++)
+        assert_true(moment->positions[i] == (float)view.positions[i]);
+    for (uint64_t i = 0; i < subject.spring_count; i++) {
+        assert_true(moment->strains[i] == (float)view.strains[i]);
+        assert_int_equal(moment->broken[i], i == subject.bodies[2].first_spring + 2);
+    }
+    assert_true(moment->spheres[0].radius == 0);
+    assert_float_equal(moment->spheres[1].centre[2], -3 + 2 * 0.01, 1e-6);
+    assert_float_equal(moment->spheres[1].radius, 0.5, 0);
+    assert_float_equal(moment->wind[0], 1 + sin(2 * PI * 0.01 / 4), 1e-6);
+    assert_float_equal(moment->wind[2], 3, 1e-6);
+    moment_view_free(&view);
+    subject_store_free(&store);
+    subject_free(&subject);
+    taut_solver_destroy(solver);
+}
+
+static void test_a_part_of_the_springs_is_scattered_over_all(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(scene_text);
+    advance(solver, 10);
+    struct subject all = subject_of(solver, UINT64_MAX), part = subject_of(solver, 60);
+    struct subject_store whole = store_of(&all), some = store_of(&part);
+    subject_store_take(solver, &all, true, &whole);
+    subject_store_take(solver, &part, true, &some);
+    assert_in_range(part.spring_count, 30, 60);
+    assert_int_equal(part.springs_in_all, all.spring_count);
+    unsigned rows = 0, columns = 0;
+    for (uint64_t i = 0; i < part.spring_count; i++) {
+        uint64_t number = part.spring_numbers[i];
+        assert_true(i == 0 || number > part.spring_numbers[i - 1]);
+        assert_memory_equal(part.springs[i], all.springs[number], sizeof part.springs[i]);
+        assert_true(part.rest_lengths[i] == all.rest_lengths[number]);
+        assert_int_equal(part.kinds[i], all.kinds[number]);
+        assert_true(some.strains[i] == whole.strains[number]);
+        rows |= 1u << part.springs[i][0] / 9 % 6;
+        columns |= 1u << part.springs[i][0] % 9;
+    }
+    assert_int_equal(rows, 0x3f); // of the cloth: none is without springs
+    assert_int_equal(columns, 0x1ff);
+    subject_store_free(&whole);
+    subject_store_free(&some);
+    subject_free(&all);
+    subject_free(&part);
+    taut_solver_destroy(solver);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_springs_and_faces_are_those_of_the_bodies),
+        cmocka_unit_test(test_springs_know_kind_rest_length_and_stiffness),
+        cmocka_unit_test(test_held_nodes_and_the_direction_upwards),
+        cmocka_unit_test(test_a_moment_is_what_output_sees),
+        cmocka_unit_test(test_a_part_of_the_springs_is_scattered_over_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
