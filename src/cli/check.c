@@ -57,6 +57,7 @@ static int check(const struct options *options)
 const struct command check_command = {
     .name = "check",
     .does = "Reads and validates a scene",
+    .operand = "SCENE",
     .kind = COMMAND_READS,
     .run = check,
 };

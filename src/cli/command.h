@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/render_wish.h"
 #include "study/study.h"
 #include "taut.h"
 
@@ -22,9 +23,11 @@ struct options {
     bool double_precision; // asked for by name; among the overrides too
     bool strict;           // warnings are errors
     bool json, quiet;
+    // Of `run`, `stability` and `render`.
+    const char *output; // NULL: out/SCENE-NAME, and what else the command adds
+    bool force;
     // Of `run` alone.
-    const char *output; // NULL: out/SCENE-NAME
-    bool force, no_output, hash;
+    bool no_output, hash;
     const char *state; // NULL: none
     // Of `bench` alone.
     const char *scenes; // names parted by commas; NULL: all
@@ -36,6 +39,7 @@ struct options {
     const char *integrators; // names parted by commas; NULL: all
     enum study_map_kind map;
     double budget; // s
+    struct render_wish render;
 };
 
 // Which options a command takes: a bit each.
@@ -43,17 +47,19 @@ enum command_kind {
     COMMAND_READS = 1,     // of a scene
     COMMAND_SIMULATES = 2, // a scene
     COMMAND_MEASURES = 4,  // scenes of its own
-    COMMAND_STUDIES = 8    // a scene, in double precision
+    COMMAND_STUDIES = 8,   // a scene, in double precision
+    COMMAND_DRAWS = 16     // a scene, or a finished run
 };
 
 struct command {
     const char *name;
-    const char *does; // one sentence, no full stop
+    const char *does;    // one sentence, no full stop
+    const char *operand; // "SCENE"; NULL: it takes none
     enum command_kind kind;
     int (*run)(const struct options *options); // returns the exit code
 };
 
 extern const struct command check_command, info_command, run_command, bench_command,
-    stability_command;
+    stability_command, render_command;
 
 #endif

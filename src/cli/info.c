@@ -43,6 +43,7 @@ static int show_info(const struct options *options)
 const struct command info_command = {
     .name = "info",
     .does = "Tells what a scene is made of, how it is computed, and which steps are stable",
+    .operand = "SCENE",
     .kind = COMMAND_READS,
     .run = show_info,
 };

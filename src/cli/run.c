@@ -100,6 +100,7 @@ static int run_scene(const struct options *options)
 const struct command run_command = {
     .name = "run",
     .does = "Simulates a scene, and writes what its output section asks for",
+    .operand = "SCENE",
     .kind = COMMAND_SIMULATES,
     .run = run_scene,
 };

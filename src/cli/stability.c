@@ -164,6 +164,7 @@ static int run_stability(const struct options *options)
 const struct command stability_command = {
     .name = "stability",
     .does = "Measures how the integrators fare on a scene: limits, drift, accuracy, cost",
+    .operand = "SCENE",
     .kind = COMMAND_STUDIES,
     .run = run_stability,
 };

@@ -4,30 +4,8 @@
 #define TAUT_PICTURE_RENDERER_H
 
 #include "picture/camera.h"
+#include "picture/names.h"
 #include "picture/subject.h"
-
-enum colouring {
-    COLOURING_PLAIN,   // each body its own colour; cloth with a checker
-    COLOURING_KIND,    // springs by their kind
-    COLOURING_STRAIN,  // springs, and faces through their nodes, by (L - L0) / L0
-    COLOURING_TENSION, // by k (L - L0), N
-    COLOURING_COUNT
-};
-
-// "plain", "kind", "strain", "tension"
-const char *colouring_name(enum colouring colouring);
-
-enum layer { // bits
-    LAYER_FACES = 1,
-    LAYER_SPRINGS = 2,
-    LAYER_NODES = 4,
-    LAYER_PINS = 8,
-    LAYER_COLLIDERS = 16,
-    LAYER_WIND = 32,
-    LAYER_GROUND = 64, // with the shadow on it
-    LAYER_LEGEND = 128,
-    LAYER_ALL = 255
-};
 
 struct render_options {
     unsigned layers; // 0: what suits the subject (renderer_layers_for)
