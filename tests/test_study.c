@@ -1,47 +1,15 @@
 // The study of a scene's integrators, on scenes whose limits, orders and frequencies are known.
-#include "physics.h"
+#include "study_fixture.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "study/study.h"
-
 static const double OMEGA = 3;
-
-static bool never(void *context)
-{
-    (void)context;
-    return false;
-}
 
 static bool at_once(void *context)
 {
     (void)context;
     return true;
-}
-
-static struct study_options options_of(const enum integrator *integrators, size_t count)
-{
-    return (struct study_options){.integrators = integrators,
-                                  .integrator_count = count,
-                                  .budget = 30,
-                                  .threads = 2,
-                                  .stop = never};
-}
-
-// A study of that text, with nothing left out for want of time: a slow machine must not fail.
-static struct study *study_of(char *text, struct study_options options)
-{
-    taut_scene *scene = scene_of_text(text);
-    struct study *study = NULL;
-    taut_error error = {0};
-    options.patience = 1000;
-    if (study_make(scene, &options, &study, &error) != TAUT_OK)
-        fail_msg("%s", error.text);
-    taut_scene_destroy(scene);
-    assert_true(study->complete);
-    return study;
 }
 
 static const double AMPLITUDE = 1e-3;
@@ -72,24 +40,6 @@ static const struct study *plain_study(void)
     if (!plain)
         plain = oscillator_study(STUDY_MAP_NONE, 0);
     return plain;
-}
-
-static const struct study_limit *limit_of(const struct study *study, enum integrator integrator)
-{
-    for (size_t i = 0; i < study->integrator_count; i++)
-        if (study->limits[i].integrator == integrator)
-            return &study->limits[i];
-    fail_msg("%s was not studied", integrator_name(integrator));
-    return NULL;
-}
-
-static void assert_found(const struct study *study, enum integrator integrator, double expected,
-                         double tolerance)
-{
-    const struct study_limit *limit = limit_of(study, integrator);
-    assert_int_equal(limit->kind, STUDY_LIMIT_FOUND);
-    assert_true(limit->stable < limit->unstable && limit->runs > 3);
-    assert_near(limit->measured / expected, 1, tolerance);
 }
 
 // omega h < 2 for the symplectic ones, 2 sqrt 2 for rk4, to a thousandth; none for the others,
@@ -263,104 +213,6 @@ static void test_limits_with_damping(void **state)
     study_free(study);
 }
 
-// The largest eigenvalue of M^-1 K of unstretched springs, all of one k and m, by power iteration
-// over their list.
-static double largest_omega(const taut_solver *solver, double k, double m)
-{
-    struct moment_view view;
-    taut_error error = {0};
-    assert_int_equal(moment_view_make(solver, WANT_NODES | WANT_LISTS, &view, &error), TAUT_OK);
-    moment_view_take((taut_solver *)solver, WANT_NODES, &view);
-    size_t count = 3 * (size_t)view.node_count;
-    double *p = calloc(count, sizeof *p), *q = calloc(count, sizeof *q), square = 0;
-    assert_true(p && q);
-    uint64_t seed = 3;
-    for (size_t i = 0; i < count; i++)
-        p[i] = topology_is_fixed(solver->topology, topology_node_inside(solver->topology, i / 3))
-                   ? 0
-                   : next_random(&seed);
-    for (int round = 0; round < 800; round++) {
-        for (size_t i = 0; i < count; i++)
-            q[i] = 0;
-        for (uint64_t s = 0; s < view.spring_count; s++) {
-            const double *a = view.positions + 3 * view.springs[s][0];
-            const double *b = view.positions + 3 * view.springs[s][1];
-            double *to_a = q + 3 * view.springs[s][0], *to_b = q + 3 * view.springs[s][1];
-            const double *pa = p + 3 * view.springs[s][0], *pb = p + 3 * view.springs[s][1];
-            double n[3], length = 0, along = 0;
-            for (int i = 0; i < 3; i++)
-                length += (a[i] - b[i]) * (a[i] - b[i]);
-            for (int i = 0; i < 3; i++)
-                n[i] = (a[i] - b[i]) / sqrt(length);
-            for (int i = 0; i < 3; i++)
-                along += k / m * n[i] * (pa[i] - pb[i]);
-            for (int i = 0; i < 3; i++) {
-                to_a[i] += along * n[i];
-                to_b[i] -= along * n[i];
-            }
-        }
-        double product = 0, own = 0, norm = 0;
-        for (size_t i = 0; i < count; i++) {
-            if (topology_is_fixed(solver->topology, topology_node_inside(solver->topology, i / 3)))
-                q[i] = 0;
-            product += p[i] * q[i];
-            own += p[i] * p[i];
-            norm += q[i] * q[i];
-        }
-        square = product / own;
-        for (size_t i = 0; i < count; i++)
-            p[i] = q[i] / sqrt(norm);
-    }
-    free(p);
-    free(q);
-    moment_view_free(&view);
-    return sqrt(square);
-}
-
-// Bodies at rest with all k and m equal: measured limits within 2% of 2 / omega (and 2 sqrt 2 /
-// omega), omega of the body itself. A fixed-free chain's is 2 sqrt(k/m) sin((2N - 1) pi / (4N +
-// 2)).
-static void test_limits_of_bodies_at_rest(void **state)
-{
-    (void)state;
-    static const char *const bodies[] = {
-        "type: rope, from: [0,0,0], to: [1,2,2], nodes: 25, pins: [first], spring: {stiffness: "
-        "300}",
-        "type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,9], springs: {structural: {stiffness: "
-        "300}}",
-        "type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,9], springs: {structural: {stiffness: "
-        "300},\n shear: {stiffness: 300}}",
-        "type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,9], springs: {structural: {stiffness: "
-        "300},\n shear: {stiffness: 300}, bend: {stiffness: 300}}",
-        "type: lattice, nodes: [5,5,5], spacing: 0.1, shells: 1, springs: {k1: {stiffness: 300},\n"
-        " k2: {stiffness: 300}, k3: {stiffness: 300}}",
-        "type: lattice, nodes: [5,5,5], spacing: 0.1, shells: 2, springs: {k1: {stiffness: 300},\n"
-        " k2: {stiffness: 300}, k3: {stiffness: 300}, kb1: {stiffness: 300}, kb2: {stiffness: "
-        "300},\n"
-        " kb3: {stiffness: 300}}"};
-    static const enum integrator integrators[] = {INTEGRATOR_SYMPLECTIC_EULER, INTEGRATOR_RK4};
-    const double k = 300, m = 0.1;
-    for (int i = 0; i < 6; i++) {
-        char *text = text_format(HEADER("symplectic_euler", "0.001") "bodies: [{name: b, node_mass:"
-                                                                     " 0.1, %s}]\n",
-                                 bodies[i]);
-        assert_non_null(text);
-        taut_solver *solver = solver_of("%s", text);
-        double omega = largest_omega(solver, k, m);
-        taut_solver_destroy(solver);
-        struct study_options options = options_of(integrators, 2);
-        options.budget = 5;
-        struct study *study = study_of(text, options);
-        assert_true(study->at_rest);
-        assert_near(study->omega / omega, 1, 0.01);
-        assert_found(study, INTEGRATOR_SYMPLECTIC_EULER, 2 / omega, i > 3 ? 0.02 : 0.01);
-        assert_found(study, INTEGRATOR_RK4, 2 * sqrt(2) / omega, i > 3 ? 0.02 : 0.01);
-        if (i == 0)
-            assert_near(omega, 2 * sqrt(k / m) * sin(47 * PI / 98), 1e-3 * omega);
-        study_free(study);
-    }
-}
-
 // The same numbers whoever does the work.
 static void test_threads_change_nothing(void **state)
 {
@@ -422,7 +274,6 @@ int main(void)
         cmocka_unit_test(test_drift_and_energies),
         cmocka_unit_test(test_map_over_stiffness),
         cmocka_unit_test(test_limits_with_damping),
-        cmocka_unit_test(test_limits_of_bodies_at_rest),
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_what_cannot_be_studied),
     };

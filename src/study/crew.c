@@ -16,6 +16,12 @@ bool lab_ends(struct lab *lab)
     return atomic_load(&lab->late) || atomic_load(&lab->stopped);
 }
 
+void lab_grant(struct lab *lab, double seconds)
+{
+    lab->deadline = clock_seconds() + seconds;
+    atomic_store(&lab->late, false);
+}
+
 struct crew {
     struct lab *lab;
     size_t count;

@@ -5,8 +5,12 @@
 #include "base/memory.h"
 #include "study/lab.h"
 
-// Shares of the budget.
-static const double FOR_LIMITS = 0.3, FOR_DRIFTS = 0.25, FOR_ACCURACY = 0.2;
+// Shares of the budget. There are two reference runs at most.
+static const double FOR_A_REFERENCE = 0.1, FOR_LIMITS = 0.3, FOR_DRIFTS = 0.25, FOR_ACCURACY = 0.2;
+
+// Of the window's units, a run for limits makes so many steps at least; the parts of a unit that
+// the reference run steps by, where it can afford them and where it cannot.
+enum { LEAST_UNITS = 150, FINE_PARTS = 16, COARSE_PARTS = 4 };
 
 // Runs that finding a limit takes, about.
 enum { RUNS_FOR_A_LIMIT = 14, LOOKS_FOR_A_LIMIT = 64 };
@@ -144,11 +148,27 @@ static double between(double least, double value, double most)
     return fmax(least, fmin(value, most));
 }
 
+static void set_window(struct lab *lab, double units)
+{
+    struct study *study = lab->study;
+    lab->limit_steps = (uint64_t)units;
+    study->window = (double)lab->limit_steps * study->unit;
+    study->shortened = study->window < 0.999 * study->duration;
+}
+
+// Units of a reference run that fit the seconds.
+static double affordable_reference(const struct lab *lab, double seconds)
+{
+    double none = reckon_run(lab, INTEGRATOR_RK4, 0, STUDY_SAMPLES);
+    double unit = reckon_run(lab, INTEGRATOR_RK4, COARSE_PARTS, STUDY_SAMPLES) - none;
+    return (seconds - none) / unit;
+}
+
 // A thousand steps show growth of one part in some thousand; more are of use only where a scene's
 // motion takes longer to come to what matters.
 static void choose_windows(struct lab *lab)
 {
-    enum { LEAST = 150, ENOUGH = 1000, MOST = 20000 };
+    enum { ENOUGH = 1000, MOST = 20000 };
     struct study *study = lab->study;
     double budget = lab->options->budget;
     double threads = fmin(lab->options->threads, (double)study->integrator_count);
@@ -157,10 +177,8 @@ static void choose_windows(struct lab *lab)
                                RUNS_FOR_A_LIMIT, LARGE_STEPS, LOOKS_FOR_A_LIMIT);
     double drifts =
         affordable(lab, FOR_DRIFTS * budget * threads, STUDY_DRIFT_STEPS, 18.75, 1, STUDY_SAMPLES);
-    double steps = between(LEAST, fmin(limits, drifts), wanted);
-    lab->limit_steps = (uint64_t)steps;
-    study->window = (double)lab->limit_steps * study->unit;
-    study->shortened = study->window < 0.999 * study->duration;
+    double reference = affordable_reference(lab, FOR_A_REFERENCE * budget);
+    set_window(lab, between(LEAST_UNITS, fmin(reference, fmin(limits, drifts)), wanted));
 }
 
 // Twice a unit, a unit, half of it, ...
@@ -184,15 +202,15 @@ static void choose_levels(struct lab *lab)
     study->accuracy_time = units * study->unit;
 }
 
-// The energies of an rk4 run at a small part of a unit, or less where that is not stable (the bound
-// knows nothing of gas). At a sixteenth rk4 loses 3e-6 of the fastest oscillation in a unit.
+// The energies of an rk4 run at a small part of a unit, or less where that is not stable (gas
+// may be pumped in later). At a sixteenth rk4 loses 3e-6 of the fastest oscillation in a unit.
 static taut_status run_reference(struct lab *lab, double kick, struct trace *trace,
                                  taut_error *error)
 {
     const struct study *study = lab->study;
-    double units = study->window / study->unit, parts = 16;
-    if (reckon_run(lab, INTEGRATOR_RK4, parts * units, 0) > 0.1 * lab->options->budget)
-        parts = 4;
+    double units = study->window / study->unit, parts = FINE_PARTS;
+    if (reckon_run(lab, INTEGRATOR_RK4, parts * units, 0) > FOR_A_REFERENCE * lab->options->budget)
+        parts = COARSE_PARTS;
     double dt = study->window / (STUDY_SAMPLES * ceil(parts * units / STUDY_SAMPLES));
     taut_status status = TAUT_OK;
     for (int tries = 0; tries < 6 && status == TAUT_OK; tries++, dt /= 2) {
@@ -221,17 +239,36 @@ static double turnover(const struct trace *trace)
     return trace->kinetic_max + gained;
 }
 
+// A run of the window that there is; with a kick where nothing moves by itself.
+static taut_status try_window(struct lab *lab, double kick_energy, struct trace *trace,
+                              taut_error *error)
+{
+    struct study *study = lab->study;
+    taut_status status = run_reference(lab, 0, trace, error);
+    study->at_rest =
+        status == TAUT_OK && trace->verdict == STUDY_STABLE && turnover(trace) < 0.01 * kick_energy;
+    if (study->at_rest)
+        status = run_reference(lab, lab->kick, trace, error);
+    return status;
+}
+
+// Nothing can be measured without a reference run: where the machine is too slow for it, whatever
+// was reckoned, a shorter window is better than none.
 static taut_status find_yardstick(struct lab *lab, double kick_energy, taut_error *error)
 {
+    enum { SHORTER = 4 };
     struct study *study = lab->study;
     struct trace *trace = calloc(1, sizeof *trace);
     if (!trace)
         return fail_memory(error, "the reference run");
     trace->samples = STUDY_SAMPLES;
-    taut_status status = run_reference(lab, 0, trace, error);
-    study->at_rest = status == TAUT_OK && turnover(trace) < 0.01 * kick_energy;
-    if (study->at_rest)
-        status = run_reference(lab, lab->kick, trace, error);
+    taut_status status = try_window(lab, kick_energy, trace, error);
+    while (status == TAUT_OK && trace->verdict != STUDY_STABLE && !atomic_load(&lab->stopped) &&
+           lab->limit_steps > LEAST_UNITS) {
+        set_window(lab, fmax(LEAST_UNITS, (double)lab->limit_steps / SHORTER));
+        lab_grant(lab, FOR_A_REFERENCE * lab->options->budget);
+        status = try_window(lab, kick_energy, trace, error);
+    }
     if (status == TAUT_OK && trace->verdict == STUDY_STABLE) {
         study->available = turnover(trace);
         lab->yardstick = (struct yardstick){study->available, study->window};

@@ -53,6 +53,9 @@ taut_status variant_open(const struct lab *lab, const struct variant *variant, t
 // Whether to end the present part early: asked to, or its share of the budget is spent.
 bool lab_ends(struct lab *lab);
 
+// Gives the present part so many seconds from now, though its share may be spent.
+void lab_grant(struct lab *lab, double seconds);
+
 // One case of many: writes its results into a place of its own in the context.
 typedef taut_status (*case_function)(struct lab *lab, void *context, size_t index,
                                      taut_error *error);
