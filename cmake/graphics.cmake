@@ -39,8 +39,21 @@ taut_component(VIEWER "${TAUT_VIEWER}" "libglfw3-dev libimgui-dev, and what pict
 
 # taut_picture: what draws. The subject and the camera, which need no OpenGL, are in libtaut.a.
 if(TAUT_HAS_PICTURES)
+    include(cmake/embed_shaders.cmake)
+    taut_embed_shaders(TAUT_SHADER_SOURCE common background faces springs)
     add_library(taut_picture STATIC
+        src/picture/image.c
         src/picture/canvas.c
+        src/picture/gl.c
+        ${TAUT_SHADER_SOURCE}
+        src/picture/colours.c
+        src/picture/values.c
+        src/picture/tables.c
+        src/picture/normals.c
+        src/picture/frame.c
+        src/picture/faces.c
+        src/picture/springs.c
+        src/picture/renderer.c
     )
     target_include_directories(taut_picture PUBLIC src)
     target_link_libraries(taut_picture PUBLIC taut_static PRIVATE taut_flags PkgConfig::EPOXY

@@ -1,0 +1,208 @@
+#include "picture/canvas.h"
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 4 };
+
+static const char PACKAGES[] =
+    "install a driver, for example Mesa's, which needs no graphics card (libegl1 libgl1-mesa-dri)";
+
+struct canvas {
+    int width, height;
+    EGLDisplay display;
+    EGLContext context;
+    GLuint drawn, drawn_colour, drawn_depth; // framebuffer and renderbuffers of several samples
+    GLuint resolved, resolved_colour;        // of one
+    char device[128];
+};
+
+// ---- The context.
+
+static bool start_display(struct canvas *canvas, EGLenum platform, void *native)
+{
+    canvas->display = eglGetPlatformDisplayEXT(platform, native, NULL);
+    return canvas->display != EGL_NO_DISPLAY && eglInitialize(canvas->display, NULL, NULL);
+}
+
+// The first graphics device that EGL knows, for drivers that have no platform without surfaces.
+static bool start_device(struct canvas *canvas)
+{
+    EGLDeviceEXT device;
+    EGLint count = 0;
+    return epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") &&
+           epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") &&
+           eglQueryDevicesEXT(1, &device, &count) && count > 0 &&
+           start_display(canvas, EGL_PLATFORM_DEVICE_EXT, device);
+}
+
+static bool start_any(struct canvas *canvas)
+{
+    if (!epoxy_has_egl() || !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_base"))
+        return false;
+    if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless") &&
+        start_display(canvas, EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY))
+        return true;
+    return start_device(canvas);
+}
+
+static taut_status context_make(struct canvas *canvas, taut_error *error)
+{
+    if (!start_any(canvas))
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "EGL finds nothing that draws without a window; %s", PACKAGES);
+    static const EGLint wanted[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                    3,
+                                    EGL_CONTEXT_MINOR_VERSION,
+                                    3,
+                                    EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                    EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                    EGL_NONE};
+    if (eglBindAPI(EGL_OPENGL_API))
+        canvas->context =
+            eglCreateContext(canvas->display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, wanted);
+    if (canvas->context == EGL_NO_CONTEXT)
+        return fail(error, TAUT_ERROR_UNSUPPORTED, "EGL has no OpenGL 3.3; %s", PACKAGES);
+    if (!eglMakeCurrent(canvas->display, EGL_NO_SURFACE, EGL_NO_SURFACE, canvas->context))
+        return fail(error, TAUT_ERROR_UNSUPPORTED, "EGL cannot draw without a surface; %s",
+                    PACKAGES);
+    snprintf(canvas->device, sizeof canvas->device, "%s", (const char *)glGetString(GL_RENDERER));
+    return TAUT_OK;
+}
+
+// ---- The framebuffers.
+
+static GLuint renderbuffer_make(GLenum format, int samples, int width, int height,
+                                GLenum attachment)
+{
+    GLuint name;
+    glGenRenderbuffers(1, &name);
+    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, format, width, height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, attachment, GL_RENDERBUFFER, name);
+    return name;
+}
+
+static taut_status framebuffers_make(struct canvas *canvas, taut_error *error)
+{
+    GLint samples = 0, largest = 0;
+    glGetIntegerv(GL_MAX_SAMPLES, &samples);
+    glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
+    if (canvas->width > largest || canvas->height > largest)
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "a picture of %d x %d pixels: '%s' draws %d x %d at most", canvas->width,
+                    canvas->height, canvas->device, largest, largest);
+    samples = samples < SAMPLES ? samples : SAMPLES;
+    glGenFramebuffers(1, &canvas->drawn);
+    glBindFramebuffer(GL_FRAMEBUFFER, canvas->drawn);
+    canvas->drawn_colour =
+        renderbuffer_make(GL_RGBA8, samples, canvas->width, canvas->height, GL_COLOR_ATTACHMENT0);
+    canvas->drawn_depth = renderbuffer_make(GL_DEPTH24_STENCIL8, samples, canvas->width,
+                                            canvas->height, GL_DEPTH_STENCIL_ATTACHMENT);
+    bool complete = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+    glGenFramebuffers(1, &canvas->resolved);
+    glBindFramebuffer(GL_FRAMEBUFFER, canvas->resolved);
+    canvas->resolved_colour =
+        renderbuffer_make(GL_RGBA8, 0, canvas->width, canvas->height, GL_COLOR_ATTACHMENT0);
+    complete = complete && glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+    glBindFramebuffer(GL_FRAMEBUFFER, canvas->drawn);
+    if (!complete || glGetError() != GL_NO_ERROR)
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "'%s' has no memory for a picture of %d x %d pixels", canvas->device,
+                    canvas->width, canvas->height);
+    return TAUT_OK;
+}
+
+taut_status canvas_make(int width, int height, struct canvas **canvas, taut_error *error)
+{
+    *canvas = NULL;
+    if (width <= 0 || height <= 0)
+        return fail(error, TAUT_ERROR_ARGUMENT, "a picture of %d x %d pixels", width, height);
+    struct canvas *made = calloc(1, sizeof *made);
+    if (!made)
+        return fail_memory(error, "a picture");
+    made->width = width;
+    made->height = height;
+    taut_status status = context_make(made, error);
+    if (status == TAUT_OK)
+        status = framebuffers_make(made, error);
+    if (status != TAUT_OK) {
+        canvas_free(made);
+        return status;
+    }
+    *canvas = made;
+    return TAUT_OK;
+}
+
+unsigned canvas_framebuffer(const struct canvas *canvas)
+{
+    return canvas->drawn;
+}
+
+const char *canvas_device(const struct canvas *canvas)
+{
+    return canvas->device;
+}
+
+// OpenGL's first row is the lowest.
+static void turn_upside_down(struct image *image)
+{
+    size_t row = 3 * (size_t)image->width;
+    for (int y = 0; y < image->height / 2; y++) {
+        uint8_t *above = image->pixels + (size_t)y * row;
+        uint8_t *below = image->pixels + (size_t)(image->height - 1 - y) * row;
+        for (size_t i = 0; i < row; i++) {
+            uint8_t kept = above[i];
+            above[i] = below[i];
+            below[i] = kept;
+        }
+    }
+}
+
+taut_status canvas_read(struct canvas *canvas, struct image *image, taut_error *error)
+{
+    if (image->pixels && (image->width != canvas->width || image->height != canvas->height))
+        image_free(image);
+    if (!image->pixels) {
+        taut_status status = image_make(canvas->width, canvas->height, image, error);
+        if (status != TAUT_OK)
+            return status;
+    }
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, canvas->drawn);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, canvas->resolved);
+    glBlitFramebuffer(0, 0, canvas->width, canvas->height, 0, 0, canvas->width, canvas->height,
+                      GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glBindFramebuffer(GL_FRAMEBUFFER, canvas->resolved);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, canvas->width, canvas->height, GL_RGB, GL_UNSIGNED_BYTE, image->pixels);
+    glBindFramebuffer(GL_FRAMEBUFFER, canvas->drawn);
+    GLenum wrong = glGetError();
+    if (wrong != GL_NO_ERROR)
+        return fail(error, TAUT_ERROR_IO, "'%s' did not give the picture back: OpenGL error 0x%x",
+                    canvas->device, wrong);
+    turn_upside_down(image);
+    return TAUT_OK;
+}
+
+void canvas_free(struct canvas *canvas)
+{
+    if (!canvas)
+        return;
+    if (canvas->drawn != 0) {
+        const GLuint framebuffers[] = {canvas->drawn, canvas->resolved};
+        const GLuint renderbuffers[] = {canvas->drawn_colour, canvas->drawn_depth,
+                                        canvas->resolved_colour};
+        glDeleteFramebuffers(2, framebuffers);
+        glDeleteRenderbuffers(3, renderbuffers);
+    }
+    if (canvas->context != EGL_NO_CONTEXT) {
+        eglMakeCurrent(canvas->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+        eglDestroyContext(canvas->display, canvas->context);
+    }
+    // The display is the process's only one, which another canvas may be using: it is not ended.
+    free(canvas);
+}

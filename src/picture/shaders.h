@@ -1,0 +1,11 @@
+// The text of the shaders (src/picture/shaders/NAME.glsl). Each file has both stages, parted by
+// VERTEX and FRAGMENT, and is compiled behind common.glsl.
+#ifndef TAUT_PICTURE_SHADERS_H
+#define TAUT_PICTURE_SHADERS_H
+
+extern const char shader_common[];
+extern const char shader_background[];
+extern const char shader_faces[];
+extern const char shader_springs[];
+
+#endif

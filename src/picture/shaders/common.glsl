@@ -1,0 +1,53 @@
+// What all shaders share: the frame, colours, light. Colours are mixed in linear light and written
+// as sRGB.
+
+layout(std140) uniform frame {
+    mat4 world_to_clip;
+    mat4 world_to_shadow; // texture coordinates of the shadow map, and depth
+    vec4 eye;             // position; w: 1 perspective, 0 parallel
+    vec4 forward;         // unit, from the eye
+    vec4 right;           // unit, of the picture
+    vec4 top;             // unit, of the picture
+    vec4 light;           // unit, towards the light; w: how dark shadows are
+    vec4 up;              // unit, of the scene
+    vec4 viewport;        // pixels: width, height, and their inverses
+    vec4 sky, floor_tint; // colours of the background above and below, sRGB
+    vec4 scene;           // centre of what is drawn; w: its diagonal, m
+    vec4 pixel;           // x: metres a pixel covers, times the depth where seen in perspective
+};
+
+vec3 to_linear(vec3 screen)
+{
+    return mix(screen / 12.92, pow((screen + 0.055) / 1.055, vec3(2.4)), step(0.04045, screen));
+}
+
+vec3 to_screen(vec3 linear)
+{
+    linear = clamp(linear, 0.0, 1.0);
+    return mix(linear * 12.92, 1.055 * pow(linear, vec3(1.0 / 2.4)) - 0.055,
+               step(0.0031308, linear));
+}
+
+// From a point towards the eye.
+vec3 towards_eye(vec3 point)
+{
+    return eye.w > 0.5 ? normalize(eye.xyz - point) : -forward.xyz;
+}
+
+float pixel_size(vec3 point)
+{
+    return eye.w > 0.5 ? pixel.x * max(dot(point - eye.xyz, forward.xyz), 0.0) : pixel.x;
+}
+
+// Key light, light from all around (more from above), and a thin rim that parts bodies from what
+// is behind them. `lit`: 1, or less in shadow.
+vec3 shade(vec3 colour, vec3 normal, vec3 to_eye, float lit, float gloss)
+{
+    float key = max(dot(normal, light.xyz), 0.0) * lit;
+    float around = 0.5 + 0.5 * dot(normal, up.xyz);
+    vec3 ambient = mix(vec3(0.30, 0.28, 0.27), vec3(0.50, 0.53, 0.58), around);
+    vec3 halfway = normalize(light.xyz + to_eye);
+    float shine = gloss * lit * pow(max(dot(normal, halfway), 0.0), 40.0);
+    float rim = pow(1.0 - max(dot(normal, to_eye), 0.0), 4.0);
+    return colour * (ambient + 0.72 * key * vec3(1.0, 0.98, 0.94)) + 0.10 * rim * around + shine;
+}

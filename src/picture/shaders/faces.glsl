@@ -1,0 +1,83 @@
+// Faces of a body, seen from both sides. A checker in node numbers shows how cloth and blocks move.
+
+#ifdef VERTEX
+layout(location = 0) in vec3 position;
+layout(location = 1) in vec3 normal_in;
+layout(location = 2) in float value_in;
+uniform int first_node;
+uniform ivec3 grid; // nodes along each direction; 0: none
+out vec3 point;
+out vec3 normal;
+out float value;
+out vec3 place; // in the grid, from its first node
+
+void main()
+{
+    int node = gl_VertexID - first_node;
+    place = grid.x > 0 ? vec3(node % grid.x, node / grid.x % grid.y, node / (grid.x * grid.y))
+                       : vec3(0.0);
+    point = position;
+    normal = normal_in;
+    value = value_in;
+    gl_Position = world_to_clip * vec4(position, 1.0);
+}
+#endif
+
+#ifdef FRAGMENT
+in vec3 point;
+in vec3 normal;
+in float value;
+in vec3 place;
+uniform vec3 front, back, second; // colours of the sides, and of the checker's other squares
+uniform ivec3 grid;
+uniform float square;   // nodes along a square's side; 0: no checker
+uniform bool flat_normals;
+uniform bool by_value;
+uniform vec3 scale; // least value, 1 / (most - least), and the row of the map
+uniform sampler2D map;
+out vec4 colour;
+
+// The area of dark squares below x, along one direction; its differences are a square filtered
+// over a pixel (I. Quilez, "Filtering procedural patterns").
+float half_of(float x)
+{
+    return abs(fract(x * 0.5) - 0.5) * 2.0;
+}
+
+float stripes(float x, float width)
+{
+    return (half_of(x - 0.5 * width) - half_of(x + 0.5 * width)) / width;
+}
+
+float checker()
+{
+    vec3 at = (place + 0.5) / square;
+    vec3 width = fwidth(at) + 1e-4;
+    float product = stripes(at.x, width.x) * stripes(at.y, width.y);
+    if (grid.z > 1)
+        product *= stripes(at.z, width.z);
+    return 0.5 - 0.5 * product;
+}
+
+void main()
+{
+    vec3 to_eye = towards_eye(point);
+    vec3 flat_normal = cross(dFdx(point), dFdy(point));
+    vec3 outside = flat_normals ? flat_normal : normal;
+    float length_of = length(outside);
+    outside = length_of > 0.0 ? outside / length_of : to_eye;
+    if (flat_normals && !gl_FrontFacing)
+        outside = -outside;
+    if (!gl_FrontFacing)
+        outside = -outside;
+    if (dot(outside, to_eye) < 0.0) // smooth normals of a silhouette
+        outside = normalize(outside - 1.02 * dot(outside, to_eye) * to_eye);
+    vec3 base = gl_FrontFacing ? front : back;
+    if (by_value)
+        base = texture(map, vec2((value - scale.x) * scale.y, scale.z)).rgb;
+    else if (square > 0.0)
+        base = mix(base, gl_FrontFacing ? second : mix(second, back, 0.5), checker());
+    colour = vec4(to_screen(shade(to_linear(base), outside, to_eye, 1.0, by_value ? 0.0 : 0.08)),
+                  1.0);
+}
+#endif

@@ -1,0 +1,136 @@
+#include "picture/values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+taut_status values_make(const struct subject *subject, struct values *values, taut_error *error)
+{
+    *values =
+        (struct values){.spring_count = subject->spring_count, .node_count = subject->node_count};
+    values->springs = calloc((size_t)subject->spring_count + 1, sizeof *values->springs);
+    values->nodes = calloc((size_t)subject->node_count + 1, sizeof *values->nodes);
+    values->weights = calloc((size_t)subject->node_count + 1, sizeof *values->weights);
+    if (!values->springs || !values->nodes || !values->weights) {
+        values_free(values);
+        return fail_memory(error, "the colours of a picture");
+    }
+    return TAUT_OK;
+}
+
+void values_free(struct values *values)
+{
+    free(values->springs);
+    free(values->nodes);
+    free(values->weights);
+    *values = (struct values){0};
+}
+
+static float strain_of(const struct subject *subject, const float *positions, uint64_t spring)
+{
+    const float *a = positions + 3 * (size_t)subject->springs[spring][0];
+    const float *b = positions + 3 * (size_t)subject->springs[spring][1];
+    float x = b[0] - a[0], y = b[1] - a[1], z = b[2] - a[2];
+    float rest = subject->rest_lengths[spring];
+    return rest > 0.0f ? (sqrtf(x * x + y * y + z * z) - rest) / rest : 0.0f;
+}
+
+static void take_springs(struct values *values, const struct subject *subject,
+                         const struct subject_moment *moment, bool tension, uint64_t every)
+{
+    for (uint64_t i = 0; i < subject->spring_count; i += every) {
+        float strain =
+            moment->strains ? moment->strains[i] : strain_of(subject, moment->positions, i);
+        float value =
+            tension ? strain * subject->rest_lengths[i] * subject->stiffnesses[i] : strain;
+        values->springs[i] = moment->broken && moment->broken[i] ? VALUE_BROKEN : value;
+    }
+}
+
+// The least of 1, 2, 5 times a power of ten that is not below a positive value.
+static double round_up(double value)
+{
+    double power = pow(10.0, floor(log10(value)));
+    double digits = value / power;
+    return power * (digits <= 1.0 + 1e-9 ? 1.0 : digits <= 2.0 ? 2.0 : digits <= 5.0 ? 5.0 : 10.0);
+}
+
+enum { BINS = 1024 };
+
+// What all but one in two hundred values are below, so that a few extreme springs do not leave the
+// others without colours.
+static double most_of(const struct values *values, uint64_t every, double greatest)
+{
+    uint64_t bins[BINS] = {0}, count = 0, seen = 0;
+    for (uint64_t i = 0; i < values->spring_count; i += every) {
+        double part = fabs((double)values->springs[i]) / greatest;
+        if (part <= 1.0) {
+            bins[(size_t)(part * (BINS - 1))]++;
+            count++;
+        }
+    }
+    size_t bin = 0;
+    while (bin < BINS - 1 && (seen += bins[bin]) < count - count / 200)
+        bin++;
+    return greatest * (double)(bin + 1) / BINS;
+}
+
+// The scale of a moment: from 0, or symmetric about 0 where values have both signs.
+static void find_scale(struct values *values, uint64_t every, bool tension)
+{
+    double least = 0.0, most = 0.0;
+    for (uint64_t i = 0; i < values->spring_count; i += every) {
+        double value = (double)values->springs[i];
+        if (!(fabs(value) < 1e30))
+            continue;
+        least = fmin(least, value);
+        most = fmax(most, value);
+    }
+    double greatest = fmax(-least, most);
+    double end = greatest > 0.0 ? round_up(most_of(values, every, greatest)) : 1.0;
+    bool one_sign = tension && -least < 0.02 * greatest;
+    values->least = one_sign ? 0.0 : -end;
+    values->most = end;
+}
+
+static void take_nodes(struct values *values, const struct subject *subject, uint64_t every)
+{
+    memset(values->nodes, 0, (size_t)values->node_count * sizeof *values->nodes);
+    memset(values->weights, 0, (size_t)values->node_count * sizeof *values->weights);
+    for (uint64_t i = 0; i < values->spring_count; i += every) {
+        if (values->springs[i] >= 1e30f)
+            continue;
+        for (int end = 0; end < 2; end++) {
+            values->nodes[subject->springs[i][end]] += values->springs[i];
+            values->weights[subject->springs[i][end]] += 1.0f;
+        }
+    }
+    for (uint64_t node = 0; node < values->node_count; node++)
+        if (values->weights[node] > 0.0f)
+            values->nodes[node] /= values->weights[node];
+}
+
+void values_take(struct values *values, const struct subject *subject,
+                 const struct subject_moment *moment, const struct render_options *options,
+                 bool nodes, uint64_t every)
+{
+    bool tension = options->colouring == COLOURING_TENSION;
+    bool scaled = tension || options->colouring == COLOURING_STRAIN;
+    values->of_nodes = scaled && nodes && subject->spring_count > 0;
+    values->of_springs = scaled || moment->broken;
+    if (scaled) {
+        take_springs(values, subject, moment, tension, every);
+        if (options->least < options->most) {
+            values->least = options->least;
+            values->most = options->most;
+        } else {
+            find_scale(values, every, tension);
+        }
+        values->map = values->least < 0.0 ? MAP_DIVERGING : MAP_SEQUENTIAL;
+    } else if (moment->broken) {
+        for (uint64_t i = 0; i < subject->spring_count; i += every)
+            values->springs[i] = moment->broken[i] ? VALUE_BROKEN : 0.0f;
+    }
+    if (values->of_nodes)
+        take_nodes(values, subject, every);
+}
