@@ -8,41 +8,6 @@
 #include "output/file.h"
 #include "output/vtp_arrays.h"
 
-static const char *type_name(enum vtp_type type, const struct vtp_content *content)
-{
-    switch (type) {
-    case VTP_REAL:
-        return content->now->single ? "Float32" : "Float64";
-    case VTP_INDEX:
-        return content->wide ? "Int64" : "Int32";
-    case VTP_INT32:
-        return "Int32";
-    case VTP_UINT8:
-        return "UInt8";
-    }
-    return "";
-}
-
-static uint64_t type_size(enum vtp_type type, const struct vtp_content *content)
-{
-    switch (type) {
-    case VTP_REAL:
-        return content->now->single ? 4 : 8;
-    case VTP_INDEX:
-        return content->wide ? 8 : 4;
-    case VTP_INT32:
-        return 4;
-    case VTP_UINT8:
-        return 1;
-    }
-    return 0;
-}
-
-static uint64_t array_bytes(const struct vtp_array *array, const struct vtp_content *content)
-{
-    return array->tuples(content) * (uint64_t)array->components * type_size(array->type, content);
-}
-
 // Time, and the bodies' names: VTK writes a string as the codes of its characters and a 0.
 static void write_field_data(struct file *file, const struct vtp_content *content)
 {
@@ -85,8 +50,8 @@ static void write_head(struct file *file, const struct vtp_content *content)
         file_print(file,
                    "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
                    "format=\"appended\" offset=\"%" PRIu64 "\"/>\n",
-                   type_name(array->type, content), array->name, array->components, offset);
-        offset += sizeof(uint64_t) + array_bytes(array, content);
+                   vtp_type_name(array->type, content), array->name, array->components, offset);
+        offset += sizeof(uint64_t) + vtp_array_bytes(array, content);
     }
     file_print(file, "      </%s>\n    </Piece>\n  </PolyData>\n", section);
 }
@@ -95,7 +60,7 @@ static void write_data(struct file *file, const struct vtp_content *content)
 {
     file_print(file, "  <AppendedData encoding=\"raw\">\n   _");
     for (size_t i = 0; i < VTP_ARRAY_COUNT && !file->failure; i++) {
-        uint64_t bytes = array_bytes(&vtp_arrays[i], content);
+        uint64_t bytes = vtp_array_bytes(&vtp_arrays[i], content);
         file_put_u64(file, bytes);
         uint64_t before = file_length(file);
         vtp_arrays[i].write(file, content);

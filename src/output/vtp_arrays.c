@@ -264,6 +264,47 @@ const struct vtp_array vtp_arrays[VTP_ARRAY_COUNT] = {
     {"Polys", "offsets", VTP_INDEX, 1, count_polys, write_poly_offsets},
 };
 
+const char *vtp_type_name(enum vtp_type type, const struct vtp_content *content)
+{
+    switch (type) {
+    case VTP_REAL:
+        return content->now->single ? "Float32" : "Float64";
+    case VTP_INDEX:
+        return content->wide ? "Int64" : "Int32";
+    case VTP_INT32:
+        return "Int32";
+    case VTP_UINT8:
+        return "UInt8";
+    }
+    return "";
+}
+
+static uint64_t type_size(enum vtp_type type, const struct vtp_content *content)
+{
+    switch (type) {
+    case VTP_REAL:
+        return content->now->single ? 4 : 8;
+    case VTP_INDEX:
+        return content->wide ? 8 : 4;
+    case VTP_INT32:
+        return 4;
+    case VTP_UINT8:
+        return 1;
+    }
+    return 0;
+}
+
+uint64_t vtp_array_bytes(const struct vtp_array *array, const struct vtp_content *content)
+{
+    return array->tuples(content) * (uint64_t)array->components * type_size(array->type, content);
+}
+
+bool vtp_is_wide(const struct vtp_content *content)
+{
+    return content->points > INT32_MAX || count_line_ends(content) > INT32_MAX ||
+           count_poly_corners(content) > INT32_MAX;
+}
+
 struct vtp_content vtp_count(const struct snapshot *now)
 {
     struct vtp_content content = {.now = now};
@@ -276,7 +317,6 @@ struct vtp_content vtp_count(const struct snapshot *now)
         if (has_triangles(body) && body->node_count > content.scratch_nodes)
             content.scratch_nodes = body->node_count;
     }
-    content.wide = content.points > INT32_MAX || count_line_ends(&content) > INT32_MAX ||
-                   count_poly_corners(&content) > INT32_MAX;
+    content.wide = vtp_is_wide(&content);
     return content;
 }

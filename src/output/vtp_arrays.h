@@ -31,6 +31,15 @@ enum { VTP_ARRAY_COUNT = 13 };
 // In the order of the file; arrays of one section stand together.
 extern const struct vtp_array vtp_arrays[VTP_ARRAY_COUNT];
 
+// "Float32", ...: a type as the file calls it.
+const char *vtp_type_name(enum vtp_type type, const struct vtp_content *content);
+
+// Bytes of an array's values.
+uint64_t vtp_array_bytes(const struct vtp_array *array, const struct vtp_content *content);
+
+// Whether indices need 64 bits.
+bool vtp_is_wide(const struct vtp_content *content);
+
 // Counts; the scratch is left to the caller.
 struct vtp_content vtp_count(const struct snapshot *now);
 

@@ -1,0 +1,206 @@
+#include "output/finished_run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "output/pc2_reader.h"
+#include "output/pvd_reader.h"
+#include "output/vtp_reader.h"
+
+bool finished_run_is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+char *finished_run_scene(const char *folder, taut_error *error)
+{
+    char *path = text_format("%s/scene.yaml", folder);
+    struct stat status;
+    if (!path) {
+        (void)fail_memory(error, "the name of a scene");
+    } else if (stat(path, &status) != 0) {
+        (void)fail(error, TAUT_ERROR_SCENE,
+                   "the folder '%s' holds no run: there is no scene.yaml in it", folder);
+        free(path);
+        path = NULL;
+    }
+    return path;
+}
+
+// The one collection in the folder: its name without .pvd, or NULL if there is none.
+static taut_status find_collection(struct finished_run *run, taut_error *error)
+{
+    DIR *folder = opendir(run->folder);
+    if (!folder)
+        return fail(error, TAUT_ERROR_IO, "cannot read the folder '%s': %s", run->folder,
+                    strerror(errno));
+    taut_status status = TAUT_OK;
+    struct dirent *entry;
+    while (status == TAUT_OK && (entry = readdir(folder)) != NULL) {
+        size_t length = strlen(entry->d_name), ending = strlen(".pvd");
+        if (length <= ending || strcmp(entry->d_name + length - ending, ".pvd") != 0)
+            continue;
+        if (run->name)
+            status = fail(error, TAUT_ERROR_IO,
+                          "the folder '%s' has several collections ('%s.pvd', '%s'): one run is "
+                          "expected there",
+                          run->folder, run->name, entry->d_name);
+        else if (!(run->name = text_format("%.*s", (int)(length - ending), entry->d_name)))
+            status = fail_memory(error, "the name of a run");
+    }
+    (void)closedir(folder);
+    return status;
+}
+
+static taut_status open_collection(struct finished_run *run, taut_error *error)
+{
+    char *path = text_format("%s/%s.pvd", run->folder, run->name);
+    if (!path)
+        return fail_memory(error, "the name of a collection");
+    taut_status status = pvd_read(path, run->name, &run->times, &run->frame_count, error);
+    free(path);
+    return status;
+}
+
+// The number with the fewest decimals that a float is the nearest to: 0.04, where the float is
+// 0.0399999991.
+static double decimal_of(double real)
+{
+    for (double scale = 1; scale < 1e9; scale *= 10)
+        if ((float)(round(real * scale) / scale) == (float)real)
+            return round(real * scale) / scale;
+    return real;
+}
+
+// Caches know when the first sample is and how far apart they are; the last is at the run's end.
+static taut_status list_sample_times(struct finished_run *run, taut_error *error)
+{
+    const struct pc2_reader *first = &run->caches[0];
+    run->frame_count = first->sample_count;
+    run->times = calloc(run->frame_count + 1, sizeof *run->times);
+    if (!run->times)
+        return fail_memory(error, "the list of frames");
+    double start = decimal_of(first->start), rate = decimal_of(first->rate);
+    for (size_t i = 0; i < run->frame_count; i++)
+        run->times[i] = fmin(start + rate * (double)i, run->system.end);
+    return TAUT_OK;
+}
+
+static taut_status open_caches(struct finished_run *run, taut_error *error)
+{
+    const struct finished_system *system = &run->system;
+    run->caches = calloc(system->body_count + 1, sizeof *run->caches);
+    if (!run->caches)
+        return fail_memory(error, "the point caches");
+    for (size_t b = 0; b < system->body_count; b++) {
+        char *path = text_format("%s/%s.pc2", run->folder, system->bodies[b].name);
+        if (!path)
+            return fail_memory(error, "the name of a point cache");
+        struct stat there;
+        taut_status status =
+            stat(path, &there) == 0
+                ? pc2_reader_open(path, &run->caches[b], error)
+                : fail(error, TAUT_ERROR_IO,
+                       "the run in '%s' has no frames: neither a .pvd with .vtp files nor "
+                       "'%s.pc2'; run it with --set output.vtp=true",
+                       run->folder, system->bodies[b].name);
+        free(path);
+        if (status != TAUT_OK)
+            return status;
+        if (run->caches[b].node_count != system->bodies[b].node_count ||
+            run->caches[b].sample_count != run->caches[0].sample_count)
+            return fail(error, TAUT_ERROR_IO,
+                        "'%s' has %" PRIu64 " nodes and %" PRIu64
+                        " samples: it is not of the run that scene.yaml describes",
+                        run->caches[b].path, run->caches[b].node_count,
+                        run->caches[b].sample_count);
+    }
+    return list_sample_times(run, error);
+}
+
+taut_status finished_run_open(const char *folder, const struct finished_system *system,
+                              struct finished_run *run, taut_error *error)
+{
+    *run = (struct finished_run){.system = *system, .folder = text_format("%s", folder)};
+    taut_status status =
+        run->folder ? find_collection(run, error) : fail_memory(error, "the name of a folder");
+    if (status == TAUT_OK)
+        status = run->name ? open_collection(run, error) : open_caches(run, error);
+    if (status == TAUT_OK && run->frame_count == 0)
+        status = fail(error, TAUT_ERROR_IO, "the run in '%s' has no frames", folder);
+    if (status != TAUT_OK)
+        finished_run_close(run);
+    return status;
+}
+
+size_t finished_run_nearest(const struct finished_run *run, double time)
+{
+    size_t nearest = 0;
+    for (size_t i = 1; i < run->frame_count; i++)
+        if (fabs(run->times[i] - time) < fabs(run->times[nearest] - time))
+            nearest = i;
+    return nearest;
+}
+
+static taut_status read_frame(struct finished_run *run, struct vtp_frame *frame, float *positions,
+                              float *strains, uint8_t *broken, taut_error *error)
+{
+    if (frame->points != run->system.node_count || frame->lines != run->system.spring_count)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' has %" PRIu64 " nodes and %" PRIu64
+                    " springs, but scene.yaml makes %" PRIu64 " and %" PRIu64,
+                    frame->path, frame->points, frame->lines, run->system.node_count,
+                    run->system.spring_count);
+    taut_status status = vtp_frame_positions(frame, positions, error);
+    if (status == TAUT_OK && strains)
+        status = vtp_frame_springs(frame, strains, broken, error);
+    return status;
+}
+
+static taut_status read_samples(struct finished_run *run, size_t number, float *positions,
+                                taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    for (size_t b = 0; b < run->system.body_count && status == TAUT_OK; b++) {
+        status = pc2_reader_sample(&run->caches[b], number, positions, error);
+        positions += 3 * run->system.bodies[b].node_count;
+    }
+    return status;
+}
+
+taut_status finished_run_read(struct finished_run *run, size_t frame, float *positions,
+                              float *strains, uint8_t *broken, bool *has_strains, taut_error *error)
+{
+    *has_strains = !run->caches && strains;
+    if (run->caches)
+        return read_samples(run, frame, positions, error);
+    char *path = text_format("%s/%s_%06zu.vtp", run->folder, run->name, frame);
+    if (!path)
+        return fail_memory(error, "the name of a frame");
+    struct vtp_frame opened;
+    taut_status status = vtp_frame_open(path, &opened, error);
+    free(path);
+    if (status != TAUT_OK)
+        return status;
+    status = read_frame(run, &opened, positions, strains, broken, error);
+    vtp_frame_close(&opened);
+    return status;
+}
+
+void finished_run_close(struct finished_run *run)
+{
+    for (size_t b = 0; run->caches && b < run->system.body_count; b++)
+        pc2_reader_close(&run->caches[b]);
+    free(run->caches);
+    free(run->times);
+    free(run->name);
+    free(run->folder);
+    *run = (struct finished_run){0};
+}

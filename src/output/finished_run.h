@@ -1,0 +1,55 @@
+// The frames of a finished run, read back from its folder: from NAME.pvd and its NAME_*.vtp, where
+// they are, else from the BODY.pc2 of all bodies, which have no strains.
+#ifndef TAUT_OUTPUT_FINISHED_RUN_H
+#define TAUT_OUTPUT_FINISHED_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct finished_body {
+    const char *name;
+    uint64_t node_count;
+};
+
+// What frames must agree with: the system that the folder's scene.yaml makes.
+struct finished_system {
+    const struct finished_body *bodies;
+    size_t body_count;
+    uint64_t node_count, spring_count;
+    double end; // s: no frame is later
+};
+
+struct finished_run {
+    struct finished_system system;
+    char *folder;
+    char *name;    // of the run; NULL where there are only point caches
+    double *times; // s, ascending
+    size_t frame_count;
+    struct pc2_reader *caches; // one a body; NULL: frames are .vtp files
+};
+
+// Whether the path is a folder.
+bool finished_run_is_folder(const char *path);
+
+// The path of a run's scene.yaml; NULL after a failure. The caller frees it.
+char *finished_run_scene(const char *folder, taut_error *error);
+
+// finished_run_close after success. The system's bodies must live as long.
+taut_status finished_run_open(const char *folder, const struct finished_system *system,
+                              struct finished_run *run, taut_error *error);
+
+// The number of the frame that is nearest to a time.
+size_t finished_run_nearest(const struct finished_run *run, double time);
+
+// A frame: 3 positions a node, and where `strains` is not NULL and the frames have them, of each
+// spring its strain and whether it has broken; *has_strains tells.
+taut_status finished_run_read(struct finished_run *run, size_t frame, float *positions,
+                              float *strains, uint8_t *broken, bool *has_strains,
+                              taut_error *error);
+
+void finished_run_close(struct finished_run *run);
+
+#endif

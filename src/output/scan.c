@@ -1,0 +1,142 @@
+#include "output/scan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "scene/text/number.h"
+
+void scan_expect(struct scan *scan, const char *text)
+{
+    for (; *text && !scan->failed; text++)
+        scan->failed = getc(scan->file) != (unsigned char)*text;
+}
+
+bool scan_sees(struct scan *scan, char letter)
+{
+    int next = getc(scan->file);
+    if (next != EOF)
+        (void)ungetc(next, scan->file);
+    return next == (unsigned char)letter;
+}
+
+void scan_until(struct scan *scan, char stop, char *text, size_t size)
+{
+    size_t length = 0;
+    while (!scan->failed) {
+        int next = getc(scan->file);
+        if (next == (unsigned char)stop)
+            break;
+        if (next == EOF || length + 1 == size)
+            scan->failed = true;
+        else
+            text[length++] = (char)next;
+    }
+    text[length] = '\0';
+}
+
+double scan_number(struct scan *scan, char stop)
+{
+    char text[64];
+    double value = 0;
+    scan_until(scan, stop, text, sizeof text);
+    if (!scan->failed && number_parse(text, strlen(text), &value) != NUMBER_OK)
+        scan->failed = true;
+    return value;
+}
+
+uint64_t scan_count(struct scan *scan, char stop)
+{
+    char text[64];
+    uint64_t value = 0;
+    scan_until(scan, stop, text, sizeof text);
+    if (!scan->failed && number_parse_count(text, strlen(text), &value) != NUMBER_OK)
+        scan->failed = true;
+    return value;
+}
+
+static void take(struct scan *scan, unsigned char *bytes, size_t count)
+{
+    if (!scan->failed && fread(bytes, 1, count, scan->file) == count)
+        return;
+    scan->failed = true;
+    memset(bytes, 0, count);
+}
+
+static uint64_t join(const unsigned char *bytes, int count)
+{
+    uint64_t value = 0;
+    for (int i = count - 1; i >= 0; i--)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+uint64_t scan_u32(struct scan *scan)
+{
+    unsigned char bytes[4];
+    take(scan, bytes, sizeof bytes);
+    return join(bytes, 4);
+}
+
+uint64_t scan_u64(struct scan *scan)
+{
+    unsigned char bytes[8];
+    take(scan, bytes, sizeof bytes);
+    return join(bytes, 8);
+}
+
+static float real_of(const unsigned char *bytes, bool single)
+{
+    if (single) {
+        uint32_t bits = (uint32_t)join(bytes, 4);
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+    uint64_t bits = join(bytes, 8);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return (float)value;
+}
+
+float scan_f32(struct scan *scan)
+{
+    float value;
+    scan_reals(scan, true, &value, 1);
+    return value;
+}
+
+void scan_reals(struct scan *scan, bool single, float *values, uint64_t count)
+{
+    enum { BATCH = 4096 };
+    unsigned char bytes[BATCH * 8];
+    size_t size = single ? 4 : 8;
+    for (uint64_t first = 0; first < count && !scan->failed; first += BATCH) {
+        size_t batch = count - first < BATCH ? (size_t)(count - first) : BATCH;
+        take(scan, bytes, batch * size);
+        for (size_t i = 0; i < batch && !scan->failed; i++) {
+            values[first + i] = real_of(bytes + i * size, single);
+            scan->failed = !isfinite(values[first + i]);
+        }
+    }
+}
+
+uint64_t scan_place(struct scan *scan)
+{
+    off_t place = ftello(scan->file);
+    scan->failed |= place < 0;
+    return place < 0 ? 0 : (uint64_t)place;
+}
+
+uint64_t scan_length(struct scan *scan)
+{
+    uint64_t here = scan_place(scan);
+    scan->failed |= fseeko(scan->file, 0, SEEK_END) != 0;
+    uint64_t length = scan_place(scan);
+    scan_go(scan, here);
+    return length;
+}
+
+void scan_go(struct scan *scan, uint64_t place)
+{
+    scan->failed |= place > INT64_MAX || fseeko(scan->file, (off_t)place, SEEK_SET) != 0;
+}

@@ -1,0 +1,374 @@
+// The readers of a run's own frames: vtp_reader.h, pvd_reader.h, pc2_reader.h and finished_run.h
+// read what their writers wrote, and refuse everything else with a sentence.
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/finished_run.h"
+#include "output/pc2.h"
+#include "output/pc2_reader.h"
+#include "output/pvd.h"
+#include "output/pvd_reader.h"
+#include "output/vtp.h"
+#include "output/vtp_reader.h"
+#include "output_fixture.h"
+
+static void assert_positions(const struct fixture *fixture, const float *positions)
+{
+    for (size_t b = 0; b < FIXTURE_BODY_COUNT; b++)
+        for (size_t i = 0; i < 3 * fixture->bodies[b].node_count; i++)
+            assert_true(*positions++ == (float)fixture->positions[b][i]);
+}
+
+static void assert_springs(const struct fixture *fixture, const float *strains,
+                           const uint8_t *broken)
+{
+    for (size_t b = 0; b < FIXTURE_BODY_COUNT; b++) {
+        const struct snapshot_body *body = &fixture->bodies[b];
+        for (size_t i = 0; i < body->spring_count; i++) {
+            assert_true(*strains++ == (float)body->strains[i]);
+            assert_int_equal(*broken++, body->broken && body->broken[i]);
+        }
+    }
+}
+
+static void check_frame(bool single)
+{
+    struct fixture fixture;
+    fixture_fill(&fixture, 3, single);
+    const char *path = fixture_path(fixture_folder("finished-run"), "a.vtp");
+    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL), TAUT_OK);
+    struct vtp_frame frame;
+    taut_error error = {0};
+    assert_int_equal(vtp_frame_open(path, &frame, &error), TAUT_OK);
+    assert_int_equal(frame.points, FIXTURE_NODE_COUNT);
+    assert_int_equal(frame.lines, FIXTURE_SPRING_COUNT);
+    assert_int_equal(frame.verts, 2);
+    assert_int_equal(frame.polys, 4);
+    assert_true(frame.single == single);
+    assert_true(frame.time == 0.75);
+    float positions[3 * FIXTURE_NODE_COUNT], strains[FIXTURE_SPRING_COUNT];
+    uint8_t broken[FIXTURE_SPRING_COUNT];
+    // In either order, and more than once.
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(vtp_frame_springs(&frame, strains, broken, &error), TAUT_OK);
+        assert_int_equal(vtp_frame_positions(&frame, positions, &error), TAUT_OK);
+    }
+    assert_positions(&fixture, positions);
+    assert_springs(&fixture, strains, broken);
+    vtp_frame_close(&frame);
+}
+
+static void test_frame_in_single(void **state)
+{
+    (void)state;
+    check_frame(true);
+}
+
+static void test_frame_in_double(void **state)
+{
+    (void)state;
+    check_frame(false);
+}
+
+// Frames of before must stay readable: the file in tests/data is what the writer wrote when the
+// reader was made.
+static void test_frame_of_the_first_day(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_fill(&fixture, 1, true);
+    struct vtp_frame frame;
+    taut_error error = {0};
+    assert_int_equal(vtp_frame_open(TAUT_TEST_DATA "/frames/single.vtp", &frame, &error), TAUT_OK);
+    float positions[3 * FIXTURE_NODE_COUNT];
+    assert_int_equal(vtp_frame_positions(&frame, positions, &error), TAUT_OK);
+    assert_positions(&fixture, positions);
+    vtp_frame_close(&frame);
+}
+
+static void write_bytes(const char *path, const char *bytes, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void assert_refused(const char *path, const char *why)
+{
+    struct vtp_frame frame;
+    taut_error error = {0};
+    assert_int_equal(vtp_frame_open(path, &frame, &error), TAUT_ERROR_IO);
+    if (!strstr(error.text, why) || !strstr(error.text, path))
+        fail_msg("'%s' does not say '%s'", error.text, why);
+}
+
+// Cut anywhere, or with a letter of its head changed, it is no frame.
+static void test_broken_frames_are_refused(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_fill(&fixture, 0, true);
+    const char *folder = fixture_folder("finished-run");
+    const char *path = fixture_path(folder, "a.vtp"), *broken = fixture_path(folder, "b.vtp");
+    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL), TAUT_OK);
+    size_t length;
+    char *bytes = fixture_read(path, &length);
+    size_t head = (size_t)(strstr(bytes, "   _") - bytes) + 4;
+    for (size_t cut = 0; cut < length; cut += 37) {
+        write_bytes(broken, bytes, cut);
+        assert_refused(broken, cut < head ? "its head is another" : "is not whole");
+    }
+    for (size_t at = 0; at < head; at++) {
+        char kept = bytes[at];
+        bytes[at] = 'x';
+        write_bytes(broken, bytes, length);
+        bytes[at] = kept;
+        if (kept != 'x')
+            assert_refused(broken, "'");
+    }
+    assert_refused(fixture_path(folder, "absent.vtp"), "No such file");
+    free(bytes);
+}
+
+// The head is sound, but a block is not as long as it should be, or a number is none.
+static void test_broken_values_are_refused(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_fill(&fixture, 0, false);
+    const char *path = fixture_path(fixture_folder("finished-run"), "a.vtp");
+    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL), TAUT_OK);
+    struct vtp_frame frame;
+    assert_int_equal(vtp_frame_open(path, &frame, NULL), TAUT_OK);
+    uint64_t positions_at = frame.positions, strains_at = frame.strains;
+    vtp_frame_close(&frame);
+    const uint64_t places[] = {positions_at - 8, positions_at + 7, strains_at - 1};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        size_t length;
+        char *bytes = fixture_read(path, &length);
+        bytes[places[i]] = (char)0x7f;
+        bytes[places[i] - 1] = (char)0xff;
+        const char *changed = fixture_path(TAUT_TEST_OUT "/finished-run", "b.vtp");
+        write_bytes(changed, bytes, length);
+        free(bytes);
+        assert_int_equal(vtp_frame_open(changed, &frame, NULL), TAUT_OK);
+        float values[3 * FIXTURE_NODE_COUNT];
+        uint8_t broken[FIXTURE_SPRING_COUNT];
+        taut_error error = {0};
+        assert_int_equal(i < 2 ? vtp_frame_positions(&frame, values, &error)
+                               : vtp_frame_springs(&frame, values, broken, &error),
+                         TAUT_ERROR_IO);
+        assert_non_null(strstr(error.text, "cannot be read to its end"));
+        vtp_frame_close(&frame);
+    }
+}
+
+static void test_collection(void **state)
+{
+    (void)state;
+    const char *path = fixture_path(fixture_folder("finished-run"), "c.pvd");
+    const double written[] = {0, 0.1, 0.25};
+    const char *name = "a & <\"b's\">";
+    assert_int_equal(pvd_write(path, name, written, 3, NULL), TAUT_OK);
+    double *times;
+    size_t count;
+    taut_error error = {0};
+    assert_int_equal(pvd_read(path, name, &times, &count, &error), TAUT_OK);
+    assert_int_equal(count, 3);
+    assert_memory_equal(times, written, sizeof written);
+    free(times);
+    assert_int_equal(pvd_read(path, "another", &times, &count, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "is not a collection that taut wrote"));
+    assert_int_equal(pvd_write(path, name, NULL, 0, NULL), TAUT_OK);
+    assert_int_equal(pvd_read(path, name, &times, &count, &error), TAUT_OK);
+    assert_int_equal(count, 0);
+    free(times);
+    const double back[] = {1, 0.5};
+    assert_int_equal(pvd_write(path, name, back, 2, NULL), TAUT_OK);
+    assert_int_equal(pvd_read(path, name, &times, &count, &error), TAUT_ERROR_IO);
+}
+
+static const struct finished_body bodies[] = {{"tet", 5}, {"rope", 3}, {"ring-2D", 4}, {"bob", 2}};
+static const struct finished_system fixture_system = {
+    .bodies = bodies,
+    .body_count = FIXTURE_BODY_COUNT,
+    .node_count = FIXTURE_NODE_COUNT,
+    .spring_count = FIXTURE_SPRING_COUNT,
+    .end = 0.7,
+};
+
+static void write_caches(const char *folder, unsigned frames)
+{
+    for (size_t b = 0; b < FIXTURE_BODY_COUNT; b++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.pc2", bodies[b].name);
+        struct pc2 cache;
+        assert_int_equal(
+            pc2_open(&cache, fixture_path(folder, name), bodies[b].node_count, 0, 0.4, NULL),
+            TAUT_OK);
+        for (unsigned frame = 0; frame < frames; frame++) {
+            struct fixture fixture;
+            fixture_fill(&fixture, frame, true);
+            assert_int_equal(pc2_add(&cache, fixture.positions[b], NULL), TAUT_OK);
+        }
+        assert_int_equal(pc2_close(&cache, NULL), TAUT_OK);
+    }
+}
+
+static void write_frames(const char *folder, unsigned frames)
+{
+    double times[16];
+    for (unsigned frame = 0; frame < frames; frame++) {
+        char name[64];
+        snprintf(name, sizeof name, "fix_%06u.vtp", frame);
+        struct fixture fixture;
+        fixture_fill(&fixture, frame, true);
+        times[frame] = fixture.snapshot.time;
+        assert_int_equal(vtp_write(fixture_path(folder, name), &fixture.snapshot, NULL), TAUT_OK);
+    }
+    assert_int_equal(pvd_write(fixture_path(folder, "fix.pvd"), "fix", times, frames, NULL),
+                     TAUT_OK);
+}
+
+static void assert_second_frame(struct finished_run *run, bool with_strains)
+{
+    struct fixture fixture;
+    fixture_fill(&fixture, 1, true);
+    float positions[3 * FIXTURE_NODE_COUNT], strains[FIXTURE_SPRING_COUNT];
+    uint8_t broken[FIXTURE_SPRING_COUNT];
+    bool has_strains;
+    taut_error error = {0};
+    assert_int_equal(finished_run_read(run, 1, positions, strains, broken, &has_strains, &error),
+                     TAUT_OK);
+    assert_positions(&fixture, positions);
+    assert_true(has_strains == with_strains);
+    if (has_strains)
+        assert_springs(&fixture, strains, broken);
+}
+
+static void test_run_of_caches(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("finished-run");
+    write_caches(folder, 3);
+    struct finished_run run;
+    taut_error error = {0};
+    assert_int_equal(finished_run_open(folder, &fixture_system, &run, &error), TAUT_OK);
+    assert_int_equal(run.frame_count, 3);
+    assert_true(run.times[1] == 0.4); // not what the float 0.4f is
+    assert_true(run.times[2] == 0.7); // the end comes before the third sample's place
+    assert_int_equal(finished_run_nearest(&run, 0.1), 0);
+    assert_int_equal(finished_run_nearest(&run, 0.45), 1);
+    assert_int_equal(finished_run_nearest(&run, 99), 2);
+    assert_second_frame(&run, false);
+    finished_run_close(&run);
+}
+
+// Frames have strains, so they go before caches.
+static void test_run_of_frames(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("finished-run");
+    write_caches(folder, 2);
+    write_frames(folder, 3);
+    struct finished_run run;
+    taut_error error = {0};
+    assert_int_equal(finished_run_open(folder, &fixture_system, &run, &error), TAUT_OK);
+    assert_int_equal(run.frame_count, 3);
+    assert_string_equal(run.name, "fix");
+    assert_second_frame(&run, true);
+    finished_run_close(&run);
+}
+
+static void assert_no_run(const char *folder, const struct finished_system *expected,
+                          const char *why)
+{
+    struct finished_run run;
+    taut_error error = {0};
+    bool has_strains;
+    float positions[3 * FIXTURE_NODE_COUNT + 3];
+    taut_status status = finished_run_open(folder, expected, &run, &error);
+    if (status == TAUT_OK) {
+        status = finished_run_read(&run, 0, positions, NULL, NULL, &has_strains, &error);
+        finished_run_close(&run);
+    }
+    assert_int_equal(status, TAUT_ERROR_IO);
+    if (!strstr(error.text, why))
+        fail_msg("'%s' does not say '%s'", error.text, why);
+}
+
+static void test_what_is_no_run(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("finished-run");
+    assert_null(finished_run_scene(folder, NULL));
+    assert_no_run(folder, &fixture_system, "has no frames: neither a .pvd");
+    write_caches(folder, 0);
+    assert_no_run(folder, &fixture_system, "has no frames");
+    write_caches(fixture_folder("finished-run"), 2);
+    struct finished_body others[FIXTURE_BODY_COUNT];
+    memcpy(others, bodies, sizeof others);
+    others[1].node_count = 4;
+    struct finished_system other = fixture_system;
+    other.bodies = others;
+    assert_no_run(folder, &other, "it is not of the run that scene.yaml describes");
+    write_frames(folder, 1);
+    other.spring_count++;
+    assert_no_run(folder, &other, "but scene.yaml makes 14 and 14");
+    fixture_write(fixture_path(folder, "second.pvd"), "");
+    assert_no_run(folder, &fixture_system, "has several collections");
+    assert_no_run("/nonexistent", &fixture_system, "cannot read the folder");
+}
+
+static void test_broken_caches(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("finished-run");
+    write_caches(folder, 2);
+    const char *path = fixture_path(folder, "tet.pc2");
+    size_t length;
+    char *bytes = fixture_read(path, &length);
+    static const struct {
+        size_t at;
+        char value;
+        const char *why;
+    } faults[] = {
+        {0, 'Q', "is not a point cache"},         {11, 1, "is not a point cache"},
+        {12, 2, "is not a point cache"},          {19, (char)0x80, "is not a point cache"},
+        {27, (char)0xbf, "is not a point cache"}, {28, 3, "is shorter than its head says"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        char kept = bytes[faults[i].at];
+        bytes[faults[i].at] = faults[i].value;
+        write_bytes(path, bytes, length);
+        bytes[faults[i].at] = kept;
+        assert_no_run(folder, &fixture_system, faults[i].why);
+    }
+    for (size_t cut = 0; cut < 32; cut++) {
+        write_bytes(path, bytes, cut);
+        assert_no_run(folder, &fixture_system, "is not a point cache");
+    }
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_frame_in_single),
+        cmocka_unit_test(test_frame_in_double),
+        cmocka_unit_test(test_frame_of_the_first_day),
+        cmocka_unit_test(test_broken_frames_are_refused),
+        cmocka_unit_test(test_broken_values_are_refused),
+        cmocka_unit_test(test_collection),
+        cmocka_unit_test(test_run_of_caches),
+        cmocka_unit_test(test_run_of_frames),
+        cmocka_unit_test(test_what_is_no_run),
+        cmocka_unit_test(test_broken_caches),
+    };
+    return cmocka_run_group_tests_name("finished_run", tests, NULL, NULL);
+}
