@@ -1,5 +1,5 @@
 // The public functions of taut.h that do no work of their own.
-#include "solver.h"
+#include "solver_live.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -198,18 +198,9 @@ void taut_solver_get_velocities(const taut_solver *solver, size_t body, double *
 taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider, const double centre[3],
                                    const double velocity[3], taut_error *error)
 {
-    const struct topology *topology = solver->topology;
-    if (collider >= topology->collider_count ||
-        topology->colliders[collider].type != COLLIDER_SPHERE)
-        return fail(error, TAUT_ERROR_ARGUMENT, "collider %zu is not a sphere of this scene",
-                    collider);
-    for (int axis = 0; axis < 3; axis++)
-        if (!isfinite(centre[axis]) || !isfinite(velocity[axis]))
-            return fail(error, TAUT_ERROR_ARGUMENT, "a sphere's place and velocity are finite");
-    solver->functions->set_sphere(solver->system, collider,
-                                  vec3_make(centre[0], centre[1], centre[2]),
-                                  vec3_make(velocity[0], velocity[1], velocity[2]));
-    return TAUT_OK;
+    bool known = collider < solver->topology->collider_count;
+    double radius = known ? solver->functions->sphere(solver->system, collider).radius : 1;
+    return solver_move_sphere(solver, collider, centre, velocity, radius, error);
 }
 
 uint64_t taut_solver_hash(const taut_solver *solver)

@@ -10,6 +10,7 @@
 struct dt_rule {
     bool automatic;    // dt: auto
     double safety;     // the fraction of the bound
+    double built;      // s, what was chosen for the scene as built
     double duration;   // s, of the run; 0: so many steps as the scene says, however long they are
     double since_time; // s
     uint64_t since_step;

@@ -154,6 +154,7 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagn
         status = choose_automatic(solver, error);
     else if (diagnostics)
         status = judge_dt(solver, scene, diagnostics, error);
+    solver->dt_rule.built = solver->dt;
     solver->steps_planned = simulation->steps;
     if (status == TAUT_OK && simulation->has_duration)
         solver->steps_planned = count_steps(solver);
@@ -183,6 +184,26 @@ void dt_adapt(taut_solver *solver, const struct worker *worker)
             solver->steps_planned = count_steps(solver);
     }
     worker_barrier(worker);
+}
+
+bool dt_go_on(taut_solver *solver, const taut_solver *from)
+{
+    const struct dt_rule *before = &from->dt_rule;
+    struct dt_rule *rule = &solver->dt_rule;
+    uint64_t step = taut_solver_step_count(from);
+    double present = solver_time_of(from, step);
+    bool follows = rule->automatic && before->automatic && solver->integrator == from->integrator;
+    if (follows) { // what the state made of it counts more than what it was as built
+        solver->dt = from->dt;
+        solver->functions->set_dt(solver->system, solver->dt);
+    }
+    bool stays = solver->dt == from->dt;
+    rule->since_time = stays ? before->since_time : present;
+    rule->since_step = stays ? before->since_step : step;
+    if (rule->duration > 0)
+        solver->steps_planned = count_steps(solver);
+    bool same = follows && rule->built == before->built && rule->safety == before->safety;
+    return rule->automatic && !same;
 }
 
 // ---- For others

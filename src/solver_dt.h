@@ -10,6 +10,11 @@
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagnostics *diagnostics,
                       taut_error *error);
 
+// Before a solver goes on from where another one is: its own dt, or with dt: auto the other's, if
+// that has found one for the same integrator. True where it is to be looked at (dt_adapt) once the
+// state is there.
+bool dt_go_on(taut_solver *solver, const taut_solver *from);
+
 // Steps between two looks at the bound; never of a dt that the scene gives.
 bool dt_is_due(const taut_solver *solver, uint64_t steps_done);
 

@@ -1,6 +1,7 @@
 // Makes and reads the numeric part of a solver. Numeric: compiled for float and for double.
 #include "solver_system.h"
 
+#include "solver_carry.h"
 #include "base/extremes.h"
 #include "base/memory.h"
 #include "integrate/implicit.h"
@@ -306,22 +307,26 @@ static const struct stage_clock *clock_of(const struct system *system)
     return &system->clock;
 }
 
-static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3 velocity)
+static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3 velocity,
+                       double radius)
 {
-    REAL_NAME(divergence_allow_sphere)(system, collider, centre);
+    REAL_NAME(divergence_allow_sphere)(system, collider, centre, radius);
     struct state *s = system->state;
     s->collider_centre[collider] = centre;
     s->collider_velocity[collider] = velocity;
     s->collider_since[collider] = step_time(system, s->step);
+    s->collider_radius[collider] = radius;
     s->forces_current = false;
 }
 
-static vec3 sphere_centre(const struct system *system, size_t collider)
+static struct sphere_now sphere(const struct system *system, size_t collider)
 {
     const struct state *s = system->state;
+    vec3 velocity = s->collider_velocity[collider];
     double elapsed = step_time(system, s->step) - s->collider_since[collider];
-    return vec3_add(s->collider_centre[collider],
-                    vec3_scale(elapsed, s->collider_velocity[collider]));
+    return (struct sphere_now){
+        vec3_add(s->collider_centre[collider], vec3_scale(elapsed, velocity)), velocity,
+        s->collider_radius[collider]};
 }
 
 const struct system_functions REAL_NAME(system_functions) = {
@@ -356,5 +361,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .critical_up_to = REAL_NAME(critical_step_up_to),
     .stiffest_spring = REAL_NAME(stiffest_spring),
     .set_sphere = set_sphere,
-    .sphere_centre = sphere_centre,
+    .sphere = sphere,
+    .carry_take = REAL_NAME(carry_take),
+    .carry_put = REAL_NAME(carry_put),
 };

@@ -10,6 +10,7 @@
 #include "state/account.h"
 #include "state/stage.h"
 
+struct carried;
 struct system;
 
 struct system_options {
@@ -19,6 +20,11 @@ struct system_options {
     int threads;
     struct team *team; // to fill large arrays with; may be NULL
     bool tolerant;     // only values that are not finite are a divergence
+};
+
+struct sphere_now {
+    vec3 centre, velocity; // m, m/s
+    double radius;         // m
 };
 
 struct system_functions {
@@ -68,8 +74,12 @@ struct system_functions {
     bool (*critical_exceeded)(struct system *system, double dt, const struct worker *worker);
     double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
-    void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity);
-    vec3 (*sphere_centre)(const struct system *system, size_t collider); // now
+    void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
+                       double radius);
+    struct sphere_now (*sphere)(const struct system *system, size_t collider);
+    // What a run has become, out of one system and into another (solver_carry.h). All workers.
+    void (*carry_take)(struct system *system, struct carried *carried, const struct worker *worker);
+    void (*carry_put)(struct system *system, struct carried *carried, const struct worker *worker);
 };
 
 extern const struct system_functions system_functions_f32;

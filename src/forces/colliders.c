@@ -23,7 +23,7 @@ static int sphere_contact(const struct system *system, size_t collider, double t
     vec3 centre = vec3_add(s->collider_centre[collider], vec3_scale(elapsed, velocity));
     vec3 out = vec3_subtract(position, centre);
     double distance = vec3_length(out);
-    double depth = system->topology->colliders[collider].radius - distance;
+    double depth = s->collider_radius[collider] - distance;
     if (!(depth > 0) || distance == 0)
         return 0;
     contacts[0] = (struct contact){vec3_scale(1 / distance, out), depth, velocity};

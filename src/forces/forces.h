@@ -31,6 +31,9 @@ void REAL_NAME(springs_break)(struct system *system, const struct worker *worker
 // Moves the rest lengths of springs strained past yield_at. Once a step, at its start.
 void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker);
 
+// After the state's rest lengths and broken flags were set from outside; one worker alone.
+void REAL_NAME(springs_refresh)(struct system *system);
+
 // But for the wind on rows that a sweep that ends like that does itself (sweep_blows).
 void REAL_NAME(wind_add)(struct system *system, struct moment moment, enum sweep_finish finish,
                          const struct worker *worker);

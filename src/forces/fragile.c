@@ -95,6 +95,12 @@ static void renew_slots(struct system *system, size_t i)
             broken ? -1 : spring_rest_length(system, spring);
 }
 
+void REAL_NAME(springs_refresh)(struct system *system)
+{
+    for (size_t i = 0; system->plan->packs && i < (size_t)system->plan->fragile_count; i++)
+        renew_slots(system, i);
+}
+
 static bool can_yield(const struct spring_constants *material)
 {
     return isfinite(material->yield_at);

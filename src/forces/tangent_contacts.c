@@ -29,14 +29,15 @@ void REAL_NAME(tangent_contacts_free)(struct tangent *tangent)
     memory_release(allocator, tangent->touching, tangent->nodes, sizeof *tangent->touching);
 }
 
-// The centre of a sphere is where the normal comes from: across it, -k p / r.
+// The centre of a sphere is where the normal comes from: across it, -k p / r, with r how far the
+// node is from it; 0 where the surface is flat.
 static void add_contact(struct contact_blocks *blocks, const struct scene_collider *collider,
-                        const struct contact *contact, vec3 velocity, bool exact)
+                        const struct contact *contact, vec3 velocity, double from_centre)
 {
     const vec3 n = contact->normal;
     double across = 0;
-    if (exact && collider->type == COLLIDER_SPHERE)
-        across = -collider->stiffness * contact->depth / (collider->radius - contact->depth);
+    if (from_centre > 0)
+        across = -collider->stiffness * contact->depth / from_centre;
     block_add(blocks->stiffness, (real)n.x, (real)n.y, (real)n.z, (real)collider->stiffness,
               (real)across);
     bool approaches = vec3_dot(vec3_subtract(velocity, contact->surface_velocity), n) < 0;
@@ -63,9 +64,10 @@ void REAL_NAME(tangent_contacts_update)(struct tangent *tangent, double time, st
                                                      node_position(system->state, node), contacts);
             if (count > 0 && touches == 0)
                 memset(blocks, 0, sizeof *blocks);
+            bool curved = exact && collider->type == COLLIDER_SPHERE;
             for (int i = 0; i < count; i++)
                 add_contact(blocks, collider, &contacts[i], node_velocity(system->state, node),
-                            exact);
+                            curved ? system->state->collider_radius[c] - contacts[i].depth : 0);
             touches += count;
         }
         tangent->touching[node] = touches > 0;

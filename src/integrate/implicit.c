@@ -327,7 +327,7 @@ static void start_from_two(struct system *system, const struct worker *worker)
 void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
 {
     double h = system->settings.dt;
-    bool first = system->state->step == 0;
+    bool first = system->state->step == system->state->memory_from;
     begin(system, worker);
     if (first)
         start_here(system, worker);

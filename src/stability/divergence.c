@@ -51,7 +51,7 @@ static double outside_speed(const struct system *system)
     }
     for (size_t c = 0; c < topology->collider_count; c++)
         fastest = fmax(fastest, vec3_length(system->state->collider_velocity[c]));
-    return fmax(fastest, system->fastest_sphere);
+    return fmax(fastest, system->fastest_outside);
 }
 
 static double greatest_stiffness(const struct topology *topology)
@@ -77,7 +77,10 @@ static double outside_work(const struct system *system, double time)
     return 2 * total_mass(topology) * speed * speed + 0.5 * places * stiffness * moved * moved;
 }
 
-void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, vec3 centre)
+// A sphere that is set elsewhere, or scaled, finds itself inside of nodes where it was not before:
+// no deeper than it moved and grew, and no deeper than it is large.
+void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, vec3 centre,
+                                        double radius)
 {
     const struct state *s = system->state;
     const struct topology *topology = system->topology;
@@ -85,11 +88,11 @@ void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, 
     vec3 velocity = s->collider_velocity[collider];
     vec3 present = vec3_add(s->collider_centre[collider],
                             vec3_scale(time - s->collider_since[collider], velocity));
-    double radius = topology->colliders[collider].radius;
-    double moved = fmin(radius, vec3_length(vec3_subtract(centre, present)));
-    system->fastest_sphere = fmax(system->fastest_sphere, vec3_length(velocity));
+    double before = s->collider_radius[collider];
+    double moved = vec3_length(vec3_subtract(centre, present)) + fmax(0, radius - before);
+    system->fastest_outside = fmax(system->fastest_outside, vec3_length(velocity));
     system->energy_start +=
-        (double)topology->node_count * greatest_stiffness(topology) * radius * moved;
+        (double)topology->node_count * greatest_stiffness(topology) * radius * fmin(radius, moved);
 }
 
 // Nothing that drifts with a relative wind gets faster than it; a wind that does not see how fast
@@ -129,6 +132,7 @@ static double projection_work(const struct system *system)
 {
     const struct topology *topology = system->topology;
     const struct state *s = system->state;
+    const double now = step_time(system, s->step);
     double squares = 0;
     for (size_t c = 0; c < topology->collider_count; c++) {
         if (topology->colliders[c].response != RESPONSE_PROJECT)
@@ -136,7 +140,7 @@ static double projection_work(const struct system *system)
         struct contact contacts[6];
         for (uint64_t i = 0; i < s->nodes; i++) {
             vec3 place = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
-            int count = REAL_NAME(collider_contacts)(system, c, 0, place, contacts);
+            int count = REAL_NAME(collider_contacts)(system, c, now, place, contacts);
             for (int k = 0; k < count; k++)
                 squares += contacts[k].depth * contacts[k].depth;
         }

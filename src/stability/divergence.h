@@ -6,12 +6,14 @@
 #include "forces/forces.h"
 #include "stability/limits.h"
 
-// Adds up where the run could take energy from (see divergence.c), from the state at t = 0.
+// Adds up where the run could take energy from (see divergence.c), from the present state on: at
+// t = 0, and where a solver goes on from another one.
 void REAL_NAME(divergence_start)(struct system *system, const taut_energy *energy);
 
 // Before a sphere is set elsewhere from outside: what it pushed so far and may now find itself
 // inside of counts as explained.
-void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, vec3 centre);
+void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, vec3 centre,
+                                        double radius);
 
 // Looks, and sets system->fault to TAUT_ERROR_DIVERGED with the node where it shows. All workers
 // together.

@@ -103,6 +103,7 @@ static void start_colliders(struct state *state, const struct topology *topology
     for (size_t c = 0; c < topology->collider_count; c++) {
         state->collider_centre[c] = topology->colliders[c].centre;
         state->collider_velocity[c] = topology->colliders[c].velocity;
+        state->collider_radius[c] = topology->colliders[c].radius;
     }
 }
 

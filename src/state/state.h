@@ -62,10 +62,11 @@
     X(vec3, motion_position, motions, true)                                                        \
     X(double, motion_angle, motions, true)                                                         \
     X(double, motion_rate, motions, true)                                                          \
-    /* sphere colliders: centre and velocity at time collider_since */                             \
+    /* sphere colliders: centre and velocity at time collider_since; radius */                     \
     X(vec3, collider_centre, colliders, true)                                                      \
     X(vec3, collider_velocity, colliders, true)                                                    \
-    X(double, collider_since, colliders, true)
+    X(double, collider_since, colliders, true)                                                     \
+    X(double, collider_radius, colliders, true)
 
 // Elements before and after every array, so that vectors at the edge of a grid may load beyond it.
 enum { STATE_GUARD = 64 };
@@ -91,9 +92,10 @@ struct state_needs {
 struct state {
     const taut_allocator *allocator;
     uint64_t nodes, springs, links, slots, bodies, motions, colliders;
-    uint64_t step;       // steps done
-    bool forces_current; // fx, fy, fz belong to x and v (and may serve the next step)
-    bool forces_zero;    // fx, fy, fz are 0 where the next evaluation wants them so
+    uint64_t step;        // steps done
+    uint64_t memory_from; // the step from which on bdf2 remembers the one before it
+    bool forces_current;  // fx, fy, fz belong to x and v (and may serve the next step)
+    bool forces_zero;     // fx, fy, fz are 0 where the next evaluation wants them so
 #define DECLARE(type, name, length, condition) type *name;
     STATE_ARRAYS(DECLARE)
 #undef DECLARE

@@ -54,7 +54,7 @@ struct system {
     struct critical_meter *meter; // of stability/critical_step.h, once it is wanted; else NULL
     double energy_start;          // J, what divergence.c counts as available from the start
     double gravity_start;         // J
-    double fastest_sphere; // m/s, of the velocities that spheres had before they were set anew
+    double fastest_outside; // m/s, of what was moved from outside before it was moved otherwise
 };
 
 // The time at the start of a step, s. Counted from where dt changed last, so that no sum of steps

@@ -1,0 +1,79 @@
+// All that a run has become by a moment, in double and by the builders' numbers, so that it passes
+// from one solver to another of the same nodes, whatever their precision, plan, numbering, team or
+// constants. What follows from the constants (rest lengths, volumes and gas as built) is no part
+// of it.
+#ifndef TAUT_SOLVER_CARRY_H
+#define TAUT_SOLVER_CARRY_H
+
+#include "parallel/team.h"
+#include "state/account.h"
+#include "topology/topology.h"
+
+struct system;
+
+// X(type, name, length, condition), as STATE_ARRAYS.
+#define CARRIED_ARRAYS(X)                                                                          \
+    X(double, positions, triples, true)                                                            \
+    X(double, velocities, triples, true)                                                           \
+    /* of the integrators that go on from the forces of the last step; and what the forces of the  \
+     * present places and velocities are, by which the next solver sees whether it has the same */ \
+    X(double, forces, triples, needs.forces)                                                       \
+    X(double, forces_seen, triples, needs.forces)                                                  \
+    /* one step back (verlet, bdf2) */                                                             \
+    X(double, positions_before, triples, needs.positions_before)                                   \
+    X(double, velocities_before, triples, needs.velocities_before)                                 \
+    /* where the next linear system starts from (implicit integrators) */                          \
+    X(double, correction, triples, needs.correction)                                               \
+    /* springs by their numbers in the uncut scene: m, of those that yielded, else 0; as built */  \
+    X(double, rest_length, springs, topology->any_yields)                                          \
+    X(double, rest_built, springs, topology->any_yields)                                           \
+    X(uint8_t, broken, springs, topology->any_breaks)                                              \
+    X(vec3, motion_position, motions, true)                                                        \
+    X(double, motion_angle, motions, true)                                                         \
+    X(double, motion_rate, motions, true)                                                          \
+    X(vec3, collider_centre, colliders, true)                                                      \
+    X(vec3, collider_velocity, colliders, true)                                                    \
+    X(double, collider_since, colliders, true)                                                     \
+    X(double, collider_radius, colliders, true)
+
+struct carried {
+    const struct topology *topology; // of the solver that it is from: whose motions and colliders
+    enum integrator integrator;
+    uint64_t triples, springs, motions, colliders; // three numbers a node
+    // The numbers in the uncut scene of each solver's springs; NULL: their own.
+    const uint32_t *from_springs, *to_springs;
+
+    uint64_t step, memory_from; // state.h
+    double dt;                  // s
+    double since_time;          // s, and
+    uint64_t since_step;        // the step, since when the next solver's dt is as it is
+    bool forces_current;
+    double fragile_losses;  // J
+    double fastest_outside; // m/s
+    struct work_account work;
+    struct implicit_account implicit_account;
+#define DECLARE(type, name, length, condition) type *name;
+    CARRIED_ARRAYS(DECLARE)
+#undef DECLARE
+};
+
+// For the solver of `from` the arrays that it has; false without memory. carried_free takes what
+// there is.
+bool carried_make(struct carried *carried, const struct topology *topology,
+                  enum integrator integrator, uint64_t springs);
+void carried_free(struct carried *carried);
+
+#ifdef TAUT_REAL_BITS
+#    include "base/real.h"
+
+// All workers together. Looking at the forces is no step: the state stays as it is.
+void REAL_NAME(carry_take)(struct system *system, struct carried *carried,
+                           const struct worker *worker);
+
+// Into a system that has been started with its own scene. What may be judged about divergence
+// begins here: energies, and the places of colliders.
+void REAL_NAME(carry_put)(struct system *system, struct carried *carried,
+                          const struct worker *worker);
+#endif
+
+#endif

@@ -1,0 +1,161 @@
+#include "solver_live.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "solver_carry.h"
+#include "solver_dt.h"
+
+// ---- What is carried from one solver to another
+
+struct carried_needs {
+    bool forces, positions_before, velocities_before, correction;
+};
+
+bool carried_make(struct carried *carried, const struct topology *topology,
+                  enum integrator integrator, uint64_t springs)
+{
+    const bool verlet = integrator == INTEGRATOR_VERLET, bdf2 = integrator == INTEGRATOR_BDF2;
+    const struct carried_needs needs = {
+        .forces = verlet || integrator == INTEGRATOR_VELOCITY_VERLET,
+        .positions_before = verlet || bdf2,
+        .velocities_before = bdf2,
+        .correction = integrator_is_implicit(integrator),
+    };
+    carried->topology = topology;
+    carried->integrator = integrator;
+    carried->triples = 3 * topology->node_count;
+    carried->springs = springs;
+    carried->motions = topology->motion_count;
+    carried->colliders = topology->collider_count;
+#define ALLOCATE(type, name, length, condition)                                                    \
+    if (condition) {                                                                               \
+        carried->name = memory_allocate(NULL, (size_t)carried->length, sizeof(type));              \
+        if (!carried->name)                                                                        \
+            return false;                                                                          \
+    }
+    CARRIED_ARRAYS(ALLOCATE)
+#undef ALLOCATE
+    return true;
+}
+
+void carried_free(struct carried *carried)
+{
+#define RELEASE(type, name, length, condition)                                                     \
+    memory_release(NULL, carried->name, (size_t)carried->length, sizeof(type));
+    CARRIED_ARRAYS(RELEASE)
+#undef RELEASE
+    *carried = (struct carried){0};
+}
+
+// ---- Going on
+
+struct going_on {
+    taut_solver *solver;
+    struct carried *carried;
+    bool adapts; // dt
+};
+
+static void take(void *context, const struct worker *worker)
+{
+    const struct going_on *it = context;
+    it->solver->functions->carry_take(it->solver->system, it->carried, worker);
+}
+
+static void put(void *context, const struct worker *worker)
+{
+    const struct going_on *it = context;
+    it->solver->functions->carry_put(it->solver->system, it->carried, worker);
+    if (it->adapts)
+        dt_adapt(it->solver, worker);
+}
+
+static taut_status compare_nodes(const struct topology *to, const struct topology *from,
+                                 taut_error *error)
+{
+    bool same = to->body_count == from->body_count;
+    for (size_t b = 0; same && b < to->body_count; b++)
+        same = to->bodies[b].node_count == from->bodies[b].node_count;
+    if (!same)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "a solver goes on from another one of the same nodes only; these have %llu "
+                    "and %llu in %zu and %zu bodies",
+                    (unsigned long long)from->node_count, (unsigned long long)to->node_count,
+                    from->body_count, to->body_count);
+    return TAUT_OK;
+}
+
+// How many numbers of springs there are to be in the uncut scene.
+static uint64_t count_numbers(uint64_t springs, const uint32_t *numbers)
+{
+    uint64_t most = numbers ? 0 : springs;
+    for (uint64_t i = 0; numbers && i < springs; i++)
+        most = numbers[i] + (uint64_t)1 > most ? numbers[i] + (uint64_t)1 : most;
+    return most;
+}
+
+taut_status solver_go_on_from(taut_solver *solver, taut_solver *from, const uint32_t *from_springs,
+                              const uint32_t *to_springs, taut_error *error)
+{
+    const struct topology *before = from->topology, *after = solver->topology;
+    taut_status status = compare_nodes(after, before, error);
+    if (status != TAUT_OK)
+        return status;
+    uint64_t springs = count_numbers(before->spring_count, from_springs);
+    uint64_t others = count_numbers(after->spring_count, to_springs);
+    if (!from_springs && !to_springs && springs != others)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "a solver goes on from another one of the same springs, unless it is told "
+                    "which they are; these have %llu and %llu",
+                    (unsigned long long)springs, (unsigned long long)others);
+    struct carried carried = {.from_springs = from_springs, .to_springs = to_springs};
+    struct going_on going_on = {.solver = from, .carried = &carried};
+    if (!carried_make(&carried, before, from->integrator, springs > others ? springs : others)) {
+        carried_free(&carried);
+        return fail_memory(error, "going on from another solver");
+    }
+    solver_work(from, take, &going_on);
+    going_on.solver = solver;
+    going_on.adapts = dt_go_on(solver, from);
+    carried.dt = from->dt;
+    carried.since_time = solver->dt_rule.since_time;
+    carried.since_step = solver->dt_rule.since_step;
+    solver_work(solver, put, &going_on);
+    carried_free(&carried);
+    return TAUT_OK;
+}
+
+// ---- Spheres
+
+taut_status solver_move_sphere(taut_solver *solver, size_t collider, const double centre[3],
+                               const double velocity[3], double radius, taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    if (collider >= topology->collider_count ||
+        topology->colliders[collider].type != COLLIDER_SPHERE)
+        return fail(error, TAUT_ERROR_ARGUMENT, "collider %zu is not a sphere of this scene",
+                    collider);
+    for (int axis = 0; axis < 3; axis++)
+        if (!isfinite(centre[axis]) || !isfinite(velocity[axis]))
+            return fail(error, TAUT_ERROR_ARGUMENT, "a sphere's place and velocity are finite");
+    if (!isfinite(radius) || !(radius > 0))
+        return fail(error, TAUT_ERROR_ARGUMENT, "a sphere's radius is above 0, not %g", radius);
+    solver->functions->set_sphere(solver->system, collider,
+                                  vec3_make(centre[0], centre[1], centre[2]),
+                                  vec3_make(velocity[0], velocity[1], velocity[2]), radius);
+    return TAUT_OK;
+}
+
+void solver_sphere(const taut_solver *solver, size_t collider, double centre[3], double velocity[3],
+                   double *radius)
+{
+    struct sphere_now now = solver->functions->sphere(solver->system, collider);
+    const vec3 vectors[2] = {now.centre, now.velocity};
+    double *const to[2] = {centre, velocity};
+    for (int i = 0; i < 2; i++) {
+        to[i][0] = vectors[i].x;
+        to[i][1] = vectors[i].y;
+        to[i][2] = vectors[i].z;
+    }
+    *radius = now.radius;
+}

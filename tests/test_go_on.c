@@ -1,0 +1,342 @@
+// A solver goes on where another one is: where nothing changed, to the bit as if there had never
+// been two; where constants changed, from the same places with the new ones.
+#include "samples.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver_live.h"
+
+enum { STEPS = 24 };
+
+static void go_on(taut_solver *solver, taut_solver *from)
+{
+    taut_error error = {0};
+    if (solver_go_on_from(solver, from, NULL, NULL, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+}
+
+static void assert_same_account(taut_solver *whole, taut_solver *second)
+{
+    struct snapshot_work a = work_of(whole), b = work_of(second);
+    assert_same_bits(a.damping, b.damping);
+    assert_same_bits(a.drag, b.drag);
+    assert_same_bits(a.friction, b.friction);
+    assert_same_bits(a.keep, b.keep);
+    assert_same_bits(a.wind, b.wind);
+    assert_same_bits(a.drives, b.drives);
+    assert_same_bits(a.inflation, b.inflation);
+    assert_near(a.breaking, b.breaking, 1e-12 * (1 + fabs(a.breaking)));
+}
+
+// Runs `whole` for twice so many steps as `first`, which `second` goes on from. All three go.
+static void assert_goes_on(taut_solver *whole, taut_solver *first, taut_solver *second,
+                           uint64_t steps, const char *what)
+{
+    advance(whole, 2 * steps);
+    advance(first, steps);
+    uint64_t halfway = taut_solver_hash(first);
+    go_on(second, first);
+    if (taut_solver_hash(first) != halfway || taut_solver_hash(second) != halfway)
+        fail_msg("%s: the state is not handed over as it is", what);
+    advance(second, steps);
+    if (taut_solver_hash(second) != taut_solver_hash(whole))
+        fail_msg("%s: does not go on to the bit", what);
+    assert_int_equal(taut_solver_step_count(second), 2 * steps);
+    assert_same_bits(taut_solver_time(second), taut_solver_time(whole));
+    assert_int_equal(taut_solver_broken_count(second), taut_solver_broken_count(whole));
+    assert_same_account(whole, second);
+    advance(first, steps); // it was not disturbed either
+    assert_true(taut_solver_hash(first) == taut_solver_hash(whole));
+    taut_solver_destroy(whole);
+    taut_solver_destroy(first);
+    taut_solver_destroy(second);
+}
+
+static void test_every_integrator(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        for (size_t s = 0; s < sample_count; s++) {
+            const char *name = integrator_name((enum integrator)i);
+            const char *precision = (s + (size_t)i) % 2 ? "single" : "double";
+            struct solver_options one = {.config = {.threads = 1}};
+            struct solver_options three = {.config = {.threads = 3}};
+            char *what = text_format("%s with %s", samples[s].name, name);
+            assert_goes_on(sample_solver(&samples[s], precision, name, &one),
+                           sample_solver(&samples[s], precision, name, &one),
+                           sample_solver(&samples[s], precision, name, &three), STEPS, what);
+            free(what);
+        }
+}
+
+// What changes with time or with the step, and what a step leaves behind it.
+static const char *const busy =
+    "precision: %s\nsimulation: {integrator: %s, dt: 0.0005, steps: 1%s}\n"
+    "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02, wind: {velocity: [3,1,-2],\n"
+    "  gusts: [{amplitude: [9,0,0], period: 0.02, phase: 40}]}}\n"
+    "bodies: [{name: b, type: sphere, center: [0.1,0.9,0.3], radius: 1, subdivisions: 2, mass: 2,\n"
+    "  velocity: [1,2,3], springs: {edges: {stiffness: 300, damping: 0.3, yield_at: 0.002},\n"
+    "  bend: {stiffness: 20, damping_law: full, damping: 0.1, break_at: 1.005}},\n"
+    "  pressure: {amount: 60, inflate: 0.02}, pins: [0, 5],\n"
+    "  drives: [{node: 17, velocity: [[0, [0,1,0]], [0.0102, [1,0,0]], [0.0153, [0,0,2]]]}]},\n"
+    "  {name: c, type: cloth, origin: [3,0,0], u: [1,0,0], v: [0,1,0], nodes: [20,9], mass: 1,\n"
+    "  pins: [left], velocity: [3,0,0], springs: {structural: {stiffness: 50, yield_at: 0.001,\n"
+    "  break_at: 1.06}, shear: {stiffness: 20}}},\n"
+    "  {name: e, type: pendulum, model: equation, pivot: [0,2,0], length: 1, angle: 30, mass: 1,\n"
+    "  direction: [1,0,0]}, {name: o, type: oscillator, model: closed_form, anchor: [1,0,0],\n"
+    "  axis: [0,-1,0], amplitude: 0.1, mass: 1, stiffness: 50}]\n"
+    "colliders: [{type: plane, point: [0,0.2,0], normal: [0,1,0], stiffness: 400, friction: 0.1,\n"
+    "  absorption: 1}, {type: sphere, center: [1,1,0.3], radius: 0.5, stiffness: 300,\n"
+    "  velocity: [-2,0,0]}%s]\n";
+
+static const char *const project =
+    ", {type: room, min: [-0.7,-3,-3], max: [9,3,3], response: project, keep: 0.9}";
+
+static taut_solver *busy_solver(int number, enum integrator integrator, int threads)
+{
+    struct solver_options options = {.config = {.threads = threads}};
+    return solver_from(scene_of(busy, number % 2 ? "single" : "double", integrator_name(integrator),
+                                number & 2 ? ", keep_velocity: 0.999" : "",
+                                number & 4 ? project : ""),
+                       &options);
+}
+
+static void test_busy_scene(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        for (int number = 0; number < 8; number++) {
+            char *what = text_format("number %d with %s", number, integrator_name(i));
+            taut_solver *whole = busy_solver(number, i, 1);
+            assert_goes_on(whole, busy_solver(number, i, 1), busy_solver(number, i, 2), STEPS,
+                           what);
+            free(what);
+        }
+    taut_solver *solver = busy_solver(1, INTEGRATOR_VERLET, 1);
+    advance(solver, STEPS); // springs do break before and after
+    uint64_t broken = taut_solver_broken_count(solver);
+    advance(solver, STEPS);
+    assert_true(broken > 0 && taut_solver_broken_count(solver) > broken);
+    taut_solver_destroy(solver);
+}
+
+// Once it has changed, dt is the state's, not that of the scene as built.
+static void test_dt_auto(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"symplectic_euler", "verlet", "rk4"};
+    for (int i = 0; i < 3; i++) {
+        taut_solver *solvers[3];
+        for (int k = 0; k < 3; k++)
+            solvers[k] = solver_of(
+                "simulation: {integrator: %s, dt: auto, duration: 900}\n"
+                "bodies: [{name: o, type: network, nodes: [[-1,0,0],[0,0,0],[1,0,0]],\n"
+                "  node_mass: [1, 1, 1], pins: [0, 2], velocities: [[0,0,0],[0,9,0],[0,0,0]],\n"
+                "  springs: [[0, 1, {stiffness: 100}], [1, 2, {stiffness: 100, break_at: "
+                "1.5}]]}]\n",
+                names[i]);
+        double built = taut_solver_dt(solvers[0]);
+        advance(solvers[1], 1100);
+        assert_true(taut_solver_dt(solvers[1]) != built); // else there is nothing to see here
+        go_on(solvers[2], solvers[1]);
+        assert_same_bits(taut_solver_dt(solvers[2]), taut_solver_dt(solvers[1]));
+        assert_int_equal(taut_solver_steps_planned(solvers[2]),
+                         taut_solver_steps_planned(solvers[1]));
+        advance(solvers[2], 1100);
+        advance(solvers[0], 2200);
+        assert_true(taut_solver_hash(solvers[2]) == taut_solver_hash(solvers[0]));
+        for (int k = 0; k < 3; k++)
+            taut_solver_destroy(solvers[k]);
+    }
+}
+
+// Set elsewhere in the middle of a step's length, it stays where it is.
+static void test_moved_sphere(void **state)
+{
+    (void)state;
+    static const double centre[3] = {0.3, 1.1, 0.2}, velocity[3] = {0, -1, 0};
+    taut_error error = {0};
+    taut_solver *whole = busy_solver(0, INTEGRATOR_VERLET, 1);
+    taut_solver *second = busy_solver(0, INTEGRATOR_VERLET, 1);
+    advance(whole, 7);
+    assert_int_equal(taut_solver_set_sphere(whole, 1, centre, velocity, &error), TAUT_OK);
+    advance(whole, 3);
+    go_on(second, whole);
+    advance(second, 10);
+    advance(whole, 10);
+    assert_true(taut_solver_hash(whole) == taut_solver_hash(second));
+    taut_solver_destroy(whole);
+    taut_solver_destroy(second);
+}
+
+// ---- Where something did change
+
+static taut_solver *rope(const char *simulation, const char *more)
+{
+    return solver_of("%s\nenvironment: {gravity: [0,-9.81,0]}\n"
+                     "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 24,\n"
+                     "  node_mass: 0.01, pins: [first], links: chain, %s}]\n",
+                     simulation, more);
+}
+
+#define SOFT "spring: {stiffness: 100, damping: 0.01}"
+
+// From each integrator to each: the same motion, but for what the integrators' own errors are.
+static void test_other_integrators(void **state)
+{
+    (void)state;
+    for (int from = 0; from < INTEGRATOR_COUNT; from++)
+        for (int to = 0; to < INTEGRATOR_COUNT; to++) {
+            char text[2][128];
+            snprintf(text[0], sizeof text[0], HEADER("%s", "0.0001"), integrator_name(from));
+            snprintf(text[1], sizeof text[1], HEADER("%s", "0.00005"), integrator_name(to));
+            taut_solver *first = rope(text[0], SOFT), *second = rope(text[1], SOFT);
+            advance(first, 1500);
+            go_on(second, first);
+            assert_near(taut_solver_time(second), 0.15, 1e-12);
+            advance(second, 1000);
+            assert_near(taut_solver_time(second), 0.2, 1e-12);
+            advance(first, 500);
+            vec3 a = place_of(first, 23), b = place_of(second, 23);
+            if (vec3_length(vec3_subtract(a, b)) > 2e-3)
+                fail_msg("%s to %s: %g m apart", integrator_name(from), integrator_name(to),
+                         vec3_length(vec3_subtract(a, b)));
+            taut_solver_destroy(first);
+            taut_solver_destroy(second);
+        }
+}
+
+// The state goes by the builder's numbers, from plan to plan and precision to precision.
+static void test_other_plans_and_precisions(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count; s++) {
+        struct solver_options plain = {.config = {.threads = 1, .kernel = TAUT_KERNEL_REFERENCE}};
+        struct solver_options kept = {.config = {.threads = 1}, .keep_numbers = true};
+        taut_solver *first = sample_solver(&samples[s], "double", "velocity_verlet", NULL);
+        taut_solver *others[3] = {
+            sample_solver(&samples[s], "double", "velocity_verlet", &plain),
+            sample_solver(&samples[s], "double", "velocity_verlet", &kept),
+            sample_solver(&samples[s], "single", "velocity_verlet", NULL),
+        };
+        advance(first, 20);
+        for (int k = 0; k < 3; k++)
+            go_on(others[k], first);
+        advance(first, 20);
+        double *expected = all_places(first);
+        for (int k = 0; k < 3; k++) {
+            advance(others[k], 20);
+            double *found = all_places(others[k]);
+            for (uint64_t i = 0; i < 3 * taut_solver_node_count(first); i++)
+                assert_near(found[i], expected[i], k == 2 ? 1e-4 : 1e-6);
+            free(found);
+            taut_solver_destroy(others[k]);
+        }
+        free(expected);
+        taut_solver_destroy(first);
+    }
+}
+
+// A hundred times as stiff, under way: the places are the same, and the run is not blamed for what
+// the springs hold now. Rest lengths are those as built.
+static void test_other_constants(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        char text[128];
+        if (integrator_limit((enum integrator)i) == 0) // grows whatever the constants
+            continue;
+        snprintf(text, sizeof text, HEADER("%s", "0.0002"), integrator_name(i));
+        taut_solver *first = rope(text, SOFT);
+        taut_solver *second = rope(text, "spring: {stiffness: 10000, damping: 0.5}");
+        advance(first, 2000);
+        double energy = energy_of(first).elastic;
+        go_on(second, first);
+        assert_near(energy_of(second).elastic, 100 * energy, 1e-9);
+        advance(second, 5000);
+        vec3 end = place_of(second, 23);
+        assert_true(vec3_length(end) < 1.02);
+        taut_solver_destroy(first);
+        taut_solver_destroy(second);
+    }
+}
+
+// Held from now on, a node stands still; let go, it falls.
+static void test_other_pins(void **state)
+{
+    (void)state;
+    static const char *const simulation = HEADER("verlet", "0.0002");
+    taut_solver *first = rope(simulation, SOFT);
+    taut_solver *second =
+        solver_of("%s\nenvironment: {gravity: [0,-9.81,0]}\n"
+                  "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 24,\n"
+                  "  node_mass: 0.01, pins: [last], links: chain, %s}]\n",
+                  simulation, SOFT);
+    advance(first, 500);
+    vec3 end = place_of(first, 23);
+    go_on(second, first);
+    advance(second, 500);
+    vec3 held = place_of(second, 23);
+    assert_same_bits(held.x, end.x);
+    assert_same_bits(held.y, end.y);
+    assert_true(vec3_length(velocity_of(second, 23)) == 0);
+    assert_true(place_of(second, 0).y < -0.001);
+    taut_solver_destroy(first);
+    taut_solver_destroy(second);
+}
+
+// What the scene says of a sphere otherwise counts from now on; the rest of it goes on.
+static void test_other_spheres(void **state)
+{
+    (void)state;
+    static const char *const scene = HEADER(
+        "symplectic_euler",
+        "0.001") "bodies: [{name: n, type: network, nodes: [[0,0,0]],\n"
+                 "  node_mass: 1, springs: []}]\n"
+                 "colliders: [{type: sphere, center: [%d,0,0], radius: %d, velocity: [0,%d,0],\n"
+                 "  stiffness: 5}]\n";
+    taut_solver *first = solver_of(scene, 9, 1, 2), *larger = solver_of(scene, 9, 3, 2);
+    taut_solver *slower = solver_of(scene, 9, 1, 1), *away = solver_of(scene, 8, 1, 2);
+    advance(first, 500);
+    double centre[3], velocity[3], radius;
+    taut_solver *const others[] = {larger, slower, away};
+    static const double expected[3][4] = {{9, 1.2, 2, 3}, {9, 1.1, 1, 1}, {8, 0.2, 2, 1}};
+    for (int k = 0; k < 3; k++) {
+        go_on(others[k], first);
+        advance(others[k], 100);
+        solver_sphere(others[k], 0, centre, velocity, &radius);
+        assert_near(centre[0], expected[k][0], 1e-12);
+        assert_near(centre[1], expected[k][1], 1e-12);
+        assert_near(velocity[1], expected[k][2], 0);
+        assert_near(radius, expected[k][3], 0);
+        taut_solver_destroy(others[k]);
+    }
+    taut_solver_destroy(first);
+}
+
+static void test_refuses_other_nodes(void **state)
+{
+    (void)state;
+    taut_error error = {0};
+    taut_solver *first = rope(HEADER("verlet", "0.001"), SOFT);
+    taut_solver *second = oscillator_of((struct oscillator){"verlet", 1, 0.1, 1, 0, 0});
+    assert_int_equal(solver_go_on_from(second, first, NULL, NULL, &error), TAUT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.text, "same nodes"));
+    taut_solver_destroy(first);
+    taut_solver_destroy(second);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_integrator),  cmocka_unit_test(test_busy_scene),
+        cmocka_unit_test(test_dt_auto),           cmocka_unit_test(test_moved_sphere),
+        cmocka_unit_test(test_other_integrators), cmocka_unit_test(test_other_plans_and_precisions),
+        cmocka_unit_test(test_other_constants),   cmocka_unit_test(test_other_pins),
+        cmocka_unit_test(test_other_spheres),     cmocka_unit_test(test_refuses_other_nodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
