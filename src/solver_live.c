@@ -5,6 +5,50 @@
 #include "base/memory.h"
 #include "solver_carry.h"
 #include "solver_dt.h"
+#include "topology/cut.h"
+
+// ---- Springs and faces left out
+
+// What else is wanted of the bodies, and then the cuts.
+struct cut_change {
+    const struct solver_options *wanted;
+    const struct solver_cuts *cuts;
+};
+
+static taut_status cut(const void *context, struct bodies *bodies, taut_error *error)
+{
+    const struct cut_change *it = context;
+    const struct solver_options *wanted = it->wanted;
+    taut_status status =
+        wanted->change ? wanted->change(wanted->change_context, bodies, error) : TAUT_OK;
+    if (status != TAUT_OK)
+        return status;
+    uint64_t springs = 0, faces = 0;
+    for (size_t b = 0; b < bodies->count; b++) {
+        springs += bodies->items[b].spring_count;
+        faces += bodies->items[b].face_count;
+    }
+    if (springs != it->cuts->spring_count || faces != it->cuts->face_count)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "the cuts are of %llu springs and %llu faces, but the scene has %llu and %llu",
+                    (unsigned long long)it->cuts->spring_count,
+                    (unsigned long long)it->cuts->face_count, (unsigned long long)springs,
+                    (unsigned long long)faces);
+    if (!bodies_cut(bodies, it->cuts->springs, it->cuts->faces))
+        return fail_memory(error, "the bodies that were cut");
+    return TAUT_OK;
+}
+
+taut_status solver_create_cut(const taut_scene *scene, const struct solver_options *options,
+                              const struct solver_cuts *cuts, taut_solver **solver,
+                              taut_error *error)
+{
+    struct cut_change change = {options, cuts};
+    struct solver_options cutting = *options;
+    cutting.change = cut;
+    cutting.change_context = &change;
+    return solver_create(scene, cuts ? &cutting : options, solver, error);
+}
 
 // ---- What is carried from one solver to another
 

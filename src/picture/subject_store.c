@@ -86,9 +86,10 @@ static void take_spheres(const taut_solver *solver, struct subject_store *store)
         store->spheres[c] = (struct subject_sphere){0};
         if (collider->type != COLLIDER_SPHERE)
             continue;
-        vec3 centre = solver->functions->sphere_centre(solver->system, c);
+        struct sphere_now sphere = solver->functions->sphere(solver->system, c);
         store->spheres[c] = (struct subject_sphere){
-            {(float)centre.x, (float)centre.y, (float)centre.z}, (float)collider->radius};
+            {(float)sphere.centre.x, (float)sphere.centre.y, (float)sphere.centre.z},
+            (float)sphere.radius};
     }
 }
 

@@ -1,0 +1,153 @@
+#include "topology/cut.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static uint64_t count_left(const uint8_t *cut, uint64_t count)
+{
+    uint64_t left = 0;
+    for (uint64_t i = 0; i < count; i++)
+        left += !cut[i];
+    return left;
+}
+
+// ---- Springs
+
+// What the lists of a body become.
+struct spring_lists {
+    uint64_t count;
+    uint32_t (*springs)[2];
+    uint32_t *materials;
+    double *rest_lengths;
+};
+
+static bool lists_make(const struct body *body, uint64_t count, struct spring_lists *lists)
+{
+    lists->count = count;
+    lists->springs = memory_allocate(NULL, (size_t)count, sizeof *lists->springs);
+    if (body->spring_materials)
+        lists->materials = memory_allocate(NULL, (size_t)count, sizeof *lists->materials);
+    if (body->rest_lengths || body->directions)
+        lists->rest_lengths = memory_allocate(NULL, (size_t)count, sizeof *lists->rest_lengths);
+    return lists->springs && !lists->materials == !body->spring_materials &&
+           !lists->rest_lengths == !(body->rest_lengths || body->directions);
+}
+
+static void lists_free(struct spring_lists *lists)
+{
+    memory_release(NULL, lists->springs, (size_t)lists->count, sizeof *lists->springs);
+    memory_release(NULL, lists->materials, (size_t)lists->count, sizeof *lists->materials);
+    memory_release(NULL, lists->rest_lengths, (size_t)lists->count, sizeof *lists->rest_lengths);
+}
+
+static double built_length(const struct body *body, uint64_t spring)
+{
+    struct spring_ends ends = body_spring(body, spring);
+    const double *a = body->positions + 3 * (size_t)ends.a;
+    const double *b = body->positions + 3 * (size_t)ends.b;
+    return vec3_length(vec3_make(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
+}
+
+// All springs of a direction have the rest length of its first one (topology.c).
+static double rest_length_of(const struct body *body, size_t kind, uint64_t spring)
+{
+    if (body->rest_lengths)
+        return body->rest_lengths[spring];
+    const struct material *material = &body->materials[kind];
+    if (material->has_rest_length)
+        return material->rest_length;
+    size_t d = 0;
+    while (d + 1 < body->direction_count && body->directions[d + 1].first_spring <= spring)
+        d++;
+    return built_length(body, body->directions[d].first_spring);
+}
+
+static void fill_lists(const struct body *body, const uint8_t *cut, struct spring_lists *lists,
+                       uint64_t kind_start[SPRING_KINDS_MAX + 1])
+{
+    uint64_t at = 0;
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++) {
+        kind_start[kind] = at;
+        for (uint64_t s = body->kind_start[kind]; s < body->kind_start[kind + 1]; s++) {
+            if (cut[s])
+                continue;
+            struct spring_ends ends = body_spring(body, s);
+            lists->springs[at][0] = ends.a;
+            lists->springs[at][1] = ends.b;
+            if (lists->materials)
+                lists->materials[at] = body->spring_materials[s];
+            if (lists->rest_lengths)
+                lists->rest_lengths[at] = rest_length_of(body, kind, s);
+            at++;
+        }
+    }
+    kind_start[SPRING_KINDS_MAX] = at;
+}
+
+static bool cut_springs(struct body *body, const uint8_t *cut)
+{
+    struct spring_lists lists = {.count = 0};
+    uint64_t kind_start[SPRING_KINDS_MAX + 1];
+    if (!lists_make(body, count_left(cut, body->spring_count), &lists)) {
+        lists_free(&lists);
+        return false;
+    }
+    fill_lists(body, cut, &lists, kind_start);
+    lists_free(&(struct spring_lists){body->spring_count, body->springs, body->spring_materials,
+                                      body->rest_lengths});
+    memory_release(NULL, body->directions, body->direction_count, sizeof *body->directions);
+    body->directions = NULL;
+    body->direction_count = 0;
+    body->spring_count = lists.count;
+    body->springs = lists.springs;
+    body->spring_materials = lists.materials;
+    body->rest_lengths = lists.rest_lengths;
+    memcpy(body->kind_start, kind_start, sizeof kind_start);
+    return true;
+}
+
+// ---- Faces
+
+static bool cut_faces(struct body *body, const uint8_t *cut)
+{
+    const uint64_t left = count_left(cut, body->face_count), arity = (uint64_t)body->face_arity;
+    uint32_t *faces = memory_allocate(NULL, (size_t)(left * arity), sizeof *faces);
+    if (!faces)
+        return false;
+    uint64_t at = 0;
+    for (uint64_t f = 0; f < body->face_count; f++) {
+        struct body_face face = body_face(body, f);
+        for (uint64_t corner = 0; !cut[f] && corner < arity; corner++)
+            faces[at++] = face.nodes[corner];
+    }
+    memory_release(NULL, body->faces, (size_t)(body->face_count * arity), sizeof *body->faces);
+    if (left < body->face_count) {
+        body->closed = false;
+        body->pressure.present = false;
+    }
+    body->faces = faces;
+    body->face_count = left;
+    body->is_sheet = false;
+    return true;
+}
+
+// Whoever lists its springs may be renumbered, so a sheet lists its faces as well; and is no grid.
+bool bodies_cut(struct bodies *bodies, const uint8_t *springs, const uint8_t *faces)
+{
+    for (size_t b = 0; b < bodies->count; b++) {
+        struct body *body = &bodies->items[b];
+        const uint64_t spring_count = body->spring_count, face_count = body->face_count;
+        const bool loses_springs = count_left(springs, spring_count) < spring_count;
+        const bool loses_faces = count_left(faces, face_count) < face_count;
+        if (loses_springs && !cut_springs(body, springs))
+            return false;
+        if ((loses_faces || (loses_springs && body->is_sheet)) && !cut_faces(body, faces))
+            return false;
+        if (loses_springs)
+            memset(body->grid, 0, sizeof body->grid);
+        springs += spring_count;
+        faces += face_count;
+    }
+    return true;
+}

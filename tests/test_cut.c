@@ -1,0 +1,248 @@
+// Solvers without some of a scene's springs and faces: the rest moves as if the cut ones had never
+// been, whatever kernel it had; what is torn off falls; and a run goes on through a cut.
+#include "samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver_live.h"
+
+static struct solver_cuts cuts_of(const taut_solver *whole)
+{
+    struct solver_cuts cuts = {.spring_count = taut_solver_spring_count(whole),
+                               .face_count = taut_solver_face_count(whole)};
+    cuts.springs = calloc((size_t)cuts.spring_count + 1, 1);
+    cuts.faces = calloc((size_t)cuts.face_count + 1, 1);
+    assert_non_null(cuts.springs);
+    assert_non_null(cuts.faces);
+    return cuts;
+}
+
+static void cuts_free(struct solver_cuts *cuts)
+{
+    free(cuts->springs);
+    free(cuts->faces);
+}
+
+static taut_solver *cut_solver(taut_scene *scene, const struct solver_cuts *cuts,
+                               const struct solver_options *options)
+{
+    struct solver_options one = {.config = {.threads = 1}};
+    taut_solver *solver;
+    taut_error error = {0};
+    if (solver_create_cut(scene, options ? options : &one, cuts, &solver, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    taut_scene_destroy(scene);
+    return solver;
+}
+
+static taut_scene *scene_of_sample(const struct sample *sample, const char *more)
+{
+    return scene_of("precision: double\nsimulation: {dt: 0.0002, steps: 1}\n%s%s", sample->text,
+                    more);
+}
+
+// What cut springs pull with is what is missing of the forces at the beginning: the forces of the
+// whole scene are those without the first half and those without the second, of springs alone.
+static void test_forces_are_those_of_the_rest(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count; s++) {
+        if (strcmp(samples[s].name, "rope_all") == 0) // of springs that are not stretched
+            continue;
+        taut_solver *whole = solver_from(scene_of_sample(&samples[s], ""), NULL);
+        struct solver_cuts none = cuts_of(whole), all = cuts_of(whole);
+        struct solver_cuts even = cuts_of(whole), odd = cuts_of(whole);
+        for (uint64_t i = 0; i < none.spring_count; i++) {
+            all.springs[i] = 1;
+            even.springs[i] = i % 2 == 0;
+            odd.springs[i] = i % 2 != 0;
+        }
+        const struct solver_cuts *cuts[] = {&none, &all, &even, &odd};
+        double *forces[4], *places = all_places(whole), most = 0;
+        uint64_t count = taut_solver_node_count(whole);
+        for (int k = 0; k < 4; k++) {
+            taut_solver *solver = cut_solver(scene_of_sample(&samples[s], ""), cuts[k], NULL);
+            for (uint64_t node = 0; node < count; node++) { // nothing is at rest length any more
+                double wave = 0.01 * sin(3.0 * (double)node);
+                put(solver, node,
+                    vec3_make(places[3 * node] + wave, places[3 * node + 1] - wave,
+                              places[3 * node + 2] + 2 * wave));
+            }
+            forces[k] = all_forces(solver);
+            taut_solver_destroy(solver);
+        }
+        for (uint64_t i = 0; i < 3 * count; i++)
+            most = fmax(most, fabs(forces[0][i]));
+        for (uint64_t i = 0; i < 3 * count; i++)
+            assert_near(forces[2][i] + forces[3][i] - forces[1][i], forces[0][i], 1e-9 * most);
+        for (int k = 0; k < 4; k++)
+            free(forces[k]);
+        free(places);
+        cuts_free(&none);
+        cuts_free(&all);
+        cuts_free(&even);
+        cuts_free(&odd);
+        taut_solver_destroy(whole);
+    }
+}
+
+// Without faces, wind finds nothing to blow at, and gas nothing to push at.
+static void test_faces(void **state)
+{
+    (void)state;
+    static const char *const scene = HEADER(
+        "symplectic_euler",
+        "0.001") "environment: {wind: {velocity: [3,0,5], law: face}}\n"
+                 "bodies: [{name: c, type: cloth, origin: [0,2,0], u: [1,0,0], v: [0,1,0], nodes: "
+                 "[7,5],\n"
+                 "  mass: 1, stiffness: 10}, {name: b, type: sphere, center: [0,0,0], radius: 1,\n"
+                 "  subdivisions: 1, mass: 1, springs: {edges: {stiffness: 100}},\n"
+                 "  pressure: {amount: 9}}]\n";
+    taut_solver *whole = solver_of("%s", scene);
+    struct solver_cuts cuts = cuts_of(whole);
+    memset(cuts.faces, 1, (size_t)cuts.face_count);
+    taut_solver *none = cut_solver(scene_of("%s", scene), &cuts, NULL);
+    assert_int_equal(taut_solver_face_count(none), 0);
+    assert_int_equal(taut_solver_spring_count(none), taut_solver_spring_count(whole));
+    for (uint64_t node = 0; node < taut_solver_node_count(none); node++)
+        assert_near(vec3_length(force_on(none, node)), 0, 1e-9);
+    assert_true(vec3_length(force_on(whole, 8)) > 0.01);
+    memset(cuts.faces, 0, (size_t)cuts.face_count);
+    cuts.faces[0] = cuts.faces[cuts.face_count - 1] = 1; // the cloth's first, the ball's last
+    taut_solver *one = cut_solver(scene_of("%s", scene), &cuts, NULL);
+    assert_true(vec3_length(vec3_subtract(force_on(one, 0), force_on(whole, 0))) > 1e-3);
+    assert_vector_near(force_on(one, 15), force_on(whole, 15), 1e-12);
+    assert_true(!one->topology->bodies[1].pressure.present && !one->topology->bodies[1].closed);
+    taut_solver_destroy(whole);
+    taut_solver_destroy(none);
+    taut_solver_destroy(one);
+    cuts_free(&cuts);
+}
+
+// A node that has lost all of its springs falls freely, on every integrator and kernel.
+static void test_torn_off(void **state)
+{
+    (void)state;
+    static const char *const scene =
+        "precision: double\nsimulation: {integrator: %s, dt: 0.001, steps: 1}\n"
+        "environment: {gravity: [0,-10,0]}\n"
+        "bodies: [{name: c, type: lattice, origin: [0,2,0], nodes: [8,8,8], spacing: 0.1,\n"
+        "  mass: 1, springs: {k1: {stiffness: 300}, k2: {stiffness: 300}}, pins: [{box: "
+        "[[-1,-1,-1],[0.01,9,9]]}]},\n"
+        "  {name: n, type: network, nodes: [[0,0,0],[1,0,0]], node_mass: 1,\n"
+        "  springs: [[0,1,{stiffness: 3}]]}]\n";
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        const char *name = integrator_name((enum integrator)i);
+        if (integrator_limit((enum integrator)i) == 0) // grows
+            continue;
+        taut_solver *whole = solver_of(scene, name);
+        struct solver_cuts cuts = cuts_of(whole);
+        struct moment_view lists;
+        taut_error error = {0};
+        assert_int_equal(moment_view_make(whole, WANT_LISTS, &lists, &error), TAUT_OK);
+        for (uint64_t s = 0; s < cuts.spring_count - 1; s++)
+            cuts.springs[s] = lists.springs[s][0] == 511 || lists.springs[s][1] == 511;
+        cuts.springs[cuts.spring_count - 1] = 1;
+        struct solver_options two = {.config = {.threads = 2}};
+        taut_solver *solver = cut_solver(scene_of(scene, name), &cuts, &two);
+        assert_int_equal(taut_solver_spring_count(solver), cuts.spring_count - 7);
+        advance(solver, 100);
+        for (uint64_t node = 511; node < 514; node++)
+            assert_near(velocity_of(solver, node).y, -1, 1e-6);
+        assert_true(velocity_of(solver, 507).y > -0.9);
+        struct critical_step critical;
+        assert_int_equal(solver_critical_step(solver, &critical, &error), TAUT_OK);
+        assert_true(critical.known);
+        moment_view_free(&lists);
+        taut_solver_destroy(whole);
+        taut_solver_destroy(solver);
+        cuts_free(&cuts);
+    }
+}
+
+// No springs at all are well, too.
+static void test_everything_cut(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count; s++) {
+        taut_solver *whole = solver_from(scene_of_sample(&samples[s], ""), NULL);
+        struct solver_cuts cuts = cuts_of(whole);
+        memset(cuts.springs, 1, (size_t)cuts.spring_count);
+        memset(cuts.faces, 1, (size_t)cuts.face_count);
+        taut_solver *solver = cut_solver(scene_of_sample(&samples[s], ""), &cuts, NULL);
+        assert_int_equal(taut_solver_spring_count(solver), 0);
+        advance(solver, 20);
+        struct critical_step critical;
+        taut_error error = {0};
+        assert_int_equal(solver_critical_step(solver, &critical, &error), TAUT_OK);
+        taut_solver_destroy(whole);
+        taut_solver_destroy(solver);
+        cuts_free(&cuts);
+    }
+}
+
+// A cloth that is cut while it tears and yields: what both solvers have keeps its memory. The
+// first cut, of nothing, changes nothing but the kernel; the second parts the cloth.
+static void test_goes_on_through_cuts(void **state)
+{
+    (void)state;
+    static const char *const scene = HEADER(
+        "velocity_verlet",
+        "0.0005") "environment: {gravity: [0,-9.81,0]}\n"
+                  "bodies: [{name: c, type: cloth, origin: [0,2,0], u: [1,0,0], v: [0,-1,0],\n"
+                  "  nodes: [20,20], mass: 1, pins: [top], springs: {structural: {stiffness: 90,\n"
+                  "  yield_at: 0.02, break_at: 1.2}, shear: {stiffness: 9}}}]\n";
+    taut_solver *whole = solver_of("%s", scene);
+    advance(whole, 700);
+    uint64_t broken = taut_solver_broken_count(whole);
+    assert_true(broken > 0);
+    struct solver_cuts cuts = cuts_of(whole);
+    struct moment_view lists;
+    taut_error error = {0};
+    assert_int_equal(moment_view_make(whole, WANT_LISTS | WANT_STRAINS, &lists, &error), TAUT_OK);
+    moment_view_take(whole, WANT_STRAINS, &lists);
+    uint32_t *left = calloc((size_t)cuts.spring_count, sizeof *left);
+    assert_non_null(left);
+    uint32_t count = 0;
+    uint64_t broken_left = 0;
+    for (uint64_t s = 0; s < cuts.spring_count; s++) {
+        cuts.springs[s] = (lists.springs[s][0] < 200) != (lists.springs[s][1] < 200);
+        broken_left += !cuts.springs[s] && lists.broken[s];
+        if (!cuts.springs[s])
+            left[count++] = (uint32_t)s;
+    }
+    taut_solver *parted = cut_solver(scene_of("%s", scene), &cuts, NULL);
+    assert_int_equal(taut_solver_spring_count(parted), count);
+    assert_int_equal(solver_go_on_from(parted, whole, NULL, NULL, &error), TAUT_ERROR_ARGUMENT);
+    assert_int_equal(solver_go_on_from(parted, whole, NULL, left, &error), TAUT_OK);
+    assert_int_equal(taut_solver_broken_count(parted), broken_left);
+    for (uint32_t i = 0; i < count; i += 7)
+        assert_near(rest_length_of(parted, i), rest_length_of(whole, left[i]), 1e-12);
+    taut_solver *again = cut_solver(scene_of("%s", scene), &cuts, NULL);
+    advance(parted, 50);
+    assert_int_equal(solver_go_on_from(again, parted, left, left, &error), TAUT_OK);
+    advance(parted, 150);
+    advance(again, 150);
+    assert_true(taut_solver_hash(parted) == taut_solver_hash(again));
+    assert_near(velocity_of(parted, 390).y - velocity_of(whole, 390).y, -9.81 * 0.1, 0.5);
+    moment_view_free(&lists);
+    free(left);
+    cuts_free(&cuts);
+    taut_solver_destroy(whole);
+    taut_solver_destroy(parted);
+    taut_solver_destroy(again);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forces_are_those_of_the_rest),
+        cmocka_unit_test(test_faces),
+        cmocka_unit_test(test_torn_off),
+        cmocka_unit_test(test_everything_cut),
+        cmocka_unit_test(test_goes_on_through_cuts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
