@@ -54,6 +54,9 @@ if(TAUT_HAS_PICTURES)
         src/picture/faces.c
         src/picture/springs.c
         src/picture/renderer.c
+        src/picture/reel.c
+        src/picture/strip.c
+        src/picture/film.c
     )
     target_include_directories(taut_picture PUBLIC src)
     target_link_libraries(taut_picture PUBLIC taut_static PRIVATE taut_flags PkgConfig::EPOXY

@@ -72,7 +72,7 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
     static const struct {
         const char *command, *says;
     } cases[] = {
-        {"taut stabilty hanging.yaml", "the commands are check, info, run, stability and bench"},
+        {"taut stabilty hanging.yaml", "the commands are check, info, run, stability, render and bench"},
         {"taut chek hanging.yaml", "did you mean 'check'?"},
         {"taut --frobnicate", "there is no option '--frobnicate'"},
         {"taut help fly", "there is no command 'fly'"},

@@ -1,28 +1,11 @@
 // The stepping loop. Between two events (a frame, a probe's row, the end) steps are taken in
-// batches of about BATCH_SECONDS, so that signals and progress are served; how the steps are cut
-// into batches changes nothing of what is computed or written.
+// batches, so that signals and progress are served.
 #include "cli/run.h"
 
 #include "base/clock.h"
+#include "cli/batch.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
-
-static const double BATCH_SECONDS = 0.075;
-
-struct batch {
-    uint64_t steps;
-    double step_seconds; // what a step takes, smoothed
-};
-
-static void resize(struct batch *batch, uint64_t steps, double elapsed)
-{
-    double each = elapsed / (double)steps;
-    batch->step_seconds = batch->step_seconds > 0 ? (3 * batch->step_seconds + each) / 4 : each;
-    double fitting = BATCH_SECONDS / (batch->step_seconds + 1e-9);
-    // Not more than doubled at once: the first steps after a pause may have been quick.
-    double limit = 2 * (double)batch->steps;
-    batch->steps = (uint64_t)(fitting < 1 ? 1 : fitting < limit ? fitting : limit);
-}
 
 // Once a run: that the equations of an implicit step were not solved. Its end tells how often.
 static void warn_of_unsolved(struct run *run)
@@ -49,11 +32,11 @@ static void step_to(struct run *run, uint64_t target, bool frame, struct batch *
         run->signal_number = signals_caught();
         if (run->signal_number != 0)
             return;
-        uint64_t steps = target - step < batch->steps ? target - step : batch->steps;
+        uint64_t steps = batch_steps(batch, target - step);
         double begin = clock_seconds();
         run->status =
             solver_advance(run->solver, steps, frame && step + steps == target, &run->error);
-        resize(batch, steps, clock_seconds() - begin);
+        batch_learn(batch, steps, clock_seconds() - begin);
         warn_of_unsolved(run);
         progress_update(&run->progress);
         step = taut_solver_step_count(run->solver);
@@ -69,7 +52,7 @@ static uint64_t next_frame(struct run *run, uint64_t last_frame, uint64_t step)
 
 void run_steps(struct run *run)
 {
-    struct batch batch = {.steps = 1};
+    struct batch batch = batch_make();
     uint64_t step = 0, last_frame = 0;
     while (step < run->solver->steps_planned) {
         uint64_t frame = next_frame(run, last_frame, step);

@@ -16,12 +16,6 @@ struct renderer {
     struct springs springs;
 };
 
-const char *colouring_name(enum colouring colouring)
-{
-    static const char *const names[] = {"plain", "kind", "strain", "tension"};
-    return colouring < COLOURING_COUNT ? names[colouring] : "";
-}
-
 void render_options_default(struct render_options *options)
 {
     *options = (struct render_options){.colouring = COLOURING_PLAIN};

@@ -1,0 +1,41 @@
+// What is to be drawn: a picture, a strip or a film, and of which times.
+#ifndef TAUT_CLI_RENDER_PLAN_H
+#define TAUT_CLI_RENDER_PLAN_H
+
+#include "base/status.h"
+#include "cli/render_wish.h"
+
+enum render_sort { RENDER_PICTURE, RENDER_STRIP, RENDER_MP4, RENDER_GIF };
+
+// How long what is drawn lasts, and where its frames are.
+struct render_span {
+    double end; // s
+    const double
+        *times; // of a finished run's frames, ascending; NULL: there is a frame at any time
+    size_t time_count;
+};
+
+struct render_plan {
+    enum render_sort sort;
+    double *times; // s, ascending
+    size_t count;
+    int width, height; // of each frame
+    int columns;       // of a strip
+    double fps, speed; // of a film
+};
+
+// What the options ask for; TAUT_ERROR_ARGUMENT where they contradict each other or the span, or
+// the file's suffix is none of .png, .mp4 and .gif. render_plan_free after success.
+taut_status render_plan_make(const struct render_wish *wish, const char *path,
+                             const struct render_span *span, struct render_plan *plan,
+                             taut_error *error);
+
+// Of the path alone, so that it can be known before a scene is read.
+taut_status render_sort_of(const struct render_wish *wish, const char *path, enum render_sort *sort,
+                           taut_error *error);
+
+bool render_is_film(enum render_sort sort);
+
+void render_plan_free(struct render_plan *plan);
+
+#endif
