@@ -40,7 +40,8 @@ taut_component(VIEWER "${TAUT_VIEWER}" "libglfw3-dev libimgui-dev, and what pict
 # taut_picture: what draws. The subject and the camera, which need no OpenGL, are in libtaut.a.
 if(TAUT_HAS_PICTURES)
     include(cmake/embed_shaders.cmake)
-    taut_embed_shaders(TAUT_SHADER_SOURCE common background faces springs)
+    taut_embed_shaders(TAUT_SHADER_SOURCE common background blur faces outlines
+        overlays planes points solids springs)
     add_library(taut_picture STATIC
         src/picture/image.c
         src/picture/canvas.c
@@ -51,8 +52,16 @@ if(TAUT_HAS_PICTURES)
         src/picture/tables.c
         src/picture/normals.c
         src/picture/frame.c
+        src/picture/shadow.c
+        src/picture/solids.c
+        src/picture/colliders.c
         src/picture/faces.c
+        src/picture/outlines.c
         src/picture/springs.c
+        src/picture/marks.c
+        src/picture/arrows.c
+        src/picture/overlay.c
+        src/picture/legend.c
         src/picture/renderer.c
         src/picture/reel.c
         src/picture/strip.c

@@ -190,23 +190,18 @@ static float square_of(const struct subject_body *body)
     return square > 1.0f ? square : 1.0f;
 }
 
-static void set_colour(GLuint program, const char *name, struct colour colour)
-{
-    glUniform3f(glGetUniformLocation(program, name), colour.red, colour.green, colour.blue);
-}
-
 static void set_body(GLuint program, const struct subject_body *body, size_t number)
 {
     struct colour front = colour_of_body(number);
     struct colour second = body->type == BODY_LATTICE ? colour_mix(front, colour_pale(front), 0.25)
                                                       : colour_pale(front);
-    set_colour(program, "front", front);
-    set_colour(program, "back", colour_back(front));
-    set_colour(program, "second", second);
-    glUniform1i(glGetUniformLocation(program, "first_node"), (GLint)body->first_node);
+    gl_set_colour(program, "front", front);
+    gl_set_colour(program, "back", colour_back(front));
+    gl_set_colour(program, "second", second);
+    gl_set_int(program, "first_node", body->first_node);
     glUniform3i(glGetUniformLocation(program, "grid"), (GLint)body->grid[0], (GLint)body->grid[1],
                 (GLint)body->grid[2]);
-    glUniform1f(glGetUniformLocation(program, "square"), square_of(body));
+    gl_set_float(program, "square", square_of(body));
 }
 
 void faces_draw(const struct faces *faces, const struct frame *frame, const struct values *values,
@@ -214,7 +209,7 @@ void faces_draw(const struct faces *faces, const struct frame *frame, const stru
 {
     glUseProgram(faces->program);
     tables_bind(tables, values, faces->program);
-    glUniform1i(glGetUniformLocation(faces->program, "by_value"), values->of_nodes);
+    gl_set_int(faces->program, "by_value", values->of_nodes);
     glBindVertexArray(faces->vertices);
     glEnable(GL_POLYGON_OFFSET_FILL); // springs lie on top
     glPolygonOffset(1.0f, 1.0f);
@@ -223,8 +218,7 @@ void faces_draw(const struct faces *faces, const struct frame *frame, const stru
         if (drawn->count == 0)
             continue;
         set_body(faces->program, &frame->subject->bodies[b], b);
-        glUniform1i(glGetUniformLocation(faces->program, "flat_normals"),
-                    flat_normals(drawn, frame));
+        gl_set_int(faces->program, "flat_normals", flat_normals(drawn, frame));
         glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, drawn->indices);
         glDrawElements(GL_TRIANGLES, (GLsizei)drawn->count, GL_UNSIGNED_INT, NULL);
     }

@@ -24,18 +24,24 @@ static void grow_by_nodes(struct frame *frame)
     grow(frame, vec3_make(low[0], low[1], low[2]), vec3_make(high[0], high[1], high[2]));
 }
 
-static void grow_by_colliders(struct frame *frame)
+static void grow_by_spheres(struct frame *frame)
+{
+    for (size_t i = 0; frame->moment->spheres && i < frame->subject->collider_count; i++) {
+        const struct subject_sphere *sphere = &frame->moment->spheres[i];
+        if (!(sphere->radius > 0.0f))
+            continue;
+        vec3 centre = vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]);
+        vec3 radius = vec3_make(sphere->radius, sphere->radius, sphere->radius);
+        grow(frame, vec3_subtract(centre, radius), vec3_add(centre, radius));
+    }
+}
+
+static void grow_by_rooms(struct frame *frame)
 {
     for (size_t i = 0; i < frame->subject->collider_count; i++) {
         const struct scene_collider *collider = &frame->subject->colliders[i];
-        if (collider->type == COLLIDER_ROOM) {
+        if (collider->type == COLLIDER_ROOM)
             grow(frame, collider->min, collider->max);
-        } else if (collider->type == COLLIDER_SPHERE && frame->moment->spheres) {
-            const struct subject_sphere *sphere = &frame->moment->spheres[i];
-            vec3 centre = vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]);
-            vec3 radius = vec3_make(sphere->radius, sphere->radius, sphere->radius);
-            grow(frame, vec3_subtract(centre, radius), vec3_add(centre, radius));
-        }
     }
 }
 
@@ -114,7 +120,10 @@ void frame_begin(struct frame *frame, const struct subject *subject,
                             .low = {INFINITY, INFINITY, INFINITY},
                             .high = {-INFINITY, -INFINITY, -INFINITY}};
     grow_by_nodes(frame);
-    grow_by_colliders(frame);
+    grow_by_spheres(frame);
+    frame->casters_low = frame->low;
+    frame->casters_high = frame->high;
+    grow_by_rooms(frame);
     frame->size = vec3_length(vec3_subtract(frame->high, frame->low));
     if (!(frame->size > 0.0))
         frame->size = 1.0;

@@ -21,6 +21,25 @@ static taut_status stage_make(const char *name, GLenum type, const char *source,
     return fail(error, TAUT_ERROR_UNSUPPORTED, "shader '%s' does not compile here: %s", name, log);
 }
 
+// Every sampler of a name reads the same unit in all programs.
+static void set_samplers(GLuint program)
+{
+    static const struct {
+        const char *name;
+        int unit;
+    } samplers[] = {
+        {"positions", UNIT_POSITIONS}, {"ends", UNIT_ENDS},      {"values", UNIT_VALUES},
+        {"kinds", UNIT_KINDS},         {"map", UNIT_MAP},        {"shadow_map", UNIT_SHADOW},
+        {"coverage", UNIT_COVERAGE},   {"picture", UNIT_PICTURE}};
+    glUseProgram(program);
+    for (size_t i = 0; i < sizeof samplers / sizeof samplers[0]; i++) {
+        GLint location = glGetUniformLocation(program, samplers[i].name);
+        if (location >= 0)
+            glUniform1i(location, samplers[i].unit);
+    }
+    glUseProgram(0);
+}
+
 static taut_status link_program(const char *name, GLuint program, taut_error *error)
 {
     glLinkProgram(program);
@@ -34,6 +53,7 @@ static taut_status link_program(const char *name, GLuint program, taut_error *er
     GLuint frame = glGetUniformBlockIndex(program, "frame");
     if (frame != GL_INVALID_INDEX)
         glUniformBlockBinding(program, frame, 0);
+    set_samplers(program);
     return TAUT_OK;
 }
 
@@ -97,9 +117,31 @@ void gl_table_free(struct gl_table *table)
     *table = (struct gl_table){0};
 }
 
-void gl_sampler(GLuint program, const char *name, int unit)
+void gl_texture_bind(GLuint texture, int unit)
 {
-    glUniform1i(glGetUniformLocation(program, name), unit);
+    glActiveTexture((GLenum)(GL_TEXTURE0 + unit));
+    glBindTexture(GL_TEXTURE_2D, texture);
+}
+
+void gl_set_colour(GLuint program, const char *name, struct colour colour)
+{
+    glUniform3f(glGetUniformLocation(program, name), colour.red, colour.green, colour.blue);
+}
+
+void gl_set_vector(GLuint program, const char *name, vec3 vector)
+{
+    glUniform3f(glGetUniformLocation(program, name), (float)vector.x, (float)vector.y,
+                (float)vector.z);
+}
+
+void gl_set_float(GLuint program, const char *name, double value)
+{
+    glUniform1f(glGetUniformLocation(program, name), (float)value);
+}
+
+void gl_set_int(GLuint program, const char *name, uint64_t value)
+{
+    glUniform1i(glGetUniformLocation(program, name), (GLint)value);
 }
 
 taut_status gl_check(const char *what, taut_error *error)

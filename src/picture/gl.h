@@ -4,9 +4,24 @@
 #define TAUT_PICTURE_GL_H
 
 #include "base/status.h"
+#include "base/vec3.h"
+#include "picture/colours.h"
 
 #include <epoxy/gl.h>
 #include <stdint.h>
+
+// Texture units. A sampler of a shader reads the unit of its name.
+enum {
+    UNIT_POSITIONS,
+    UNIT_ENDS,
+    UNIT_VALUES,
+    UNIT_KINDS,
+    UNIT_MAP,
+    UNIT_SHADOW,
+    UNIT_COVERAGE,
+    UNIT_PICTURE,
+    UNIT_COUNT
+};
 
 // Compiles a shader file (shaders.h) behind common.glsl; `name` is for messages. Its uniform block
 // `frame` is bound to point 0.
@@ -25,8 +40,13 @@ taut_status gl_table_fill(const struct gl_table *table, const void *values, uint
 void gl_table_bind(const struct gl_table *table, int unit);
 void gl_table_free(struct gl_table *table);
 
-// Tells a program which texture unit a sampler reads. The program must be in use.
-void gl_sampler(GLuint program, const char *name, int unit);
+void gl_texture_bind(GLuint texture, int unit);
+
+// Uniforms of the program in use, by name.
+void gl_set_colour(GLuint program, const char *name, struct colour colour);
+void gl_set_vector(GLuint program, const char *name, vec3 vector);
+void gl_set_float(GLuint program, const char *name, double value);
+void gl_set_int(GLuint program, const char *name, uint64_t value);
 
 // TAUT_ERROR_IO where OpenGL has failed since the last time it was asked; `what` was being done.
 taut_status gl_check(const char *what, taut_error *error);

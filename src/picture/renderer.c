@@ -1,7 +1,13 @@
 #include "picture/renderer.h"
 
+#include "picture/arrows.h"
+#include "picture/colliders.h"
 #include "picture/faces.h"
+#include "picture/legend.h"
+#include "picture/marks.h"
+#include "picture/outlines.h"
 #include "picture/shaders.h"
+#include "picture/shadow.h"
 #include "picture/springs.h"
 
 #include <stdlib.h>
@@ -12,8 +18,14 @@ struct renderer {
     struct values values;
     GLuint block;               // the uniform buffer `frame`
     GLuint background, nothing; // a program, and a vertex array without arrays
+    struct shadow shadow;
+    struct solids solids;
+    struct colliders colliders;
     struct faces faces;
+    struct outlines outlines;
     struct springs springs;
+    struct marks marks;
+    struct legend legend;
 };
 
 void render_options_default(struct render_options *options)
@@ -54,9 +66,21 @@ static taut_status parts_make(struct renderer *renderer, taut_error *error)
     taut_status status =
         gl_program_make("background", shader_background, &renderer->background, error);
     if (status == TAUT_OK)
+        status = shadow_make(&renderer->shadow, error);
+    if (status == TAUT_OK)
+        status = solids_make(&renderer->solids, error);
+    if (status == TAUT_OK)
+        status = colliders_make(&renderer->colliders, error);
+    if (status == TAUT_OK)
         status = faces_make(&renderer->faces, error);
     if (status == TAUT_OK)
+        status = outlines_make(&renderer->outlines, error);
+    if (status == TAUT_OK)
         status = springs_make(&renderer->springs, error);
+    if (status == TAUT_OK)
+        status = marks_make(&renderer->marks, error);
+    if (status == TAUT_OK)
+        status = legend_make(&renderer->legend, error);
     return status == TAUT_OK ? gl_check("what pictures need", error) : status;
 }
 
@@ -83,8 +107,14 @@ void renderer_free(struct renderer *renderer)
     if (!renderer)
         return;
     values_free(&renderer->values);
+    legend_free(&renderer->legend);
+    marks_free(&renderer->marks);
     springs_free(&renderer->springs);
+    outlines_free(&renderer->outlines);
     faces_free(&renderer->faces);
+    colliders_free(&renderer->colliders);
+    solids_free(&renderer->solids);
+    shadow_free(&renderer->shadow);
     tables_free(&renderer->tables);
     glDeleteProgram(renderer->background);
     glDeleteVertexArrays(1, &renderer->nothing);
@@ -102,6 +132,10 @@ taut_status renderer_set_subject(struct renderer *renderer, const struct subject
         status = tables_set(&renderer->tables, subject, error);
     if (status == TAUT_OK)
         status = faces_set(&renderer->faces, subject, error);
+    if (status == TAUT_OK)
+        status = outlines_set(&renderer->outlines, subject, error);
+    if (status == TAUT_OK)
+        status = marks_set(&renderer->marks, subject, error);
     if (status == TAUT_OK)
         status = gl_check("a scene", error);
     if (status == TAUT_OK)
@@ -130,7 +164,23 @@ static void use_block(const struct renderer *renderer, const struct frame_block 
     glBindBufferBase(GL_UNIFORM_BUFFER, 0, renderer->block);
 }
 
-static void begin_picture(const struct renderer *renderer, const struct frame *frame)
+// Surfaces, springs where there are no surfaces, and spheres.
+static void cast_shadows(const struct renderer *renderer, struct frame *frame)
+{
+    struct frame_block seen;
+    shadow_aim(frame, &seen);
+    use_block(renderer, &seen);
+    shadow_begin(&renderer->shadow);
+    if (frame->layers & LAYER_FACES)
+        faces_draw(&renderer->faces, frame, &renderer->values, &renderer->tables);
+    if (frame->layers & LAYER_SPRINGS && !(frame->layers & LAYER_FACES))
+        springs_draw(&renderer->springs, frame, &renderer->values, &renderer->tables, 1.5);
+    if (frame->layers & LAYER_COLLIDERS)
+        colliders_draw_spheres(&renderer->solids, frame);
+    shadow_end(&renderer->shadow);
+}
+
+static void draw_background(const struct renderer *renderer, const struct frame *frame)
 {
     glBindFramebuffer(GL_FRAMEBUFFER, frame->framebuffer);
     glViewport(0, 0, frame->camera->width, frame->camera->height);
@@ -140,12 +190,40 @@ static void begin_picture(const struct renderer *renderer, const struct frame *f
     glDisable(GL_DEPTH_TEST);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     glDepthMask(GL_TRUE);
+    glStencilMask(~0u);
     glClear(GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT);
     glUseProgram(renderer->background);
     glBindVertexArray(renderer->nothing);
     glDrawArrays(GL_TRIANGLES, 0, 3);
     glEnable(GL_DEPTH_TEST);
     glDepthFunc(GL_LEQUAL);
+}
+
+// From behind to before, where depths do not decide.
+static void draw_scene(const struct renderer *renderer, const struct frame *frame)
+{
+    const struct tables *tables = &renderer->tables;
+    const struct values *values = &renderer->values;
+    unsigned layers = frame->layers;
+    draw_background(renderer, frame);
+    shadow_bind(&renderer->shadow);
+    colliders_draw_planes(&renderer->colliders, frame);
+    if (layers & LAYER_COLLIDERS)
+        colliders_draw_spheres(&renderer->solids, frame);
+    if (layers & LAYER_FACES) {
+        outlines_draw(&renderer->outlines, frame, tables);
+        faces_draw(&renderer->faces, frame, values, tables);
+    }
+    if (layers & LAYER_SPRINGS)
+        springs_draw(&renderer->springs, frame, values, tables, 1.0);
+    if (layers & LAYER_NODES)
+        marks_draw_nodes(&renderer->marks, frame, tables);
+    if (layers & LAYER_PINS)
+        marks_draw_pins(&renderer->marks, frame, tables);
+    arrows_draw_pulls(&renderer->solids, frame);
+    colliders_draw_veils(&renderer->colliders, frame);
+    if (arrows_have_wind(frame))
+        arrows_draw_wind(&renderer->solids, frame);
 }
 
 // As whoever draws after us expects it.
@@ -156,9 +234,10 @@ static void end_picture(void)
     glBindVertexArray(0);
     glUseProgram(0);
     glBindBuffer(GL_ARRAY_BUFFER, 0);
-    glActiveTexture(GL_TEXTURE0);
-    glBindTexture(GL_TEXTURE_BUFFER, 0);
-    glBindTexture(GL_TEXTURE_2D, 0);
+    for (int unit = UNIT_COUNT - 1; unit >= 0; unit--) {
+        gl_texture_bind(0, unit);
+        glBindTexture(GL_TEXTURE_BUFFER, 0);
+    }
 }
 
 taut_status renderer_draw(struct renderer *renderer, const struct subject_moment *moment,
@@ -172,14 +251,13 @@ taut_status renderer_draw(struct renderer *renderer, const struct subject_moment
     taut_status status = fill(renderer, &frame, error);
     if (status != TAUT_OK)
         return status;
+    if (!frame.subject->flat)
+        cast_shadows(renderer, &frame);
     use_block(renderer, &frame.block);
-    begin_picture(renderer, &frame);
-    if (frame.layers & LAYER_FACES)
-        faces_draw(&renderer->faces, &frame, &renderer->values, &renderer->tables);
-    if (frame.layers & LAYER_SPRINGS)
-        springs_draw(&renderer->springs, &frame, &renderer->values, &renderer->tables);
+    draw_scene(renderer, &frame);
+    status = legend_draw(&renderer->legend, &frame, &renderer->values, error);
     end_picture();
-    return gl_check("a picture", error);
+    return status == TAUT_OK ? gl_check("a picture", error) : status;
 }
 
 void renderer_scale(const struct renderer *renderer, double *least, double *most)

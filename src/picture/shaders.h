@@ -5,7 +5,13 @@
 
 extern const char shader_common[];
 extern const char shader_background[];
+extern const char shader_blur[];
 extern const char shader_faces[];
+extern const char shader_outlines[];
+extern const char shader_overlays[];
+extern const char shader_planes[];
+extern const char shader_points[];
+extern const char shader_solids[];
 extern const char shader_springs[];
 
 #endif

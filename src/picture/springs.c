@@ -51,11 +51,11 @@ static void set_plain(GLuint program, const struct frame *frame, size_t body)
     struct colour ink = {0.16f, 0.18f, 0.21f};
     if (frame->layers & LAYER_FACES && frame->subject->bodies[body].face_arity == 3)
         colour = colour_mix(colour, ink, 0.6);
-    glUniform3f(glGetUniformLocation(program, "plain"), colour.red, colour.green, colour.blue);
+    gl_set_colour(program, "plain", colour);
 }
 
 void springs_draw(const struct springs *springs, const struct frame *frame,
-                  const struct values *values, const struct tables *tables)
+                  const struct values *values, const struct tables *tables, double widening)
 {
     enum { PAINT_PLAIN, PAINT_VALUE, PAINT_KIND };
     enum colouring colouring = frame->options->colouring;
@@ -65,11 +65,11 @@ void springs_draw(const struct springs *springs, const struct frame *frame,
     GLuint program = springs->program;
     glUseProgram(program);
     tables_bind(tables, values, program);
-    glUniform1i(glGetUniformLocation(program, "paint"), paint);
-    glUniform1i(glGetUniformLocation(program, "valued"), values->of_springs);
-    glUniform1f(glGetUniformLocation(program, "width"), width_for(frame));
+    gl_set_int(program, "paint", paint);
+    gl_set_int(program, "valued", values->of_springs);
+    gl_set_float(program, "width", widening * width_for(frame));
     uint64_t every = springs_every(frame);
-    glUniform1i(glGetUniformLocation(program, "every"), (GLint)every);
+    gl_set_int(program, "every", every);
     set_kinds(program);
     glBindVertexArray(springs->vertices);
     for (size_t b = 0; b < frame->subject->body_count; b++) {
@@ -79,7 +79,7 @@ void springs_draw(const struct springs *springs, const struct frame *frame,
         if (first >= end)
             continue;
         set_plain(program, frame, b);
-        glUniform1i(glGetUniformLocation(program, "first"), (GLint)first);
+        gl_set_int(program, "first", first);
         glDrawArrays(GL_TRIANGLES, 0, (GLsizei)(6 * ((end - first + every - 1) / every)));
     }
     glBindVertexArray(0);

@@ -15,8 +15,9 @@ taut_status springs_make(struct springs *springs, taut_error *error);
 // size, allow.
 uint64_t springs_every(const struct frame *frame);
 
+// In the picture, or, wider, in the shadow map, where a picture's rows are other ones.
 void springs_draw(const struct springs *springs, const struct frame *frame,
-                  const struct values *values, const struct tables *tables);
+                  const struct values *values, const struct tables *tables, double widening);
 void springs_free(struct springs *springs);
 
 #endif

@@ -67,13 +67,7 @@ void tables_bind(const struct tables *tables, const struct values *values, GLuin
     gl_table_bind(&tables->ends, UNIT_ENDS);
     gl_table_bind(&tables->values, UNIT_VALUES);
     gl_table_bind(&tables->kinds, UNIT_KINDS);
-    glActiveTexture(GL_TEXTURE0 + UNIT_MAP);
-    glBindTexture(GL_TEXTURE_2D, tables->maps);
-    gl_sampler(program, "positions", UNIT_POSITIONS);
-    gl_sampler(program, "ends", UNIT_ENDS);
-    gl_sampler(program, "values", UNIT_VALUES);
-    gl_sampler(program, "kinds", UNIT_KINDS);
-    gl_sampler(program, "map", UNIT_MAP);
+    gl_texture_bind(tables->maps, UNIT_MAP);
     double range = values->most - values->least;
     glUniform3f(glGetUniformLocation(program, "scale"), (float)values->least,
                 (float)(range > 0.0 ? 1.0 / range : 0.0),

@@ -6,9 +6,6 @@
 #include "picture/gl.h"
 #include "picture/values.h"
 
-// Texture units of samplers.
-enum { UNIT_POSITIONS, UNIT_ENDS, UNIT_VALUES, UNIT_KINDS, UNIT_MAP, UNIT_SHADOW, UNIT_OTHER };
-
 struct tables {
     struct gl_table positions; // 3 numbers a node; also a buffer of vertices
     struct gl_table ends;      // 2 nodes a spring
@@ -24,7 +21,7 @@ taut_status tables_fill(struct tables *tables, const struct subject *subject,
                         taut_error *error);
 void tables_free(struct tables *tables);
 
-// Tells a program in use where its tables are, and the scale of the values.
+// Binds the tables to their units, and tells the program in use the scale of the values.
 void tables_bind(const struct tables *tables, const struct values *values, GLuint program);
 
 #endif

@@ -8,7 +8,7 @@ layout(std140) uniform frame {
     vec4 forward;         // unit, from the eye
     vec4 right;           // unit, of the picture
     vec4 top;             // unit, of the picture
-    vec4 light;           // unit, towards the light; w: how dark shadows are
+    vec4 light;           // unit, towards the light; w: how dark shadows are, 0: there are none
     vec4 up;              // unit, of the scene
     vec4 viewport;        // pixels: width, height, and their inverses
     vec4 sky, floor_tint; // colours of the background above and below, sRGB
@@ -51,3 +51,25 @@ vec3 shade(vec3 colour, vec3 normal, vec3 to_eye, float lit, float gloss)
     float rim = pow(1.0 - max(dot(normal, to_eye), 0.0), 4.0);
     return colour * (ambient + 0.72 * key * vec3(1.0, 0.98, 0.94)) + 0.10 * rim * around + shine;
 }
+
+#ifdef FRAGMENT
+uniform sampler2DShadow shadow_map;
+
+// How much of the light comes to a point of a surface. The point is moved off the surface a little,
+// so that the map's coarseness does not shade the surface by itself.
+float lit_at(vec3 point, vec3 normal)
+{
+    if (light.w <= 0.0)
+        return 1.0;
+    float off = 0.004 * scene.w;
+    vec3 moved = point + off * (dot(normal, light.xyz) < 0.0 ? -normal : normal) + off * light.xyz;
+    vec3 at = (world_to_shadow * vec4(moved, 1.0)).xyz;
+    vec2 texel = 1.0 / vec2(textureSize(shadow_map, 0));
+    float sum = 0.0;
+    for (int i = 0; i < 4; i++) {
+        vec2 aside = vec2(i < 2 ? -0.75 : 0.75, (i & 1) == 0 ? -0.75 : 0.75);
+        sum += texture(shadow_map, vec3(at.xy + aside * texel, min(at.z, 0.9999)));
+    }
+    return 0.25 * sum;
+}
+#endif

@@ -77,7 +77,8 @@ void main()
         base = texture(map, vec2((value - scale.x) * scale.y, scale.z)).rgb;
     else if (square > 0.0)
         base = mix(base, gl_FrontFacing ? second : mix(second, back, 0.5), checker());
-    colour = vec4(to_screen(shade(to_linear(base), outside, to_eye, 1.0, by_value ? 0.0 : 0.08)),
+    float lit = dot(outside, light.xyz) > 0.0 ? lit_at(point, outside) : 0.0;
+    colour = vec4(to_screen(shade(to_linear(base), outside, to_eye, lit, by_value ? 0.0 : 0.08)),
                   1.0);
 }
 #endif

@@ -1,0 +1,308 @@
+#include "picture/legend.h"
+
+#include "picture/arrows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Sizes in pixels of a picture of 720 rows.
+static const double FONT = 15.0, PAD = 12.0, BAR_WIDTH = 250.0, BAR_HEIGHT = 14.0, EDGE = 18.0;
+
+taut_status legend_make(struct legend *legend, taut_error *error)
+{
+    *legend = (struct legend){0};
+    for (int map = 0; map < MAP_COUNT; map++)
+        colour_map_fill((enum colour_map)map, legend->maps[map]);
+    return overlays_make(&legend->overlays, error);
+}
+
+void legend_free(struct legend *legend)
+{
+    overlay_free(&legend->scale);
+    overlay_free(&legend->caption);
+    overlay_free(&legend->wind);
+    overlays_free(&legend->overlays);
+}
+
+static double scale_of(const struct frame *frame)
+{
+    double rows = fmin(frame->camera->height, 0.75 * frame->camera->width);
+    return fmax(rows / 720.0, 0.72);
+}
+
+// ---- Writing.
+
+static void set_ink(cairo_t *cairo, bool dark)
+{
+    if (dark)
+        cairo_set_source_rgb(cairo, 0.90, 0.91, 0.93);
+    else
+        cairo_set_source_rgb(cairo, 0.13, 0.15, 0.18);
+}
+
+static void set_font(cairo_t *cairo, double scale)
+{
+    cairo_select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cairo, FONT * scale);
+}
+
+// Text whose baseline begins, is centred (0.5) or ends (1) at x.
+static void write_at(cairo_t *cairo, const char *text, double x, double y, double part)
+{
+    cairo_text_extents_t extents;
+    cairo_text_extents(cairo, text, &extents);
+    cairo_move_to(cairo, x - part * extents.x_advance, y);
+    cairo_show_text(cairo, text);
+}
+
+static double width_of(const char *text, double scale)
+{
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    cairo_t *cairo = cairo_create(surface);
+    cairo_text_extents_t extents;
+    set_font(cairo, scale);
+    cairo_text_extents(cairo, text, &extents);
+    cairo_destroy(cairo);
+    cairo_surface_destroy(surface);
+    return extents.x_advance;
+}
+
+// A sheet with round corners, that lets a little of what is behind shine through.
+static void draw_panel(cairo_t *cairo, double width, double height, double scale, bool dark)
+{
+    double radius = 6.0 * scale;
+    cairo_arc(cairo, width - radius, radius, radius, -1.5708, 0.0);
+    cairo_arc(cairo, width - radius, height - radius, radius, 0.0, 1.5708);
+    cairo_arc(cairo, radius, height - radius, radius, 1.5708, 3.1416);
+    cairo_arc(cairo, radius, radius, radius, 3.1416, 4.7124);
+    cairo_close_path(cairo);
+    if (dark)
+        cairo_set_source_rgba(cairo, 0.12, 0.13, 0.15, 0.78);
+    else
+        cairo_set_source_rgba(cairo, 1.0, 1.0, 1.0, 0.78);
+    cairo_fill(cairo);
+}
+
+// ---- The scale of strain or tension.
+
+// What a value is shown as: strains in per cent.
+static double shown(const struct frame *frame, double value)
+{
+    return frame->options->colouring == COLOURING_STRAIN ? 100.0 * value : value;
+}
+
+static double step_for(double range)
+{
+    double power = pow(10.0, floor(log10(range / 4.0)));
+    double digits = range / 4.0 / power;
+    return power * (digits < 1.5 ? 1.0 : digits < 3.5 ? 2.0 : digits < 7.5 ? 5.0 : 10.0);
+}
+
+static void draw_bar(cairo_t *cairo, const uint8_t *map, double scale)
+{
+    double width = BAR_WIDTH * scale / MAP_LENGTH;
+    for (int i = 0; i < MAP_LENGTH; i++) {
+        const uint8_t *texel = map + 3 * i;
+        cairo_set_source_rgb(cairo, texel[0] / 255.0, texel[1] / 255.0, texel[2] / 255.0);
+        cairo_rectangle(cairo, PAD * scale + i * width, (PAD + FONT + 7.0) * scale, width + 0.7,
+                        BAR_HEIGHT * scale);
+        cairo_fill(cairo);
+    }
+}
+
+static void draw_ticks(cairo_t *cairo, double least, double most, double scale)
+{
+    double step = step_for(most - least), top = (PAD + FONT + 7.0 + BAR_HEIGHT) * scale;
+    cairo_set_line_width(cairo, fmax(1.0, scale));
+    for (double i = ceil(least / step - 1e-6); i * step <= most + 1e-6 * step; i += 1.0) {
+        double x = PAD * scale + BAR_WIDTH * scale * (i * step - least) / (most - least);
+        char text[32];
+        snprintf(text, sizeof text, "%.3g", i * step);
+        cairo_move_to(cairo, x, top);
+        cairo_line_to(cairo, x, top + 4.0 * scale);
+        cairo_stroke(cairo);
+        write_at(cairo, text, x, top + (6.0 + 0.8 * FONT) * scale, 0.5);
+    }
+}
+
+static taut_status fill_scale(struct legend *legend, const struct frame *frame,
+                              const struct values *values, taut_error *error)
+{
+    double least = shown(frame, values->least), most = shown(frame, values->most);
+    double scale = scale_of(frame);
+    bool strain = frame->options->colouring == COLOURING_STRAIN, dark = frame->options->dark;
+    char says[sizeof legend->scale.said];
+    snprintf(says, sizeof says, "%d %d %.9g %.9g %.9g", strain, dark, least, most, scale);
+    if (!overlay_differs(&legend->scale, says) || !(least < most))
+        return TAUT_OK;
+    double width = (BAR_WIDTH + 2.0 * PAD) * scale;
+    double height = (2.0 * PAD + 2.0 * FONT + BAR_HEIGHT + 13.0) * scale;
+    cairo_t *cairo = overlay_begin(&legend->scale, width, height);
+    draw_panel(cairo, width, height, scale, dark);
+    draw_bar(cairo, legend->maps[values->map], scale);
+    set_ink(cairo, dark);
+    set_font(cairo, scale);
+    write_at(cairo, strain ? "strain, %" : "tension, N", PAD * scale, (PAD + 0.8 * FONT) * scale,
+             0.0);
+    draw_ticks(cairo, least, most, scale);
+    return overlay_take(&legend->scale, cairo, error);
+}
+
+// ---- The kinds of springs.
+
+enum { ENTRIES_MOST = 10 };
+
+struct entries {
+    size_t count;
+    enum body_type types[ENTRIES_MOST];
+    size_t kinds[ENTRIES_MOST];
+};
+
+static void add_entry(struct entries *entries, enum body_type type, size_t kind)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        if (entries->types[i] == type && entries->kinds[i] == kind)
+            return;
+    if (entries->count == ENTRIES_MOST)
+        return;
+    entries->types[entries->count] = type;
+    entries->kinds[entries->count++] = kind;
+}
+
+// The kinds that there are, in the order of bodies and kinds.
+static struct entries entries_of(const struct subject *subject)
+{
+    struct entries entries = {0};
+    for (size_t b = 0; b < subject->body_count; b++) {
+        const struct subject_body *body = &subject->bodies[b];
+        bool present[SPRING_KINDS_MAX] = {false};
+        for (uint64_t i = 0; i < body->spring_count; i++)
+            present[subject->kinds[body->first_spring + i]] = true;
+        for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
+            if (present[kind])
+                add_entry(&entries, body->type, kind);
+    }
+    return entries;
+}
+
+static void entry_name(const struct entries *entries, size_t i, char *text, size_t size)
+{
+    bool several = false;
+    for (size_t other = 0; other < entries->count; other++)
+        several |= entries->types[other] != entries->types[i];
+    const char *kind = spring_kind_name(entries->types[i], entries->kinds[i]);
+    snprintf(text, size, "%s%s%s", several ? body_type_name(entries->types[i]) : "",
+             several ? ": " : "", kind ? kind : "");
+}
+
+static void draw_entry(cairo_t *cairo, const struct entries *entries, size_t i, double scale,
+                       bool dark)
+{
+    struct colour colour = colour_of_kind(entries->kinds[i]);
+    double top = (PAD + (double)i * (FONT + 7.0)) * scale;
+    char text[64];
+    entry_name(entries, i, text, sizeof text);
+    cairo_set_source_rgb(cairo, colour.red, colour.green, colour.blue);
+    cairo_rectangle(cairo, PAD * scale, top + 0.3 * FONT * scale, 26.0 * scale,
+                    fmax(0.35 * FONT * scale, 2.0));
+    cairo_fill(cairo);
+    set_ink(cairo, dark);
+    write_at(cairo, text, (PAD + 36.0) * scale, top + 0.8 * FONT * scale, 0.0);
+}
+
+static taut_status fill_kinds(struct legend *legend, const struct frame *frame, taut_error *error)
+{
+    struct entries entries = entries_of(frame->subject);
+    double scale = scale_of(frame), widest = 0.0;
+    bool dark = frame->options->dark;
+    char says[sizeof legend->scale.said];
+    int used = snprintf(says, sizeof says, "kinds %d %.9g", dark, scale);
+    for (size_t i = 0; i < entries.count; i++) {
+        char text[64];
+        entry_name(&entries, i, text, sizeof text);
+        widest = fmax(widest, width_of(text, scale));
+        if (used < (int)sizeof says)
+            used += snprintf(says + used, sizeof says - (size_t)used, " %s", text);
+    }
+    if (entries.count == 0 || !overlay_differs(&legend->scale, says))
+        return TAUT_OK;
+    double width = (2.0 * PAD + 36.0) * scale + widest;
+    double height = (2.0 * PAD - 7.0 + (double)entries.count * (FONT + 7.0)) * scale;
+    cairo_t *cairo = overlay_begin(&legend->scale, width, height);
+    draw_panel(cairo, width, height, scale, dark);
+    set_font(cairo, scale);
+    for (size_t i = 0; i < entries.count; i++)
+        draw_entry(cairo, &entries, i, scale, dark);
+    return overlay_take(&legend->scale, cairo, error);
+}
+
+// ---- Lines of text.
+
+static taut_status fill_text(struct overlay *overlay, const struct frame *frame, const char *text,
+                             taut_error *error)
+{
+    double scale = scale_of(frame);
+    char says[sizeof overlay->said];
+    snprintf(says, sizeof says, "%d %.9g %s", frame->options->dark, scale, text);
+    if (!overlay_differs(overlay, says))
+        return TAUT_OK;
+    double width = width_of(text, scale) + 4.0, height = 1.4 * FONT * scale;
+    cairo_t *cairo = overlay_begin(overlay, width, height);
+    set_ink(cairo, frame->options->dark);
+    set_font(cairo, scale);
+    write_at(cairo, text, 2.0, FONT * scale, 0.0);
+    return overlay_take(overlay, cairo, error);
+}
+
+static taut_status draw_caption(struct legend *legend, const struct frame *frame, taut_error *error)
+{
+    char text[64];
+    snprintf(text, sizeof text, "t = %.3f s", frame->moment->time);
+    taut_status status = fill_text(&legend->caption, frame, text, error);
+    if (status == TAUT_OK)
+        overlay_draw(&legend->overlays, &legend->caption, EDGE * scale_of(frame),
+                     EDGE * scale_of(frame));
+    return status;
+}
+
+static taut_status draw_wind(struct legend *legend, const struct frame *frame, taut_error *error)
+{
+    const float *wind = frame->moment->wind;
+    char text[64];
+    snprintf(text, sizeof text, "wind %.1f m/s", vec3_length(vec3_make(wind[0], wind[1], wind[2])));
+    taut_status status = fill_text(&legend->wind, frame, text, error);
+    double x, y;
+    arrows_wind_label(frame, &x, &y);
+    if (status == TAUT_OK)
+        overlay_draw(&legend->overlays, &legend->wind, x - legend->wind.width / 2.0,
+                     y - legend->wind.height / 2.0);
+    return status;
+}
+
+static taut_status draw_scale(struct legend *legend, const struct frame *frame,
+                              const struct values *values, taut_error *error)
+{
+    taut_status status = frame->options->colouring == COLOURING_KIND
+                             ? fill_kinds(legend, frame, error)
+                             : fill_scale(legend, frame, values, error);
+    double edge = EDGE * scale_of(frame);
+    if (status == TAUT_OK && legend->scale.texture != 0)
+        overlay_draw(&legend->overlays, &legend->scale,
+                     frame->camera->width - edge - legend->scale.width,
+                     frame->camera->height - edge - legend->scale.height);
+    return status;
+}
+
+taut_status legend_draw(struct legend *legend, const struct frame *frame,
+                        const struct values *values, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    bool coloured = frame->options->colouring != COLOURING_PLAIN;
+    if (coloured && frame->layers & LAYER_LEGEND && frame->subject->spring_count > 0)
+        status = draw_scale(legend, frame, values, error);
+    if (status == TAUT_OK && frame->options->caption)
+        status = draw_caption(legend, frame, error);
+    if (status == TAUT_OK && arrows_have_wind(frame) && frame->layers & LAYER_LEGEND)
+        status = draw_wind(legend, frame, error);
+    return status;
+}

@@ -1,0 +1,68 @@
+// Planes: those that bodies meet, walls of rooms, and the ground that only shows shadows.
+
+#ifdef VERTEX
+uniform vec3 centre, along_u, along_v; // half of the sides
+out vec3 point;
+out vec2 place; // -1 to 1
+
+void main()
+{
+    place = vec2((gl_VertexID & 1) == 0 ? -1.0 : 1.0, (gl_VertexID & 2) == 0 ? -1.0 : 1.0);
+    point = centre + place.x * along_u + place.y * along_v;
+    gl_Position = world_to_clip * vec4(point, 1.0);
+}
+#endif
+
+#ifdef FRAGMENT
+in vec3 point;
+in vec2 place;
+uniform vec3 unit_u, unit_v;
+uniform float spacing;  // of the grid's lines, m; 0: no grid
+uniform float fading;   // 1: towards the edges, 2: away from the upper edge
+uniform float strength; // opacity of the plane itself
+uniform vec3 paint, line_paint;
+uniform bool shadowed;
+uniform sampler2D coverage;
+out vec4 colour;
+
+// How much of a line a pixel has; lines that would be too dense to be seen fade instead.
+float lines(float at)
+{
+    float width = fwidth(at);
+    float from_line = 0.5 - abs(fract(at) - 0.5);
+    return clamp(1.2 - from_line / width, 0.0, 1.0) * clamp(1.0 - 3.0 * width, 0.0, 1.0);
+}
+
+float grid(float step_of)
+{
+    vec2 at = vec2(dot(point, unit_u), dot(point, unit_v)) / step_of;
+    return max(lines(at.x), lines(at.y));
+}
+
+void main()
+{
+    float seen = fading == 1.0 ? 1.0 - smoothstep(0.25, 1.0, length(place)) : 1.0;
+    if (fading == 2.0) {
+        seen = 1.0 - smoothstep(0.5, 1.0, abs(place.x));
+        float below = 0.5 - 0.5 * place.y;
+        colour = vec4(paint, seen * strength * (1.0 - below) * (1.0 - below));
+        return;
+    }
+    float shadow = 0.0;
+    if (shadowed && light.w > 0.0) {
+        vec3 at = (world_to_shadow * vec4(point, 1.0)).xyz;
+        shadow = light.w * texture(coverage, at.xy).r;
+    }
+    vec3 base = paint;
+    float opacity = strength;
+    if (spacing > 0.0) {
+        float line = max(grid(spacing), 0.5 * grid(0.2 * spacing));
+        base = mix(base, line_paint, 0.55 * line);
+        opacity = max(opacity, 0.8 * line * min(1.0, 2.0 * strength));
+    }
+    // The shadow lies over the plane: a darker colour, or black where there is no plane.
+    float all = opacity + shadow * (1.0 - opacity);
+    vec3 shaded = base * (1.0 - shadow) * opacity / max(all, 1e-4);
+    colour = vec4(shaded, all * seen);
+}
+#endif
