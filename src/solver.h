@@ -14,8 +14,9 @@ struct dt_rule {
     double duration;   // s, of the run; 0: so many steps as the scene says, however long they are
     double since_time; // s
     uint64_t since_step;
-    uint64_t interval; // steps between two looks at the bound
-    uint64_t changes;  // of dt, so far
+    uint64_t interval;                  // steps between two looks at the bound;
+    uint64_t pumping, pumping_interval; // but up to this step, as long as gas is pumped in, these
+    uint64_t changes;                   // of dt, so far
 };
 
 struct taut_solver {

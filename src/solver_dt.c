@@ -8,12 +8,15 @@ static const double DT_NEAR = 0.95, DT_FAR = 0.8;
 
 // Steps between two looks. A look costs a few steps where all springs are on grids and nothing acts
 // through faces, or where there is not much of them, and some 40 elsewhere, where worker 0 does
-// most of it alone.
-enum { STEPS_OF_FEW = 512, STEPS_OF_MANY = 4096, FEW = 1024 };
+// most of it alone. Of few, looks keep up with gas that is pumped in; of many all of what will have
+// come until the next look counts.
+enum { STEPS_OF_FEW = 512, STEPS_OF_MANY = 4096, FEW = 1024, STEPS_OF_PUMPING = 32 };
 
 bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
 {
-    return solver->dt_rule.automatic && steps_done % solver->dt_rule.interval == 0;
+    const struct dt_rule *rule = &solver->dt_rule;
+    uint64_t interval = steps_done < rule->pumping ? rule->pumping_interval : rule->interval;
+    return rule->automatic && steps_done % interval == 0;
 }
 
 static uint64_t look_interval(const taut_solver *solver)
@@ -24,6 +27,23 @@ static uint64_t look_interval(const taut_solver *solver)
         if (topology->bodies[b].pressure.present || topology->environment.wind.present)
             slow += topology->bodies[b].face_count;
     return slow <= FEW ? STEPS_OF_FEW : STEPS_OF_MANY;
+}
+
+// How often to look while gas is pumped in: until the look that finds all of it there.
+static void plan_looks(taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    struct dt_rule *rule = &solver->dt_rule;
+    rule->interval = rule->pumping_interval = look_interval(solver);
+    double steps = 0;
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].pressure.present)
+            steps = fmax(steps, 1 / topology->bodies[b].pressure.inflate);
+    if (rule->interval == STEPS_OF_FEW && steps > STEPS_OF_PUMPING && steps < 1e15) {
+        rule->pumping = (uint64_t)ceil(steps / STEPS_OF_FEW) * STEPS_OF_FEW;
+        rule->pumping_interval = STEPS_OF_PUMPING;
+    }
+    solver->functions->set_looks(solver->system, rule->automatic ? rule->pumping_interval : 0);
 }
 
 double solver_time_of(const taut_solver *solver, uint64_t step)
@@ -145,8 +165,8 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagn
         .automatic = simulation->dt_auto,
         .safety = simulation->safety,
         .duration = simulation->has_duration ? simulation->duration : 0,
-        .interval = look_interval(solver),
     };
+    plan_looks(solver);
     if (!simulation->dt_auto && simulation->position_step > 0)
         solver->position_ratio = simulation->position_step / simulation->dt;
     taut_status status = TAUT_OK;

@@ -25,6 +25,11 @@ static void set_dt(struct system *system, double dt)
     system->settings.position_step = ratio * dt;
 }
 
+static void set_looks(struct system *system, uint64_t every)
+{
+    system->settings.looks_every = every;
+}
+
 static enum sweep_load load_on_grids(const struct topology *topology)
 {
     bool gas = false;
@@ -334,6 +339,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .make = make,
     .free = free_system,
     .set_dt = set_dt,
+    .set_looks = set_looks,
     .change_dt = REAL_NAME(integrator_change_dt),
     .reserve_workers = reserve_workers,
     .start = start,

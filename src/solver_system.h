@@ -34,6 +34,8 @@ struct system_functions {
                         const taut_allocator *allocator, struct system **system, taut_error *error);
     void (*free)(struct system *system);
     void (*set_dt)(struct system *system, double dt); // before the start
+    // Tells that dt will be looked at anew so often.
+    void (*set_looks)(struct system *system, uint64_t every);
     void (*change_dt)(struct system *system, double dt, const struct worker *worker); // later
     // Makes room for that many workers; false without memory.
     bool (*reserve_workers)(struct system *system, int workers);

@@ -121,6 +121,42 @@ static void share_out(const struct form_list *list, const double *steps, double 
     }
 }
 
+// The step that the symplectic ones are allowed, which most have in common.
+static double find_common(struct system *system, const struct step_form *form,
+                          const struct worker *worker)
+{
+    struct step_bounds bounds = {.count = 1, .forms = {*form}, .dt = {INFINITY}, .slack = 0.001};
+    REAL_NAME(step_bounds_find)(system->meter->majorants, system, &bounds, worker);
+    return bounds.dt[0];
+}
+
+// Improves the amplitudes at the present state for as long as it pays.
+static void level(struct system *system, const struct worker *worker)
+{
+    enum { PASSES = 8 };
+    const double worth = 1.005;
+    const struct step_form form = {1, 2, 4};
+    struct majorants *majorants = system->meter->majorants;
+    REAL_NAME(majorants_forget)(majorants, true, worker);
+    (void)REAL_NAME(majorants_use_crowds)(majorants, false, worker);
+    double least = find_common(system, &form, worker);
+    if (REAL_NAME(majorants_use_crowds)(majorants, true, worker)) {
+        double crowded = find_common(system, &form, worker);
+        if (!(crowded > least))
+            (void)REAL_NAME(majorants_use_crowds)(majorants, false, worker);
+        least = fmax(least, crowded);
+    }
+    for (int pass = 0; pass < PASSES && isfinite(least); pass++) {
+        REAL_NAME(majorants_level)(majorants, &form, least, worker);
+        double next = find_common(system, &form, worker);
+        if (next < least)
+            REAL_NAME(majorants_forget)(majorants, false, worker);
+        if (next < worth * least)
+            return;
+        least = next;
+    }
+}
+
 // Bounds: of omega, of c, and then of the forms.
 static void find_bounds(struct system *system, struct critical_step *result,
                         const struct worker *worker)
@@ -129,7 +165,7 @@ static void find_bounds(struct system *system, struct critical_step *result,
     // Of equals the first in the builder's order counts: so all of them are looked at.
     struct step_bounds bounds = {
         .count = 2, .forms = {{1, 0, 4}, {0, 1, 1}}, .dt = {INFINITY, INFINITY}, .slack = -1e-5};
-    REAL_NAME(majorants_update)(system->meter->majorants, worker);
+    level(system, worker);
     REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
     result->bound = bounds.dt[0];
     result->omega = 2 / bounds.dt[0];

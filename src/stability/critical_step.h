@@ -6,9 +6,9 @@
 #include "stability/limits.h"
 #include "state/system.h"
 
-// Makes room for the functions below, once: two blocks for each node that is on no grid; where gas
-// or wind acts, some more for each node; and if `sharp` values are wanted, nine numbers a node and
-// a tangent. By one worker alone.
+// Makes room for the functions below, once: two blocks and two numbers for each node that is on no
+// grid; where gas or wind acts, some more for each node; and if `sharp` values are wanted, nine
+// numbers a node and a tangent. By one worker alone.
 taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, taut_error *error);
 
 void REAL_NAME(critical_step_forget)(struct system *system);

@@ -1,17 +1,14 @@
 #include "stability/majorant.h"
 
-#include <string.h>
-
 #include "base/memory.h"
-#include "forces/block.h"
+#include "stability/eigenvalue.h"
 #include "stability/majorant_faces.h"
 #include "state/reading.h"
 
 struct majorants {
     struct system *system;
-    real *listed;       // sums of listed springs, a block of K and one of C for each node of
-    struct range loose; // this range, which has all nodes that are on no grid
-    struct face_majorants *faces; // NULL: nothing acts through faces
+    struct listed_majorants *listed; // of nodes on no grid
+    struct face_majorants *faces;    // NULL: nothing acts through faces
     real around_stiffness[BLOCK_WIDTH], around_damping[BLOCK_WIDTH]; // drag, colliders
 };
 
@@ -170,55 +167,6 @@ static void add_grid(const struct system *system, const struct plan_grid *grid, 
     }
 }
 
-// ---- Listed springs, by worker 0 alone
-
-enum { LISTED_WIDTH = 2 * BLOCK_WIDTH };
-
-static real *listed_block(const struct majorants *majorants, size_t node)
-{
-    return majorants->listed + LISTED_WIDTH * (node - majorants->loose.first);
-}
-
-static void add_listed(const struct majorants *majorants, size_t spring)
-{
-    const struct system *system = majorants->system;
-    const struct state *s = system->state;
-    const uint32_t a = system->constants->spring_nodes[spring][0];
-    const uint32_t b = system->constants->spring_nodes[spring][1];
-    const struct spring_constants *material = spring_material(system, spring);
-    const real n[3] = {s->x[a] - s->x[b], s->y[a] - s->y[b], s->z[a] - s->z[b]};
-    const real length = real_sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    const bool directed = length > 0 && length <= REAL_HUGE;
-    const real inverse = directed ? 1 / length : 0;
-    const real u[3] = {directed ? n[0] * inverse : 0, directed ? n[1] * inverse : 0,
-                       directed ? n[2] * inverse : 0};
-    const real stretch = 1 - spring_rest_length(system, spring) * inverse;
-    const real k = material->stiffness, c = material->damping;
-    const real k_across = directed ? (stretch > 0 ? stretch * k : 0) : k;
-    const real c_across = material->damping_law == DAMPING_FULL || !directed ? c : 0;
-    const real *is_free = system->constants->inverse_mass;
-    const uint32_t ends[2] = {a, b};
-    for (int end = 0; end < 2; end++) {
-        const real weight = is_free[ends[1 - end]] != 0 ? 2 : 1;
-        real *block = listed_block(majorants, ends[end]);
-        block_add(block, u[0], u[1], u[2], weight * k, weight * k_across);
-        if (c > 0)
-            block_add(block + BLOCK_WIDTH, u[0], u[1], u[2], weight * c, weight * c_across);
-    }
-}
-
-static void take_listed(const struct majorants *majorants, size_t first, size_t end,
-                        struct majorant *blocks)
-{
-    for (size_t node = first; node < end; node++) {
-        const real *block = listed_block(majorants, node);
-        for (int element = 0; element < BLOCK_WIDTH; element++) {
-            blocks->stiffness[element][node - blocks->first] += block[element];
-            blocks->damping[element][node - blocks->first] += block[BLOCK_WIDTH + element];
-        }
-    }
-}
-
 // ---- What acts at every node
 
 static void add_around(real block[BLOCK_WIDTH], vec3 n, double along, double across)
@@ -254,25 +202,6 @@ static void find_around(struct majorants *majorants)
 
 // ---- All of it
 
-static struct range loose_range(const struct plan *plan)
-{
-    struct range range = {0, 0};
-    for (size_t i = 0; i < plan->loose_count; i++) {
-        const struct plan_nodes *loose = &plan->loose[i];
-        size_t first = (size_t)loose->first, end = first + (size_t)loose->count;
-        if (range.end == range.first)
-            range = (struct range){first, end};
-        range.first = first < range.first ? first : range.first;
-        range.end = end > range.end ? end : range.end;
-    }
-    return range;
-}
-
-static size_t listed_length(const struct majorants *majorants)
-{
-    return LISTED_WIDTH * (majorants->loose.end - majorants->loose.first);
-}
-
 taut_status REAL_NAME(majorants_make)(struct system *system, struct majorants **result,
                                       taut_error *error)
 {
@@ -281,12 +210,10 @@ taut_status REAL_NAME(majorants_make)(struct system *system, struct majorants **
     if (!majorants)
         return fail_memory(error, "the critical step");
     majorants->system = system;
-    majorants->loose = loose_range(system->plan);
-    majorants->listed =
-        memory_allocate(system->allocator, listed_length(majorants), sizeof *majorants->listed);
-    taut_status status = majorants->listed ? TAUT_OK : fail_memory(error, "the critical step");
+    taut_status status = REAL_NAME(listed_majorants_make)(system, &majorants->listed, error);
     if (status == TAUT_OK)
-        status = REAL_NAME(face_majorants_make)(system, &majorants->faces, error);
+        status =
+            REAL_NAME(face_majorants_make)(system, majorants->listed, &majorants->faces, error);
     if (status != TAUT_OK) {
         REAL_NAME(majorants_free)(majorants);
         return status;
@@ -302,26 +229,21 @@ void REAL_NAME(majorants_free)(struct majorants *majorants)
         return;
     const taut_allocator *allocator = majorants->system->allocator;
     REAL_NAME(face_majorants_free)(majorants->faces);
-    memory_release(allocator, majorants->listed, listed_length(majorants),
-                   sizeof *majorants->listed);
+    REAL_NAME(listed_majorants_free)(majorants->listed);
     memory_release(allocator, majorants, 1, sizeof *majorants);
 }
 
 uint64_t REAL_NAME(majorants_bytes)(const struct majorants *majorants)
 {
-    return sizeof *majorants + listed_length(majorants) * sizeof *majorants->listed +
+    return sizeof *majorants + REAL_NAME(listed_majorants_bytes)(majorants->listed) +
            REAL_NAME(face_majorants_bytes)(majorants->faces);
 }
 
 void REAL_NAME(majorants_update)(struct majorants *majorants, const struct worker *worker)
 {
-    const struct system *system = majorants->system;
     worker_barrier(worker); // all have done with what the last update left
     if (worker->index == 0) {
-        memset(majorants->listed, 0, listed_length(majorants) * sizeof *majorants->listed);
-        for (size_t i = 0; i < (size_t)system->constants->springs; i++)
-            if (!spring_is_broken(system, i))
-                add_listed(majorants, i);
+        REAL_NAME(listed_majorants_update)(majorants->listed);
         if (majorants->faces)
             REAL_NAME(face_majorants_update)(majorants->faces);
     }
@@ -334,7 +256,8 @@ bool REAL_NAME(majorants_rough)(const struct majorants *majorants, double *stiff
 {
     const struct system *system = majorants->system;
     *stiffness = *damping = 0;
-    if (majorants->loose.end > majorants->loose.first || majorants->faces)
+    struct range listed = REAL_NAME(listed_majorants_range)(majorants->listed);
+    if (listed.end > listed.first || majorants->faces)
         return false;
     double k_around = 0, c_around = 0;
     for (int element = 0; element < 3; element++) { // the trace, of what is nowhere negative
@@ -385,9 +308,66 @@ void REAL_NAME(majorants_take)(const struct majorants *majorants, size_t first, 
         if (grid)
             add_grid(system, grid, node, end, blocks);
         else
-            take_listed(majorants, node, end, blocks);
+            REAL_NAME(listed_majorants_add)(majorants->listed, node, end, blocks);
         node = end;
     }
     if (majorants->faces)
         REAL_NAME(face_majorants_add)(majorants->faces, blocks);
+}
+
+// ---- Amplitudes
+
+// Weighs one 3 x 3 block of K and C by the mass: the step that the node alone would allow.
+static double own_step(const struct majorants *majorants, const struct majorant *blocks, size_t i,
+                       const struct step_form *form)
+{
+    double inverse = (double)majorants->system->constants->inverse_mass[blocks->first + i];
+    struct block k = block_at(blocks->stiffness, i), c = block_at(blocks->damping, i);
+    return step_of_form(form, inverse * block_largest(&k), inverse * block_largest(&c));
+}
+
+void REAL_NAME(majorants_level)(struct majorants *majorants, const struct step_form *form,
+                                double least, const struct worker *worker)
+{
+    const double floor = 1e-3;
+    struct range all = REAL_NAME(listed_majorants_range)(majorants->listed);
+    struct range share = worker_share(worker, all.end - all.first, 1);
+    struct majorant blocks;
+    for (size_t first = all.first + share.first; first < all.first + share.end;) {
+        size_t left = all.first + share.end - first;
+        size_t count = left < MAJORANT_NODES ? left : MAJORANT_NODES;
+        REAL_NAME(majorants_take)(majorants, first, count, &blocks);
+        for (size_t i = 0; i < count; i++) {
+            double own = own_step(majorants, &blocks, i, form);
+            REAL_NAME(listed_majorants_scale)
+            (majorants->listed, first + i, fmax(floor, least / own));
+        }
+        first += count;
+    }
+    worker_barrier(worker);
+    if (worker->index == 0)
+        REAL_NAME(listed_majorants_swap)(majorants->listed);
+    REAL_NAME(majorants_update)(majorants, worker);
+}
+
+void REAL_NAME(majorants_forget)(struct majorants *majorants, bool all, const struct worker *worker)
+{
+    worker_barrier(worker);
+    if (worker->index == 0 && all)
+        REAL_NAME(listed_majorants_reset)(majorants->listed);
+    else if (worker->index == 0)
+        REAL_NAME(listed_majorants_swap)(majorants->listed);
+    REAL_NAME(majorants_update)(majorants, worker);
+}
+
+bool REAL_NAME(majorants_use_crowds)(struct majorants *majorants, bool use,
+                                     const struct worker *worker)
+{
+    worker_barrier(worker);
+    bool any = REAL_NAME(listed_majorants_has_crowds)(majorants->listed);
+    if (worker->index == 0)
+        REAL_NAME(listed_majorants_use_crowds)(majorants->listed, use);
+    if (any)
+        REAL_NAME(majorants_update)(majorants, worker);
+    return any;
 }

@@ -2,19 +2,28 @@
 // forces: x'Kx <= sum x_i' K_i x_i for every x. So the largest eigenvalue of any block over its
 // mass bounds that of M^-1 K. What is in them, and why it is enough:
 //
-//   springs    k (n.(p - q))^2 <= 2 k (n.p)^2 + 2 k (n.q)^2, or once k (n.p)^2 where q is fixed;
-//              across n likewise k (1 - L0/L)+; slack springs count, for they may be taut next
-//   gas        with g the gradient of the volume -dP/dV (g.x)^2 <= -dP/dV sum(|g_i|^2 / m_i) x'Mx;
+//   springs    k (n.(p - q))^2 <= (1 + b/a) k (n.p)^2 + (1 + a/b) k (n.q)^2 for any a, b > 0, or
+//              once k (n.p)^2 where q is fixed; across n likewise k (1 - L0/L)+; slack springs
+//              count, for they may be taut next
+//   gas        with g the gradient of the volume, and u_i = g_i / |g_i|,
+//              -dP/dV (sum g_i.x_i)^2 <= -dP/dV sum(|g_i|^2 / m_i) sum m_i (u_i.x_i)^2;
 //              and P times its derivative, whose block between corners a and b of a face abc is
-//              (c - (a + b) / 2) x / 6 and no longer than that: twice p.Gq <= |G| (p^2 + q^2).
-//              All of the amount, at the present volume
+//              w x / 6 with w = c - (a + b) / 2: twice p.(w x q) <= |w| (b/a p^2 + a/b q^2), with
+//              the parts of p and q across w alone. The amount at
+//              the next look at dt (all of it where there is none), at the present volume
 //   wind       c A (n.(p + q + r) / 3)^2 <= c A / 3 (p^2 + q^2 + r^2)
 //   drag, and penalty colliders, at every node, as if it touched all of them
+//
+// a and b are numbers of the nodes, their amplitudes: whatever they are, the bound holds, and it is
+// least when they are those of the fastest oscillation (for a matrix of numbers instead of blocks
+// this is Collatz' and Wielandt's theorem). They are 1 on grids, where that is best, and elsewhere
+// until majorants_level has improved them.
 //
 // Numeric: compiled for float and for double.
 #ifndef TAUT_STABILITY_MAJORANT_H
 #define TAUT_STABILITY_MAJORANT_H
 
+#include "stability/limits.h"
 #include "state/system.h"
 
 // The upper triangle of a symmetric 3 x 3 matrix: xx, yy, zz, xy, xz, yz.
@@ -37,6 +46,21 @@ uint64_t REAL_NAME(majorants_bytes)(const struct majorants *majorants);
 
 // Takes the present state. All workers together.
 void REAL_NAME(majorants_update)(struct majorants *majorants, const struct worker *worker);
+
+// Better amplitudes for nodes on no grid, from one pass over their blocks: what a node allows less
+// of has to swing more. `least` is the step of the form that all allow. Takes the present state
+// anew. All workers together.
+void REAL_NAME(majorants_level)(struct majorants *majorants, const struct step_form *form,
+                                double least, const struct worker *worker);
+
+// Whether crowds (majorant_crowds.h) count as such; takes the present state anew. False: there are
+// none. All workers together.
+bool REAL_NAME(majorants_use_crowds)(struct majorants *majorants, bool use,
+                                     const struct worker *worker);
+
+// Takes back the last pass, or all of them, and takes the present state. All workers together.
+void REAL_NAME(majorants_forget)(struct majorants *majorants, bool all,
+                                 const struct worker *worker);
 
 // A number that no element of any node's blocks, summed over a row, exceeds over its mass: found
 // from the materials of grids alone, without a look at any spring. False where not all springs are

@@ -4,17 +4,19 @@
 
 #include "base/memory.h"
 #include "forces/forces.h"
+#include "integrate/integrate.h"
 #include "state/reading.h"
 
-// Of each node: what is added to K and C (N/m, N s/m), and A n / 3 summed over its faces, which is
-// the gradient of the volume of a closed body.
+// Of each node: what is added to K (a block) and C (N/m, N s/m), and A n / 3 summed over its faces,
+// which is the gradient of the volume of a closed body.
 struct node_part {
-    double stiffness, damping;
+    double stiffness[BLOCK_WIDTH], damping;
     vec3 gradient;
 };
 
 struct face_majorants {
     struct system *system;
+    const struct listed_majorants *listed; // has the amplitudes
     struct node_part *nodes;
     size_t count;
     bool windy;
@@ -26,8 +28,9 @@ static bool wind_damps(const struct topology *topology)
     return wind->present && wind->relative && topology->face_count > 0;
 }
 
-taut_status REAL_NAME(face_majorants_make)(struct system *system, struct face_majorants **result,
-                                           taut_error *error)
+taut_status REAL_NAME(face_majorants_make)(struct system *system,
+                                           const struct listed_majorants *listed,
+                                           struct face_majorants **result, taut_error *error)
 {
     *result = NULL;
     const struct topology *topology = system->topology;
@@ -41,6 +44,7 @@ taut_status REAL_NAME(face_majorants_make)(struct system *system, struct face_ma
     if (!majorants)
         return fail_memory(error, "the critical step");
     majorants->system = system;
+    majorants->listed = listed;
     majorants->windy = windy;
     majorants->count = (size_t)topology->node_count;
     majorants->nodes =
@@ -93,26 +97,44 @@ static struct surface surface_of(const struct system *system, const struct topol
 
 // ---- Gas
 
-// How far a corner is from the middle of the other two.
-static double median(const struct surface *it, int corner)
+// block += along u u' + across (I - u u') with u = w / |w|; where w is 0 it has to be across alone.
+static void add_part(struct node_part *node, vec3 w, double along, double across)
 {
-    vec3 middle = vec3_scale(0.5, vec3_add(it->at[(corner + 1) % 3], it->at[(corner + 2) % 3]));
-    return vec3_length(vec3_subtract(it->at[corner], middle));
+    double square = vec3_dot(w, w), more = square > 0 ? (along - across) / square : 0;
+    node->stiffness[0] += across + more * w.x * w.x;
+    node->stiffness[1] += across + more * w.y * w.y;
+    node->stiffness[2] += across + more * w.z * w.z;
+    node->stiffness[3] += more * w.x * w.y;
+    node->stiffness[4] += more * w.x * w.z;
+    node->stiffness[5] += more * w.y * w.z;
 }
 
-// P times the derivative of the gradient: of corner a the blocks with b and with c.
+// Both ends of a block of P times the derivative of the gradient, w as in majorant.h.
+static void add_pair(struct face_majorants *majorants, uint32_t a, uint32_t b, vec3 w,
+                     double strength)
+{
+    const uint32_t ends[2] = {a, b};
+    for (int end = 0; end < 2; end++) {
+        real part = REAL_NAME(listed_majorants_part)(majorants->listed, ends[end], ends[1 - end]);
+        add_part(&majorants->nodes[ends[end]], w, 0, strength * ((double)part - 1));
+    }
+}
+
 static void add_curvature(struct face_majorants *majorants, const struct surface *it,
                           double pressure)
 {
+    const vec3 plane = {0, 0, 1};
     if (it->corners == 2) {
-        for (int corner = 0; corner < 2; corner++)
-            majorants->nodes[it->nodes[corner]].stiffness += pressure / 2;
+        add_pair(majorants, it->nodes[0], it->nodes[1], plane, pressure / 2);
         return;
     }
-    double medians[3] = {median(it, 0), median(it, 1), median(it, 2)};
-    double all = medians[0] + medians[1] + medians[2];
-    for (int corner = 0; corner < 3; corner++)
-        majorants->nodes[it->nodes[corner]].stiffness += pressure / 6 * (all - medians[corner]);
+    for (int corner = 0; corner < 3; corner++) {
+        int next = (corner + 1) % 3, last = (corner + 2) % 3;
+        vec3 middle = vec3_scale(0.5, vec3_add(it->at[next], it->at[last]));
+        vec3 median = vec3_subtract(it->at[corner], middle);
+        add_pair(majorants, it->nodes[next], it->nodes[last], median,
+                 pressure / 6 * vec3_length(median));
+    }
 }
 
 // sum |g|^2 / m over the free nodes of a body.
@@ -140,6 +162,15 @@ static double enclosed(const struct system *system, const struct topology_body *
     return volume;
 }
 
+// What will have been pumped in when dt is looked at next; all of it, if that will not be.
+static double amount_to_come(const struct system *system, const struct scene_pressure *gas)
+{
+    uint64_t ahead = system->settings.looks_every;
+    if (ahead == 0)
+        return gas->amount;
+    return REAL_NAME(gas_amount)(gas, REAL_NAME(moment_now)(system).gas_step + ahead);
+}
+
 static void add_gas(struct face_majorants *majorants, const struct topology_body *body,
                     size_t index)
 {
@@ -150,7 +181,8 @@ static void add_gas(struct face_majorants *majorants, const struct topology_body
         return;     // collapsed, which ends the run
     if (built == 0) // at the start
         built = volume;
-    double inside = REAL_NAME(gas_pressure)(gas, gas->amount, volume, built) + gas->atmosphere;
+    double inside =
+        REAL_NAME(gas_pressure)(gas, amount_to_come(system, gas), volume, built) + gas->atmosphere;
     double slope = gas->gamma * fabs(inside) / volume;
     double pressure = fmax(fabs(inside - gas->atmosphere), fabs(gas->atmosphere));
     for (uint64_t f = 0; f < body->face_count; f++) {
@@ -163,7 +195,8 @@ static void add_gas(struct face_majorants *majorants, const struct topology_body
     }
     double rate = slope * weigh_gradient(majorants, body);
     for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++)
-        majorants->nodes[i].stiffness += rate * topology_mass(system->topology, i);
+        add_part(&majorants->nodes[i], majorants->nodes[i].gradient,
+                 rate * topology_mass(system->topology, i), 0);
 }
 
 // ---- Wind
@@ -217,9 +250,9 @@ void REAL_NAME(face_majorants_add)(const struct face_majorants *majorants, struc
 {
     for (size_t i = 0; i < blocks->count; i++) {
         const struct node_part *node = &majorants->nodes[blocks->first + i];
-        for (int element = 0; element < 3; element++) {
-            blocks->stiffness[element][i] += (real)node->stiffness;
+        for (int element = 0; element < BLOCK_WIDTH; element++)
+            blocks->stiffness[element][i] += (real)node->stiffness[element];
+        for (int element = 0; element < 3; element++)
             blocks->damping[element][i] += (real)node->damping;
-        }
     }
 }

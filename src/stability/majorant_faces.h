@@ -1,15 +1,16 @@
-// What gas and wind add to the blocks of majorant.h, through the faces of bodies: multiples of the
-// unit matrix. Numeric: compiled for float and for double.
+// What gas and wind add to the blocks of majorant.h, through the faces of bodies. Numeric: compiled
+// for float and for double.
 #ifndef TAUT_STABILITY_MAJORANT_FACES_H
 #define TAUT_STABILITY_MAJORANT_FACES_H
 
-#include "stability/majorant.h"
+#include "stability/majorant_listed.h"
 
 struct face_majorants;
 
 // *result is NULL where nothing acts through faces.
-taut_status REAL_NAME(face_majorants_make)(struct system *system, struct face_majorants **result,
-                                           taut_error *error);
+taut_status REAL_NAME(face_majorants_make)(struct system *system,
+                                           const struct listed_majorants *listed,
+                                           struct face_majorants **result, taut_error *error);
 void REAL_NAME(face_majorants_free)(struct face_majorants *majorants);
 uint64_t REAL_NAME(face_majorants_bytes)(const struct face_majorants *majorants);
 

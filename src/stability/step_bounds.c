@@ -1,43 +1,12 @@
 #include "stability/step_bounds.h"
 
+#include "stability/eigenvalue.h"
+
 // The least so far. Of equal steps the node with the lowest builder's number counts.
 struct least {
     double dt[STEP_FORMS_MAX];
     uint64_t outside; // of dt[0]
 };
-
-struct block {
-    double xx, yy, zz, xy, xz, yz;
-};
-
-static struct block block_at(const real (*blocks)[MAJORANT_NODES], size_t i)
-{
-    return (struct block){(double)blocks[0][i], (double)blocks[1][i], (double)blocks[2][i],
-                          (double)blocks[3][i], (double)blocks[4][i], (double)blocks[5][i]};
-}
-
-// The mean eigenvalue, and how far they are spread around it.
-static double mean_and_spread(const struct block *m, double *spread)
-{
-    double mean = (m->xx + m->yy + m->zz) / 3;
-    double off = m->xy * m->xy + m->xz * m->xz + m->yz * m->yz;
-    double dx = m->xx - mean, dy = m->yy - mean, dz = m->zz - mean;
-    *spread = sqrt((dx * dx + dy * dy + dz * dz + 2 * off) / 6);
-    return mean;
-}
-
-// The largest eigenvalue, in closed form (Smith 1961: trigonometric solution of the cubic).
-static double largest_eigenvalue(const struct block *m)
-{
-    double spread, mean = mean_and_spread(m, &spread);
-    if (spread == 0)
-        return mean;
-    double a = (m->xx - mean) / spread, b = (m->yy - mean) / spread, c = (m->zz - mean) / spread;
-    double d = m->xy / spread, e = m->xz / spread, f = m->yz / spread;
-    double half_determinant = (a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e)) / 2;
-    double cosine = fmax(-1, fmin(1, half_determinant));
-    return mean + 2 * spread * cos(acos(cosine) / 3);
-}
 
 // Whether a node's own h is beyond this one: limit m I - s h^2 K - d h C is positive definite, by
 // its leading minors.
@@ -110,7 +79,7 @@ static void take_node(const struct system *system, const struct step_bounds *bou
     size_t node = blocks->first + i;
     double inverse = (double)system->constants->inverse_mass[node]; // of the mass
     struct block k = block_at(blocks->stiffness, i), c = block_at(blocks->damping, i);
-    double square = inverse * largest_eigenvalue(&k), damping = inverse * largest_eigenvalue(&c);
+    double square = inverse * block_largest(&k), damping = inverse * block_largest(&c);
     uint64_t outside = topology_node_outside(system->topology, node);
     for (int f = 0; f < bounds->count; f++) {
         double dt = step_of_form(&bounds->forms[f], square, damping);

@@ -22,6 +22,7 @@ struct settings {
     uint64_t dt_step;      // the step since when dt is as it is: 0 and 0 where it never changes
     double position_step;  // s
     double position_ratio; // position_step / dt
+    uint64_t looks_every;  // steps until dt is looked at anew; 0: it stays
     double keep_velocity;
     int substeps, iterations; // of xpbd
     bool projects;            // some collider has response: project
