@@ -12,8 +12,11 @@ struct player_options {
     const char *const *overrides; // PATH=VALUE
     size_t override_count;
     taut_config config;
-    double frames_per_second; // how often moments are published, at most; 60
-    size_t history_bytes;     // for the recent past; 256 MiB
+    double frames_per_second;         // how often moments are published, at most; 0: 60
+    size_t history_bytes;             // for the recent past; 0: 256 MiB
+    void (*on_moment)(void *context); // called on the player's thread after each moment that it
+                                      // publishes (to wake a window); may be NULL
+    void *context;                    // of on_moment
 };
 
 // Reads the scene and makes its solver, paused at t = 0. Findings go to `diagnostics`.
@@ -42,8 +45,9 @@ struct player_status {
     double speed_wanted; // simulated seconds a second; INFINITY: as fast as it goes
     double speed;        // reached
     double time, dt;     // s
-    double critical_dt;  // s, sharp, of the present integrator; 0: not known; INFINITY: none
-    bool critical_fresh; // of the present parameters
+    double critical_dt;  // s, of the present integrator and parameters; 0: not known, or no step is
+                         // stable; INFINITY: every step is
+    bool critical_fresh; // it is sharp; else a bound that is certain, found in the meantime
     uint64_t step;
     double spring_updates_per_second;
     int threads;
@@ -53,6 +57,7 @@ struct player_status {
     char message[512];       // what the last thing asked for came to, where it failed; else empty
     uint64_t message_number; // grows with each message
     uint64_t pending;        // requests not yet acted upon
+    bool published;          // the newest moment shows all of this
 };
 void player_status(struct player *player, struct player_status *status);
 

@@ -1,0 +1,390 @@
+// What people ask for, done.
+#include "play/player_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "scene/reader.h"
+
+// ---- Another show
+
+// The first thing that is wrong, as one sentence.
+static taut_status fail_findings(const struct diagnostics *diagnostics, taut_error *error)
+{
+    for (size_t i = 0; i < diagnostics->count; i++) {
+        const struct diagnostic *item = &diagnostics->items[i];
+        if (item->level != DIAGNOSTIC_ERROR)
+            continue;
+        return item->hint
+                   ? fail(error, TAUT_ERROR_SCENE, "%s; did you mean '%s'?", item->text, item->hint)
+                   : fail(error, TAUT_ERROR_SCENE, "%s", item->text);
+    }
+    return fail_memory(error, "the scene");
+}
+
+static void take_hand(struct player *player, taut_error *error)
+{
+    struct solver_pull pull = {
+        .target = {player->hand.target[0], player->hand.target[1], player->hand.target[2]}};
+    if (!show_find_node(&player->show, player->hand.node, &pull.body, &pull.node))
+        fail(error, TAUT_ERROR_ARGUMENT, "there is no node %llu to pull",
+             (unsigned long long)player->hand.node);
+    else
+        solver_pull(player->show.solver, &pull, error);
+    if (error->code != TAUT_OK)
+        player->hand.pulls = false;
+}
+
+static void take_lead(struct player *player, const struct lead *lead, taut_error *error)
+{
+    size_t body;
+    uint64_t node;
+    if (!show_find_node(&player->show, lead->node, &body, &node))
+        fail(error, TAUT_ERROR_ARGUMENT, "there is no node %llu to lead",
+             (unsigned long long)lead->node);
+    else
+        solver_lead_node(player->show.solver, body, node, lead->velocity, error);
+}
+
+// What people hold goes on being held by the new solver.
+static void hold_on(struct player *player)
+{
+    taut_error ignored = {0};
+    if (player->hand.pulls)
+        take_hand(player, &ignored);
+    for (size_t i = 0; i < player->lead_count; i++)
+        take_lead(player, &player->leads[i], &ignored);
+}
+
+static void let_all_go(struct player *player)
+{
+    player->hand.pulls = false;
+    player->lead_count = 0;
+}
+
+static void begin_history(struct player *player)
+{
+    const struct subject *subject = player->show.setting->subject;
+    struct history_shape shape = {(size_t)subject->node_count, subject->collider_count,
+                                  subject->body_count};
+    history_begin(&player->history, &shape);
+}
+
+// Puts another show in the place of the one that runs.
+static void take_over(struct player *player, struct show *next, bool goes_on)
+{
+    struct setting *before = player->show.setting;
+    bool same_shape =
+        goes_on && before->subject->collider_count == next->setting->subject->collider_count;
+    pthread_mutex_lock(&player->lock);
+    setting_release(player->latest);
+    player->latest = setting_hold(next->setting);
+    pthread_mutex_unlock(&player->lock);
+    show_close(&player->show);
+    player->show = *next;
+    if (same_shape)
+        history_renumber(&player->history, next->setting->shown->generation);
+    else
+        begin_history(player);
+    if (!same_shape)
+        player->published_step = UINT64_MAX;
+    if (goes_on)
+        hold_on(player);
+    else
+        let_all_go(player);
+    if (player->failed)
+        player->playing = player->played_when_failed;
+    player->failed = false;
+    if (!goes_on)
+        player->steps_asked = 0;
+    player_look_anew(player);
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
+}
+
+// Makes a show of the scene, which is taken over, and lets it take over. After a failure all is as
+// it was.
+static taut_status play_scene(struct player *player, taut_scene *scene,
+                              const struct changes *changes, const struct solver_cuts *cuts,
+                              bool goes_on, struct diagnostics *diagnostics, taut_error *error)
+{
+    struct solver_options options = {.config = player->config, .diagnostics = diagnostics};
+    struct show next;
+    taut_status status = show_make(&next, scene, changes, cuts, &options, error);
+    if (status != TAUT_OK)
+        return status;
+    goes_on = goes_on && !player->failed && show_has_same_nodes(&next, &player->show);
+    status = show_follow(&next, &player->show, goes_on, error);
+    if (status == TAUT_OK)
+        take_over(player, &next, goes_on);
+    else
+        show_close(&next);
+    return status;
+}
+
+taut_status player_show(struct player *player, const char *path, const struct changes *changes,
+                        struct diagnostics *diagnostics, taut_error *error)
+{
+    struct diagnostics own = {0};
+    taut_scene *scene = changes_read(changes, path, diagnostics ? diagnostics : &own);
+    taut_status status = scene ? play_scene(player, scene, changes, NULL, false, diagnostics, error)
+                               : fail_findings(diagnostics ? diagnostics : &own, error);
+    diagnostics_free(&own);
+    return status;
+}
+
+// The present scene with these changes and cuts.
+static taut_status play_again(struct player *player, const struct changes *changes,
+                              const struct solver_cuts *cuts, bool goes_on, taut_error *error)
+{
+    struct diagnostics findings = {0};
+    taut_scene *scene = changes_read_again(changes, player->show.setting->scene, &findings);
+    taut_status status = scene ? play_scene(player, scene, changes, cuts, goes_on, NULL, error)
+                               : fail_findings(&findings, error);
+    diagnostics_free(&findings);
+    return status;
+}
+
+// ---- One request after the other
+
+// `error` is empty where all went well.
+static void say_outcome(struct player *player, const taut_error *error)
+{
+    player_say(player, error->code == TAUT_OK ? NULL : error->text);
+}
+
+// Cuts stay where springs and faces keep their numbers; where they do not, no solver can be made
+// with them.
+static taut_status set_together(struct player *player, const struct request *sets, size_t count,
+                                taut_error *error)
+{
+    struct changes changes;
+    if (!changes_copy(&player->show.changes, &changes))
+        return fail_memory(error, "the changes of a scene");
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < count && status == TAUT_OK; i++)
+        if (!changes_set(&changes, sets[i].text))
+            status = fail_memory(error, "the changes of a scene");
+    if (status == TAUT_OK)
+        status = play_again(player, &changes, &player->show.cuts, true, error);
+    if (status == TAUT_ERROR_ARGUMENT && player->show.cuts.springs) {
+        *error = (taut_error){0};
+        status = play_again(player, &changes, NULL, true, error);
+    }
+    changes_free(&changes);
+    return status;
+}
+
+// All at once, since every change costs a solver; if that fails, one by one, so that only what is
+// wrong is left out, and the first of it is told.
+static void set(struct player *player, const struct request *sets, size_t count)
+{
+    taut_error error = {0};
+    if (set_together(player, sets, count, &error) != TAUT_OK && count > 1) {
+        error = (taut_error){0};
+        for (size_t i = 0; i < count; i++) {
+            taut_error one = {0};
+            if (set_together(player, &sets[i], 1, &one) != TAUT_OK && error.code == TAUT_OK)
+                error = one;
+        }
+    }
+    say_outcome(player, &error);
+}
+
+static void play(struct player *player, bool wanted)
+{
+    if (player->failed) {
+        player->played_when_failed = wanted;
+        return;
+    }
+    if (player->playing != wanted)
+        pace_forget(&player->pace);
+    player->playing = wanted;
+    player->steps_asked = 0;
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
+}
+
+static void reset(struct player *player)
+{
+    taut_error error = {0};
+    play_again(player, &player->show.changes, NULL, false, &error);
+    say_outcome(player, &error);
+}
+
+static void open_scene(struct player *player, const char *path)
+{
+    taut_error error = {0};
+    struct changes none = {0};
+    if (player_show(player, path, &none, NULL, &error) == TAUT_OK) {
+        play(player, false);
+    } else if (error.code == TAUT_ERROR_SCENE) {
+        char text[sizeof error.text];
+        memcpy(text, error.text, sizeof text);
+        fail(&error, TAUT_ERROR_SCENE, "%.200s: %.800s", path, text);
+    }
+    say_outcome(player, &error);
+}
+
+static void cut(struct player *player, const struct request *stroke)
+{
+    struct solver_cuts cuts;
+    taut_error error = {0};
+    if (stroke->number != player->show.setting->origin)
+        return; // it was drawn on what is there no more
+    if (!cuts_add(&player->show.cuts, stroke, &cuts))
+        fail_memory(&error, "cuts");
+    else
+        play_again(player, &player->show.changes, &cuts, true, &error);
+    cuts_free(&cuts);
+    say_outcome(player, &error);
+}
+
+static void set_threads(struct player *player, int threads)
+{
+    taut_error error = {0};
+    int before = player->config.threads;
+    if (player->config.kernel == TAUT_KERNEL_REFERENCE)
+        return; // which is for one thread
+    player->config.threads = threads;
+    // How many are best, only a new solver says.
+    taut_status status =
+        threads > 0 ? solver_set_threads(player->show.solver, threads, &error)
+                    : play_again(player, &player->show.changes, &player->show.cuts, true, &error);
+    if (status != TAUT_OK)
+        player->config.threads = before;
+    player->seconds_per_step = 0;
+    say_outcome(player, &error);
+}
+
+static void pull(struct player *player, const struct request *request)
+{
+    taut_error error = {0};
+    player->hand = (struct hand){.pulls = request->wanted, .node = request->number};
+    memcpy(player->hand.target, request->place, sizeof player->hand.target);
+    if (request->wanted)
+        take_hand(player, &error);
+    if (!player->hand.pulls)
+        solver_let_go(player->show.solver);
+    if (error.code != TAUT_OK)
+        player_say(player, error.text);
+}
+
+static void move_sphere(struct player *player, const struct request *request)
+{
+    taut_error error = {0};
+    if (solver_move_sphere(player->show.solver, (size_t)request->number, request->place,
+                           request->velocity, request->value, &error) != TAUT_OK)
+        player_say(player, error.text);
+}
+
+// Remembers it for the solvers to come.
+static bool note_lead(struct player *player, const struct lead *lead)
+{
+    for (size_t i = 0; i < player->lead_count; i++)
+        if (player->leads[i].node == lead->node) {
+            player->leads[i] = *lead;
+            return true;
+        }
+    void *leads = player->leads;
+    bool room = array_reserve(&leads, &player->lead_capacity, player->lead_count + 1, sizeof *lead);
+    player->leads = leads;
+    if (room)
+        player->leads[player->lead_count++] = *lead;
+    return room;
+}
+
+static void lead_node(struct player *player, const struct request *request)
+{
+    taut_error error = {0};
+    struct lead lead = {.node = request->number};
+    memcpy(lead.velocity, request->velocity, sizeof lead.velocity);
+    take_lead(player, &lead, &error);
+    if (error.code == TAUT_OK && !note_lead(player, &lead))
+        fail_memory(&error, "a led node");
+    if (error.code != TAUT_OK)
+        player_say(player, error.text);
+}
+
+static void set_speed(struct player *player, double speed)
+{
+    player->pace.speed = speed;
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
+}
+
+static void act(struct player *player, const struct request *request)
+{
+    switch (request->type) {
+    case REQUEST_PLAY:
+        play(player, request->wanted);
+        break;
+    case REQUEST_STEP:
+        if (!player->playing && !player->failed)
+            player->steps_asked += request->number;
+        break;
+    case REQUEST_SPEED:
+        set_speed(player, request->value);
+        break;
+    case REQUEST_RESET:
+        reset(player);
+        break;
+    case REQUEST_OPEN:
+        open_scene(player, request->text);
+        break;
+    case REQUEST_STRAINS:
+        player->strains = request->wanted;
+        break;
+    case REQUEST_SET:
+        set(player, request, 1);
+        break;
+    case REQUEST_THREADS:
+        set_threads(player, (int)request->number);
+        break;
+    case REQUEST_HAND:
+        pull(player, request);
+        break;
+    case REQUEST_SPHERE:
+        move_sphere(player, request);
+        break;
+    case REQUEST_LEAD:
+        lead_node(player, request);
+        break;
+    case REQUEST_CUT:
+        cut(player, request);
+        break;
+    }
+    player->changed = true;
+}
+
+static size_t count_sets(const struct request *requests, size_t count)
+{
+    size_t sets = 0;
+    while (sets < count && requests[sets].type == REQUEST_SET)
+        sets++;
+    return sets;
+}
+
+void player_act(struct player *player)
+{
+    size_t count;
+    struct request *requests = requests_take(&player->requests, &count);
+    for (size_t i = 0; i < count && !requests_ended(&player->requests);) {
+        size_t sets = count_sets(requests + i, count - i);
+        if (sets > 0)
+            set(player, requests + i, sets);
+        else
+            act(player, &requests[i]);
+        i += sets > 0 ? sets : 1;
+        player->changed = true;
+    }
+    if (count > 0)
+        player_tell(player);
+    for (size_t i = 0; i < count; i++)
+        request_free(&requests[i]);
+    free(requests);
+    if (count > 0)
+        requests_finish(&player->requests);
+}

@@ -1,0 +1,196 @@
+// What others see of a player: moments, the recent past, and how it does.
+#include "play/player_parts.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+// Of the time that passes, copying moments may take a thirtieth, and energies, of which a look
+// costs about a step, a hundredth.
+static const double MOMENTS_TAKE = 30, ENERGIES_TAKE = 100;
+
+// An eigenvalue is found in some hundred steps. While it is looked for nothing else is done: so
+// long at most, s, when the scene stands still, and when it plays. And so long after the last
+// change, so that not every notch of a slider has it looked for.
+enum { SHARP_STEPS = 400 };
+static const double SHARP_AT_REST = 0.4, SHARP_AT_PLAY = 0.012, SHARP_AFTER = 0.25;
+
+// ---- Moments
+
+static void take_energies(struct player *player, double now)
+{
+    taut_solver *solver = player->show.solver;
+    solver_look(solver, false, &player->energy);
+    player->next_look = now + fmax(player->frame_seconds, ENERGIES_TAKE * (clock_seconds() - now));
+    player->volume = 0;
+    for (size_t b = 0; b < player->show.setting->subject->body_count; b++)
+        player->volume += solver->functions->volume(solver->system, b);
+    struct player_row row = {taut_solver_time(solver), player->energy, player->volume};
+    if (taut_solver_step_count(solver) != player->published_step)
+        history_add_row(&player->history, &row);
+}
+
+static void draw_hand(const struct player *player, struct published_slot *slot)
+{
+    slot->moment.moment.pulls = NULL;
+    slot->moment.moment.pull_count = 0;
+    if (!player->hand.pulls)
+        return;
+    const float *from = slot->store.positions + 3 * player->hand.node;
+    for (int axis = 0; axis < 3; axis++) {
+        slot->pull.from[axis] = from[axis];
+        slot->pull.to[axis] = (float)player->hand.target[axis];
+    }
+    slot->moment.moment.pulls = &slot->pull;
+    slot->moment.moment.pull_count = 1;
+}
+
+static void fill(struct player *player, struct published_slot *slot)
+{
+    taut_solver *solver = player->show.solver;
+    struct setting *setting = player->show.setting;
+    bool strains = player->strains || taut_solver_broken_count(solver) > 0;
+    subject_store_take(solver, setting->subject, strains, &slot->store);
+    for (size_t b = 0; b < setting->subject->body_count; b++)
+        slot->volumes[b] = solver->functions->volume(solver->system, b);
+    slot->moment = (struct player_moment){
+        .moment = slot->store.moment,
+        .energy = player->energy,
+        .volumes = slot->volumes,
+        .generation = setting->shown->generation,
+    };
+    draw_hand(player, slot);
+}
+
+void player_publish(struct player *player, double now)
+{
+    struct show *show = &player->show;
+    uint64_t step = taut_solver_step_count(show->solver);
+    bool goes = player->playing || player->steps_asked > 0;
+    if (now >= player->next_look || !goes)
+        take_energies(player, now);
+    double begin = clock_seconds();
+    bool room = player->strains || show->solver->topology->any_breaks;
+    taut_error error = {0};
+    struct published_slot *slot = published_slot(&player->published, show->setting, room, &error);
+    if (slot) {
+        fill(player, slot);
+        if (step != player->published_step)
+            history_add(&player->history, &slot->moment);
+        published_send(&player->published);
+    } else {
+        player_say(player, error.text);
+    }
+    player->published_step = step;
+    player->changed = false;
+    double cost = clock_seconds() - begin;
+    double least = fmax(player->frame_seconds, MOMENTS_TAKE * cost);
+    player->next_frame = fmax(player->next_frame + least, now);
+    if (player->on_moment)
+        player->on_moment(player->on_moment_context);
+}
+
+// ---- The critical step
+
+static void take_critical(struct player *player, const struct critical_step *critical, bool sharp)
+{
+    enum integrator integrator = player->show.solver->integrator;
+    player->critical_dt = sharp ? critical->sharp_dt[integrator] : critical->dt[integrator];
+    if (!critical->known)
+        player->critical_dt = 0;
+    player->critical_sharp =
+        sharp || !critical->known || player->critical_dt == 0 || isinf(player->critical_dt);
+    player->sharp_when = player->critical_sharp ? INFINITY : clock_seconds() + SHARP_AFTER;
+}
+
+void player_look_anew(struct player *player)
+{
+    struct critical_step critical;
+    player->seconds_per_step = 0;
+    player->next_look = player->next_frame = 0;
+    player->critical_dt = 0;
+    player->critical_sharp = false;
+    player->sharp_when = INFINITY;
+    if (solver_critical_step(player->show.solver, &critical, NULL) == TAUT_OK)
+        take_critical(player, &critical, false);
+}
+
+double player_sharp_wait(const struct player *player, double now)
+{
+    const double guess = 2e-9; // s a spring, until it is known
+    const taut_solver *solver = player->show.solver;
+    double step = player->seconds_per_step > 0 ? player->seconds_per_step
+                                               : guess * (double)taut_solver_spring_count(solver);
+    bool goes = player->playing || player->steps_asked > 0;
+    if (player->failed || SHARP_STEPS * step > (goes ? SHARP_AT_PLAY : SHARP_AT_REST))
+        return INFINITY;
+    return fmax(0, player->sharp_when - now);
+}
+
+void player_sharpen(struct player *player)
+{
+    struct critical_step critical;
+    player->sharp_when = INFINITY;
+    if (solver_sharp_step(player->show.solver, &critical, NULL) == TAUT_OK)
+        take_critical(player, &critical, true);
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
+}
+
+// ---- What is told
+
+enum { MESSAGE_LENGTH = sizeof((struct player_status){0}.message) - 1 };
+
+void player_say(struct player *player, const char *text)
+{
+    pthread_mutex_lock(&player->lock);
+    struct player_status *told = &player->told;
+    if (text)
+        snprintf(told->message, sizeof told->message, "%.*s", MESSAGE_LENGTH, text);
+    else
+        told->message[0] = '\0';
+    told->message_number += text != NULL;
+    pthread_mutex_unlock(&player->lock);
+}
+
+// The kernel of the body that has most springs.
+static const char *main_kernel(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    size_t most = 0;
+    for (size_t b = 1; b < topology->body_count; b++)
+        if (topology->bodies[b].spring_count > topology->bodies[most].spring_count)
+            most = b;
+    return topology->body_count > 0 ? solver_body_kernel(solver, most) : "";
+}
+
+void player_tell(struct player *player)
+{
+    const taut_solver *solver = player->show.solver;
+    struct player_status status = {
+        .playing = player->playing,
+        .speed_wanted = player->pace.speed,
+        .speed = player->pace.reached_speed,
+        .time = taut_solver_time(solver),
+        .dt = solver->dt,
+        .critical_dt = player->critical_dt,
+        .critical_fresh = player->critical_sharp,
+        .step = taut_solver_step_count(solver),
+        .spring_updates_per_second = player->pace.reached_updates,
+        .threads = solver->threads,
+        .kernel = main_kernel(solver),
+        .integrator = integrator_name(solver->integrator),
+        .isa = isa_name(solver->isa),
+        .broken = taut_solver_broken_count(solver),
+        .failed = player->failed,
+        .published = !player->changed,
+    };
+    pthread_mutex_lock(&player->lock);
+    struct player_status *told = &player->told;
+    status.message_number = told->message_number;
+    memcpy(status.message, told->message, sizeof status.message);
+    *told = status;
+    pthread_mutex_unlock(&player->lock);
+}

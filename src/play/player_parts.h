@@ -1,0 +1,89 @@
+// The player from inside.
+#ifndef TAUT_PLAY_PLAYER_PARTS_H
+#define TAUT_PLAY_PLAYER_PARTS_H
+
+#include "play/history.h"
+#include "play/pace.h"
+#include "play/player.h"
+#include "play/published.h"
+#include "play/requests.h"
+#include "play/show.h"
+
+struct hand {
+    bool pulls;
+    uint64_t node; // over all bodies
+    double target[3];
+};
+
+struct lead {
+    uint64_t node; // over all bodies
+    double velocity[3];
+};
+
+struct player {
+    pthread_t thread;
+    struct requests requests;
+    struct published published;
+    struct history history;
+    pthread_mutex_t lock;      // of the next two
+    struct player_status told; // what everybody may know; `pending` is counted when it is read
+    struct setting *latest;    // held: that of the show
+
+    // ---- What follows is the player's own thread's.
+    taut_config config;
+    void (*on_moment)(void *context);
+    void *on_moment_context;
+    struct show show;
+    struct pace pace;
+    bool playing, strains;
+    bool failed;
+    bool played_when_failed; // so that it plays again once it can
+    uint64_t steps_asked;    // single steps
+    struct hand hand;
+    struct lead *leads;
+    size_t lead_count, lead_capacity;
+    double seconds_per_step; // 0: not known
+    double critical_dt;      // s; 0: not known
+    bool critical_sharp;     // else it is a bound
+    double sharp_when;       // when to look for the sharp one, s; INFINITY: never
+    bool changed;            // since the last moment was published
+    uint64_t published_step;
+    double frame_seconds, next_frame, next_look;
+    taut_energy energy;
+    double volume; // of all closed bodies
+};
+
+// What the last thing asked for came to; NULL: it went well.
+void player_say(struct player *player, const char *text);
+
+// ---- player_acts.c
+
+// Opens a scene in place of the one there is, if any. `diagnostics` may be NULL: then the first
+// finding becomes the error.
+taut_status player_show(struct player *player, const char *path, const struct changes *changes,
+                        struct diagnostics *diagnostics, taut_error *error);
+
+// Does what has been asked for.
+void player_act(struct player *player);
+
+// ---- player_moments.c
+
+// Publishes the present moment.
+void player_publish(struct player *player, double now);
+
+// Forgets what is not known of another show.
+void player_look_anew(struct player *player);
+
+// When the next look at the critical step is wanted: seconds from now, INFINITY: not at all.
+double player_sharp_wait(const struct player *player, double now);
+
+// Finds the sharp critical step.
+void player_sharpen(struct player *player);
+
+void player_tell(struct player *player);
+
+// ---- player_thread.c
+
+void *player_run(void *player);
+
+#endif

@@ -1,0 +1,165 @@
+#include "play/setting.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "scene/reader.h"
+
+// More springs than this are not told apart on a screen, and cost memory for each to be drawn.
+static const uint64_t SPRINGS_MOST = 4000000;
+
+// The numbers of what a mask leaves.
+static uint32_t *list_kept(const uint8_t *mask, uint64_t length, uint64_t kept)
+{
+    uint32_t *numbers = memory_allocate(NULL, (size_t)kept, sizeof *numbers);
+    uint64_t next = 0;
+    for (uint64_t i = 0; numbers && i < length && next < kept; i++)
+        if (!mask[i])
+            numbers[next++] = (uint32_t)i;
+    return numbers;
+}
+
+static taut_status show_subject(struct setting *setting, const taut_solver *solver,
+                                taut_error *error)
+{
+    setting->shown = memory_allocate(NULL, 1, sizeof *setting->shown);
+    if (!setting->shown)
+        return fail_memory(error, "a picture's subject");
+    atomic_init(&setting->shown->holders, 1);
+    setting->shown->generation = 1;
+    setting->subject = &setting->shown->subject;
+    struct subject_options options = {.springs_max = SPRINGS_MOST};
+    return subject_make(solver, &options, &setting->shown->subject, error);
+}
+
+static void release_shown(struct shown *shown)
+{
+    if (!shown || atomic_fetch_sub(&shown->holders, 1) > 1)
+        return;
+    subject_free(&shown->subject);
+    memory_release(NULL, shown, 1, sizeof *shown);
+}
+
+taut_status setting_make(taut_scene *scene, const taut_solver *solver,
+                         const struct solver_cuts *cuts, struct setting **setting,
+                         taut_error *error)
+{
+    struct setting *made = memory_allocate(NULL, 1, sizeof *made);
+    *setting = NULL;
+    if (!made) {
+        scene_free(scene);
+        return fail_memory(error, "a scene that is played");
+    }
+    atomic_init(&made->holders, 1);
+    made->scene = scene;
+    taut_status status = show_subject(made, solver, error);
+    if (status == TAUT_OK && cuts) {
+        const struct subject *subject = made->subject;
+        made->springs = list_kept(cuts->springs, cuts->spring_count, subject->springs_in_all);
+        made->faces = list_kept(cuts->faces, cuts->face_count, subject->face_count);
+        if (!made->springs || !made->faces)
+            status = fail_memory(error, "what is left by cuts");
+    }
+    if (status == TAUT_OK)
+        *setting = made;
+    else
+        setting_release(made);
+    return status;
+}
+
+static bool same_bodies(const struct subject *a, const struct subject *b)
+{
+    if (a->body_count != b->body_count)
+        return false;
+    for (size_t i = 0; i < a->body_count; i++) {
+        const struct subject_body *one = &a->bodies[i], *other = &b->bodies[i];
+        if (strcmp(one->name, other->name) != 0 || one->type != other->type ||
+            one->first_node != other->first_node || one->node_count != other->node_count ||
+            one->spring_count != other->spring_count || one->face_count != other->face_count ||
+            one->closed != other->closed || memcmp(one->grid, other->grid, sizeof one->grid) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool same_place(vec3 a, vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static bool same_colliders(const struct subject *a, const struct subject *b)
+{
+    if (a->collider_count != b->collider_count)
+        return false;
+    for (size_t i = 0; i < a->collider_count; i++) {
+        const struct scene_collider *one = &a->colliders[i], *other = &b->colliders[i];
+        if (one->type != other->type || one->radius != other->radius ||
+            !same_place(one->point, other->point) || !same_place(one->normal, other->normal) ||
+            !same_place(one->min, other->min) || !same_place(one->max, other->max))
+            return false;
+    }
+    return true;
+}
+
+// Of numbers, where -0 is 0.
+static bool same_three(const float a[3], const float b[3])
+{
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+static bool same_bytes(const void *a, const void *b, uint64_t count, size_t size)
+{
+    return count == 0 || memcmp(a, b, (size_t)count * size) == 0;
+}
+
+// Whether who has drawn one of them need not look at the other. Most changes (gravity, dt, drag)
+// leave the subject as it was, and a renderer is spared the work of taking it again.
+static bool same_subject(const struct subject *a, const struct subject *b)
+{
+    return a->node_count == b->node_count && a->spring_count == b->spring_count &&
+           a->face_count == b->face_count && a->number_count == b->number_count &&
+           a->flat == b->flat && same_bodies(a, b) && same_colliders(a, b) &&
+           same_three(a->up, b->up) && same_three(a->low, b->low) && same_three(a->high, b->high) &&
+           same_bytes(a->springs, b->springs, a->spring_count, sizeof *a->springs) &&
+           same_bytes(a->kinds, b->kinds, a->spring_count, sizeof *a->kinds) &&
+           same_bytes(a->rest_lengths, b->rest_lengths, a->spring_count, sizeof *a->rest_lengths) &&
+           same_bytes(a->stiffnesses, b->stiffnesses, a->spring_count, sizeof *a->stiffnesses) &&
+           same_bytes(a->faces, b->faces, a->face_count, sizeof *a->faces) &&
+           same_bytes(a->holds, b->holds, a->node_count, sizeof *a->holds);
+}
+
+void setting_follow(struct setting *setting, const struct setting *before, bool same_origin)
+{
+    setting->origin = before ? before->origin + !same_origin : 1;
+    if (!before)
+        return;
+    if (same_subject(before->subject, setting->subject)) {
+        release_shown(setting->shown);
+        setting->shown = before->shown;
+        setting->subject = &setting->shown->subject;
+        atomic_fetch_add(&setting->shown->holders, 1);
+    } else {
+        setting->shown->generation = before->shown->generation + 1;
+    }
+}
+
+struct setting *setting_hold(struct setting *setting)
+{
+    atomic_fetch_add(&setting->holders, 1);
+    return setting;
+}
+
+void setting_release(struct setting *setting)
+{
+    if (!setting || atomic_fetch_sub(&setting->holders, 1) > 1)
+        return;
+    if (setting->springs)
+        memory_release(NULL, setting->springs, (size_t)setting->subject->springs_in_all,
+                       sizeof *setting->springs);
+    if (setting->faces)
+        memory_release(NULL, setting->faces, (size_t)setting->subject->face_count,
+                       sizeof *setting->faces);
+    release_shown(setting->shown);
+    scene_free(setting->scene);
+    memory_release(NULL, setting, 1, sizeof *setting);
+}

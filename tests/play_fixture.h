@@ -1,0 +1,43 @@
+// What the tests of the player share: players of the repository's scenes without a window, waiting
+// for them (by conditions, with generous limits, since nobody knows how busy a machine is), and
+// plain runs to compare them with.
+#ifndef TAUT_TESTS_PLAY_FIXTURE_H
+#define TAUT_TESTS_PLAY_FIXTURE_H
+
+#include "physics.h"
+
+#include "play/player.h"
+
+// A list of overrides.
+#define CHANGES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+// A player of scenes/NAME with these changes, one thread. `overrides` ends with NULL.
+struct player *player_of(const char *name, const char *const *overrides);
+
+// A solver of the same, at t = 0.
+taut_solver *plain_of(const char *name, const char *const *overrides);
+
+struct player_status status_of(struct player *player);
+
+// Waits until all that was asked for is done.
+struct player_status settle(struct player *player);
+
+// Waits until that many steps are done, or the run has failed.
+struct player_status wait_for_step(struct player *player, uint64_t step);
+struct player_status wait_for_failure(struct player *player);
+
+// Does that many single steps, and waits for them.
+struct player_status step(struct player *player, uint64_t steps);
+
+// Waits for the moment of the present step, when paused.
+const struct player_moment *newest(struct player *player);
+
+// The moment has the solver's time, step and positions, to the last bit of a float.
+void assert_same_moment(const struct subject_moment *moment, taut_solver *solver);
+
+// An axis of a node in a moment.
+double coordinate(const struct player_moment *moment, uint64_t node, int axis);
+
+void nap(void);
+
+#endif

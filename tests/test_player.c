@@ -1,0 +1,302 @@
+// A scene that runs while people watch it and change its parameters (play/player.h), without a
+// window.
+#include "play_fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const none[] = {NULL};
+
+// Small enough to be stepped at a time under a sanitizer.
+static const char *const small_jelly[] = {"bodies.jelly.nodes=[6,5,6]", NULL};
+static const char *const small_flag[] = {"bodies.flag.nodes=[13,9]", NULL};
+
+// ---- Moments
+
+static void test_plays_as_a_plain_run_does(void **state)
+{
+    (void)state;
+    struct player *player = player_of("flag.yaml", small_flag);
+    taut_solver *plain = plain_of("flag.yaml", small_flag);
+    assert_same_moment(&player_moment(player)->moment, plain);
+    player_play(player, true);
+    int seen = 0;
+    while (seen < 8) {
+        if (!player_refresh(player)) {
+            nap();
+            continue;
+        }
+        const struct subject_moment *moment = &player_moment(player)->moment;
+        advance(plain, moment->step - taut_solver_step_count(plain));
+        assert_same_moment(moment, plain);
+        seen += moment->step > 0;
+    }
+    player_play(player, false);
+    assert_false(settle(player).playing);
+    const struct player_moment *last = newest(player);
+    advance(plain, last->moment.step - taut_solver_step_count(plain));
+    assert_same_moment(&last->moment, plain);
+    taut_energy energy = energy_of(plain); // a moment at rest has the energies of its own time
+    assert_true(last->energy.total == energy.total);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+static void test_goes_step_by_step(void **state)
+{
+    (void)state;
+    struct player *player = player_of("jelly-spheres.yaml", small_jelly);
+    taut_solver *plain = plain_of("jelly-spheres.yaml", small_jelly);
+    step(player, 1);
+    step(player, 6);
+    struct player_status status = step(player, 300);
+    assert_int_equal(status.step, 307);
+    assert_false(status.playing);
+    assert_string_equal(status.integrator, "symplectic_euler");
+    assert_int_equal(status.threads, 1);
+    assert_true(status.message[0] == '\0');
+    advance(plain, 307);
+    assert_same_moment(&newest(player)->moment, plain);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+// At speed 1 simulated time follows the clock's; that it gets there is all that can be said here.
+static void test_follows_the_clock(void **state)
+{
+    (void)state;
+    struct player *player = player_of("rope.yaml", none);
+    player_speed(player, 1);
+    player_play(player, true);
+    struct player_status status = wait_for_step(player, 100);
+    assert_true(status.speed_wanted == 1);
+    player_speed(player, 0);
+    uint64_t stopped = settle(player).step;
+    for (int i = 0; i < 50; i++)
+        nap();
+    assert_int_equal(status_of(player).step, stopped);
+    player_free(player);
+}
+
+static void test_strains_come_when_wanted(void **state)
+{
+    (void)state;
+    struct player *player = player_of("flag.yaml", small_flag);
+    step(player, 20);
+    assert_null(newest(player)->moment.strains);
+    player_strains(player, true);
+    const struct player_moment *moment = newest(player);
+    assert_non_null(moment->moment.strains);
+    double sum = 0;
+    for (uint64_t i = 0; i < player_subject(player)->spring_count; i++)
+        sum += fabs((double)moment->moment.strains[i]);
+    assert_true(sum > 0);
+    player_free(player);
+}
+
+// ---- Changes
+
+static void test_a_reset_goes_back_to_the_start(void **state)
+{
+    (void)state;
+    struct player *player = player_of("jelly-spheres.yaml", small_jelly);
+    taut_solver *plain = plain_of("jelly-spheres.yaml", small_jelly);
+    step(player, 50);
+    player_set(player, "environment.gravity", "[0, -5, 0]");
+    step(player, 50);
+    player_reset(player);
+    assert_int_equal(settle(player).step, 0);
+    assert_same_moment(&newest(player)->moment, plain);
+    // With the gravity that was set.
+    taut_solver_destroy(plain);
+    plain = plain_of("jelly-spheres.yaml",
+                     CHANGES("bodies.jelly.nodes=[6,5,6]", "environment.gravity=[0,-5,0]"));
+    step(player, 40);
+    advance(plain, 40);
+    assert_same_moment(&newest(player)->moment, plain);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+static void test_a_change_acts_at_once(void **state)
+{
+    (void)state;
+    struct player *player =
+        player_of("rope.yaml", CHANGES("bodies.rope.pins=[]", "environment.air_drag=0"));
+    double time = step(player, 100).time, before = coordinate(newest(player), 40, 1);
+    uint64_t generation = player_moment(player)->generation;
+    player_set(player, "environment.gravity", "[0, 0, 0]");
+    struct player_status status = settle(player);
+    assert_true(status.time == time);
+    assert_int_equal(status.step, 100);
+    assert_true(coordinate(newest(player), 40, 1) == before);
+    assert_int_equal(player_moment(player)->generation, generation); // nothing else to draw
+    assert_true(player_scene(player)->environment.gravity.y == 0);
+    // It falls on with the speed it has, g times 0.2 s.
+    step(player, 100);
+    double fallen = coordinate(newest(player), 40, 1);
+    assert_float_equal(fallen - before, -9.81 * 0.2 * 0.2, 0.005);
+    player_free(player);
+}
+
+static void test_what_is_drawn_anew_has_another_generation(void **state)
+{
+    (void)state;
+    struct player *player = player_of("rope.yaml", none);
+    const struct subject *subject = player_subject(player);
+    uint64_t generation = player_moment(player)->generation;
+    step(player, 30);
+    player_set(player, "simulation.dt", "0.001");
+    newest(player);
+    assert_int_equal(player_moment(player)->generation, generation);
+    assert_ptr_equal(player_subject(player), subject);
+    assert_true(status_of(player).dt == 0.001);
+    assert_int_equal(status_of(player).step, 30);
+    player_set(player, "bodies.rope.spring.stiffness", "5000");
+    newest(player);
+    assert_true(player_moment(player)->generation > generation);
+    assert_true(player_subject(player)->stiffnesses[0] == 5000);
+    assert_int_equal(status_of(player).step, 30);
+    player_free(player);
+}
+
+static void test_another_topology_starts_anew(void **state)
+{
+    (void)state;
+    struct player *player = player_of("rope.yaml", none);
+    step(player, 30);
+    uint64_t generation = player_moment(player)->generation;
+    player_set(player, "bodies.rope.nodes", "20");
+    player_set(player, "environment.air_drag", "0.01");
+    assert_int_equal(settle(player).step, 0);
+    newest(player);
+    assert_int_equal(player_subject(player)->node_count, 20);
+    assert_true(player_moment(player)->generation > generation);
+    taut_solver *plain =
+        plain_of("rope.yaml", CHANGES("bodies.rope.nodes=20", "environment.air_drag=0.01"));
+    step(player, 25);
+    advance(plain, 25);
+    assert_same_moment(&newest(player)->moment, plain);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+static void test_a_bad_value_is_said_and_changes_nothing(void **state)
+{
+    (void)state;
+    struct player *player = player_of("rope.yaml", none);
+    step(player, 10);
+    player_play(player, true);
+    player_set(player, "bodies.rope.spring.stiffness", "-3");
+    struct player_status status = settle(player);
+    assert_int_equal(status.message_number, 1);
+    assert_non_null(strstr(status.message, "stiffness"));
+    assert_true(status.playing);
+    wait_for_step(player, status.step + 100);
+    player_play(player, false);
+    // A good change beside a bad one counts.
+    player_set(player, "environment.gravty", "[0, 0, 0]");
+    player_set(player, "environment.gravity", "[0, -1, 0]");
+    status = settle(player);
+    assert_true(status.message_number > 1);
+    assert_non_null(strstr(status.message, "gravity"));
+    newest(player);
+    assert_true(player_scene(player)->environment.gravity.y == -1);
+    assert_true(player_scene(player)->bodies[0].kinds[0].material.stiffness == 10000);
+    player_set(player, "environment.air_drag", "0");
+    assert_true(settle(player).message[0] == '\0');
+    player_free(player);
+}
+
+static void test_a_mapping_takes_the_place_of_its_parts(void **state)
+{
+    (void)state;
+    struct player *player = player_of("flag.yaml", small_flag);
+    player_set(player, "environment.wind.coefficient", "7");
+    player_set(player, "environment.wind", "{velocity: [1, 2, 3], law: quadratic}");
+    player_set(player, "environment.wind.drag", "0.5");
+    struct player_status status = settle(player);
+    assert_true(status.message[0] == '\0');
+    newest(player);
+    const struct scene_wind *wind = &player_scene(player)->environment.wind;
+    assert_true(wind->velocity.z == 3 && wind->drag == 0.5 && wind->gust_count == 0);
+    player_free(player);
+}
+
+static void test_a_run_that_diverges_can_be_mended(void **state)
+{
+    (void)state;
+    struct player *player =
+        player_of("jelly-spheres.yaml", CHANGES("bodies.jelly.nodes=[6,5,6]", "simulation.dt=1"));
+    player_play(player, true);
+    struct player_status status = wait_for_failure(player);
+    assert_false(status.playing);
+    assert_true(status.time > 0);
+    assert_non_null(strstr(status.message, "diverged"));
+    player_step(player, 1); // is not done
+    assert_int_equal(settle(player).step, status.step);
+    player_set(player, "simulation.dt", "0.001");
+    status = settle(player);
+    assert_false(status.failed);
+    assert_true(status.playing);
+    assert_true(status.message[0] == '\0');
+    status = wait_for_step(player, 200);
+    assert_false(status.failed);
+    assert_true(status.dt == 0.001);
+    assert_float_equal(status.time, (double)status.step * 0.001, 1e-9);
+    player_free(player);
+}
+
+static void test_the_critical_step_is_told(void **state)
+{
+    (void)state;
+    struct player *player = player_of("jelly-spheres.yaml", small_jelly);
+    struct player_status status;
+    while (!(status = status_of(player)).critical_fresh)
+        nap();
+    taut_solver *plain = plain_of("jelly-spheres.yaml", small_jelly);
+    taut_critical_step critical;
+    assert_int_equal(taut_solver_critical_step(plain, 1, &critical, NULL), TAUT_OK);
+    assert_true(status.critical_dt == critical.dt_sharp);
+    player_set(player, "simulation.integrator", "implicit_euler");
+    status = settle(player);
+    assert_true(isinf(status.critical_dt) && status.critical_fresh);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+static void test_threads_and_kernels_give_the_same(void **state)
+{
+    (void)state;
+    struct player *player = player_of("jelly-spheres.yaml", small_jelly);
+    taut_solver *plain = plain_of("jelly-spheres.yaml", small_jelly);
+    step(player, 60);
+    player_threads(player, 3);
+    assert_int_equal(step(player, 60).threads, 3);
+    player_threads(player, 0);
+    assert_int_equal(step(player, 60).threads, 1); // as small a scene as this
+    advance(plain, 180);
+    assert_same_moment(&newest(player)->moment, plain);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plays_as_a_plain_run_does),
+        cmocka_unit_test(test_goes_step_by_step),
+        cmocka_unit_test(test_follows_the_clock),
+        cmocka_unit_test(test_strains_come_when_wanted),
+        cmocka_unit_test(test_a_reset_goes_back_to_the_start),
+        cmocka_unit_test(test_a_change_acts_at_once),
+        cmocka_unit_test(test_what_is_drawn_anew_has_another_generation),
+        cmocka_unit_test(test_another_topology_starts_anew),
+        cmocka_unit_test(test_a_bad_value_is_said_and_changes_nothing),
+        cmocka_unit_test(test_a_mapping_takes_the_place_of_its_parts),
+        cmocka_unit_test(test_a_run_that_diverges_can_be_mended),
+        cmocka_unit_test(test_the_critical_step_is_told),
+        cmocka_unit_test(test_threads_and_kernels_give_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+// A scene that people touch while it runs, and its recent past (play/player.h).
+#include "play_fixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const none[] = {NULL};
+
+// Small enough to be stepped at a time under a sanitizer.
+static const char *const small_jelly[] = {"bodies.jelly.nodes=[6,5,6]", NULL};
+static const char *const small_flag[] = {"bodies.flag.nodes=[13,9]", NULL};
+
+// ---- Hands
+
+static void test_a_node_is_pulled(void **state)
+{
+    (void)state;
+    struct player *player = player_of("flag.yaml", small_flag);
+    uint64_t corner = player_subject(player)->node_count - 1;
+    const double target[3] = {1.2, 1.4, 0.8};
+    step(player, 100);
+    double before = fabs(target[2] - coordinate(newest(player), corner, 2));
+    player_pull(player, corner, target);
+    step(player, 2000);
+    const struct player_moment *moment = newest(player);
+    assert_int_equal(moment->moment.pull_count, 1);
+    assert_true(moment->moment.pulls[0].to[2] == (float)target[2]);
+    assert_true(moment->moment.pulls[0].from[2] == (float)coordinate(moment, corner, 2));
+    assert_true(fabs(target[2] - coordinate(moment, corner, 2)) < before / 4);
+    player_set(player, "environment.gravity", "[0, 0, 0]"); // the hand holds on
+    step(player, 1000);
+    moment = newest(player);
+    assert_int_equal(moment->moment.pull_count, 1);
+    assert_true(fabs(target[2] - coordinate(moment, corner, 2)) < before / 4);
+    player_let_go(player);
+    assert_int_equal(newest(player)->moment.pull_count, 0);
+    player_free(player);
+}
+
+static double lowest(const struct player_moment *moment, uint64_t first, uint64_t end)
+{
+    double low = INFINITY;
+    for (uint64_t node = first; node < end; node++)
+        low = fmin(low, coordinate(moment, node, 1));
+    return low;
+}
+
+static void test_a_sphere_dents_the_jelly(void **state)
+{
+    (void)state;
+    struct player *player = player_of("jelly-spheres.yaml", small_jelly);
+    const double centre[3] = {0, 1.2, 0}, still[3] = {0};
+    step(player, 5);
+    player_move_sphere(player, 1, centre, still, 0.2);
+    step(player, 20);
+    const struct player_moment *moment = newest(player);
+    assert_true(moment->moment.spheres[1].radius == 0.2f);
+    assert_true(moment->moment.spheres[1].centre[1] == 1.2f);
+    for (uint64_t node = 0; node < player_subject(player)->node_count; node++) {
+        double away = hypot(hypot(coordinate(moment, node, 0), coordinate(moment, node, 1) - 1.2),
+                            coordinate(moment, node, 2));
+        assert_true(away > 0.2 - 1e-5);
+    }
+    // It stays there when something else changes, and goes where a change puts it.
+    player_set(player, "environment.gravity", "[0, -5, 0]");
+    assert_true(newest(player)->moment.spheres[1].radius == 0.2f);
+    player_set(player, "colliders.1.radius", "0.1");
+    moment = newest(player);
+    assert_true(moment->moment.spheres[1].radius == 0.1f);
+    assert_true(moment->moment.spheres[1].centre[1] == 1.2f);
+    player_move_sphere(player, 0, centre, still, 0.2); // a room
+    assert_non_null(strstr(settle(player).message, "sphere"));
+    player_reset(player); // back to the scene's place, with the radius that was set
+    moment = newest(player);
+    assert_true(moment->moment.spheres[1].radius == 0.1f);
+    assert_true(moment->moment.spheres[1].centre[1] == 0.35f);
+    player_free(player);
+}
+
+static void test_an_end_of_the_rope_is_led(void **state)
+{
+    (void)state;
+    struct player *player = player_of("rope.yaml", none);
+    const double right[3] = {0.5, 0, 0.25}, still[3] = {0};
+    step(player, 10);
+    player_lead(player, 0, right);
+    step(player, 200);
+    assert_float_equal(coordinate(newest(player), 0, 0), 0.5 * 200 * 0.002, 1e-4);
+    assert_float_equal(coordinate(newest(player), 0, 2), 0.25 * 200 * 0.002, 1e-4);
+    player_set(player, "environment.gravity", "[0, -5, 0]"); // it is led on
+    step(player, 100);
+    assert_float_equal(coordinate(newest(player), 0, 0), 0.5 * 300 * 0.002, 1e-4);
+    player_lead(player, 0, still);
+    step(player, 100);
+    assert_float_equal(coordinate(newest(player), 0, 0), 0.5 * 300 * 0.002, 1e-4);
+    player_lead(player, 79, right); // a free node
+    assert_true(settle(player).message[0] != '\0');
+    player_free(player);
+}
+
+// Cuts all springs and faces of the subject between nodes above and below a level as built.
+static void cut_below(struct player *player, uint64_t first_below)
+{
+    const struct subject *subject = player_subject(player);
+    uint32_t *springs = calloc((size_t)subject->spring_count + 1, sizeof *springs);
+    uint32_t *faces = calloc((size_t)subject->face_count + 1, sizeof *faces);
+    assert_true(springs && faces);
+    size_t spring_count = 0, face_count = 0;
+    for (uint64_t i = 0; i < subject->spring_count; i++)
+        if ((subject->springs[i][0] < first_below) != (subject->springs[i][1] < first_below))
+            springs[spring_count++] = (uint32_t)i;
+    for (uint64_t i = 0; i < subject->face_count; i++) {
+        const uint32_t *corners = subject->faces[i];
+        bool below = corners[0] < first_below;
+        if ((corners[1] < first_below) != below || (corners[2] < first_below) != below)
+            faces[face_count++] = (uint32_t)i;
+    }
+    assert_true(spring_count > 0 && face_count > 0);
+    player_cut(player, springs, spring_count, faces, face_count);
+    free(springs);
+    free(faces);
+}
+
+static void test_a_cut_cloth_falls_apart(void **state)
+{
+    (void)state;
+    struct player *player =
+        player_of("flag.yaml", CHANGES("bodies.flag.nodes=[13,9]", "bodies.flag.pins=[top]",
+                                       "environment.wind.velocity=[0,0,0]"));
+    const uint64_t row = 13, all = 9 * row;
+    step(player, 100);
+    newest(player);
+    uint64_t springs = player_subject(player)->spring_count;
+    cut_below(player, 6 * row); // the last three rows
+    assert_int_equal(settle(player).step, 100);
+    newest(player);
+    assert_true(player_subject(player)->spring_count < springs);
+    // Once more, higher up: numbers of what is left are others than those of the scene as built.
+    cut_below(player, 3 * row);
+    newest(player);
+    uint64_t left = player_subject(player)->spring_count;
+    for (uint64_t i = 0; i < left; i++) {
+        const uint32_t *ends = player_subject(player)->springs[i];
+        assert_int_equal(ends[0] / (3 * row), ends[1] / (3 * row));
+    }
+    double low = lowest(player_moment(player), 0, 3 * row);
+    step(player, 6250); // a second
+    const struct player_moment *moment = newest(player);
+    assert_true(lowest(moment, 3 * row, all) < low - 3);
+    assert_true(lowest(moment, 0, 3 * row) > low - 0.3);
+    // Parameters change what is left; another topology, or a reset, makes it whole.
+    player_set(player, "environment.air_drag", "0.001");
+    newest(player);
+    assert_int_equal(player_subject(player)->spring_count, left);
+    player_reset(player);
+    newest(player);
+    assert_int_equal(player_subject(player)->spring_count, springs);
+    player_free(player);
+}
+
+// ---- The past
+
+static void test_the_past_is_kept(void **state)
+{
+    (void)state;
+    struct player *player = player_of("flag.yaml", small_flag);
+    player_play(player, true);
+    while (player_history_count(player) < 10 || player_rows(player, NULL, 0) > 0)
+        nap();
+    player_play(player, false);
+    settle(player);
+    size_t count = player_history_count(player);
+    double before = -1;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(player_history_time(player, i) > before);
+        before = player_history_time(player, i);
+    }
+    struct player_moment past;
+    assert_true(player_history_moment(player, count / 2, &past));
+    assert_true(past.moment.time == player_history_time(player, count / 2));
+    assert_null(past.moment.strains);
+    taut_solver *plain = plain_of("flag.yaml", small_flag);
+    advance(plain, past.moment.step);
+    assert_same_moment(&past.moment, plain);
+    assert_false(player_history_moment(player, count, &past));
+    player_set(player, "simulation.keep_velocity", "0.999"); // leaves the past as it was
+    settle(player);
+    assert_true(player_history_count(player) >= count);
+    player_reset(player);
+    newest(player);
+    assert_true(player_history_count(player) <= 1);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+static void test_energies_are_kept(void **state)
+{
+    (void)state;
+    struct player *player = player_of("ball-floor.yaml", none);
+    for (int i = 0; i < 5; i++)
+        step(player, 20);
+    newest(player);
+    struct player_row rows[8];
+    size_t count = player_rows(player, rows, 8);
+    assert_true(count >= 2);
+    for (size_t i = 1; i < count; i++)
+        assert_true(rows[i].time > rows[i - 1].time);
+    assert_true(rows[count - 1].time == status_of(player).time);
+    assert_true(rows[count - 1].volume > 0);
+    assert_true(rows[count - 1].volume == player_moment(player)->volumes[0]);
+    assert_true(rows[count - 1].energy.total == player_moment(player)->energy.total);
+    assert_int_equal(player_rows(player, rows, 1), 1); // the newest
+    assert_true(rows[0].time == status_of(player).time);
+    player_free(player);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_node_is_pulled),
+        cmocka_unit_test(test_a_sphere_dents_the_jelly),
+        cmocka_unit_test(test_an_end_of_the_rope_is_led),
+        cmocka_unit_test(test_a_cut_cloth_falls_apart),
+        cmocka_unit_test(test_the_past_is_kept),
+        cmocka_unit_test(test_energies_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
