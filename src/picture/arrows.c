@@ -56,19 +56,39 @@ void arrows_draw_wind(const struct solids *solids, const struct frame *frame)
     }
 }
 
+// Metres that so many pixels cover where a point is.
+static double pixels_at(const struct frame *frame, vec3 point, double pixels)
+{
+    vec3 right, top, forward;
+    camera_axes(frame->camera, &right, &top, &forward);
+    double depth = vec3_dot(vec3_subtract(point, camera_eye(frame->camera)), forward);
+    return pixels * scale_of(frame) * camera_pixel_size(frame->camera, depth);
+}
+
+void arrows_draw_threads(const struct solids *solids, const struct frame *frame)
+{
+    for (size_t b = 0; b < frame->subject->body_count; b++) {
+        const struct subject_body *body = &frame->subject->bodies[b];
+        bool hangs = body->type == BODY_PENDULUM || body->type == BODY_OSCILLATOR;
+        if (!hangs || body->spring_count > 0 || body->node_count != 2)
+            continue;
+        const float *at = frame->moment->positions + 3 * body->first_node;
+        vec3 from = vec3_make(at[0], at[1], at[2]), to = vec3_make(at[3], at[4], at[5]);
+        solids_paint(solids, colour_mix(colour_of_body(b), colour_pale(colour_of_body(b)), 0.4),
+                     0.0);
+        solids_arrow(solids, from, to, pixels_at(frame, to, 1.2), false);
+    }
+}
+
 void arrows_draw_pulls(const struct solids *solids, const struct frame *frame)
 {
     static const struct colour vermilion = {0.835f, 0.369f, 0.0f};
-    vec3 right, top, forward;
-    camera_axes(frame->camera, &right, &top, &forward);
     for (size_t i = 0; i < frame->moment->pull_count; i++) {
         const struct subject_line *line = &frame->moment->pulls[i];
         vec3 node = vec3_make(line->from[0], line->from[1], line->from[2]);
         vec3 hand = vec3_make(line->to[0], line->to[1], line->to[2]);
-        double depth = vec3_dot(vec3_subtract(hand, camera_eye(frame->camera)), forward);
-        double pixel = camera_pixel_size(frame->camera, depth) * scale_of(frame);
         solids_paint(solids, vermilion, 0.3);
-        solids_arrow(solids, node, hand, 1.6 * pixel, false);
-        solids_sphere(solids, hand, 6.0 * pixel);
+        solids_arrow(solids, node, hand, pixels_at(frame, hand, 1.6), false);
+        solids_sphere(solids, hand, pixels_at(frame, hand, 6.0), 0.0);
     }
 }

@@ -1,5 +1,5 @@
-// The wind, as arrows in a corner of the picture that point where it blows, and the hands that pull
-// at nodes.
+// The wind, as arrows in a corner of the picture that point where it blows, hands that pull at
+// nodes, and the threads of masses that move by a formula.
 #ifndef TAUT_PICTURE_ARROWS_H
 #define TAUT_PICTURE_ARROWS_H
 
@@ -13,6 +13,9 @@ void arrows_draw_wind(const struct solids *solids, const struct frame *frame);
 
 // The middle of the line of writing below the arrows, pixels from the top left.
 void arrows_wind_label(const struct frame *frame, double *x, double *y);
+
+// From where a mass hangs to it, where no spring is drawn between them.
+void arrows_draw_threads(const struct solids *solids, const struct frame *frame);
 
 void arrows_draw_pulls(const struct solids *solids, const struct frame *frame);
 

@@ -16,6 +16,9 @@ void colliders_free(struct colliders *colliders)
     *colliders = (struct colliders){0};
 }
 
+// Faces whose nodes lie on a sphere dip into it; so much of the radius is seen through.
+static const double SUNK = 0.06;
+
 void colliders_draw_spheres(const struct solids *solids, const struct frame *frame)
 {
     static const struct colour stone = {0.74f, 0.71f, 0.66f};
@@ -27,7 +30,7 @@ void colliders_draw_spheres(const struct solids *solids, const struct frame *fra
         if (frame->subject->colliders[i].type == COLLIDER_SPHERE && sphere->radius > 0.0f)
             solids_sphere(solids,
                           vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]),
-                          sphere->radius);
+                          sphere->radius, SUNK * sphere->radius);
     }
 }
 

@@ -47,7 +47,7 @@ struct colour colour_pale(struct colour colour)
 
 struct colour colour_back(struct colour colour)
 {
-    return colour_mix(colour, from_bytes(0x6a6460), 0.45);
+    return colour_mix(colour, from_bytes(0x5b6470), 0.42);
 }
 
 // Fixed colours of the maps at even distances, from the least value to the most.

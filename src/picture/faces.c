@@ -190,9 +190,11 @@ static float square_of(const struct subject_body *body)
     return square > 1.0f ? square : 1.0f;
 }
 
-static void set_body(GLuint program, const struct subject_body *body, size_t number)
+// Where springs are coloured by kind, faces are pale, so that they are seen.
+static void set_body(GLuint program, const struct subject_body *body, size_t number, bool pale)
 {
-    struct colour front = colour_of_body(number);
+    static const struct colour paper = {0.93f, 0.93f, 0.92f};
+    struct colour front = pale ? paper : colour_of_body(number);
     struct colour second = body->type == BODY_LATTICE ? colour_mix(front, colour_pale(front), 0.25)
                                                       : colour_pale(front);
     gl_set_colour(program, "front", front);
@@ -201,7 +203,7 @@ static void set_body(GLuint program, const struct subject_body *body, size_t num
     gl_set_int(program, "first_node", body->first_node);
     glUniform3i(glGetUniformLocation(program, "grid"), (GLint)body->grid[0], (GLint)body->grid[1],
                 (GLint)body->grid[2]);
-    gl_set_float(program, "square", square_of(body));
+    gl_set_float(program, "square", pale ? 0.0 : square_of(body));
 }
 
 void faces_draw(const struct faces *faces, const struct frame *frame, const struct values *values,
@@ -217,7 +219,8 @@ void faces_draw(const struct faces *faces, const struct frame *frame, const stru
         const struct faces_body *drawn = &faces->bodies[b];
         if (drawn->count == 0)
             continue;
-        set_body(faces->program, &frame->subject->bodies[b], b);
+        set_body(faces->program, &frame->subject->bodies[b], b,
+                 frame->options->colouring == COLOURING_KIND);
         gl_set_int(faces->program, "flat_normals", flat_normals(drawn, frame));
         glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, drawn->indices);
         glDrawElements(GL_TRIANGLES, (GLsizei)drawn->count, GL_UNSIGNED_INT, NULL);

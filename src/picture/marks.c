@@ -79,12 +79,17 @@ static double scale_of(const struct frame *frame)
     return fmax(frame->camera->height / 720.0, 0.6);
 }
 
-// The more there are the smaller; a mass on a spring is a bob.
+// A mass on a spring or a thread; its other node is where that hangs.
+static bool is_bob(const struct subject_body *body)
+{
+    return (body->type == BODY_PENDULUM || body->type == BODY_OSCILLATOR) && body->node_count == 2;
+}
+
+// The more there are the smaller.
 static double diameter_of(const struct frame *frame, const struct subject_body *body)
 {
     double count = (double)frame->subject->node_count;
-    bool bob = body->type == BODY_PENDULUM || body->type == BODY_OSCILLATOR;
-    double diameter = bob ? 22.0 : fmax(14.0 - 3.0 * log10(count + 1.0), 3.0);
+    double diameter = is_bob(body) ? 24.0 : fmax(14.0 - 3.0 * log10(count + 1.0), 3.0);
     return diameter * scale_of(frame);
 }
 
@@ -105,8 +110,9 @@ void marks_draw_nodes(const struct marks *marks, const struct frame *frame,
         gl_set_colour(program, "paint",
                       frame->options->dark ? colour : colour_mix(colour, ink, 0.25));
         gl_set_float(program, "diameter", diameter_of(frame, body));
-        gl_set_int(program, "first", body->first_node);
-        glDrawArrays(GL_POINTS, 0, (GLsizei)((body->node_count + every - 1) / every));
+        uint64_t first = is_bob(body) ? 1 : 0;
+        gl_set_int(program, "first", body->first_node + first);
+        glDrawArrays(GL_POINTS, 0, (GLsizei)((body->node_count - first + every - 1) / every));
     }
     end();
 }
@@ -127,8 +133,10 @@ void marks_draw_pins(const struct marks *marks, const struct frame *frame,
         bool outlined = size >= 6.0;
         gl_set_int(program, "shape", which == MOVED ? SHAPE_DIAMOND : SHAPE_SQUARE);
         gl_set_float(program, "diameter", size * scale_of(frame));
-        gl_set_colour(program, "paint", which == MOVED ? amber : dark);
-        gl_set_colour(program, "border", which == MOVED ? dark : outlined ? white : dark);
+        struct colour ink = frame->options->dark ? white : dark;
+        struct colour edge = frame->options->dark ? dark : white;
+        gl_set_colour(program, "paint", which == MOVED ? amber : ink);
+        gl_set_colour(program, "border", which == MOVED ? dark : outlined ? edge : ink);
         glBindVertexArray(marks->vertices[which]);
         glDrawArrays(GL_POINTS, 0, (GLsizei)marks->counts[which]);
     }

@@ -216,6 +216,8 @@ static void draw_scene(const struct renderer *renderer, const struct frame *fram
     }
     if (layers & LAYER_SPRINGS)
         springs_draw(&renderer->springs, frame, values, tables, 1.0);
+    if (layers & LAYER_SPRINGS)
+        arrows_draw_threads(&renderer->solids, frame);
     if (layers & LAYER_NODES)
         marks_draw_nodes(&renderer->marks, frame, tables);
     if (layers & LAYER_PINS)

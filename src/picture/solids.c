@@ -125,8 +125,9 @@ static void draw(const struct solids *solids, enum solid solid, vec3 origin, con
     glDrawArrays(GL_TRIANGLES, 0, solids->counts[solid]);
 }
 
-void solids_sphere(const struct solids *solids, vec3 centre, double radius)
+void solids_sphere(const struct solids *solids, vec3 centre, double radius, double behind)
 {
+    gl_set_float(solids->program, "behind", behind);
     const vec3 axes[3] = {{radius, 0, 0}, {0, radius, 0}, {0, 0, radius}};
     draw(solids, SOLID_SPHERE, centre, axes);
 }
@@ -137,6 +138,7 @@ void solids_arrow(const struct solids *solids, vec3 tail, vec3 tip, double radiu
     double length = vec3_length(along);
     if (!(length > 0.0))
         return;
+    gl_set_float(solids->program, "behind", 0.0);
     vec3 unit = vec3_scale(1.0 / length, along);
     vec3 other = fabs(unit.x) < 0.7 ? vec3_make(1, 0, 0) : vec3_make(0, 1, 0);
     vec3 side = vec3_cross(other, unit);

@@ -18,7 +18,8 @@ void solids_free(struct solids *solids);
 // The colour and gloss of those that are drawn next.
 void solids_paint(const struct solids *solids, struct colour colour, double gloss);
 
-void solids_sphere(const struct solids *solids, vec3 centre, double radius);
+// `behind`, m: what is less than that behind its surface is seen all the same.
+void solids_sphere(const struct solids *solids, vec3 centre, double radius, double behind);
 
 // An arrow (or a rod, without a head) of a round shaft, from tail to tip.
 void solids_arrow(const struct solids *solids, vec3 tail, vec3 tip, double radius, bool head);

@@ -47,18 +47,22 @@ static void take_springs(struct values *values, const struct subject *subject,
     }
 }
 
-// The least of 1, 2, 5 times a power of ten that is not below a positive value.
+// The least of 1, 2, 3, 5 times a power of ten that is not below a positive value.
 static double round_up(double value)
 {
     double power = pow(10.0, floor(log10(value)));
     double digits = value / power;
-    return power * (digits <= 1.0 + 1e-9 ? 1.0 : digits <= 2.0 ? 2.0 : digits <= 5.0 ? 5.0 : 10.0);
+    return power * (digits <= 1.0 + 1e-9 ? 1.0
+                    : digits <= 2.0      ? 2.0
+                    : digits <= 3.0      ? 3.0
+                    : digits <= 5.0      ? 5.0
+                                         : 10.0);
 }
 
 enum { BINS = 1024 };
 
-// What all but one in two hundred values are below, so that a few extreme springs do not leave the
-// others without colours.
+// What all but one in fifty values are below, so that a few extreme springs do not leave the others
+// without colours.
 static double most_of(const struct values *values, uint64_t every, double greatest)
 {
     uint64_t bins[BINS] = {0}, count = 0, seen = 0;
@@ -70,7 +74,7 @@ static double most_of(const struct values *values, uint64_t every, double greate
         }
     }
     size_t bin = 0;
-    while (bin < BINS - 1 && (seen += bins[bin]) < count - count / 200)
+    while (bin < BINS - 1 && (seen += bins[bin]) < count - count / 50)
         bin++;
     return greatest * (double)(bin + 1) / BINS;
 }

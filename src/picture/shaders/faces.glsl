@@ -76,7 +76,7 @@ void main()
     if (by_value)
         base = texture(map, vec2((value - scale.x) * scale.y, scale.z)).rgb;
     else if (square > 0.0)
-        base = mix(base, gl_FrontFacing ? second : mix(second, back, 0.5), checker());
+        base = mix(base, gl_FrontFacing ? second : mix(second, back, 0.2), checker());
     float lit = dot(outside, light.xyz) > 0.0 ? lit_at(point, outside) : 0.0;
     colour = vec4(to_screen(shade(to_linear(base), outside, to_eye, lit, by_value ? 0.0 : 0.08)),
                   1.0);

@@ -44,8 +44,10 @@ void main()
     float seen = fading == 1.0 ? 1.0 - smoothstep(0.25, 1.0, length(place)) : 1.0;
     if (fading == 2.0) {
         seen = 1.0 - smoothstep(0.5, 1.0, abs(place.x));
-        float below = 0.5 - 0.5 * place.y;
-        colour = vec4(paint, seen * strength * (1.0 - below) * (1.0 - below));
+        // A line, and below it what fades.
+        float above = 0.5 + 0.5 * place.y;
+        float line = step((1.0 - above) / fwidth(above), 1.5 * viewport.y / 720.0 + 0.5);
+        colour = vec4(line_paint, seen * mix(0.45 * above * above, 1.0, line));
         return;
     }
     float shadow = 0.0;
@@ -56,13 +58,14 @@ void main()
     vec3 base = paint;
     float opacity = strength;
     if (spacing > 0.0) {
-        float line = max(grid(spacing), 0.5 * grid(0.2 * spacing));
+        float line = max(grid(spacing), 0.3 * grid(0.2 * spacing));
         base = mix(base, line_paint, 0.55 * line);
         opacity = max(opacity, 0.8 * line * min(1.0, 2.0 * strength));
     }
     // The shadow lies over the plane: a darker colour, or black where there is no plane.
     float all = opacity + shadow * (1.0 - opacity);
-    vec3 shaded = base * (1.0 - shadow) * opacity / max(all, 1e-4);
+    vec3 dark = vec3(0.06, 0.08, 0.14);
+    vec3 shaded = mix(dark, base, (1.0 - shadow) * opacity / max(all, 1e-4));
     colour = vec4(shaded, all * seen);
 }
 #endif

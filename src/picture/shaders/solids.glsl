@@ -4,6 +4,7 @@
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal_in;
 uniform vec3 origin, axis_x, axis_y, axis_z;
+uniform float behind; // m, farther from the eye than it is, to depths
 out vec3 point;
 out vec3 normal;
 
@@ -14,6 +15,8 @@ void main()
     normal = normal_in.x * cross(axis_y, axis_z) + normal_in.y * cross(axis_z, axis_x) +
              normal_in.z * cross(axis_x, axis_y);
     gl_Position = world_to_clip * vec4(point, 1.0);
+    vec4 farther = world_to_clip * vec4(point - behind * towards_eye(point), 1.0);
+    gl_Position.z = farther.z / farther.w * gl_Position.w;
 }
 #endif
 
