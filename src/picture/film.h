@@ -1,5 +1,6 @@
 // Frames made a film by the program ffmpeg: MP4 (H.264, as every player takes it) or GIF. The file
-// appears under its name when it is whole.
+// appears under its name when it is whole. SIGPIPE must be ignored, so that the end of ffmpeg is a
+// failure of a write.
 #ifndef TAUT_PICTURE_FILM_H
 #define TAUT_PICTURE_FILM_H
 

@@ -1,0 +1,210 @@
+// film.h, strip.h and reel.h. What ffmpeg makes of the frames is asked of ffprobe.
+#include "test.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "output_fixture.h"
+#include "picture/film.h"
+#include "picture/reel.h"
+#include "picture/strip.h"
+
+static void need_ffmpeg(void)
+{
+    if (film_possible(NULL) == TAUT_OK && system("command -v ffprobe >/dev/null") == 0)
+        return;
+    print_message("skipped: no ffmpeg here\n");
+    skip();
+}
+
+static struct image plain(int width, int height, int shade)
+{
+    struct image image;
+    assert_int_equal(image_make(width, height, &image, NULL), TAUT_OK);
+    memset(image.pixels, shade, 3 * (size_t)width * (size_t)height);
+    return image;
+}
+
+static const char *film_path(const char *name)
+{
+    return fixture_path(TAUT_TEST_OUT "/film", name);
+}
+
+static struct film *begin(const char *path, enum film_format format, int width, int height)
+{
+    const struct film_options options = {path, format, width, height, 12.5};
+    struct film *film;
+    taut_error error = {0};
+    if (film_open(&options, &film, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    return film;
+}
+
+static void check_film(const char *name, enum film_format format, const char *expected)
+{
+    need_ffmpeg();
+    (void)fixture_folder("film");
+    const char *path = film_path(name);
+    struct film *film = begin(path, format, 33, 18);
+    taut_error error = {0};
+    for (int i = 0; i < 7; i++) {
+        struct image image = plain(33, 18, 30 * i);
+        assert_int_equal(film_add(film, &image, &error), TAUT_OK);
+        image_free(&image);
+    }
+    assert_false(fixture_exists(path)); // not before it is whole
+    assert_int_equal(film_close(film, &error), TAUT_OK);
+    char command[1024];
+    snprintf(command, sizeof command,
+             "ffprobe -v error -count_frames -of csv=p=0 -show_entries "
+             "stream=codec_name,width,height,pix_fmt,r_frame_rate,nb_read_frames '%s'",
+             path);
+    int code;
+    char *text = fixture_run(command, &code);
+    assert_int_equal(code, 0);
+    assert_string_equal(text, expected);
+    free(text);
+    assert_int_equal(fixture_count(TAUT_TEST_OUT "/film"), 1);
+}
+
+// Sizes of H.264 are even.
+static void test_mp4(void **state)
+{
+    (void)state;
+    check_film("a.mp4", FILM_MP4, "h264,34,18,yuv420p,25/2,7\n");
+}
+
+static void test_gif(void **state)
+{
+    (void)state;
+    check_film("-a b:c.gif", FILM_GIF, "gif,33,18,bgra,25/2,7\n");
+}
+
+static void test_an_abandoned_film_leaves_nothing(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    (void)fixture_folder("film");
+    struct film *film = begin(film_path("a.mp4"), FILM_MP4, 32, 32);
+    struct image image = plain(32, 32, 9);
+    assert_int_equal(film_add(film, &image, NULL), TAUT_OK);
+    film_abandon(film);
+    film_abandon(NULL);
+    assert_int_equal(fixture_count(TAUT_TEST_OUT "/film"), 0);
+    image_free(&image);
+}
+
+static void test_ffmpegs_failure_is_told(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    (void)fixture_folder("film");
+    struct film *film = begin(film_path("nowhere/a.mp4"), FILM_MP4, 640, 480);
+    struct image image = plain(640, 480, 9);
+    taut_error error = {0};
+    // It may be found out with any of the frames, or at the end.
+    for (int i = 0; i < 50 && film_add(film, &image, &error) == TAUT_OK; i++)
+        ;
+    assert_int_equal(film_close(film, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "ffmpeg failed: "));
+    assert_non_null(strstr(error.text, "No such file or directory"));
+    image_free(&image);
+}
+
+static void test_without_ffmpeg(void **state)
+{
+    (void)state;
+    const char *folders = getenv("PATH");
+    char *kept = folders ? strdup(folders) : NULL;
+    assert_int_equal(setenv("PATH", "/nonexistent:", 1), 0);
+    taut_error error = {0};
+    const struct film_options options = {"a.mp4", FILM_MP4, 32, 32, 25};
+    struct film *film;
+    assert_int_equal(film_open(&options, &film, &error), TAUT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "apt-get install ffmpeg"));
+    assert_null(film);
+    if (kept)
+        assert_int_equal(setenv("PATH", kept, 1), 0);
+    free(kept);
+}
+
+static void test_strip(void **state)
+{
+    (void)state;
+    assert_int_equal(strip_columns(1), 1);
+    assert_int_equal(strip_columns(4), 4);
+    assert_int_equal(strip_columns(6), 3);
+    assert_int_equal(strip_columns(17), 5);
+    struct strip strip;
+    assert_int_equal(strip_make(5, 3, 4, 3, 255, &strip, NULL), TAUT_OK);
+    assert_int_equal(strip.image.width, 3 * 4 + 2 * STRIP_GAP);
+    assert_int_equal(strip.image.height, 2 * 3 + STRIP_GAP);
+    for (int i = 0; i < 5; i++) {
+        struct image image = plain(4, 3, 10 * (i + 1));
+        strip_put(&strip, i, &image);
+        image_free(&image);
+    }
+    // Each pixel is of its picture, of a gap, or of the place that stays empty.
+    for (int y = 0; y < strip.image.height; y++)
+        for (int x = 0; x < strip.image.width; x++) {
+            int column = x / (4 + STRIP_GAP), row = y / (3 + STRIP_GAP);
+            bool gap = x % (4 + STRIP_GAP) >= 4 || y % (3 + STRIP_GAP) >= 3;
+            int number = 3 * row + column;
+            int expected = gap || number == 5 ? 255 : 10 * (number + 1);
+            assert_int_equal(strip.image.pixels[3 * (y * strip.image.width + x)], expected);
+        }
+    strip_free(&strip);
+}
+
+static void test_reel(void **state)
+{
+    (void)state;
+    const struct subject subject = {.node_count = 2, .spring_count = 1, .springs_in_all = 1};
+    float positions[6] = {1, 2, 3, 4, 5, 6}, strain = 0.5f;
+    uint8_t broken = 1;
+    struct subject_moment moment = {.positions = positions, .strains = &strain, .broken = &broken};
+    struct reel reel = reel_make(&subject, 3 * (6 * sizeof(float) + sizeof(float) + 1));
+    for (int i = 0; i < 3; i++) {
+        moment.time = i;
+        positions[5] = (float)i;
+        assert_int_equal(reel_add(&reel, &moment, NULL), TAUT_OK);
+    }
+    assert_false(reel.overflown);
+    assert_int_equal(reel.count, 3);
+    for (int i = 0; i < 3; i++) {
+        const struct subject_moment *kept = &reel.stores[i].moment;
+        assert_true(kept->time == i && kept->positions[0] == 1.0f &&
+                    kept->positions[5] == (float)i && kept->strains[0] == 0.5f &&
+                    kept->broken[0] == 1);
+    }
+    assert_int_equal(reel_add(&reel, &moment, NULL), TAUT_OK);
+    assert_true(reel.overflown); // one too many: nothing is kept any more
+    assert_int_equal(reel.count, 0);
+    reel_free(&reel);
+    // The first is kept whatever its size.
+    reel = reel_make(&subject, 1);
+    moment.strains = NULL;
+    moment.broken = NULL;
+    assert_int_equal(reel_add(&reel, &moment, NULL), TAUT_OK);
+    assert_int_equal(reel.count, 1);
+    assert_null(reel.stores[0].moment.strains);
+    reel_free(&reel);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mp4),
+        cmocka_unit_test(test_gif),
+        cmocka_unit_test(test_an_abandoned_film_leaves_nothing),
+        cmocka_unit_test(test_ffmpegs_failure_is_told),
+        cmocka_unit_test(test_without_ffmpeg),
+        cmocka_unit_test(test_strip),
+        cmocka_unit_test(test_reel),
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests_name("film", tests, NULL, NULL);
+}
