@@ -175,6 +175,24 @@ static void stop_held_nodes(struct system *system, const struct carried *carried
     }
 }
 
+// To the last bit where they are, if they are still held.
+static void put_leads(struct system *system, struct carried *carried)
+{
+    system->leads.count = 0;
+    for (size_t i = 0; i < carried->leads->count; i++) {
+        const struct lead *lead = &carried->leads->items[i];
+        uint64_t outside = topology_node_outside(carried->topology, lead->node);
+        uint32_t node = (uint32_t)topology_node_inside(system->topology, outside);
+        if (system->constants->inverse_mass[node] != 0)
+            continue;
+        if (!REAL_NAME(motions_take_over)(system, node, lead->velocity)) {
+            carried->no_memory = true;
+            return;
+        }
+        system->leads.items[system->leads.count - 1].position = lead->position;
+    }
+}
+
 // ---- Spheres
 
 static bool same_vector(vec3 a, vec3 b)
@@ -245,6 +263,7 @@ void REAL_NAME(carry_take)(struct system *system, struct carried *carried,
         carried->motion_angle[m] = s->motion_angle[m];
         carried->motion_rate[m] = s->motion_rate[m];
     }
+    carried->leads = &system->leads;
     for (size_t c = 0; c < (size_t)s->colliders; c++) {
         carried->collider_centre[c] = s->collider_centre[c];
         carried->collider_velocity[c] = s->collider_velocity[c];
@@ -268,6 +287,7 @@ static void put_all(struct system *system, struct carried *carried)
     s->forces_current = s->forces_zero = false;
     system->settings.dt_time = carried->since_time;
     system->settings.dt_step = carried->since_step;
+    put_leads(system, carried); // before the velocities: these may be stopped by a plane
     put_nodes(system, carried->positions, FIELD(s, x, y, z));
     put_nodes(system, carried->velocities, FIELD(s, vx, vy, vz));
     if (system->implicit)

@@ -7,6 +7,7 @@
 
 #include "parallel/team.h"
 #include "state/account.h"
+#include "state/touch.h"
 #include "topology/topology.h"
 
 struct system;
@@ -39,7 +40,7 @@ struct system;
 struct carried {
     const struct topology *topology; // of the solver that it is from: whose motions and colliders
     enum integrator integrator;
-    uint64_t triples, springs, motions, colliders; // three numbers a node
+    uint64_t triples, springs, motions, colliders; // triples: of all nodes
     // The numbers in the uncut scene of each solver's springs; NULL: their own.
     const uint32_t *from_springs, *to_springs;
 
@@ -48,8 +49,10 @@ struct carried {
     double since_time;          // s, and
     uint64_t since_step;        // the step, since when the next solver's dt is as it is
     bool forces_current;
-    double fragile_losses;  // J
-    double fastest_outside; // m/s
+    const struct leads *leads; // of the solver that it is from
+    bool no_memory;            // for them in the next one
+    double fragile_losses;     // J
+    double fastest_outside;    // m/s
     struct work_account work;
     struct implicit_account implicit_account;
 #define DECLARE(type, name, length, condition) type *name;

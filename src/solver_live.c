@@ -165,8 +165,9 @@ taut_status solver_go_on_from(taut_solver *solver, taut_solver *from, const uint
     carried.since_time = solver->dt_rule.since_time;
     carried.since_step = solver->dt_rule.since_step;
     solver_work(solver, put, &going_on);
+    bool no_memory = carried.no_memory;
     carried_free(&carried);
-    return TAUT_OK;
+    return no_memory ? fail_memory(error, "led nodes") : TAUT_OK;
 }
 
 // ---- Spheres
@@ -202,4 +203,42 @@ void solver_sphere(const taut_solver *solver, size_t collider, double centre[3],
         to[i][2] = vectors[i].z;
     }
     *radius = now.radius;
+}
+
+// ---- Held nodes
+
+static taut_status find_node(const taut_solver *solver, size_t body, uint64_t node, uint64_t *found,
+                             taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    if (body >= topology->body_count || node >= topology->bodies[body].node_count)
+        return fail(error, TAUT_ERROR_ARGUMENT, "there is no node %llu in a body of number %zu",
+                    (unsigned long long)node, body);
+    *found = topology->bodies[body].first_node + node;
+    return TAUT_OK;
+}
+
+static bool is_held(const taut_solver *solver, uint64_t node)
+{
+    return topology_is_fixed(solver->topology, topology_node_inside(solver->topology, node));
+}
+
+taut_status solver_lead_node(taut_solver *solver, size_t body, uint64_t node,
+                             const double velocity[3], taut_error *error)
+{
+    uint64_t found = 0;
+    taut_status status = find_node(solver, body, node, &found, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!is_held(solver, found))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "node %llu of body '%s' is free: only pinned and driven ones are led",
+                    (unsigned long long)node, solver->topology->bodies[body].name);
+    for (int axis = 0; axis < 3; axis++)
+        if (!isfinite(velocity[axis]))
+            return fail(error, TAUT_ERROR_ARGUMENT, "a led node's velocity is finite");
+    if (!solver->functions->lead_node(solver->system, found,
+                                      vec3_make(velocity[0], velocity[1], velocity[2])))
+        return fail_memory(error, "led nodes");
+    return TAUT_OK;
 }

@@ -1,6 +1,8 @@
 // Makes and reads the numeric part of a solver. Numeric: compiled for float and for double.
 #include "solver_system.h"
 
+#include <stdlib.h>
+
 #include "solver_carry.h"
 #include "base/extremes.h"
 #include "base/memory.h"
@@ -91,6 +93,7 @@ static void free_system(struct system *system)
 {
     if (!system)
         return;
+    free(system->leads.items);
     REAL_NAME(implicit_free)(system);
     REAL_NAME(critical_step_forget)(system);
     REAL_NAME(sweeps_free)(system->sweeps);
@@ -324,6 +327,15 @@ static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3
     s->forces_current = false;
 }
 
+static bool lead_node(struct system *system, uint64_t node, vec3 velocity)
+{
+    uint64_t inside = topology_node_inside(system->topology, node);
+    const struct state *s = system->state;
+    vec3 before = node_velocity(s, inside);
+    system->fastest_outside = fmax(system->fastest_outside, vec3_length(before));
+    return REAL_NAME(motions_take_over)(system, (uint32_t)inside, velocity);
+}
+
 static struct sphere_now sphere(const struct system *system, size_t collider)
 {
     const struct state *s = system->state;
@@ -367,6 +379,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .critical_up_to = REAL_NAME(critical_step_up_to),
     .stiffest_spring = REAL_NAME(stiffest_spring),
     .set_sphere = set_sphere,
+    .lead_node = lead_node,
     .sphere = sphere,
     .carry_take = REAL_NAME(carry_take),
     .carry_put = REAL_NAME(carry_put),

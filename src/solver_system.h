@@ -78,6 +78,7 @@ struct system_functions {
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
                        double radius);
+    bool (*lead_node)(struct system *system, uint64_t node, vec3 velocity); // builder number
     struct sphere_now (*sphere)(const struct system *system, size_t collider);
     // What a run has become, out of one system and into another (solver_carry.h). All workers.
     void (*carry_take)(struct system *system, struct carried *carried, const struct worker *worker);

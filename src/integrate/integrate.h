@@ -31,13 +31,16 @@ struct moment REAL_NAME(moment_now)(const struct system *system);
 // x0 and v0 := x and v, of this worker's share of the nodes.
 void REAL_NAME(remember_start)(struct system *system, const struct worker *worker);
 
-// Puts driven and prescribed nodes where they are `elapsed` seconds after the step's start.
+// Leads a held node with a velocity (m/s) from now on; between steps. False without memory.
+bool REAL_NAME(motions_take_over)(struct system *system, uint32_t node, vec3 velocity);
+
+// Puts driven, prescribed and led nodes where they are `elapsed` seconds after the step's start.
 void REAL_NAME(motions_place)(struct system *system, double elapsed, const struct worker *worker);
 
 // The same at the end of the step, from where the next one starts; planes that block drives do.
 void REAL_NAME(motions_advance)(struct system *system, double elapsed, const struct worker *worker);
 
-// Gives driven and prescribed nodes the velocity that takes them to where they are `elapsed`
+// Gives driven, prescribed and led nodes the velocity that takes them to where they are `elapsed`
 // seconds after the step's start, in `step` seconds.
 void REAL_NAME(motions_lead)(struct system *system, double elapsed, double step,
                              const struct worker *worker);

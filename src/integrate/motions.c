@@ -1,7 +1,9 @@
 // Nodes that move as told: drives (a velocity given piecewise in time), oscillators in closed form,
-// pendulums by their own equation or by the small-angle formula. Positions are kept in double;
-// worker 0 places them, since there are few.
+// pendulums by their own equation or by the small-angle formula; and nodes that somebody leads.
+// Positions are kept in double; worker 0 places them, since there are few.
+#include "base/memory.h"
 #include "integrate/integrate.h"
+#include "state/reading.h"
 
 // Where a moved node is and how fast, with the memory of pendulums.
 struct placement {
@@ -89,8 +91,8 @@ static struct placement placement_after(const struct system *system, size_t inde
                               drive_velocity(motion, time, 1e-9 * dt), 0, 0};
 }
 
-// A drive never goes below a plane marked blocks_drives; its velocity into the plane becomes 0
-// (NeHe's rope connection).
+// A drive, or a lead, never goes below a plane marked blocks_drives; its velocity into the plane
+// becomes 0 (NeHe's rope connection).
 static void block_by_planes(const struct topology *topology, struct placement *placement)
 {
     for (size_t c = 0; c < topology->collider_count; c++) {
@@ -118,22 +120,64 @@ static void write_node(struct state *s, uint32_t node, const struct placement *p
     s->vz[node] = (real)placement->velocity.z;
 }
 
+// ---- All nodes that are told: those with a motion, and then those that are led, which so have the
+// last word about a node that is both.
+
+static size_t told_count(const struct system *system)
+{
+    return system->topology->motion_count + system->leads.count;
+}
+
+static uint32_t told_node(const struct system *system, size_t index)
+{
+    const struct topology *topology = system->topology;
+    return index < topology->motion_count
+               ? topology->motions[index].node
+               : system->leads.items[index - topology->motion_count].node;
+}
+
+static struct placement told_placement(const struct system *system, size_t index, double elapsed)
+{
+    const struct topology *topology = system->topology;
+    struct placement placement;
+    bool may_be_blocked = true;
+    if (index < topology->motion_count) {
+        placement = placement_after(system, index, elapsed);
+        may_be_blocked = topology->motions[index].type == MOTION_DRIVE;
+    } else {
+        const struct lead *lead = &system->leads.items[index - topology->motion_count];
+        vec3 moved = vec3_scale(elapsed, lead->velocity);
+        placement = (struct placement){vec3_add(lead->position, moved), lead->velocity, 0, 0};
+    }
+    if (may_be_blocked)
+        block_by_planes(topology, &placement);
+    return placement;
+}
+
+static void remember(struct system *system, size_t index, const struct placement *placement)
+{
+    const size_t motion_count = system->topology->motion_count;
+    struct state *s = system->state;
+    if (index >= motion_count) {
+        system->leads.items[index - motion_count].position = placement->position;
+        return;
+    }
+    s->motion_position[index] = placement->position;
+    s->motion_angle[index] = placement->angle;
+    s->motion_rate[index] = placement->rate;
+}
+
 static void place_all(struct system *system, double elapsed, bool advance,
                       const struct worker *worker)
 {
-    if (system->topology->motion_count == 0)
+    const size_t count = told_count(system);
+    if (count == 0)
         return;
-    struct state *s = system->state;
-    for (size_t m = 0; worker->index == 0 && m < system->topology->motion_count; m++) {
-        struct placement placement = placement_after(system, m, elapsed);
-        if (system->topology->motions[m].type == MOTION_DRIVE)
-            block_by_planes(system->topology, &placement);
-        write_node(s, system->topology->motions[m].node, &placement);
-        if (!advance)
-            continue;
-        s->motion_position[m] = placement.position;
-        s->motion_angle[m] = placement.angle;
-        s->motion_rate[m] = placement.rate;
+    for (size_t i = 0; worker->index == 0 && i < count; i++) {
+        struct placement placement = told_placement(system, i, elapsed);
+        write_node(system->state, told_node(system, i), &placement);
+        if (advance)
+            remember(system, i, &placement);
     }
     stage_end(&system->clock, STAGE_MOTIONS, worker);
 }
@@ -141,14 +185,13 @@ static void place_all(struct system *system, double elapsed, bool advance,
 void REAL_NAME(motions_lead)(struct system *system, double elapsed, double step,
                              const struct worker *worker)
 {
-    if (system->topology->motion_count == 0)
+    const size_t count = told_count(system);
+    if (count == 0)
         return;
     struct state *s = system->state;
-    for (size_t m = 0; worker->index == 0 && m < system->topology->motion_count; m++) {
-        size_t node = system->topology->motions[m].node;
-        struct placement placement = placement_after(system, m, elapsed);
-        if (system->topology->motions[m].type == MOTION_DRIVE)
-            block_by_planes(system->topology, &placement);
+    for (size_t i = 0; worker->index == 0 && i < count; i++) {
+        size_t node = told_node(system, i);
+        struct placement placement = told_placement(system, i, elapsed);
         s->vx[node] = (real)((placement.position.x - (double)s->x[node]) / step);
         s->vy[node] = (real)((placement.position.y - (double)s->y[node]) / step);
         s->vz[node] = (real)((placement.position.z - (double)s->z[node]) / step);
@@ -164,4 +207,33 @@ void REAL_NAME(motions_place)(struct system *system, double elapsed, const struc
 void REAL_NAME(motions_advance)(struct system *system, double elapsed, const struct worker *worker)
 {
     place_all(system, elapsed, true, worker);
+}
+
+// ---- Leads
+
+static struct lead *lead_of(struct system *system, uint32_t node)
+{
+    for (size_t i = 0; i < system->leads.count; i++)
+        if (system->leads.items[i].node == node)
+            return &system->leads.items[i];
+    return NULL;
+}
+
+bool REAL_NAME(motions_take_over)(struct system *system, uint32_t node, vec3 velocity)
+{
+    struct leads *leads = &system->leads;
+    struct state *s = system->state;
+    struct lead *lead = lead_of(system, node);
+    if (!lead) {
+        if (!array_reserve((void **)&leads->items, &leads->capacity, leads->count + 1,
+                           sizeof *leads->items))
+            return false;
+        lead = &leads->items[leads->count++];
+        *lead = (struct lead){.node = node, .position = node_position(s, node)};
+    }
+    lead->velocity = velocity;
+    s->vx[node] = (real)velocity.x; // what damping sees at the start of the next step
+    s->vy[node] = (real)velocity.y;
+    s->vz[node] = (real)velocity.z;
+    return true;
 }

@@ -51,6 +51,8 @@ static double outside_speed(const struct system *system)
     }
     for (size_t c = 0; c < topology->collider_count; c++)
         fastest = fmax(fastest, vec3_length(system->state->collider_velocity[c]));
+    for (size_t i = 0; i < system->leads.count; i++)
+        fastest = fmax(fastest, vec3_length(system->leads.items[i].velocity));
     return fmax(fastest, system->fastest_outside);
 }
 
@@ -73,7 +75,8 @@ static double outside_work(const struct system *system, double time)
         return 0;
     double stiffness = greatest_stiffness(topology);
     double moved = speed * time;
-    double places = (double)topology->motion_count + (double)topology->collider_count;
+    double places = (double)topology->motion_count + (double)topology->collider_count +
+                    (double)system->leads.count;
     return 2 * total_mass(topology) * speed * speed + 0.5 * places * stiffness * moved * moved;
 }
 

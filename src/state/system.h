@@ -9,6 +9,7 @@
 #include "state/constants.h"
 #include "state/stage.h"
 #include "state/state.h"
+#include "state/touch.h"
 
 struct critical_meter;
 struct implicit;
@@ -50,6 +51,7 @@ struct system {
     struct work_account work;
     struct implicit *implicit; // integrate/implicit.h; NULL: another integrator
     struct implicit_account implicit_account;
+    struct leads leads; // worker 0 alone writes them in a step
     struct fault fault;
     struct stage_clock clock;
     struct critical_meter *meter; // of stability/critical_step.h, once it is wanted; else NULL
