@@ -234,6 +234,7 @@ static void work(void *context, const struct worker *worker)
     for (uint64_t step = 0; step < run->steps; step++) {
         run->functions->integrate(run->system, worker);
         run->functions->finish(run->system, worker);
+        worker_barrier(worker); // one has counted the step, which all read in the next one
     }
     run->functions->check(run->system, worker);
 }
