@@ -71,3 +71,42 @@ if(TAUT_HAS_PICTURES)
     target_link_libraries(taut_picture PUBLIC taut_static PRIVATE taut_flags PkgConfig::EPOXY
         PkgConfig::EGL PkgConfig::CAIRO)
 endif()
+
+# taut_view: the window. C++ is what Dear ImGui is written in; one file of ours speaks it.
+if(TAUT_HAS_VIEWER)
+    add_library(taut_view STATIC
+        src/view/window.c
+        src/view/gui.cc
+        src/view/screen.c
+        src/view/redraw.c
+        src/view/pick.c
+        src/view/stroke.c
+        src/view/settings.c
+        src/view/fields.c
+        src/view/materials.c
+        src/view/spheres.c
+        src/view/folder_list.c
+        src/view/menu.c
+        src/view/panel_physics.c
+        src/view/panel_body.c
+        src/view/panel_solver.c
+        src/view/panel_looks.c
+        src/view/panel_playback.c
+        src/view/panel_plots.c
+        src/view/panel_help.c
+        src/view/panel_dialogue.c
+        src/view/panels.c
+        src/view/mouse.c
+        src/view/leader.c
+        src/view/keys.c
+        src/view/drawing.c
+        src/view/journal.c
+        src/view/view.c
+    )
+    set_source_files_properties(src/view/gui.cc PROPERTIES
+        COMPILE_OPTIONS "-Wall;-Wextra;-Wshadow;$<$<BOOL:${TAUT_WERROR}>:-Werror>")
+    target_compile_features(taut_view PRIVATE cxx_std_17)
+    target_include_directories(taut_view PUBLIC src)
+    target_link_libraries(taut_view PUBLIC taut_picture PRIVATE taut_flags PkgConfig::EPOXY
+        PkgConfig::GLFW PkgConfig::IMGUI ${CMAKE_DL_LIBS})
+endif()

@@ -73,7 +73,7 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         const char *command, *says;
     } cases[] = {
         {"taut stabilty hanging.yaml",
-         "the commands are check, info, run, stability, render and bench"},
+         "the commands are check, info, run, stability, render, view and bench"},
         {"taut chek hanging.yaml", "did you mean 'check'?"},
         {"taut --frobnicate", "there is no option '--frobnicate'"},
         {"taut help fly", "there is no command 'fly'"},

@@ -39,7 +39,10 @@ struct options {
     const char *integrators; // names parted by commas; NULL: all
     enum study_map_kind map;
     double budget; // s
-    struct render_wish render;
+    struct render_wish render; // size, colours and the like of `view` too
+    // Of `view` alone.
+    bool paused, fast;
+    const char *screenshot, *report; // NULL: none
 };
 
 // Which options a command takes: a bit each.
@@ -48,7 +51,8 @@ enum command_kind {
     COMMAND_SIMULATES = 2, // a scene
     COMMAND_MEASURES = 4,  // scenes of its own
     COMMAND_STUDIES = 8,   // a scene, in double precision
-    COMMAND_DRAWS = 16     // a scene, or a finished run
+    COMMAND_DRAWS = 16,    // a scene, or a finished run
+    COMMAND_VIEWS = 32     // a scene, in a window
 };
 
 struct command {
@@ -60,6 +64,6 @@ struct command {
 };
 
 extern const struct command check_command, info_command, run_command, bench_command,
-    stability_command, render_command;
+    stability_command, render_command, view_command;
 
 #endif

@@ -11,9 +11,9 @@
 #include "simd/isa.h"
 #include "version_info.h"
 
-static const struct command *const commands[] = {&check_command,  &info_command,
-                                                 &run_command,    &stability_command,
-                                                 &render_command, &bench_command};
+static const struct command *const commands[] = {&check_command,     &info_command,   &run_command,
+                                                 &stability_command, &render_command, &view_command,
+                                                 &bench_command};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -61,8 +61,8 @@ static int refuse(const char *word)
     if (word[0] == '-') {
         complain("there is no option '%s' before the command", word);
     } else {
-        complain("there is no command '%s'; the commands are check, info, run, stability, render "
-                 "and bench",
+        complain("there is no command '%s'; the commands are check, info, run, stability, "
+                 "render, view and bench",
                  word);
         const char *nearest = nearest_name(word, names, COMMAND_COUNT);
         if (nearest)

@@ -43,6 +43,10 @@ enum option_key {
     KEY_HIDE,
     KEY_RANGE,
     KEY_DARK,
+    KEY_PAUSED,
+    KEY_FAST,
+    KEY_SCREENSHOT,
+    KEY_REPORT,
     KEY_HELP
 };
 

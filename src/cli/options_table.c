@@ -5,7 +5,8 @@ enum {
     BENCH = COMMAND_MEASURES,
     STUDY = COMMAND_STUDIES,
     RENDER = COMMAND_DRAWS,
-    SCENE = COMMAND_READS | RUN | STUDY | RENDER, // every command that is given a scene
+    VIEW = COMMAND_VIEWS,
+    SCENE = COMMAND_READS | RUN | STUDY | RENDER, // every command that is given a scene, and ends
     ALL = SCENE | BENCH
 };
 
@@ -42,14 +43,23 @@ const struct option_entry option_entries[] = {
      "where the eye is: degrees about the vertical and\nabove the level, metres away (default: all "
      "is seen)"},
     {"look-at", "X,Y,Z", KEY_LOOK_AT, RENDER, "the point in the middle of the picture"},
+    {"size", "WxH", KEY_SIZE, VIEW, "of the window, in pixels (default: 1280x800)"},
     {"zoom", "X", KEY_ZOOM, RENDER, "how much larger than fits, e.g. 1.5"},
-    {"colour", "NAME", KEY_COLOUR, RENDER, "plain, kind, strain or tension (default: plain)"},
+    {"colour", "NAME", KEY_COLOUR, RENDER | VIEW,
+     "plain, kind, strain or tension (default: plain)"},
     {"range", "LEAST,MOST", KEY_RANGE, RENDER,
      "ends of the scale of strains or tensions\n(default: those that occur)"},
     {"show", "LIST", KEY_SHOW, RENDER,
      "also: faces, springs, nodes, pins, colliders,\nwind, ground, legend, caption"},
     {"hide", "LIST", KEY_HIDE, RENDER, "leave out, of the same"},
-    {"dark", NULL, KEY_DARK, RENDER, "a dark background"},
+    {"dark", NULL, KEY_DARK, RENDER | VIEW, "a dark background"},
+    {"paused", NULL, KEY_PAUSED, VIEW, "begin paused"},
+    {"fast", NULL, KEY_FAST, VIEW, "begin as fast as it goes, not in real time"},
+    {"speed", "X", KEY_SPEED, VIEW, "begin with X simulated seconds a second (default: 1)"},
+    {"frames", "N", KEY_FRAMES, VIEW, "draw N frames and leave, for scripts"},
+    {"screenshot", "FILE", KEY_SCREENSHOT, VIEW, "a PNG of the whole window on leaving"},
+    {"report", "FILE", KEY_REPORT, VIEW,
+     "a line of JSON a second on what is there, for\nscripts (docs/viewer.md)"},
     {"output", "DIR", KEY_OUTPUT, STUDY,
      "the folder of tables and pictures (default:\nout/SCENE-NAME-stability)"},
     {"output", "DIR", KEY_OUTPUT, RUN, "the folder of the results (default: out/SCENE-NAME)"},
@@ -59,24 +69,25 @@ const struct option_entry option_entries[] = {
     {"duration", "T", KEY_DURATION, RUN, "simulate T seconds, whatever the scene says"},
     {"state", "FILE", KEY_STATE, RUN, "write the final state to FILE, as CSV"},
     {"hash", NULL, KEY_HASH, RUN, "print the hash of the final state"},
-    {"set", "PATH=VALUE", KEY_SET, SCENE,
+    {"set", "PATH=VALUE", KEY_SET, SCENE | VIEW,
      "change a key of the scene (repeatable), e.g.\n--set simulation.dt=0.001 or\n"
      "--set bodies.flag.nodes=[500,400]"},
-    {"threads", "N", KEY_THREADS, SCENE,
+    {"threads", "N", KEY_THREADS, SCENE | VIEW,
      "threads to use (default: the physical cores that\nthis process may use)"},
-    {"no-pin", NULL, KEY_NO_PIN, ALL & ~STUDY,
+    {"no-pin", NULL, KEY_NO_PIN, (ALL & ~STUDY) | VIEW,
      "let threads run anywhere, also on machines with\nseveral memory nodes"},
-    {"isa", "NAME", KEY_ISA, ALL,
+    {"isa", "NAME", KEY_ISA, ALL | VIEW,
      "instruction set: auto, base, v3 or v4 (default:\nauto, or the environment variable "
      "TAUT_ISA)"},
-    {"kernel", "NAME", KEY_KERNEL, ALL,
+    {"kernel", "NAME", KEY_KERNEL, ALL | VIEW,
      "auto, or reference: plain serial loops, the\nbaseline (default: auto)"},
-    {"precision", "NAME", KEY_PRECISION, ALL & ~STUDY, "single or double, whatever the scene says"},
+    {"precision", "NAME", KEY_PRECISION, (ALL & ~STUDY) | VIEW,
+     "single or double, whatever the scene says"},
     {"strict", NULL, KEY_STRICT, SCENE, "take warnings for errors, e.g. that dt is not stable"},
     {"json", NULL, KEY_JSON, ALL, "print the results as one JSON object"},
     {"quiet", NULL, KEY_QUIET, ALL,
      "no progress and no table: only errors, and what\n--json or --hash ask for"},
-    {"help", NULL, KEY_HELP, ALL, "print this and exit"},
+    {"help", NULL, KEY_HELP, ALL | VIEW, "print this and exit"},
     {0},
 };
 

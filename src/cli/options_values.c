@@ -193,6 +193,14 @@ bool option_apply(const struct command *command, int key, const char *value,
         return options->no_output = true;
     case KEY_HASH:
         return options->hash = true;
+    case KEY_PAUSED:
+        return options->paused = true;
+    case KEY_FAST:
+        return options->fast = true;
+    case KEY_SCREENSHOT:
+        return set_path(command, "screenshot", value, &options->screenshot);
+    case KEY_REPORT:
+        return set_path(command, "report", value, &options->report);
     default:
         return option_apply_render(command, key, value, &options->render);
     }

@@ -32,8 +32,7 @@ static taut_scene *read_scene(const struct options *options, struct diagnostics 
     return scene;
 }
 
-// Errors always; warnings and notes unless all is to be quiet.
-static void print_findings(const struct diagnostics *findings, bool quiet)
+void print_findings(const struct diagnostics *findings, bool quiet)
 {
     live_line_clear();
     for (size_t i = 0; i < findings->count; i++) {

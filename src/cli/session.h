@@ -15,6 +15,9 @@ struct session {
 // Returns EXIT_CODE_DONE, or the exit code after saying what is wrong. session_close after either.
 int session_open(const struct options *options, struct session *session);
 
+// Says what was found in a scene: errors always, warnings and notes unless all is to be quiet.
+void print_findings(const struct diagnostics *findings, bool quiet);
+
 // The builder number of a probe's node.
 uint64_t probe_node(const taut_solver *solver, const struct scene_probe *probe);
 

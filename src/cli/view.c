@@ -1,0 +1,74 @@
+// taut view: a scene in a window, live.
+#include "cli/command.h"
+
+#include "cli/session.h"
+#include "cli/terminal.h"
+#include "parallel/machine.h"
+#include "view/view.h"
+
+enum { WIDTH = 1280, HEIGHT = 800 };
+
+// One core is left to whoever draws.
+static taut_status choose_threads(const struct options *options, int *threads, taut_error *error)
+{
+    *threads = options->threads;
+    if (options->threads > 0)
+        return TAUT_OK;
+    struct machine machine;
+    taut_status status = machine_detect(&machine, error);
+    *threads = machine.cores > 1 ? machine.cores - 1 : 1;
+    return status;
+}
+
+static taut_status show(const struct options *options, struct diagnostics *findings,
+                        taut_error *error)
+{
+    const struct render_wish *wish = &options->render;
+    struct view_options wanted = {
+        .scene = options->scene,
+        .player = {.overrides = (const char *const *)options->overrides,
+                   .override_count = options->override_count,
+                   .frames_per_second = 60,
+                   .history_bytes = (size_t)256 << 20},
+        .width = wish->width > 0 ? wish->width : WIDTH,
+        .height = wish->height > 0 ? wish->height : HEIGHT,
+        .paused = options->paused,
+        .fast = options->fast,
+        .speed = wish->speed > 0 ? wish->speed : 1,
+        .dark = wish->dark,
+        .colouring = wish->colouring,
+        .frames = (int)wish->frames,
+        .screenshot = options->screenshot,
+        .report = options->report,
+    };
+    taut_config_default(&wanted.player.config);
+    wanted.player.config.kernel = options->kernel;
+    wanted.player.config.isa = options->isa;
+    wanted.player.config.no_pin = options->no_pin;
+    taut_status status = choose_threads(options, &wanted.player.config.threads, error);
+    return status == TAUT_OK ? view_run(&wanted, findings, error) : status;
+}
+
+static int view(const struct options *options)
+{
+    struct diagnostics findings = {0};
+    taut_error error = {0};
+    taut_status status = show(options, &findings, &error);
+    size_t errors = findings.error_count;
+    print_findings(&findings, false);
+    diagnostics_free(&findings);
+    if (status == TAUT_OK)
+        return EXIT_CODE_DONE;
+    if (errors > 0)
+        return EXIT_CODE_WRONG;
+    complain("view: %s", error.text);
+    return EXIT_CODE_FAILED;
+}
+
+const struct command view_command = {
+    .name = "view",
+    .does = "Shows a scene in a window, live, to be pulled, cut and changed",
+    .operand = "SCENE",
+    .kind = COMMAND_VIEWS,
+    .run = view,
+};

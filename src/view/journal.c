@@ -1,0 +1,196 @@
+#include "view/journal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "view/view.h"
+
+static void note(void *context, const char *name, struct gui_box box)
+{
+    struct journal *journal = context;
+    if (journal->widget_count == WIDGETS_MAX)
+        return;
+    struct widget *widget = &journal->widgets[journal->widget_count++];
+    snprintf(widget->name, sizeof widget->name, "%s", name);
+    widget->box = box;
+}
+
+taut_status journal_open(struct journal *journal, const char *path, taut_error *error)
+{
+    journal->path = text_format("%s", path);
+    if (!journal->path)
+        return fail_memory(error, "the report");
+    journal->out = fopen(path, "w");
+    if (!journal->out)
+        return fail(error, TAUT_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
+    gui_watch(note, journal);
+    return TAUT_OK;
+}
+
+void journal_frame(struct journal *journal)
+{
+    journal->widget_count = 0;
+}
+
+double journal_due(const struct journal *journal)
+{
+    return journal->out ? journal->next : INFINITY;
+}
+
+static void print_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const char *at = text; *at; at++)
+        if (*at == '"' || *at == '\\')
+            fprintf(out, "\\%c", *at);
+        else if ((unsigned char)*at < ' ')
+            fputs("\\n", out);
+        else
+            fputc(*at, out);
+    fputc('"', out);
+}
+
+// Infinity has no place in JSON.
+static void print_number(FILE *out, const char *name, double value)
+{
+    if (isfinite(value))
+        fprintf(out, "\"%s\":%.9g,", name, value);
+    else
+        fprintf(out, "\"%s\":null,", name);
+}
+
+static void print_status(FILE *out, const struct player_status *status)
+{
+    fprintf(out, "\"playing\":%s,\"failed\":%s,\"step\":%llu,\"pending\":%llu,\"threads\":%d,",
+            status->playing ? "true" : "false", status->failed ? "true" : "false",
+            (unsigned long long)status->step, (unsigned long long)status->pending, status->threads);
+    print_number(out, "time", status->time);
+    print_number(out, "dt", status->dt);
+    print_number(out, "critical_dt", status->critical_dt);
+    print_number(out, "speed", status->speed);
+    print_number(out, "springs_per_second", status->spring_updates_per_second);
+    fputs("\"message\":", out);
+    print_text(out, status->message);
+    fputc(',', out);
+}
+
+static void print_scene(FILE *out, const taut_scene *scene)
+{
+    vec3 g = scene->environment.gravity, w = scene->environment.wind.velocity;
+    fprintf(out, "\"gravity\":[%.9g,%.9g,%.9g],\"wind\":[%.9g,%.9g,%.9g],\"scene\":", g.x, g.y, g.z,
+            w.x, w.y, w.z);
+    print_text(out, scene->file);
+    fputc(',', out);
+}
+
+// A place in the scene and where it is seen, in pixels of the window.
+static void print_place(const struct view *view, const char *name, vec3 place)
+{
+    FILE *out = view->journal.out;
+    double x = 0, y = 0, depth;
+    bool seen = camera_project(&view->camera, place, &x, &y, &depth);
+    fprintf(out, "\"%s\":{\"at\":[%.9g,%.9g,%.9g],\"seen\":", name, place.x, place.y, place.z);
+    if (seen)
+        fprintf(out, "[%.2f,%.2f]", x + (double)view->layout.scene.x,
+                y + (double)view->layout.scene.y);
+    else
+        fputs("null", out);
+    fputs("},", out);
+}
+
+static vec3 node_at(const struct view *view, uint64_t node)
+{
+    const float *p = view_moment(view)->moment.positions + 3 * node;
+    return vec3_make(p[0], p[1], p[2]);
+}
+
+static void print_nodes(const struct view *view)
+{
+    const struct subject *subject = player_subject(view->player);
+    FILE *out = view->journal.out;
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    const float *p = view_moment(view)->moment.positions;
+    for (uint64_t i = 0; i < 3 * subject->node_count; i++) {
+        low[i % 3] = p[i] < low[i % 3] ? p[i] : low[i % 3];
+        high[i % 3] = p[i] > high[i % 3] ? p[i] : high[i % 3];
+    }
+    fprintf(out, "\"nodes\":%llu,\"springs\":%llu,\"faces\":%llu,",
+            (unsigned long long)subject->node_count, (unsigned long long)subject->springs_in_all,
+            (unsigned long long)subject->face_count);
+    fprintf(out, "\"low\":[%.9g,%.9g,%.9g],\"high\":[%.9g,%.9g,%.9g],", (double)low[0],
+            (double)low[1], (double)low[2], (double)high[0], (double)high[1], (double)high[2]);
+    print_place(view, "first", node_at(view, 0));
+    print_place(view, "middle", node_at(view, subject->node_count / 2));
+    print_place(view, "last", node_at(view, subject->node_count - 1));
+    if (view->leader.present)
+        print_place(view, "leader", node_at(view, view->leader.node));
+}
+
+static void print_spheres(const struct view *view)
+{
+    const struct subject *subject = player_subject(view->player);
+    const struct subject_moment *moment = &view_moment(view)->moment;
+    FILE *out = view->journal.out;
+    const char *comma = "";
+    fputs("\"spheres\":[", out);
+    for (size_t i = 0; i < subject->collider_count && moment->spheres; i++) {
+        const struct subject_sphere *s = &moment->spheres[i];
+        if (!(s->radius > 0))
+            continue;
+        fprintf(out, "%s{\"collider\":%zu,\"radius\":%.9g,", comma, i, (double)s->radius);
+        print_place(view, "centre", vec3_make(s->centre[0], s->centre[1], s->centre[2]));
+        fputs("\"end\":0}", out);
+        comma = ",";
+    }
+    fputs("],", out);
+}
+
+static void print_widgets(const struct journal *journal)
+{
+    fputs("\"widgets\":{", journal->out);
+    for (size_t i = 0; i < journal->widget_count; i++) {
+        const struct widget *widget = &journal->widgets[i];
+        fputs(i > 0 ? "," : "", journal->out);
+        print_text(journal->out, widget->name);
+        fprintf(journal->out, ":[%g,%g,%g,%g]", (double)widget->box.x, (double)widget->box.y,
+                (double)widget->box.width, (double)widget->box.height);
+    }
+    fputs("}}\n", journal->out);
+}
+
+void journal_write(struct view *view, bool now)
+{
+    const double every = 1; // s
+    struct journal *journal = &view->journal;
+    double time = clock_seconds();
+    if (!journal->out || (!now && time < journal->next))
+        return;
+    journal->next = time + every;
+    struct gui_box scene = view->layout.scene;
+    fprintf(journal->out, "{\"frames\":%d,\"device\":", view->frames);
+    print_text(journal->out, window_device(view->window));
+    fprintf(journal->out, ",\"picture\":[%g,%g,%g,%g],", (double)scene.x, (double)scene.y,
+            (double)scene.width, (double)scene.height);
+    print_status(journal->out, &view->status);
+    print_scene(journal->out, player_scene(view->player));
+    print_nodes(view);
+    print_spheres(view);
+    print_widgets(journal);
+    if (fflush(journal->out) == 0)
+        return;
+    view_say(view, true, "cannot write '%s': %s", journal->path, strerror(errno));
+    journal_close(journal);
+}
+
+void journal_close(struct journal *journal)
+{
+    if (journal->out)
+        fclose(journal->out);
+    free(journal->path);
+    journal->out = NULL;
+    journal->path = NULL;
+}

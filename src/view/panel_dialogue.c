@@ -1,0 +1,99 @@
+// Open..., Save scene as..., Save picture...: a path, and for opening the scenes of its folder.
+#include "view/folder_list.h"
+#include "view/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct folder_list list;
+
+static void take_folder(struct view *view)
+{
+    char folder[PATH_SIZE];
+    snprintf(folder, sizeof folder, "%s", view->path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    folder_list_read(&list, slash ? folder : ".", ".yaml");
+}
+
+void open_dialogue(struct view *view, enum dialogue dialogue)
+{
+    const taut_scene *scene = player_scene(view->player);
+    view->dialogue = dialogue;
+    if (dialogue == DIALOGUE_OPEN) {
+        snprintf(view->path, sizeof view->path, "%s", scene->file);
+        take_folder(view);
+    } else {
+        snprintf(view->path, sizeof view->path, "%s%s", scene->name,
+                 dialogue == DIALOGUE_SAVE_SCENE ? "-changed.yaml" : ".png");
+    }
+}
+
+static void save_scene(struct view *view)
+{
+    taut_error error = {0};
+    if (player_save_scene(view->player, view->path, &error) == TAUT_OK)
+        view_say(view, false, "saved as %s", view->path);
+    else
+        view_say(view, true, "%s", error.text);
+}
+
+static void act(struct view *view)
+{
+    if (view->path[0] == '\0')
+        return;
+    if (view->dialogue == DIALOGUE_OPEN)
+        player_open(view->player, view->path);
+    else if (view->dialogue == DIALOGUE_SAVE_SCENE)
+        save_scene(view);
+    else
+        view->picture_wanted = true;
+    view->dialogue = DIALOGUE_NONE;
+}
+
+static void draw_list(struct view *view, float height)
+{
+    if (!gui_list("##scenes", height))
+        return;
+    for (size_t i = 0; i < list.count; i++) {
+        const char *slash = strrchr(list.paths[i], '/');
+        if (gui_entry(slash ? slash + 1 : list.paths[i], strcmp(list.paths[i], view->path) == 0))
+            snprintf(view->path, sizeof view->path, "%s", list.paths[i]);
+    }
+    gui_list_end();
+}
+
+void panel_dialogue(struct view *view)
+{
+    static const char *const titles[] = {"", "Open a scene", "Save the scene", "Save a picture"};
+    if (view->dialogue == DIALOGUE_NONE) {
+        folder_list_free(&list);
+        return;
+    }
+    bool open = true, opening = view->dialogue == DIALOGUE_OPEN, done = false;
+    double scale = window_scale(view->window);
+    struct gui_box scene = view->layout.scene;
+    struct gui_box box = {.x = scene.x + (float)(40 * scale),
+                          .y = scene.y + (float)(40 * scale),
+                          .width = (float)(460 * scale),
+                          .height = (float)((opening ? 400 : 110) * scale)};
+    if (gui_window(titles[view->dialogue], box, &open)) {
+        gui_push("dialogue");
+        if (opening)
+            draw_list(view, (float)(280 * scale));
+        gui_width(-1);
+        done = gui_line("##path", view->path, sizeof view->path);
+        done |= gui_button(opening ? "Open##do" : "Save##do");
+        gui_same_line();
+        if (gui_button("Cancel"))
+            open = false;
+        gui_pop();
+    }
+    gui_window_end();
+    if (done)
+        act(view);
+    else if (!open)
+        view->dialogue = DIALOGUE_NONE;
+}

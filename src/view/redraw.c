@@ -1,0 +1,56 @@
+#include "view/redraw.h"
+
+#include "base/clock.h"
+
+struct redraw redraw_make(bool software)
+{
+    return (struct redraw){.software = software, .frames_left = 3};
+}
+
+// The earliest moment for the next frame. A graphics card waits for the screen by itself.
+static double next_frame(const struct redraw *redraw)
+{
+    const double period = redraw->software ? 1.0 / 60 : 1.0 / 125;
+    double pause = redraw->software ? 2 * redraw->cost : 0;
+    return redraw->began + (pause > period ? pause : period);
+}
+
+void redraw_wait(const struct redraw *redraw, struct window *window, bool busy, double due)
+{
+    const double idle = 0.25; // s
+    double now = clock_seconds();
+    double until = next_frame(redraw);
+    if (!busy && redraw->frames_left == 0) {
+        until = now + idle < due ? now + idle : due;
+        window_wait(window, until - now);
+        until = next_frame(redraw);
+        now = clock_seconds();
+    }
+    // Events wake the sleeper; they wait in their queue until the frame is due.
+    for (; now < until; now = clock_seconds())
+        window_wait(window, until - now);
+    window_wait(window, 0);
+}
+
+bool redraw_draws(struct redraw *redraw, struct window *window, bool changed)
+{
+    enum { SETTLES_IN = 3 };
+    if (window_is_touched(window) || changed)
+        redraw->frames_left = SETTLES_IN;
+    if (redraw->frames_left == 0)
+        return false;
+    redraw->frames_left--;
+    return true;
+}
+
+void redraw_begin(struct redraw *redraw)
+{
+    redraw->began = clock_seconds();
+}
+
+void redraw_end(struct redraw *redraw)
+{
+    double cost = clock_seconds() - redraw->began;
+    // A single slow frame (a scene being opened) shall not slow those after it for long.
+    redraw->cost = cost < redraw->cost ? cost : redraw->cost + (cost - redraw->cost) / 2;
+}

@@ -1,0 +1,56 @@
+// A window with an OpenGL 3.3 core context, and what people do in it. Places are pixels of the
+// framebuffer from the top left, however the screen is scaled.
+#ifndef TAUT_VIEW_WINDOW_H
+#define TAUT_VIEW_WINDOW_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+enum event_kind { EVENT_BUTTON, EVENT_MOVE, EVENT_WHEEL, EVENT_KEY };
+
+// Modifiers and keys have GLFW's numbers.
+struct event {
+    enum event_kind kind;
+    int code;      // the button (0 left, 1 right, 2 middle) or the key
+    bool down;     // else up
+    bool repeated; // a key held down
+    int modifiers;
+    double x, y;   // of the pointer
+    double amount; // of the wheel, notches away from the user
+};
+
+struct window;
+
+// TAUT_ERROR_UNSUPPORTED says why there is none: no display, no OpenGL 3.3.
+taut_status window_open(int width, int height, const char *title, struct window **window,
+                        taut_error *error);
+void window_close(struct window *window);
+
+struct GLFWwindow *window_handle(struct window *window);
+
+// Sleeps until something is done in the window, but no longer than that.
+void window_wait(struct window *window, double seconds);
+
+// Ends such a sleep; for any thread, also while there is no window. It takes no notice of
+// `context`.
+void window_wake(void *context);
+
+// The oldest event that was not taken yet; false if there is none.
+bool window_next_event(struct window *window, struct event *event);
+
+// Whether anything at all came, or the window must be drawn again; asking clears it.
+bool window_is_touched(struct window *window);
+
+void window_size(struct window *window, int *width, int *height);
+double window_scale(struct window *window); // pixels a unit of text size: 1, 2 on fine screens
+bool window_is_leaving(struct window *window);
+void window_stay(struct window *window); // after all
+void window_title(struct window *window, const char *title);
+void window_show(struct window *window); // what was drawn
+
+// "llvmpipe (LLVM 15.0.6, 256 bits)", and whether that draws with the processor's cores.
+const char *window_device(const struct window *window);
+bool window_draws_in_software(const struct window *window);
+
+#endif

@@ -1,0 +1,236 @@
+// What is under the pointer, and what a cut crosses: on a square of two triangles before a sphere.
+#include "view/pick.h"
+#include "view/stroke.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WIDTH = 400, HEIGHT = 300 };
+
+// Nodes 0 to 3 are a square in the plane z = 0, from (-1, -1) to (1, 1); 4 is a loose node beside.
+static float positions[] = {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, 2, 0, 0};
+static uint32_t springs[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {2, 4}};
+static uint32_t faces[][3] = {{0, 1, 2}, {0, 2, 3}};
+static struct scene_collider collider = {.type = COLLIDER_SPHERE};
+static struct subject_sphere sphere;
+
+static struct subject square(void)
+{
+    return (struct subject){
+        .node_count = 5,
+        .spring_count = 5,
+        .springs_in_all = 5,
+        .face_count = 2,
+        .springs = springs,
+        .faces = faces,
+        .colliders = &collider,
+        .collider_count = 1,
+        .up = {0, 1, 0},
+    };
+}
+
+static struct subject_moment moment_with_sphere(float z, float radius)
+{
+    sphere = (struct subject_sphere){.centre = {0, 0, z}, .radius = radius};
+    return (struct subject_moment){.positions = positions, .spheres = &sphere};
+}
+
+// From in front, ten metres away.
+static struct camera camera_before(double field)
+{
+    struct camera camera = camera_fit(vec3_make(-3, -2, -1), vec3_make(3, 2, 1), vec3_make(0, 1, 0),
+                                      0, 0, field, WIDTH, HEIGHT);
+    return camera;
+}
+
+static void seen_at(const struct camera *camera, vec3 point, double *x, double *y)
+{
+    double depth;
+    assert_true(camera_project(camera, point, x, y, &depth));
+}
+
+static struct pick pick_point(const struct camera *camera, const struct subject_moment *moment,
+                              vec3 point)
+{
+    struct subject subject = square();
+    double x, y;
+    seen_at(camera, point, &x, &y);
+    return pick_at(&subject, moment, camera, x, y, 10);
+}
+
+static void the_nearest_corner_of_a_face(void **state)
+{
+    (void)state;
+    struct subject_moment moment = moment_with_sphere(0, 0);
+    for (int projection = 0; projection < 2; projection++) {
+        struct camera camera = camera_before(projection == 0 ? 35 : 0);
+        struct pick pick = pick_point(&camera, &moment, vec3_make(0.6, 0.5, 0));
+        assert_int_equal(pick.kind, PICK_NODE);
+        assert_int_equal(pick.node, 2);
+        pick = pick_point(&camera, &moment, vec3_make(-0.5, -0.7, 0));
+        assert_int_equal(pick.node, 0);
+        assert_true(pick.point.x == -1 && pick.point.y == -1);
+    }
+}
+
+static void a_node_without_faces_near_the_pointer(void **state)
+{
+    (void)state;
+    struct subject_moment moment = moment_with_sphere(0, 0);
+    struct subject subject = square();
+    struct camera camera = camera_before(35);
+    double x, y;
+    seen_at(&camera, vec3_make(2, 0, 0), &x, &y);
+    struct pick pick = pick_at(&subject, &moment, &camera, x + 6, y - 5, 10);
+    assert_int_equal(pick.kind, PICK_NODE);
+    assert_int_equal(pick.node, 4);
+    pick = pick_at(&subject, &moment, &camera, x + 9, y - 9, 10);
+    assert_int_equal(pick.kind, PICK_NOTHING);
+}
+
+static void whichever_is_in_front(void **state)
+{
+    (void)state;
+    struct camera camera = camera_before(35);
+    vec3 towards = vec3_subtract(camera_eye(&camera), camera.target);
+    float before = towards.z > 0 ? 0.8F : -0.8F;
+    struct subject_moment moment = moment_with_sphere(before, 0.4F);
+    struct pick pick = pick_point(&camera, &moment, vec3_make(0, 0, 0));
+    assert_int_equal(pick.kind, PICK_SPHERE);
+    assert_int_equal(pick.sphere, 0);
+    assert_true(fabs(fabs(pick.point.z) - 1.2) < 1e-3);
+    moment = moment_with_sphere(-before, 0.4F);
+    pick = pick_point(&camera, &moment, vec3_make(0.1, 0.1, 0));
+    assert_int_equal(pick.kind, PICK_NODE);
+}
+
+// Also a node behind the sphere is not taken through it.
+static void no_node_behind_a_sphere(void **state)
+{
+    (void)state;
+    struct camera camera = camera_before(0);
+    vec3 towards = vec3_subtract(camera_eye(&camera), camera.target);
+    sphere = (struct subject_sphere){.centre = {2, 0, towards.z > 0 ? 1 : -1}, .radius = 0.5F};
+    struct subject_moment moment = {.positions = positions, .spheres = &sphere};
+    assert_int_equal(pick_point(&camera, &moment, vec3_make(2, 0, 0)).kind, PICK_SPHERE);
+}
+
+static void places_on_planes_and_lines(void **state)
+{
+    (void)state;
+    struct camera camera = camera_fit(vec3_make(-1, -1, -1), vec3_make(1, 1, 1), vec3_make(0, 1, 0),
+                                      30, 25, 35, WIDTH, HEIGHT);
+    vec3 wanted = vec3_make(0.3, 0.2, 0.5), place;
+    double x, y;
+    seen_at(&camera, wanted, &x, &y);
+    assert_true(pick_on_plane(&camera, x, y, vec3_make(0, 0, 0.5), vec3_make(0, 0, 1), &place));
+    assert_true(vec3_length(vec3_subtract(place, wanted)) < 1e-9);
+    assert_true(pick_on_line(&camera, x, y, vec3_make(0.3, 0.2, -3), vec3_make(0, 0, 1), &place));
+    assert_true(vec3_length(vec3_subtract(place, wanted)) < 1e-9);
+    // Seen edge on, or end on, there is no such place.
+    vec3 right, up, forward;
+    camera_axes(&camera, &right, &up, &forward);
+    assert_false(pick_on_plane(&camera, WIDTH / 2.0, HEIGHT / 2.0, camera.target, up, &place));
+    assert_false(pick_on_line(&camera, WIDTH / 2.0, HEIGHT / 2.0, camera.target, forward, &place));
+}
+
+static void cut(const struct camera *camera, struct stroke *stroke, const vec3 *path, size_t count)
+{
+    struct subject subject = square();
+    struct subject_moment moment = moment_with_sphere(0, 0);
+    taut_error error;
+    double x, y;
+    seen_at(camera, path[0], &x, &y);
+    assert_int_equal(stroke_begin(stroke, &subject, x, y, &error), TAUT_OK);
+    for (size_t i = 1; i < count; i++) {
+        seen_at(camera, path[i], &x, &y);
+        assert_true(stroke_to(stroke, &subject, &moment, camera, x, y));
+    }
+}
+
+static void assert_marks(const uint8_t *marks, uint64_t count, const char *wanted)
+{
+    assert_int_equal(count, strlen(wanted));
+    for (uint64_t i = 0; i < count; i++)
+        assert_int_equal(marks[i], wanted[i] == 'x');
+}
+
+static void a_stroke_through_all(void **state)
+{
+    (void)state;
+    struct camera camera = camera_before(35);
+    struct stroke stroke;
+    // Across the lower and the upper side; through both faces.
+    const vec3 path[] = {{0.2, -1.5, 0}, {0.2, 0, 0}, {0.2, 1.5, 0}};
+    cut(&camera, &stroke, path, 3);
+    assert_marks(stroke.springs, stroke.spring_count, "x.x..");
+    assert_marks(stroke.faces, stroke.face_count, "xx");
+    size_t count;
+    uint32_t *numbers = stroke_marked(stroke.springs, stroke.spring_count, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(numbers[0], 0);
+    assert_int_equal(numbers[1], 2);
+    free(numbers);
+    stroke_end(&stroke);
+}
+
+static void a_stroke_inside_a_face(void **state)
+{
+    (void)state;
+    struct camera camera = camera_before(35);
+    struct stroke stroke;
+    const vec3 path[] = {{0.6, -0.4, 0}, {0.7, -0.3, 0}};
+    cut(&camera, &stroke, path, 2);
+    assert_marks(stroke.springs, stroke.spring_count, ".....");
+    assert_marks(stroke.faces, stroke.face_count, "x.");
+    stroke_end(&stroke);
+}
+
+static void a_stroke_beside(void **state)
+{
+    (void)state;
+    struct camera camera = camera_before(35);
+    struct stroke stroke;
+    const vec3 path[] = {{-2, -1.5, 0}, {-2, 1.5, 0}};
+    size_t count;
+    cut(&camera, &stroke, path, 2);
+    assert_null(stroke_marked(stroke.springs, stroke.spring_count, &count));
+    assert_int_equal(count, 0);
+    assert_null(stroke_marked(stroke.faces, stroke.face_count, &count));
+    stroke_end(&stroke);
+}
+
+// The springs were made anew while the stroke went on: it must not mark what is not there.
+static void a_stroke_of_another_subject(void **state)
+{
+    (void)state;
+    struct camera camera = camera_before(35);
+    struct stroke stroke;
+    const vec3 path[] = {{0.2, -1.5, 0}};
+    cut(&camera, &stroke, path, 1);
+    struct subject other = square();
+    struct subject_moment moment = moment_with_sphere(0, 0);
+    other.spring_count = 4;
+    assert_false(stroke_to(&stroke, &other, &moment, &camera, 0, 0));
+    stroke_end(&stroke);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nearest_corner_of_a_face),
+        cmocka_unit_test(a_node_without_faces_near_the_pointer),
+        cmocka_unit_test(whichever_is_in_front),
+        cmocka_unit_test(no_node_behind_a_sphere),
+        cmocka_unit_test(places_on_planes_and_lines),
+        cmocka_unit_test(a_stroke_through_all),
+        cmocka_unit_test(a_stroke_inside_a_face),
+        cmocka_unit_test(a_stroke_beside),
+        cmocka_unit_test(a_stroke_of_another_subject),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
