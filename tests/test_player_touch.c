@@ -212,6 +212,10 @@ static void test_energies_are_kept(void **state)
     assert_true(rows[count - 1].energy.total == player_moment(player)->energy.total);
     assert_int_equal(player_rows(player, rows, 1), 1); // the newest
     assert_true(rows[0].time == status_of(player).time);
+    player_play(player, true);
+    do
+        nap();
+    while (player_rows(player, rows, 8) < 8 || rows[0].time <= 100 * status_of(player).dt);
     player_free(player);
 }
 

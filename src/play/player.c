@@ -76,7 +76,7 @@ taut_status player_make(const char *scene_path, const struct player_options *opt
     made->frame_seconds = 1 / (frames > 0 ? frames : FRAMES_PER_SECOND);
     taut_status status = open_first(made, scene_path, options, diagnostics, error);
     if (status == TAUT_OK) {
-        player_publish(made, 0);
+        player_publish(made);
         player_tell(made);
         if (!published_refresh(&made->published))
             status = fail_memory(error, "the first moment");

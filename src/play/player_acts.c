@@ -11,6 +11,10 @@
 #include "base/text.h"
 #include "scene/reader.h"
 
+// While a slider is moved, changes come all the time, and of a large scene each takes longer than
+// many steps: steps get half of the time, so that what the change does can be seen. s
+static const double CHANGE_WAITS_MOST = 0.25;
+
 // ---- Another show
 
 // The first thing that is wrong, as one sentence.
@@ -184,6 +188,7 @@ static taut_status set_together(struct player *player, const struct request *set
 static void set(struct player *player, const struct request *sets, size_t count)
 {
     taut_error error = {0};
+    double begin = clock_seconds();
     if (set_together(player, sets, count, &error) != TAUT_OK && count > 1) {
         error = (taut_error){0};
         for (size_t i = 0; i < count; i++) {
@@ -192,6 +197,8 @@ static void set(struct player *player, const struct request *sets, size_t count)
                 error = one;
         }
     }
+    double end = clock_seconds();
+    player->next_change = end + fmin(end - begin, CHANGE_WAITS_MOST);
     say_outcome(player, &error);
 }
 

@@ -8,9 +8,10 @@
 
 #include "base/clock.h"
 
-// Of the time that passes, copying moments may take a thirtieth, and energies, of which a look
-// costs about a step, a hundredth.
-static const double MOMENTS_TAKE = 30, ENERGIES_TAKE = 100;
+// Of the time that passes, copying moments may take a thirtieth, or a tenth where strains are
+// wanted, of which many springs have more than their nodes have places; and energies, of which a
+// look costs about a step, a hundredth.
+static const double MOMENTS_TAKE = 30, STRAINS_TAKE = 10, ENERGIES_TAKE = 100;
 
 // An eigenvalue is found in some hundred steps. While it is looked for nothing else is done: so
 // long at most, s, when the scene stands still, and when it plays. And so long after the last
@@ -20,11 +21,13 @@ static const double SHARP_AT_REST = 0.4, SHARP_AT_PLAY = 0.012, SHARP_AFTER = 0.
 
 // ---- Moments
 
-static void take_energies(struct player *player, double now)
+static void take_energies(struct player *player)
 {
+    double begin = clock_seconds();
     taut_solver *solver = player->show.solver;
     solver_look(solver, false, &player->energy);
-    player->next_look = now + fmax(player->frame_seconds, ENERGIES_TAKE * (clock_seconds() - now));
+    double cost = clock_seconds() - begin;
+    player->next_look = begin + fmax(player->frame_seconds, ENERGIES_TAKE * cost);
     player->volume = 0;
     for (size_t b = 0; b < player->show.setting->subject->body_count; b++)
         player->volume += solver->functions->volume(solver->system, b);
@@ -65,13 +68,14 @@ static void fill(struct player *player, struct published_slot *slot)
     draw_hand(player, slot);
 }
 
-void player_publish(struct player *player, double now)
+void player_publish(struct player *player)
 {
+    double now = clock_seconds();
     struct show *show = &player->show;
     uint64_t step = taut_solver_step_count(show->solver);
     bool goes = player->playing || player->steps_asked > 0;
     if (now >= player->next_look || !goes)
-        take_energies(player, now);
+        take_energies(player);
     double begin = clock_seconds();
     bool room = player->strains || show->solver->topology->any_breaks;
     taut_error error = {0};
@@ -87,7 +91,8 @@ void player_publish(struct player *player, double now)
     player->published_step = step;
     player->changed = false;
     double cost = clock_seconds() - begin;
-    double least = fmax(player->frame_seconds, MOMENTS_TAKE * cost);
+    double share = player->strains ? STRAINS_TAKE : MOMENTS_TAKE;
+    double least = fmax(player->frame_seconds, share * cost);
     player->next_frame = fmax(player->next_frame + least, now);
     if (player->on_moment)
         player->on_moment(player->on_moment_context);

@@ -49,6 +49,7 @@ struct player {
     bool changed;            // since the last moment was published
     uint64_t published_step;
     double frame_seconds, next_frame, next_look;
+    double next_change; // s; a change before then waits for steps
     taut_energy energy;
     double volume; // of all closed bodies
 };
@@ -69,7 +70,7 @@ void player_act(struct player *player);
 // ---- player_moments.c
 
 // Publishes the present moment.
-void player_publish(struct player *player, double now);
+void player_publish(struct player *player);
 
 // Forgets what is not known of another show.
 void player_look_anew(struct player *player);

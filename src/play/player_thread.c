@@ -75,18 +75,27 @@ static double rest(struct player *player, double now)
     return player->playing || player->changed ? fmin(seconds, frame) : seconds;
 }
 
+// Whether changes of parameters are to wait, since the last one has just been.
+static bool steps_go_first(struct player *player)
+{
+    double now = clock_seconds();
+    return now < player->next_change && player->playing && steps_due(player, now) > 0 &&
+           requests_are_sets(&player->requests);
+}
+
 void *player_run(void *context)
 {
     struct player *player = context;
     while (!requests_ended(&player->requests)) {
-        player_act(player);
+        if (!steps_go_first(player))
+            player_act(player);
         uint64_t due = steps_due(player, clock_seconds());
         if (due > 0)
             advance(player, due);
         double now = clock_seconds();
         due = steps_due(player, now);
         if (wants_to_publish(player, due == 0 || due == UINT64_MAX, now))
-            player_publish(player, now);
+            player_publish(player);
         if (player_sharp_wait(player, now) <= 0)
             player_sharpen(player);
         if (player->playing)

@@ -183,6 +183,16 @@ void requests_settle(struct requests *requests)
     pthread_mutex_unlock(&requests->lock);
 }
 
+bool requests_are_sets(struct requests *requests)
+{
+    pthread_mutex_lock(&requests->lock);
+    bool sets = requests->count > 0;
+    for (size_t i = 0; i < requests->count && sets; i++)
+        sets = requests->items[i].type == REQUEST_SET;
+    pthread_mutex_unlock(&requests->lock);
+    return sets;
+}
+
 uint64_t requests_pending(struct requests *requests)
 {
     pthread_mutex_lock(&requests->lock);

@@ -65,6 +65,9 @@ void requests_wait(struct requests *requests, double seconds);
 // Sleeps until all that have come are done.
 void requests_settle(struct requests *requests);
 
+// Whether some have come, and all are changes of parameters.
+bool requests_are_sets(struct requests *requests);
+
 uint64_t requests_pending(struct requests *requests);
 
 // Ends whoever waits, now and later.
