@@ -66,7 +66,7 @@ static uint64_t stride_for(const struct subject_body *body, const struct frame *
     if (!is_whole_sheet(body))
         return 1;
     uint64_t pixels = (uint64_t)frame->camera->width * (uint64_t)frame->camera->height;
-    uint64_t most = pixels / (frame->options->flat_normals ? 8 : 3) + 1, stride = 1;
+    uint64_t most = pixels / (frame->options->flat_normals ? 16 : 8) + 1, stride = 1;
     while (body->face_count / (stride * stride) > most)
         stride++;
     return stride;

@@ -19,7 +19,7 @@ void springs_free(struct springs *springs)
 uint64_t springs_every(const struct frame *frame)
 {
     uint64_t pixels = (uint64_t)frame->camera->width * (uint64_t)frame->camera->height;
-    uint64_t most = frame->options->springs_most ? frame->options->springs_most : pixels / 4 + 1;
+    uint64_t most = frame->options->springs_most ? frame->options->springs_most : pixels / 8 + 1;
     return frame->subject->spring_count / (most + 1) + 1;
 }
 

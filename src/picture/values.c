@@ -61,8 +61,8 @@ static double round_up(double value)
 
 enum { BINS = 1024 };
 
-// What all but one in fifty values are below, so that a few extreme springs do not leave the others
-// without colours.
+// What all but one in twenty values are below, so that a few extreme springs do not leave the
+// others without colours.
 static double most_of(const struct values *values, uint64_t every, double greatest)
 {
     uint64_t bins[BINS] = {0}, count = 0, seen = 0;
@@ -74,7 +74,7 @@ static double most_of(const struct values *values, uint64_t every, double greate
         }
     }
     size_t bin = 0;
-    while (bin < BINS - 1 && (seen += bins[bin]) < count - count / 50)
+    while (bin < BINS - 1 && (seen += bins[bin]) < count - count / 20)
         bin++;
     return greatest * (double)(bin + 1) / BINS;
 }

@@ -1,5 +1,5 @@
-// What all shaders share: the frame, colours, light. Colours are mixed in linear light and written
-// as sRGB.
+// What all shaders share: the frame, colours, light. Colours are shaded in linear light; squares and
+// square roots stand for sRGB's curve, which costs much more where there is no graphics card.
 
 layout(std140) uniform frame {
     mat4 world_to_clip;
@@ -13,19 +13,18 @@ layout(std140) uniform frame {
     vec4 viewport;        // pixels: width, height, and their inverses
     vec4 sky, floor_tint; // colours of the background above and below, sRGB
     vec4 scene;           // centre of what is drawn; w: its diagonal, m
-    vec4 pixel;           // x: metres a pixel covers, times the depth where seen in perspective
+    vec4 pixel;           // x: metres a pixel covers, times the depth where seen in perspective;
+                          // y: 1 where shadows on bodies may have hard edges
 };
 
 vec3 to_linear(vec3 screen)
 {
-    return mix(screen / 12.92, pow((screen + 0.055) / 1.055, vec3(2.4)), step(0.04045, screen));
+    return screen * screen;
 }
 
 vec3 to_screen(vec3 linear)
 {
-    linear = clamp(linear, 0.0, 1.0);
-    return mix(linear * 12.92, 1.055 * pow(linear, vec3(1.0 / 2.4)) - 0.055,
-               step(0.0031308, linear));
+    return sqrt(clamp(linear, 0.0, 1.0));
 }
 
 // From a point towards the eye.
@@ -47,9 +46,16 @@ vec3 shade(vec3 colour, vec3 normal, vec3 to_eye, float lit, float gloss)
     float around = 0.5 + 0.5 * dot(normal, up.xyz);
     vec3 ambient = mix(vec3(0.30, 0.28, 0.27), vec3(0.50, 0.53, 0.58), around);
     vec3 halfway = normalize(light.xyz + to_eye);
-    float shine = gloss * lit * pow(max(dot(normal, halfway), 0.0), 40.0);
-    float rim = pow(1.0 - max(dot(normal, to_eye), 0.0), 4.0);
-    return colour * (ambient + 0.72 * key * vec3(1.0, 0.98, 0.94)) + 0.10 * rim * around + shine;
+    float shine = max(dot(normal, halfway), 0.0);
+    shine *= shine;
+    shine *= shine;
+    shine *= shine;
+    shine *= shine * shine * shine * shine; // to the 32nd power
+    float rim = 1.0 - max(dot(normal, to_eye), 0.0);
+    rim *= rim;
+    rim *= rim;
+    return colour * (ambient + 0.72 * key * vec3(1.0, 0.98, 0.94)) + 0.10 * rim * around +
+           gloss * lit * shine;
 }
 
 #ifdef FRAGMENT
@@ -64,6 +70,8 @@ float lit_at(vec3 point, vec3 normal)
     float off = 0.004 * scene.w;
     vec3 moved = point + off * (dot(normal, light.xyz) < 0.0 ? -normal : normal) + off * light.xyz;
     vec3 at = (world_to_shadow * vec4(moved, 1.0)).xyz;
+    if (pixel.y > 0.5)
+        return texture(shadow_map, vec3(at.xy, min(at.z, 0.9999)));
     vec2 texel = 1.0 / vec2(textureSize(shadow_map, 0));
     float sum = 0.0;
     for (int i = 0; i < 4; i++) {
