@@ -164,9 +164,9 @@ void REAL_NAME(tangent_grids_update)(struct tangent *tangent, const struct worke
     }
 }
 
-// The spring of a direction from the node of number `spring` on, in the block of either end.
-static void add_to_block(const struct tangent *tangent, const struct tangent_grid *grid, int d,
-                         int64_t spring, real stiffness, real damping, real block[6])
+void REAL_NAME(tangent_grid_spring)(const struct tangent *tangent, const struct tangent_grid *grid,
+                                    int d, int64_t spring, real stiffness, real damping,
+                                    real block[6])
 {
     const struct state *s = tangent->system->state;
     const struct tangent_direction *to = &grid->to[d];
@@ -191,9 +191,10 @@ void REAL_NAME(tangent_grid_blocks)(const struct tangent *tangent, const struct 
         int64_t i = (int64_t)node - grid->first_node;
         for (int d = 0; d < grid->count; d++) {
             int64_t back = i - grid->to[d].offset;
-            add_to_block(tangent, grid, d, i, stiffness, damping, blocks[node]);
+            REAL_NAME(tangent_grid_spring)(tangent, grid, d, i, stiffness, damping, blocks[node]);
             if (back >= 0)
-                add_to_block(tangent, grid, d, back, stiffness, damping, blocks[node]);
+                REAL_NAME(tangent_grid_spring)
+                (tangent, grid, d, back, stiffness, damping, blocks[node]);
         }
     }
 }

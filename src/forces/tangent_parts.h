@@ -108,6 +108,11 @@ taut_status REAL_NAME(tangent_grids_make)(struct tangent *tangent, taut_error *e
 void REAL_NAME(tangent_grids_free)(struct tangent *tangent);
 uint64_t REAL_NAME(tangent_grids_bytes)(const struct tangent *tangent);
 void REAL_NAME(tangent_grids_update)(struct tangent *tangent, const struct worker *worker);
+// Adds the spring of a direction from the grid's node of number `spring` on: what it has in the
+// block of either end, and with the other sign between the two.
+void REAL_NAME(tangent_grid_spring)(const struct tangent *tangent, const struct tangent_grid *grid,
+                                    int d, int64_t spring, real stiffness, real damping,
+                                    real block[6]);
 void REAL_NAME(tangent_grid_blocks)(const struct tangent *tangent, const struct tangent_grid *grid,
                                     real stiffness, real damping, real (*blocks)[6],
                                     struct range nodes);

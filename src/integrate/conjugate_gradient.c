@@ -42,11 +42,6 @@ void REAL_NAME(node_vectors_free)(const struct system *system, struct node_vecto
     free_array(system, vectors->z);
 }
 
-static size_t groups_of(uint64_t nodes)
-{
-    return ((size_t)nodes + LANES - 1) / LANES;
-}
-
 static void fill_masses(const struct system *system, real *mass)
 {
     for (uint64_t i = 0; i < system->state->nodes;) {
@@ -60,147 +55,41 @@ taut_status REAL_NAME(linear_solver_make)(struct system *system, struct linear_s
                                           taut_error *error)
 {
     *solver = (struct linear_solver){.nodes = system->state->nodes};
-    solver->inverse =
-        memory_allocate(system->allocator, groups_of(solver->nodes), sizeof *solver->inverse);
-    if (!solver->inverse || !REAL_NAME(node_vectors_make)(system, &solver->solution) ||
+    if (!REAL_NAME(node_vectors_make)(system, &solver->solution) ||
         !REAL_NAME(node_vectors_make)(system, &solver->residual) ||
         !REAL_NAME(node_vectors_make)(system, &solver->direction) ||
         !REAL_NAME(node_vectors_make)(system, &solver->product) ||
-        !make_array(system, &solver->mass))
+        !REAL_NAME(node_vectors_make)(system, &solver->image) || !make_array(system, &solver->mass))
         return fail_memory(error, "the implicit integrator");
     fill_masses(system, solver->mass);
-    return REAL_NAME(tangent_make)(system, &solver->tangent, error);
+    taut_status status = REAL_NAME(tangent_make)(system, &solver->tangent, error);
+    if (status == TAUT_OK)
+        status = REAL_NAME(preconditioner_make)(system, solver->tangent, solver->mass,
+                                                &solver->preconditioner, error);
+    return status;
 }
 
 void REAL_NAME(linear_solver_free)(const struct system *system, struct linear_solver *solver)
 {
+    REAL_NAME(preconditioner_free)(system, &solver->preconditioner);
     REAL_NAME(tangent_free)(solver->tangent);
     REAL_NAME(node_vectors_free)(system, &solver->solution);
     REAL_NAME(node_vectors_free)(system, &solver->residual);
     REAL_NAME(node_vectors_free)(system, &solver->direction);
     REAL_NAME(node_vectors_free)(system, &solver->product);
+    REAL_NAME(node_vectors_free)(system, &solver->image);
     free_array(system, solver->mass);
-    memory_release(system->allocator, solver->inverse, groups_of(solver->nodes),
-                   sizeof *solver->inverse);
 }
 
 uint64_t REAL_NAME(linear_solver_bytes)(const struct linear_solver *solver)
 {
-    enum { ARRAYS = 4 * 3 + 1 };
+    enum { ARRAYS = 5 * 3 + 1 };
     return REAL_NAME(tangent_bytes)(solver->tangent) +
-           ARRAYS * guarded(solver->nodes) * sizeof(real) + solver->nodes * sizeof *solver->inverse;
-}
-
-// ---- The preconditioner
-
-// The inverse of a symmetric block plus `mass` on its diagonal, by cofactors. It is positive
-// definite: the mass is positive, and the tangent's part is not negative.
-static void invert_block(real block[6], double mass)
-{
-    double xx = (double)block[0] + mass, yy = (double)block[1] + mass, zz = (double)block[2] + mass;
-    double xy = (double)block[3], xz = (double)block[4], yz = (double)block[5];
-    double cxx = yy * zz - yz * yz, cxy = xz * yz - xy * zz, cxz = xy * yz - xz * yy;
-    double scale = 1 / (xx * cxx + xy * cxy + xz * cxz);
-    block[0] = (real)(scale * cxx);
-    block[1] = (real)(scale * (xx * zz - xz * xz));
-    block[2] = (real)(scale * (xx * yy - xy * xy));
-    block[3] = (real)(scale * cxy);
-    block[4] = (real)(scale * cxz);
-    block[5] = (real)(scale * (xy * xz - xx * yz));
-}
-
-// The blocks of a group's nodes, which stand node after node, become their inverses, which stand
-// entry after entry.
-static void invert_group(union block_group *group, const real *mass)
-{
-    real turned[6][LANES];
-    for (size_t lane = 0; lane < LANES; lane++) {
-        real *block = group->nodes[lane];
-        if (mass[lane] > 0)
-            invert_block(block, (double)mass[lane]);
-        for (size_t k = 0; k < 6; k++)
-            turned[k][lane] = mass[lane] > 0 ? block[k] : 0;
-    }
-    memcpy(group->entries, turned, sizeof turned);
-}
-
-void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear_weights weights,
-                                     struct moment moment, const struct worker *worker)
-{
-    REAL_NAME(tangent_update)(solver->tangent, TANGENT_DEFINITE, moment, worker);
-    REAL_NAME(tangent_blocks)
-    (solver->tangent, (real)weights.stiffness, (real)weights.damping, solver->inverse->nodes,
-     worker);
-    struct range share = worker_share(worker, groups_of(solver->nodes), 1);
-    for (size_t g = share.first; g < share.end; g++)
-        invert_group(&solver->inverse[g], solver->mass + g * LANES);
-    worker_barrier(worker);
-}
-
-// P r of a group.
-static inline void precondition(const union block_group *group, const real r[3][LANES],
-                                real z[3][LANES])
-{
-    const real(*b)[LANES] = group->entries;
-    for (size_t i = 0; i < LANES; i++)
-        z[0][i] = b[0][i] * r[0][i] + b[3][i] * r[1][i] + b[4][i] * r[2][i];
-    for (size_t i = 0; i < LANES; i++)
-        z[1][i] = b[3][i] * r[0][i] + b[1][i] * r[1][i] + b[5][i] * r[2][i];
-    for (size_t i = 0; i < LANES; i++)
-        z[2][i] = b[4][i] * r[0][i] + b[5][i] * r[1][i] + b[2][i] * r[2][i];
-}
-
-// The vectors of a group.
-struct group {
-    real v[3][LANES];
-};
-
-static inline struct group load(const struct node_vectors *from, size_t g)
-{
-    struct group group = {{{0}}};
-    memcpy(group.v[0], from->x + g * LANES, sizeof group.v[0]);
-    memcpy(group.v[1], from->y + g * LANES, sizeof group.v[1]);
-    memcpy(group.v[2], from->z + g * LANES, sizeof group.v[2]);
-    return group;
-}
-
-static inline void store(const struct node_vectors *to, size_t g, const struct group *group)
-{
-    memcpy(to->x + g * LANES, group->v[0], sizeof group->v[0]);
-    memcpy(to->y + g * LANES, group->v[1], sizeof group->v[1]);
-    memcpy(to->z + g * LANES, group->v[2], sizeof group->v[2]);
-}
-
-// y + a x
-static inline struct group add_scaled(struct group y, real a, const struct group *x)
-{
-    for (size_t c = 0; c < 3; c++)
-        for (size_t i = 0; i < LANES; i++)
-            y.v[c][i] += a * x->v[c][i];
-    return y;
-}
-
-static inline void add_products(double lanes[LANES], const struct group *a, const struct group *b)
-{
-    for (size_t c = 0; c < 3; c++)
-        for (size_t i = 0; i < LANES; i++)
-            lanes[i] += (double)a->v[c][i] * (double)b->v[c][i];
+           ARRAYS * guarded(solver->nodes) * sizeof(real) +
+           REAL_NAME(preconditioner_bytes)(&solver->preconditioner);
 }
 
 // ---- Products. Every loop goes by groups: behind the last node all vectors are 0.
-
-static size_t group_end(struct range range)
-{
-    return groups_of(range.end);
-}
-
-static double add_lanes(double lanes[LANES])
-{
-    for (size_t apart = LANES / 2; apart > 0; apart /= 2)
-        for (size_t i = 0; i < apart; i++)
-            lanes[i] += lanes[i + apart];
-    return lanes[0];
-}
 
 // r' P r of a chunk.
 static double square_of(const struct linear_solver *solver, struct range range)
@@ -208,7 +97,7 @@ static double square_of(const struct linear_solver *solver, struct range range)
     double lanes[LANES] = {0};
     for (size_t g = range.first / LANES; g < group_end(range); g++) {
         struct group r = load(&solver->residual, g), z = {{{0}}};
-        precondition(&solver->inverse[g], (const real(*)[LANES])r.v, z.v);
+        precondition(&solver->preconditioner.inverse[g], (const real(*)[LANES])r.v, z.v);
         add_products(lanes, &r, &z);
     }
     return add_lanes(lanes);
@@ -229,10 +118,50 @@ static double sum_of(struct system *system, const struct linear_solver *solver, 
     return total[0];
 }
 
+// r' z of a chunk
+static void sum_image(const struct system *system, const void *argument, struct range range,
+                      double sums[SUM_WIDTH])
+{
+    (void)system;
+    const struct linear_solver *it = argument;
+    double lanes[LANES] = {0};
+    for (size_t g = range.first / LANES; g < group_end(range); g++) {
+        struct group r = load(&it->residual, g), z = load(&it->image, g);
+        add_products(lanes, &r, &z);
+    }
+    sums[0] = add_lanes(lanes);
+}
+
+// Where P goes by node it is computed on the way in every loop; else z is P r from here on.
+static bool goes_by_node(const struct linear_solver *solver)
+{
+    return !solver->preconditioner.lines;
+}
+
+// r' P r
+static double find_square(struct system *system, struct linear_solver *solver,
+                          const struct worker *worker)
+{
+    if (goes_by_node(solver))
+        return sum_of(system, solver, sum_square, solver, worker);
+    REAL_NAME(preconditioner_apply)
+    (&solver->preconditioner, solver->residual, solver->image, worker);
+    return sum_of(system, solver, sum_image, solver, worker);
+}
+
+void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear_weights weights,
+                                     struct moment moment, const struct worker *worker)
+{
+    REAL_NAME(tangent_update)(solver->tangent, TANGENT_DEFINITE, moment, worker);
+    REAL_NAME(preconditioner_update)
+    (&solver->preconditioner, solver->tangent, (real)weights.stiffness, (real)weights.damping,
+     worker);
+}
+
 double REAL_NAME(linear_solver_norm)(struct system *system, struct linear_solver *solver,
                                      const struct worker *worker)
 {
-    return sqrt(sum_of(system, solver, sum_square, solver, worker));
+    return sqrt(find_square(system, solver, worker));
 }
 
 // ---- Steps of an iteration. A chunk's sum comes after what is done to its nodes.
@@ -271,33 +200,48 @@ struct advance {
     real length;
 };
 
-// d += alpha p, r -= alpha q, and r' P r.
+// d += alpha p, r -= alpha q, and r' P r where P goes by node.
 static void advance(const struct system *system, const void *argument, struct range range,
                     double sums[SUM_WIDTH])
 {
     (void)system;
     const struct advance *step = argument;
     const struct linear_solver *it = step->solver;
+    const bool by_node = goes_by_node(it);
     double lanes[LANES] = {0};
     for (size_t g = range.first / LANES; g < group_end(range); g++) {
         struct group p = load(&it->direction, g), q = load(&it->product, g), z = {{{0}}};
         struct group d = add_scaled(load(&it->solution, g), step->length, &p);
         struct group r = add_scaled(load(&it->residual, g), -step->length, &q);
-        precondition(&it->inverse[g], (const real(*)[LANES])r.v, z.v);
         store(&it->solution, g, &d);
         store(&it->residual, g, &r);
+        if (!by_node)
+            continue;
+        precondition(&it->preconditioner.inverse[g], (const real(*)[LANES])r.v, z.v);
         add_products(lanes, &r, &z);
     }
     sums[0] = add_lanes(lanes);
 }
 
+// A step of that length; returns r' P r behind it.
+static double go(struct system *system, struct linear_solver *solver, double length,
+                 const struct worker *worker)
+{
+    struct advance step = {solver, (real)length};
+    double square = sum_of(system, solver, advance, &step, worker);
+    return goes_by_node(solver) ? square : find_square(system, solver, worker);
+}
+
 // p := P r + beta p
 static void turn(const struct linear_solver *it, real beta, const struct worker *worker)
 {
+    const bool by_node = goes_by_node(it);
     struct range share = worker_share(worker, groups_of(it->nodes), 2);
     for (size_t g = share.first; g < share.end; g++) {
-        struct group r = load(&it->residual, g), p = load(&it->direction, g), z = {{{0}}};
-        precondition(&it->inverse[g], (const real(*)[LANES])r.v, z.v);
+        struct group r = load(&it->residual, g), p = load(&it->direction, g);
+        struct group z = load(&it->image, g);
+        if (by_node)
+            precondition(&it->preconditioner.inverse[g], (const real(*)[LANES])r.v, z.v);
         p = add_scaled(z, beta, &p);
         store(&it->direction, g, &p);
     }
@@ -331,21 +275,22 @@ static void sum_start(const struct system *system, const void *argument, struct 
     for (size_t g = range.first / LANES; g < group_end(range); g++) {
         struct group q = load(&it->product, g), z = {{{0}}};
         struct group r = add_scaled(load(&it->residual, g), -1, &q);
-        precondition(&it->inverse[g], (const real(*)[LANES])r.v, z.v);
+        precondition(&it->preconditioner.inverse[g], (const real(*)[LANES])r.v, z.v);
         add_products(lanes, &r, &z);
     }
     sums[0] = add_lanes(lanes);
 }
 
-// r -= q
-static void take_start(const struct linear_solver *it, const struct worker *worker)
+// r += by q
+static void shift(const struct linear_solver *it, real by, const struct worker *worker)
 {
     struct range share = worker_share(worker, groups_of(it->nodes), 2);
     for (size_t g = share.first; g < share.end; g++) {
         struct group q = load(&it->product, g);
-        struct group r = add_scaled(load(&it->residual, g), -1, &q);
+        struct group r = add_scaled(load(&it->residual, g), by, &q);
         store(&it->residual, g, &r);
     }
+    worker_barrier(worker);
 }
 
 // Starts from the last solution where that leaves less than 0 does: while a body moves on, its
@@ -359,12 +304,16 @@ static double start(struct system *system, struct linear_solver *solver,
         return first;
     multiply(solver, weights, worker);
     sum_of(system, solver, finish_product, solver, worker);
-    double square = sum_of(system, solver, sum_start, solver, worker);
+    bool by_node = goes_by_node(solver);
+    if (!by_node)
+        shift(solver, -1, worker);
+    double square = by_node ? sum_of(system, solver, sum_start, solver, worker)
+                            : find_square(system, solver, worker);
     bool better = square < first;
-    if (better)
-        take_start(solver, worker);
+    if (better == by_node) // what has not been done, or is to be taken back
+        shift(solver, better ? -1 : 1, worker);
     offer_start(solver, better, worker);
-    return better ? square : first;
+    return better ? square : find_square(system, solver, worker);
 }
 
 struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
@@ -372,7 +321,7 @@ struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
                                                   const struct linear_task *task,
                                                   const struct worker *worker)
 {
-    const double first = sum_of(system, solver, sum_square, solver, worker);
+    const double first = find_square(system, solver, worker);
     const double goal = task->tolerance * task->tolerance * first;
     double square = start(system, solver, task->weights, first, task->warm, worker);
     turn(solver, 0, worker);
@@ -382,8 +331,7 @@ struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
         double curvature = sum_of(system, solver, finish_product, solver, worker);
         if (!(curvature > 0))
             break;
-        struct advance step = {solver, (real)(square / curvature)};
-        double next = sum_of(system, solver, advance, &step, worker);
+        double next = go(system, solver, square / curvature, worker);
         turn(solver, (real)(next / square), worker);
         square = next;
     }

@@ -1,30 +1,20 @@
 // The linear systems of the implicit integrators: A d = r with A = M + stiffness K + damping C, of
 // the tangent at the present state (forces/tangent.h), by conjugate gradients. A is never formed.
-// The preconditioner is the inverse of each node's own 3 x 3 block; that of a node which is not
-// integrated is 0, which keeps its row and column out of everything (the filter of Baraff and
-// Witkin 1998). All workers call these together, and find the same. Numeric.
+// The preconditioner keeps the rows and columns of nodes that are not integrated out of everything.
+// All workers call these together, and find the same. Numeric.
 #ifndef TAUT_INTEGRATE_CONJUGATE_GRADIENT_H
 #define TAUT_INTEGRATE_CONJUGATE_GRADIENT_H
 
-#include "forces/tangent.h"
-
-// Nodes go by eights through all loops: sums of every eighth node wait for no other, and are added
-// in one order whatever a register holds.
-enum { LANES = 8 };
-
-// The 3 x 3 blocks of so many nodes: xx, yy, zz, xy, xz, yz.
-union block_group {
-    real nodes[LANES][6];
-    real entries[6][LANES];
-};
+#include "integrate/preconditioner.h"
 
 struct linear_solver {
     struct tangent *tangent;
     uint64_t nodes;
     struct node_vectors solution, residual; // the right side becomes the residual
     struct node_vectors direction, product;
-    real *mass;                 // 0 for nodes that are not integrated
-    union block_group *inverse; // of the diagonal blocks
+    struct node_vectors image; // P r
+    real *mass;                // 0 for nodes that are not integrated
+    struct preconditioner preconditioner;
 };
 
 // The factors of K and C: what a change of velocity does to the force, times the step.

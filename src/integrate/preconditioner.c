@@ -1,0 +1,88 @@
+#include "integrate/preconditioner.h"
+
+#include "base/memory.h"
+#include "state/system.h"
+
+taut_status REAL_NAME(preconditioner_make)(struct system *system, const struct tangent *tangent,
+                                           const real *mass, struct preconditioner *made,
+                                           taut_error *error)
+{
+    *made = (struct preconditioner){.nodes = system->state->nodes, .mass = mass};
+    made->inverse =
+        memory_allocate(system->allocator, groups_of(made->nodes), sizeof *made->inverse);
+    if (!made->inverse)
+        return fail_memory(error, "the implicit integrator");
+    return REAL_NAME(lines_make)(system, tangent, &made->lines, error);
+}
+
+void REAL_NAME(preconditioner_free)(const struct system *system, struct preconditioner *made)
+{
+    REAL_NAME(lines_free)(system, made->lines);
+    memory_release(system->allocator, made->inverse, groups_of(made->nodes), sizeof *made->inverse);
+}
+
+uint64_t REAL_NAME(preconditioner_bytes)(const struct preconditioner *it)
+{
+    return groups_of(it->nodes) * sizeof *it->inverse + REAL_NAME(lines_bytes)(it->lines);
+}
+
+// The inverse of a symmetric block plus `mass` on its diagonal, by cofactors. It is positive
+// definite: the mass is positive, and the tangent's part is not negative.
+static void invert_block(real block[6], double mass)
+{
+    double xx = (double)block[0] + mass, yy = (double)block[1] + mass, zz = (double)block[2] + mass;
+    double xy = (double)block[3], xz = (double)block[4], yz = (double)block[5];
+    double cxx = yy * zz - yz * yz, cxy = xz * yz - xy * zz, cxz = xy * yz - xz * yy;
+    double scale = 1 / (xx * cxx + xy * cxy + xz * cxz);
+    block[0] = (real)(scale * cxx);
+    block[1] = (real)(scale * (xx * zz - xz * xz));
+    block[2] = (real)(scale * (xx * yy - xy * xy));
+    block[3] = (real)(scale * cxy);
+    block[4] = (real)(scale * cxz);
+    block[5] = (real)(scale * (xy * xz - xx * yz));
+}
+
+// The blocks of a group's nodes, which stand node after node, become their inverses, which stand
+// entry after entry.
+static void invert_group(union block_group *group, const real *mass)
+{
+    real turned[6][LANES];
+    for (size_t lane = 0; lane < LANES; lane++) {
+        real *block = group->nodes[lane];
+        if (mass[lane] > 0)
+            invert_block(block, (double)mass[lane]);
+        for (size_t k = 0; k < 6; k++)
+            turned[k][lane] = mass[lane] > 0 ? block[k] : 0;
+    }
+    memcpy(group->entries, turned, sizeof turned);
+}
+
+void REAL_NAME(preconditioner_update)(struct preconditioner *it, struct tangent *tangent,
+                                      real stiffness, real damping, const struct worker *worker)
+{
+    REAL_NAME(tangent_blocks)(tangent, stiffness, damping, it->inverse->nodes, worker);
+    if (it->lines) {
+        const struct line_matrix matrix = {it->inverse->nodes, it->mass, stiffness, damping};
+        REAL_NAME(lines_update)(it->lines, &matrix, worker);
+    }
+    struct range share = worker_share(worker, groups_of(it->nodes), 1);
+    for (size_t g = share.first; g < share.end; g++)
+        invert_group(&it->inverse[g], it->mass + g * LANES);
+    worker_barrier(worker);
+}
+
+void REAL_NAME(preconditioner_apply)(const struct preconditioner *it, struct node_vectors r,
+                                     struct node_vectors z, const struct worker *worker)
+{
+    struct range share = worker_share(worker, groups_of(it->nodes), 2);
+    bool by_node = !it->lines || !REAL_NAME(lines_cover)(it->lines);
+    for (size_t g = share.first; by_node && g < share.end; g++) {
+        struct group from = load(&r, g), to = {{{0}}};
+        precondition(&it->inverse[g], (const real(*)[LANES])from.v, to.v);
+        store(&z, g, &to);
+    }
+    if (by_node)
+        worker_barrier(worker);
+    if (it->lines)
+        REAL_NAME(lines_apply)(it->lines, r, z, worker);
+}

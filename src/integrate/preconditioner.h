@@ -1,0 +1,33 @@
+// The preconditioner P of the implicit integrators' linear systems: nearly the inverse of A = M +
+// stiffness K + damping C. It is the inverse of each node's own 3 x 3 block or, of nodes on lines
+// (lines.h), what these make of it. For a node that is not integrated it is 0, which keeps its row
+// and column out of everything (the filter of Baraff and Witkin 1998). Numeric.
+#ifndef TAUT_INTEGRATE_PRECONDITIONER_H
+#define TAUT_INTEGRATE_PRECONDITIONER_H
+
+#include "integrate/groups.h"
+#include "integrate/lines.h"
+
+struct preconditioner {
+    uint64_t nodes;
+    const real *mass;           // 0 for nodes that are not integrated
+    union block_group *inverse; // of the diagonal blocks
+    struct lines *lines;        // NULL: no node is on any
+};
+
+// What has been made is freed by preconditioner_free, after a failure too. `mass` is kept.
+taut_status REAL_NAME(preconditioner_make)(struct system *system, const struct tangent *tangent,
+                                           const real *mass, struct preconditioner *made,
+                                           taut_error *error);
+void REAL_NAME(preconditioner_free)(const struct system *system, struct preconditioner *made);
+uint64_t REAL_NAME(preconditioner_bytes)(const struct preconditioner *it);
+
+// Takes A from the tangent as it was last updated. All workers together; ends with a barrier.
+void REAL_NAME(preconditioner_update)(struct preconditioner *it, struct tangent *tangent,
+                                      real stiffness, real damping, const struct worker *worker);
+
+// z := P r. All workers together; ends with a barrier.
+void REAL_NAME(preconditioner_apply)(const struct preconditioner *it, struct node_vectors r,
+                                     struct node_vectors z, const struct worker *worker);
+
+#endif
