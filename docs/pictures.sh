@@ -1,31 +1,57 @@
 #!/usr/bin/env bash
-# Makes docs/pictures again: runs the scenes with the program given (default build/release/taut) and
-# draws their frames. PYTHON names a python3 with numpy (default python3).
+# Makes the pictures of the scenes again (./dev pictures): docs/pictures.sh [--output DIR] TAUT
+# [NAME...], each of scenes/NAME.yaml into DIR/NAME.png (docs/pictures without --output).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-taut=${1:-build/release/taut}
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
+out=docs/pictures
+if [[ ${1:-} == --output ]]; then
+    out=$2
+    shift 2
+fi
+taut=$1
+shift
+wanted=" $* "
 
-# picture SCENE [DRAW OPTIONS...]
+# picture NAME OPTION...: unless others are wanted.
 picture() {
-    local scene=$1
+    local name=$1
     shift
-    "$taut" run "scenes/$scene.yaml" --quiet --output "$out/$scene" --set output.vtp=false
-    "${PYTHON:-python3}" docs/draw.py "docs/pictures/$scene.png" "$out/$scene" "$@"
-    echo "docs/pictures/$scene.png"
+    [[ $wanted == '  ' || $wanted == *" $name "* ]] || return 0
+    "$taut" render "scenes/$name.yaml" --quiet --size 640x400 --output "$out/$name.png" "$@"
+    echo "$out/$name.png"
 }
 
-picture flag --times 0.8,1.6,2.4,3.6 --columns 4 --size 210,150 --view 20,10 \
-    --box=0,1.3,-0.3,1.6,2.75,0.3
-picture animal --times 0,0.32,0.4,0.6,1.4,3 --columns 6 --size 150,150 --view 25,8 --floor 0 \
-    --box=-0.9,0,-0.4,0.9,1.5,0.4
-picture jelly-spheres --times 0,0.32,0.48,0.64,1.2,4 --columns 3 --size 280,210 --view 20,20 \
-    --floor 0 --sphere=-0.45,0.35,0,0.35 --sphere=0.35,0.3,0.25,0.3 --sphere=0.4,0.2,-0.4,0.2 \
-    --box=-1.2,0,-1.2,1.2,1.6,1.2
-picture ball-floor --times 0,0.44,0.8,3.6,4,4.6 --columns 6 --size 150,150 --view 15,10 --wire \
-    --floor 0 --sphere=-8,1.2,0.1,0.4,2,0,0 --box=-0.8,0,-0.6,0.8,1.7,0.6
-picture cloth-stiff --times 0.2,0.5,0.8,1.2,2,5 --columns 3 --size 300,240 --view 30,15 \
-    --sphere=0,-0.75,0.5,0.38
-picture cloth-links --times 0.24,6 --columns 1 --size 560,180 --view 20,15
-picture rope-swung --times 0.8,1.6,2.4,3.2,4,10 --columns 6 --size 150,150 --view 0,0 --floor -1.5
+strip() {
+    local name=$1 columns=$2 size=$3 times=$4
+    shift 4
+    picture "$name" --columns "$columns" --size "$size" --time "$times" "$@"
+}
+
+strip animal 4 220x220 0,0.4,0.6,1.4
+strip ball-floor 4 220x220 0,0.44,4,4.6
+strip bungee 5 170x320 0,1.6,3.2,5,7.2
+picture cloth-large --set simulation.steps=3000 --colour tension
+picture cloth-links --camera 12,14
+strip cloth-stiff 3 290x240 0.3,0.8,5 --camera 70,12
+strip cube-soft 4 220x200 0,0.5,0.9,6
+strip flag 3 290x220 0.8,2.4,3.6 --zoom 0.9 --hide legend
+picture jelly-large --set simulation.steps=400 --colour strain
+strip jelly-spheres 3 290x240 0,0.48,0.64,0.8,1.2,4
+strip jelly-wind 4 200x240 0,0.8,1.6,3 --zoom 0.9 --hide legend
+strip oscillators 4 220x200 0,0.5,1.5,9.4
+strip pendulum-double 4 220x220 0,1.5,3,6 --camera 25,18
+strip pendulums 4 220x160 0,0.5,1,8 --camera 20,10
+strip quads 4 220x160 0,0.4,0.8,6
+strip ring 4 220x200 0,4,6,40
+strip ring-pressure 4 220x200 0,4,8,40
+strip rope 4 220x180 0,0.8,1.6,15
+strip rope-breaks 4 200x240 0,1.9,2.2,2.6 --colour tension --range 0,30
+strip rope-links 4 200x240 0,0.4,1,8 --camera 25,12
+strip rope-rigid 4 200x240 0,0.5,1,2
+strip rope-swung 4 220x220 0.8,1.6,2.4,10
+picture scarf --camera 0,8
+strip shock-absorber 5 170x220 0,0.5,0.7,1.2,10
+picture sheet-wind-strong --colour strain
+picture sheet-wind-weak --colour strain
+strip spring-yields 3 290x160 0,5,15 --colour strain
+picture wheel --colour tension

@@ -13,7 +13,8 @@
 #include "cli/terminal.h"
 
 // More springs than that are not told apart in any picture: of larger scenes every n-th is taken.
-enum { SPRINGS_MOST = 2000000 };
+// The colour of a surface, however, is a mean over the springs of its nodes.
+enum { SPRINGS_MOST = 2000000, SPRINGS_MOST_OF_COLOURS = 100000000 };
 
 static const double LIVE_SECONDS = 0.1, PLAIN_SECONDS = 10; // between two words about progress
 
@@ -80,12 +81,12 @@ static taut_status open_run(const char *folder, struct footage *footage, taut_er
 static taut_status prepare_moments(const struct render_wish *wish, struct footage *footage,
                                    taut_error *error)
 {
-    const struct subject_options wanted = {.springs_max = SPRINGS_MOST};
+    bool coloured = wish->colouring == COLOURING_STRAIN || wish->colouring == COLOURING_TENSION;
+    const struct subject_options wanted = {.springs_max =
+                                               coloured ? SPRINGS_MOST_OF_COLOURS : SPRINGS_MOST};
     taut_status status = subject_make(footage->session.solver, &wanted, &footage->subject, error);
     // Which springs are broken comes with the strains.
-    footage->wants_strains = wish->colouring == COLOURING_STRAIN ||
-                             wish->colouring == COLOURING_TENSION ||
-                             footage->session.solver->topology->any_breaks;
+    footage->wants_strains = coloured || footage->session.solver->topology->any_breaks;
     if (status == TAUT_OK)
         status =
             subject_store_make(&footage->subject, footage->wants_strains, &footage->store, error);
