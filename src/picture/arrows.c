@@ -5,7 +5,7 @@ static const double ARROW_LENGTH = 64.0, CORNER_X = 78.0, CORNER_Y = 52.0, LABEL
 
 static double scale_of(const struct frame *frame)
 {
-    return fmax(frame->camera->height / 720.0, 0.6);
+    return fmax(fmin(frame->camera->height, 0.75 * frame->camera->width) / 720.0, 0.45);
 }
 
 static vec3 wind_of(const struct frame *frame)

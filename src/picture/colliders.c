@@ -99,25 +99,22 @@ static double spacing_for(double size)
     return power * (digits < 2.0 ? 1.0 : digits < 5.0 ? 2.0 : 5.0);
 }
 
-static vec3 centre_of(const struct frame *frame)
-{
-    return vec3_scale(0.5, vec3_add(frame->low, frame->high));
-}
-
 // Whether the eye is on the side of a plane where bodies are.
 static bool seen_from_inside(const struct frame *frame, vec3 point, vec3 normal)
 {
     return vec3_dot(vec3_subtract(camera_eye(frame->camera), point), normal) > 0.0;
 }
 
+// Endless, as far as the camera goes: what it shows follows from the camera and not from where
+// bodies are, so that it stands still while they move.
 static struct plane plane_of(const struct frame *frame, vec3 point, vec3 normal)
 {
-    vec3 centre = centre_of(frame);
+    vec3 centre = frame->camera->target;
     double above = vec3_dot(vec3_subtract(centre, point), normal);
     struct plane plane = {.centre = vec3_subtract(centre, vec3_scale(above, normal)),
-                          .half_u = 2.2 * frame->size,
-                          .half_v = 2.2 * frame->size,
-                          .spacing = spacing_for(frame->size),
+                          .half_u = 3.0 * frame->reach,
+                          .half_v = 3.0 * frame->reach,
+                          .spacing = spacing_for(frame->reach),
                           .strength = 1.0,
                           .fading = FADING_TO_EDGES,
                           .shadowed = true};
@@ -131,8 +128,8 @@ static struct plane band_of(const struct frame *frame, vec3 point, vec3 normal)
     struct plane plane = plane_of(frame, point, normal);
     plane.unit_v = normal;
     plane.unit_u = vec3_cross(normal, vec3_make(0, 0, 1));
-    plane.half_v = 0.06 * frame->size;
-    plane.half_u = 1.2 * frame->size;
+    plane.half_v = 0.05 * frame->reach;
+    plane.half_u = 2.0 * frame->reach * frame->camera->width / frame->camera->height;
     plane.centre = vec3_subtract(plane.centre, vec3_scale(plane.half_v, normal));
     plane.fading = FADING_BELOW;
     return plane;
@@ -157,7 +154,7 @@ static void draw_room(const struct colliders *colliders, const struct frame *fra
         struct plane plane = {.centre = vec3_add(room->min, half),
                               .half_u = (&half.x)[(axis + 1) % 3],
                               .half_v = (&half.x)[(axis + 2) % 3],
-                              .spacing = spacing_for(frame->size),
+                              .spacing = spacing_for(vec3_length(half)),
                               .strength = 0.85,
                               .shadowed = vec3_dot(normal, up_of(frame)) > 0.5};
         (&plane.centre.x)[axis] = (&point.x)[axis];
@@ -170,7 +167,7 @@ static void draw_room(const struct colliders *colliders, const struct frame *fra
 // The plane just below a scene that nothing bounds below.
 static void draw_ground(const struct colliders *colliders, const struct frame *frame)
 {
-    vec3 up = up_of(frame), point = centre_of(frame);
+    vec3 up = up_of(frame), point = frame->camera->target;
     double lowest = INFINITY, built = INFINITY;
     const float *low = frame->subject->low, *high = frame->subject->high;
     for (unsigned i = 0; i < 8; i++) {

@@ -101,8 +101,8 @@ static void fill_camera(struct frame *frame)
     // From above, a little from the left and from where one looks: shadows fall beside what casts
     // them, and what faces the camera is lit.
     vec3 up = vec3_make(frame->subject->up[0], frame->subject->up[1], frame->subject->up[2]);
-    vec3 light = vec3_add(vec3_scale(frame->subject->flat ? 0.5 : 1.0, up),
-                          vec3_add(vec3_scale(-0.45, right), vec3_scale(-0.35, forward)));
+    vec3 light = vec3_add(vec3_scale(frame->subject->flat ? 0.5 : 0.95, up),
+                          vec3_add(vec3_scale(-0.50, right), vec3_scale(-0.65, forward)));
     store(block->light, vec3_scale(1.0 / vec3_length(light), light), 0.0);
     store(block->up, up, 0.0);
 }
@@ -128,6 +128,7 @@ void frame_begin(struct frame *frame, const struct subject *subject,
     frame->size = vec3_length(vec3_subtract(frame->high, frame->low));
     if (!(frame->size > 0.0))
         frame->size = 1.0;
+    frame->reach = camera_pixel_size(camera, camera->distance) * camera->height;
     store(frame->block.scene, vec3_scale(0.5, vec3_add(frame->low, frame->high)), frame->size);
     fill_background(frame);
     fill_camera(frame);

@@ -18,8 +18,9 @@ struct frame {
     const struct camera *camera;
     const struct render_options *options;
     unsigned layers, framebuffer;
-    vec3 low, high;                 // the box of what is drawn, ground aside
-    double size;                    // its diagonal, m
+    vec3 low, high; // the box of what is drawn, ground aside
+    double size;    // its diagonal, m
+    double reach;   // metres that the picture\'s height covers where the camera looks
     vec3 casters_low, casters_high; // the box of what casts shadows: rooms aside
     struct frame_block block;
 };

@@ -27,7 +27,7 @@ void legend_free(struct legend *legend)
 static double scale_of(const struct frame *frame)
 {
     double rows = fmin(frame->camera->height, 0.75 * frame->camera->width);
-    return fmax(rows / 720.0, 0.72);
+    return fmax(rows / 720.0, 0.65);
 }
 
 // ---- Writing.
@@ -46,12 +46,14 @@ static void set_font(cairo_t *cairo, double scale)
     cairo_set_font_size(cairo, FONT * scale);
 }
 
-// Text whose baseline begins, is centred (0.5) or ends (1) at x.
-static void write_at(cairo_t *cairo, const char *text, double x, double y, double part)
+// Text whose baseline begins, is centred (0.5) or ends (1) at x; between 0 and `right`.
+static void write_at(cairo_t *cairo, const char *text, double x, double y, double part,
+                     double right)
 {
     cairo_text_extents_t extents;
     cairo_text_extents(cairo, text, &extents);
-    cairo_move_to(cairo, x - part * extents.x_advance, y);
+    double left = fmax(fmin(x - part * extents.x_advance, right - extents.x_advance), 0.0);
+    cairo_move_to(cairo, left, y);
     cairo_show_text(cairo, text);
 }
 
@@ -85,22 +87,28 @@ static void draw_panel(cairo_t *cairo, double width, double height, double scale
 
 // ---- The scale of strain or tension.
 
+static double bar_width(const struct frame *frame)
+{
+    return fmin(BAR_WIDTH * scale_of(frame), 0.4 * frame->camera->width);
+}
+
 // What a value is shown as: strains in per cent.
 static double shown(const struct frame *frame, double value)
 {
     return frame->options->colouring == COLOURING_STRAIN ? 100.0 * value : value;
 }
 
-static double step_for(double range)
+// A round distance between marks, so that about so many fit.
+static double step_for(double range, double marks)
 {
-    double power = pow(10.0, floor(log10(range / 4.0)));
-    double digits = range / 4.0 / power;
+    double power = pow(10.0, floor(log10(range / marks)));
+    double digits = range / marks / power;
     return power * (digits < 1.5 ? 1.0 : digits < 3.5 ? 2.0 : digits < 7.5 ? 5.0 : 10.0);
 }
 
-static void draw_bar(cairo_t *cairo, const uint8_t *map, double scale)
+static void draw_bar(cairo_t *cairo, const uint8_t *map, double length, double scale)
 {
-    double width = BAR_WIDTH * scale / MAP_LENGTH;
+    double width = length / MAP_LENGTH;
     for (int i = 0; i < MAP_LENGTH; i++) {
         const uint8_t *texel = map + 3 * i;
         cairo_set_source_rgb(cairo, texel[0] / 255.0, texel[1] / 255.0, texel[2] / 255.0);
@@ -110,18 +118,20 @@ static void draw_bar(cairo_t *cairo, const uint8_t *map, double scale)
     }
 }
 
-static void draw_ticks(cairo_t *cairo, double least, double most, double scale)
+static void draw_ticks(cairo_t *cairo, double least, double most, double length, double scale)
 {
-    double step = step_for(most - least), top = (PAD + FONT + 7.0 + BAR_HEIGHT) * scale;
+    double step = step_for(most - least, length / (4.0 * FONT * scale)),
+           top = (PAD + FONT + 7.0 + BAR_HEIGHT) * scale;
     cairo_set_line_width(cairo, fmax(1.0, scale));
     for (double i = ceil(least / step - 1e-6); i * step <= most + 1e-6 * step; i += 1.0) {
-        double x = PAD * scale + BAR_WIDTH * scale * (i * step - least) / (most - least);
+        double x = PAD * scale + length * (i * step - least) / (most - least);
         char text[32];
         snprintf(text, sizeof text, "%.3g", i * step);
         cairo_move_to(cairo, x, top);
         cairo_line_to(cairo, x, top + 4.0 * scale);
         cairo_stroke(cairo);
-        write_at(cairo, text, x, top + (6.0 + 0.8 * FONT) * scale, 0.5);
+        write_at(cairo, text, x, top + (6.0 + 0.8 * FONT) * scale, 0.5,
+                 length + (2.0 * PAD - 2.0) * scale);
     }
 }
 
@@ -132,19 +142,20 @@ static taut_status fill_scale(struct legend *legend, const struct frame *frame,
     double scale = scale_of(frame);
     bool strain = frame->options->colouring == COLOURING_STRAIN, dark = frame->options->dark;
     char says[sizeof legend->scale.said];
-    snprintf(says, sizeof says, "%d %d %.9g %.9g %.9g", strain, dark, least, most, scale);
+    snprintf(says, sizeof says, "%d %d %.9g %.9g %.9g %.9g", strain, dark, least, most, scale,
+             bar_width(frame));
     if (!overlay_differs(&legend->scale, says) || !(least < most))
         return TAUT_OK;
-    double width = (BAR_WIDTH + 2.0 * PAD) * scale;
+    double length = bar_width(frame), width = length + 2.0 * PAD * scale;
     double height = (2.0 * PAD + 2.0 * FONT + BAR_HEIGHT + 13.0) * scale;
     cairo_t *cairo = overlay_begin(&legend->scale, width, height);
     draw_panel(cairo, width, height, scale, dark);
-    draw_bar(cairo, legend->maps[values->map], scale);
+    draw_bar(cairo, legend->maps[values->map], length, scale);
     set_ink(cairo, dark);
     set_font(cairo, scale);
     write_at(cairo, strain ? "strain, %" : "tension, N", PAD * scale, (PAD + 0.8 * FONT) * scale,
-             0.0);
-    draw_ticks(cairo, least, most, scale);
+             0.0, width);
+    draw_ticks(cairo, least, most, length, scale);
     return overlay_take(&legend->scale, cairo, error);
 }
 
@@ -207,7 +218,7 @@ static void draw_entry(cairo_t *cairo, const struct entries *entries, size_t i, 
                     fmax(0.35 * FONT * scale, 2.0));
     cairo_fill(cairo);
     set_ink(cairo, dark);
-    write_at(cairo, text, (PAD + 36.0) * scale, top + 0.8 * FONT * scale, 0.0);
+    write_at(cairo, text, (PAD + 36.0) * scale, top + 0.8 * FONT * scale, 0.0, INFINITY);
 }
 
 static taut_status fill_kinds(struct legend *legend, const struct frame *frame, taut_error *error)
@@ -250,7 +261,7 @@ static taut_status fill_text(struct overlay *overlay, const struct frame *frame,
     cairo_t *cairo = overlay_begin(overlay, width, height);
     set_ink(cairo, frame->options->dark);
     set_font(cairo, scale);
-    write_at(cairo, text, 2.0, FONT * scale, 0.0);
+    write_at(cairo, text, 2.0, FONT * scale, 0.0, INFINITY);
     return overlay_take(overlay, cairo, error);
 }
 
@@ -274,8 +285,10 @@ static taut_status draw_wind(struct legend *legend, const struct frame *frame, t
     double x, y;
     arrows_wind_label(frame, &x, &y);
     if (status == TAUT_OK)
-        overlay_draw(&legend->overlays, &legend->wind, x - legend->wind.width / 2.0,
-                     y - legend->wind.height / 2.0);
+        overlay_draw(
+            &legend->overlays, &legend->wind,
+            fmin(x - legend->wind.width / 2.0, frame->camera->width - legend->wind.width - 4.0),
+            y - legend->wind.height / 2.0);
     return status;
 }
 

@@ -149,7 +149,7 @@ static taut_status fill(struct renderer *renderer, const struct frame *frame, ta
 {
     bool faces = frame->layers & LAYER_FACES;
     values_take(&renderer->values, frame->subject, frame->moment, frame->options, faces,
-                springs_every(frame));
+                frame->layers & LAYER_SPRINGS, springs_every(frame));
     taut_status status =
         tables_fill(&renderer->tables, frame->subject, frame->moment, &renderer->values, error);
     if (status == TAUT_OK && faces)

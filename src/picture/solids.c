@@ -3,7 +3,7 @@
 #include "picture/shaders.h"
 
 // Solids of revolution about z: the profile's points in turns, with the normals there.
-enum { TURNS = 40, PROFILE_MOST = 33 };
+enum { TURNS = 64, PROFILE_MOST = 33 };
 
 struct profile {
     int count;

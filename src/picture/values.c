@@ -11,10 +11,17 @@ taut_status values_make(const struct subject *subject, struct values *values, ta
     values->springs = calloc((size_t)subject->spring_count + 1, sizeof *values->springs);
     values->nodes = calloc((size_t)subject->node_count + 1, sizeof *values->nodes);
     values->weights = calloc((size_t)subject->node_count + 1, sizeof *values->weights);
-    if (!values->springs || !values->nodes || !values->weights) {
+    values->seen = calloc((size_t)subject->node_count + 1, sizeof *values->seen);
+    for (int i = 0; i < 2; i++)
+        values->spread[i] = calloc((size_t)subject->node_count + 1, sizeof *values->spread[i]);
+    if (!values->springs || !values->nodes || !values->weights || !values->spread[0] ||
+        !values->spread[1] || !values->seen) {
         values_free(values);
         return fail_memory(error, "the colours of a picture");
     }
+    for (uint64_t i = 0; i < subject->face_count; i++)
+        for (int corner = 0; corner < 3; corner++)
+            values->seen[subject->faces[i][corner]] = 1;
     return TAUT_OK;
 }
 
@@ -23,6 +30,9 @@ void values_free(struct values *values)
     free(values->springs);
     free(values->nodes);
     free(values->weights);
+    free(values->seen);
+    free(values->spread[0]);
+    free(values->spread[1]);
     *values = (struct values){0};
 }
 
@@ -61,80 +71,133 @@ static double round_up(double value)
 
 enum { BINS = 1024 };
 
-// What all but one in twenty values are below, so that a few extreme springs do not leave the
-// others without colours.
-static double most_of(const struct values *values, uint64_t every, double greatest)
+// Finite values of those that are not broken springs.
+static bool counts(float value)
 {
-    uint64_t bins[BINS] = {0}, count = 0, seen = 0;
-    for (uint64_t i = 0; i < values->spring_count; i += every) {
-        double part = fabs((double)values->springs[i]) / greatest;
-        if (part <= 1.0) {
-            bins[(size_t)(part * (BINS - 1))]++;
-            count++;
-        }
+    return fabsf(value) < 1e30f;
+}
+
+// What all but one in twenty values are below, so that a few extreme ones do not leave the others
+// without colours.
+static double most_of(const float *values, uint64_t count, uint64_t every, double greatest)
+{
+    uint64_t bins[BINS] = {0}, all = 0, seen = 0;
+    for (uint64_t i = 0; i < count; i += every) {
+        if (!counts(values[i]))
+            continue;
+        bins[(size_t)(fabs((double)values[i]) / greatest * (BINS - 1))]++;
+        all++;
     }
     size_t bin = 0;
-    while (bin < BINS - 1 && (seen += bins[bin]) < count - count / 20)
+    while (bin < BINS - 1 && (seen += bins[bin]) < all - all / 20)
         bin++;
     return greatest * (double)(bin + 1) / BINS;
 }
 
 // The scale of a moment: from 0, or symmetric about 0 where values have both signs.
-static void find_scale(struct values *values, uint64_t every, bool tension)
+static void find_scale(struct values *values, const float *shown, uint64_t count, uint64_t every,
+                       bool tension)
 {
     double least = 0.0, most = 0.0;
-    for (uint64_t i = 0; i < values->spring_count; i += every) {
-        double value = (double)values->springs[i];
-        if (!(fabs(value) < 1e30))
+    for (uint64_t i = 0; i < count; i += every) {
+        if (!counts(shown[i]))
             continue;
-        least = fmin(least, value);
-        most = fmax(most, value);
+        least = fmin(least, (double)shown[i]);
+        most = fmax(most, (double)shown[i]);
     }
     double greatest = fmax(-least, most);
-    double end = greatest > 0.0 ? round_up(most_of(values, every, greatest)) : 1.0;
+    double end = greatest > 0.0 ? round_up(most_of(shown, count, every, greatest)) : 1.0;
     bool one_sign = tension && -least < 0.02 * greatest;
     values->least = one_sign ? 0.0 : -end;
     values->most = end;
 }
 
-static void take_nodes(struct values *values, const struct subject *subject, uint64_t every)
+static void swap(float **a, float **b)
+{
+    float *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+// Gives each node what the corners of its faces have, too.
+static void smooth(struct values *values, const struct subject *subject)
+{
+    size_t bytes = (size_t)values->node_count * sizeof(float);
+    memset(values->spread[0], 0, bytes);
+    memset(values->spread[1], 0, bytes);
+    for (uint64_t i = 0; i < subject->face_count; i++) {
+        const uint32_t *face = subject->faces[i];
+        float sum = 0.0f, weight = 0.0f;
+        for (int corner = 0; corner < 3; corner++) {
+            sum += values->nodes[face[corner]];
+            weight += values->weights[face[corner]];
+        }
+        for (int corner = 0; corner < 3; corner++) {
+            values->spread[0][face[corner]] += sum;
+            values->spread[1][face[corner]] += weight;
+        }
+    }
+    swap(&values->nodes, &values->spread[0]);
+    swap(&values->weights, &values->spread[1]);
+}
+
+static void take_nodes(struct values *values, const struct subject *subject)
 {
     memset(values->nodes, 0, (size_t)values->node_count * sizeof *values->nodes);
     memset(values->weights, 0, (size_t)values->node_count * sizeof *values->weights);
-    for (uint64_t i = 0; i < values->spring_count; i += every) {
-        if (values->springs[i] >= 1e30f)
+    for (uint64_t i = 0; i < values->spring_count; i++) {
+        if (!counts(values->springs[i]))
             continue;
         for (int end = 0; end < 2; end++) {
             values->nodes[subject->springs[i][end]] += values->springs[i];
             values->weights[subject->springs[i][end]] += 1.0f;
         }
     }
+    // Where only some springs are there, a node has few or none of its own.
+    if (subject->springs_in_all > subject->spring_count)
+        for (int i = 0; i < 4; i++)
+            smooth(values, subject);
     for (uint64_t node = 0; node < values->node_count; node++)
         if (values->weights[node] > 0.0f)
             values->nodes[node] /= values->weights[node];
+    for (uint64_t node = 0; node < values->node_count; node++)
+        if (!values->seen[node])
+            values->nodes[node] = VALUE_BROKEN; // it is inside, and does not count for the scale
+}
+
+// Of what is seen: springs, or nodes where only faces are.
+static void take_scale(struct values *values, const struct render_options *options, bool springs,
+                       uint64_t every)
+{
+    bool tension = options->colouring == COLOURING_TENSION;
+    if (options->least < options->most) {
+        values->least = options->least;
+        values->most = options->most;
+    } else if (values->of_nodes && !springs) {
+        find_scale(values, values->nodes, values->node_count, 1, tension);
+    } else {
+        find_scale(values, values->springs, values->spring_count, every, tension);
+    }
+    values->map = values->least < 0.0 ? MAP_DIVERGING : MAP_SEQUENTIAL;
 }
 
 void values_take(struct values *values, const struct subject *subject,
                  const struct subject_moment *moment, const struct render_options *options,
-                 bool nodes, uint64_t every)
+                 bool faces, bool springs, uint64_t every)
 {
     bool tension = options->colouring == COLOURING_TENSION;
     bool scaled = tension || options->colouring == COLOURING_STRAIN;
-    values->of_nodes = scaled && nodes && subject->spring_count > 0;
+    values->of_nodes = scaled && faces && subject->spring_count > 0;
     values->of_springs = scaled || moment->broken;
-    if (scaled) {
+    if (values->of_nodes)
+        every = 1;
+    if (scaled)
         take_springs(values, subject, moment, tension, every);
-        if (options->least < options->most) {
-            values->least = options->least;
-            values->most = options->most;
-        } else {
-            find_scale(values, every, tension);
-        }
-        values->map = values->least < 0.0 ? MAP_DIVERGING : MAP_SEQUENTIAL;
-    } else if (moment->broken) {
+    else if (moment->broken)
         for (uint64_t i = 0; i < subject->spring_count; i += every)
             values->springs[i] = moment->broken[i] ? VALUE_BROKEN : 0.0f;
-    }
     if (values->of_nodes)
-        take_nodes(values, subject, every);
+        take_nodes(values, subject);
+    if (scaled)
+        take_scale(values, options, springs, every);
 }

@@ -11,6 +11,8 @@ static const float VALUE_BROKEN = 2e30f;
 
 struct values {
     float *springs, *nodes, *weights;
+    float *spread[2]; // nodes and weights while they are smoothed
+    uint8_t *seen;    // a node: whether it is a corner of a face
     uint64_t spring_count, node_count;
     double least, most; // ends of the scale
     enum colour_map map;
@@ -20,10 +22,10 @@ struct values {
 taut_status values_make(const struct subject *subject, struct values *values, taut_error *error);
 void values_free(struct values *values);
 
-// Finds what a colouring shows of a moment; `nodes`: at nodes too. With a plain colouring only
-// which springs are broken. Every `every`-th spring is enough.
+// Finds what a colouring shows of a moment, on faces, on every `every`-th spring or on both, and
+// its scale. With a plain colouring only which springs are broken.
 void values_take(struct values *values, const struct subject *subject,
                  const struct subject_moment *moment, const struct render_options *options,
-                 bool nodes, uint64_t every);
+                 bool faces, bool springs, uint64_t every);
 
 #endif

@@ -17,8 +17,12 @@ out vec4 colour;
 
 void main()
 {
-    // Without some noise the slow gradient would show its 256 steps.
-    float noise = fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233))) * 43758.5453) - 0.5;
-    colour = vec4(mix(floor_tint.rgb, sky.rgb, smoothstep(0.0, 1.0, height)) + noise / 255.0, 1.0);
+    // Without a pattern the slow gradient would show its 256 steps. Bayer's, of 4 by 4 pixels, is
+    // the same on every machine, and keeps PNG files small.
+    ivec2 at = ivec2(gl_FragCoord.xy);
+    int coarse = ((at.x ^ at.y) & 1) * 2 + (at.y & 1);
+    int fine = ((at.x ^ at.y) >> 1 & 1) * 2 + (at.y >> 1 & 1);
+    float step_of = (float(coarse * 4 + fine) + 0.5) / 16.0 - 0.5;
+    colour = vec4(mix(floor_tint.rgb, sky.rgb, smoothstep(0.0, 1.0, height)) + step_of / 255.0, 1.0);
 }
 #endif

@@ -43,7 +43,6 @@ void main()
 {
     float seen = fading == 1.0 ? 1.0 - smoothstep(0.25, 1.0, length(place)) : 1.0;
     if (fading == 2.0) {
-        seen = 1.0 - smoothstep(0.5, 1.0, abs(place.x));
         // A line, and below it what fades.
         float above = 0.5 + 0.5 * place.y;
         float line = step((1.0 - above) / fwidth(above), 1.5 * viewport.y / 720.0 + 0.5);
