@@ -169,7 +169,7 @@ static void test_the_past_is_kept(void **state)
     while (player_history_count(player) < 10 || player_rows(player, NULL, 0) > 0)
         nap();
     player_play(player, false);
-    settle(player);
+    newest(player);
     size_t count = player_history_count(player);
     double before = -1;
     for (size_t i = 0; i < count; i++) {
@@ -185,7 +185,7 @@ static void test_the_past_is_kept(void **state)
     assert_same_moment(&past.moment, plain);
     assert_false(player_history_moment(player, count, &past));
     player_set(player, "simulation.keep_velocity", "0.999"); // leaves the past as it was
-    settle(player);
+    newest(player);
     assert_true(player_history_count(player) >= count);
     player_reset(player);
     newest(player);

@@ -71,8 +71,11 @@ static void let_all_go(struct player *player)
     player->lead_count = 0;
 }
 
-static void begin_history(struct player *player)
+// Of other nodes, or of another time, nothing is known.
+static void begin_anew(struct player *player)
 {
+    player->seconds_per_step = 0;
+    player->published_step = UINT64_MAX;
     const struct subject *subject = player->show.setting->subject;
     struct history_shape shape = {(size_t)subject->node_count, subject->collider_count,
                                   subject->body_count};
@@ -94,9 +97,7 @@ static void take_over(struct player *player, struct show *next, bool goes_on)
     if (same_shape)
         history_renumber(&player->history, next->setting->shown->generation);
     else
-        begin_history(player);
-    if (!same_shape)
-        player->published_step = UINT64_MAX;
+        begin_anew(player);
     if (goes_on)
         hold_on(player);
     else
@@ -106,7 +107,8 @@ static void take_over(struct player *player, struct show *next, bool goes_on)
     player->failed = false;
     if (!goes_on)
         player->steps_asked = 0;
-    player_look_anew(player);
+    player->next_look = player->next_frame = 0;
+    player_forget_critical(player);
     pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
 }
 

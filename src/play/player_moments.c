@@ -1,7 +1,6 @@
 // What others see of a player: moments, the recent past, and how it does.
 #include "play/player_parts.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,12 +11,6 @@
 // wanted, of which many springs have more than their nodes have places; and energies, of which a
 // look costs about a step, a hundredth.
 static const double MOMENTS_TAKE = 30, STRAINS_TAKE = 10, ENERGIES_TAKE = 100;
-
-// An eigenvalue is found in some hundred steps. While it is looked for nothing else is done: so
-// long at most, s, when the scene stands still, and when it plays. And so long after the last
-// change, so that not every notch of a slider has it looked for.
-enum { SHARP_STEPS = 400 };
-static const double SHARP_AT_REST = 0.4, SHARP_AT_PLAY = 0.012, SHARP_AFTER = 0.25;
 
 // ---- Moments
 
@@ -98,52 +91,6 @@ void player_publish(struct player *player)
         player->on_moment(player->on_moment_context);
 }
 
-// ---- The critical step
-
-static void take_critical(struct player *player, const struct critical_step *critical, bool sharp)
-{
-    enum integrator integrator = player->show.solver->integrator;
-    player->critical_dt = sharp ? critical->sharp_dt[integrator] : critical->dt[integrator];
-    if (!critical->known)
-        player->critical_dt = 0;
-    player->critical_sharp =
-        sharp || !critical->known || player->critical_dt == 0 || isinf(player->critical_dt);
-    player->sharp_when = player->critical_sharp ? INFINITY : clock_seconds() + SHARP_AFTER;
-}
-
-void player_look_anew(struct player *player)
-{
-    struct critical_step critical;
-    player->seconds_per_step = 0;
-    player->next_look = player->next_frame = 0;
-    player->critical_dt = 0;
-    player->critical_sharp = false;
-    player->sharp_when = INFINITY;
-    if (solver_critical_step(player->show.solver, &critical, NULL) == TAUT_OK)
-        take_critical(player, &critical, false);
-}
-
-double player_sharp_wait(const struct player *player, double now)
-{
-    const double guess = 2e-9; // s a spring, until it is known
-    const taut_solver *solver = player->show.solver;
-    double step = player->seconds_per_step > 0 ? player->seconds_per_step
-                                               : guess * (double)taut_solver_spring_count(solver);
-    bool goes = player->playing || player->steps_asked > 0;
-    if (player->failed || SHARP_STEPS * step > (goes ? SHARP_AT_PLAY : SHARP_AT_REST))
-        return INFINITY;
-    return fmax(0, player->sharp_when - now);
-}
-
-void player_sharpen(struct player *player)
-{
-    struct critical_step critical;
-    player->sharp_when = INFINITY;
-    if (solver_sharp_step(player->show.solver, &critical, NULL) == TAUT_OK)
-        take_critical(player, &critical, true);
-    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
-}
-
 // ---- What is told
 
 enum { MESSAGE_LENGTH = sizeof((struct player_status){0}.message) - 1 };
@@ -180,8 +127,8 @@ void player_tell(struct player *player)
         .speed = player->pace.reached_speed,
         .time = taut_solver_time(solver),
         .dt = solver->dt,
-        .critical_dt = player->critical_dt,
-        .critical_fresh = player->critical_sharp,
+        .critical_dt = player->critical.dt,
+        .critical_fresh = player->critical.stage == CRITICAL_SHARP,
         .step = taut_solver_step_count(solver),
         .spring_updates_per_second = player->pace.reached_updates,
         .threads = solver->threads,

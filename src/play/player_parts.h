@@ -20,6 +20,15 @@ struct lead {
     double velocity[3];
 };
 
+// What is known of the critical step.
+enum critical_stage { CRITICAL_UNKNOWN, CRITICAL_BOUND, CRITICAL_SHARP };
+
+struct critical {
+    enum critical_stage stage;
+    double dt;    // s; 0: not known, or no step is stable
+    double since; // when the scene changed last, s
+};
+
 struct player {
     pthread_t thread;
     struct requests requests;
@@ -43,10 +52,8 @@ struct player {
     struct lead *leads;
     size_t lead_count, lead_capacity;
     double seconds_per_step; // 0: not known
-    double critical_dt;      // s; 0: not known
-    bool critical_sharp;     // else it is a bound
-    double sharp_when;       // when to look for the sharp one, s; INFINITY: never
-    bool changed;            // since the last moment was published
+    struct critical critical;
+    bool changed; // since the last moment was published
     uint64_t published_step;
     double frame_seconds, next_frame, next_look;
     double next_change; // s; a change before then waits for steps
@@ -72,16 +79,19 @@ void player_act(struct player *player);
 // Publishes the present moment.
 void player_publish(struct player *player);
 
-// Forgets what is not known of another show.
-void player_look_anew(struct player *player);
-
-// When the next look at the critical step is wanted: seconds from now, INFINITY: not at all.
-double player_sharp_wait(const struct player *player, double now);
-
-// Finds the sharp critical step.
-void player_sharpen(struct player *player);
-
+// Brings up to now what everybody may know.
 void player_tell(struct player *player);
+
+// ---- player_critical.c
+
+// Forgets the critical step of before, and bounds it anew if that is quickly done.
+void player_forget_critical(struct player *player);
+
+// When it is to be looked for: seconds from now; INFINITY: not at all as things stand.
+double player_critical_wait(const struct player *player, double now);
+
+// Finds the bound where there is none, else the sharp value.
+void player_find_critical(struct player *player);
 
 // ---- player_thread.c
 

@@ -68,7 +68,7 @@ static bool wants_to_publish(const struct player *player, bool done, double now)
 // Seconds until there is something to do.
 static double rest(struct player *player, double now)
 {
-    double seconds = player_sharp_wait(player, now);
+    double seconds = player_critical_wait(player, now);
     double frame = fmax(player->next_frame - now, 0);
     if (player->playing && !player->changed && frame == 0)
         frame = player->frame_seconds / 2; // steps longer than a frame: look again soon
@@ -96,8 +96,8 @@ void *player_run(void *context)
         due = steps_due(player, now);
         if (wants_to_publish(player, due == 0 || due == UINT64_MAX, now))
             player_publish(player);
-        if (player_sharp_wait(player, now) <= 0)
-            player_sharpen(player);
+        if (player_critical_wait(player, now) <= 0)
+            player_find_critical(player);
         if (player->playing)
             pace_measure(&player->pace, now);
         player_tell(player);

@@ -6,7 +6,7 @@
 #include "scene/reader.h"
 
 // More springs than this are not told apart on a screen, and cost memory for each to be drawn.
-static const uint64_t SPRINGS_MOST = 4000000;
+static const uint64_t SPRINGS_MOST = 8000000;
 
 // The numbers of what a mask leaves.
 static uint32_t *list_kept(const uint8_t *mask, uint64_t length, uint64_t kept)
