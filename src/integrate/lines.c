@@ -1,17 +1,13 @@
 #include "integrate/lines.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "forces/tangent_parts.h"
-#include "integrate/groups.h"
+#include "kernels/kernels.h"
 
 enum { FAMILIES_MAX = 2 };
-
-// A node of eight lines: S^-1, W to the next node, and what a solve leaves there on its way out.
-struct line_node {
-    real inverse[6][LANES], link[9][LANES], half[3][LANES];
-};
 
 // Lines of one direction of a grid; `nodes` is bundle after bundle, node after node.
 struct family {
@@ -31,7 +27,7 @@ struct lines {
 
 static size_t bundles_of(const struct family *family)
 {
-    return (family->count + LANES - 1) / LANES;
+    return (family->count + LINE_LANES - 1) / LINE_LANES;
 }
 
 // ---- Memory
@@ -262,109 +258,41 @@ void REAL_NAME(lines_update)(struct lines *lines, const struct line_matrix *matr
         for (int f = 0; f < FAMILIES_MAX; f++) {
             struct family *family = &lines->families[g][f];
             struct range share = worker_share(worker, bundles_of(family), 1);
-            size_t end = share.end * LANES < family->count ? share.end * LANES : family->count;
-            for (size_t line = share.first * LANES; line < end; line++)
+            size_t end =
+                share.end * LINE_LANES < family->count ? share.end * LINE_LANES : family->count;
+            for (size_t line = share.first * LINE_LANES; line < end; line++)
                 factor_line(lines, family, matrix, line_start(family, line),
-                            family->nodes + line / LANES * family->length, line % LANES);
+                            family->nodes + line / LINE_LANES * family->length, line % LINE_LANES);
         }
     worker_barrier(worker);
 }
 
 // ---- Solves
 
-// Where the lines of a bundle begin; those that are not there go along with the first.
-struct bundle {
-    struct line_node *nodes;
-    size_t starts[LANES];
-    size_t count, length, step;
-};
-
-static struct bundle bundle_of(const struct family *family, size_t number)
+// Lines that are not there go along with the first of the bundle.
+static struct line_bundle bundle_of(const struct family *family, size_t number)
 {
-    struct bundle bundle = {.nodes = family->nodes + number * family->length,
-                            .length = family->length,
-                            .step = family->step};
-    size_t first = number * LANES, left = family->count - first;
-    bundle.count = left < LANES ? left : LANES;
-    for (size_t i = 0; i < LANES; i++)
+    struct line_bundle bundle = {.nodes = family->nodes + number * family->length,
+                                 .length = family->length,
+                                 .step = family->step};
+    size_t first = number * LINE_LANES, left = family->count - first;
+    bundle.count = left < LINE_LANES ? left : LINE_LANES;
+    for (size_t i = 0; i < LINE_LANES; i++)
         bundle.starts[i] = line_start(family, first + (i < bundle.count ? i : 0));
     return bundle;
-}
-
-static inline struct group gather(const struct bundle *bundle, const struct node_vectors *from,
-                                  size_t p)
-{
-    struct group group;
-    for (size_t i = 0; i < LANES; i++) {
-        size_t node = bundle->starts[i] + p * bundle->step;
-        group.v[0][i] = from->x[node];
-        group.v[1][i] = from->y[node];
-        group.v[2][i] = from->z[node];
-    }
-    return group;
-}
-
-static inline void scatter(const struct bundle *bundle, const struct node_vectors *to, size_t p,
-                           const struct group *group, bool add)
-{
-    for (size_t i = 0; i < bundle->count; i++) {
-        size_t node = bundle->starts[i] + p * bundle->step;
-        to->x[node] = (add ? to->x[node] : 0) + group->v[0][i];
-        to->y[node] = (add ? to->y[node] : 0) + group->v[1][i];
-        to->z[node] = (add ? to->z[node] : 0) + group->v[2][i];
-    }
-}
-
-// (I + L) y = r on the way out, z = (I - W) S^-1 y on the way back, where all of it is 0 in lanes
-// without a line.
-static void solve_bundle(const struct bundle *bundle, const struct node_vectors *r,
-                         const struct node_vectors *z, bool add)
-{
-    struct group y = {{{0}}};
-    const real(*w)[LANES] = bundle->nodes->link;
-    for (size_t p = 0; p < bundle->length; p++) {
-        struct line_node *node = &bundle->nodes[p];
-        struct group from = gather(bundle, r, p), half;
-        for (size_t c = 0; p > 0 && c < 3; c++)
-            for (size_t i = 0; i < LANES; i++)
-                from.v[c][i] +=
-                    w[c][i] * y.v[0][i] + w[3 + c][i] * y.v[1][i] + w[6 + c][i] * y.v[2][i];
-        y = from;
-        w = node->link;
-        const real(*b)[LANES] = node->inverse;
-        for (size_t i = 0; i < LANES; i++)
-            half.v[0][i] = b[0][i] * y.v[0][i] + b[3][i] * y.v[1][i] + b[4][i] * y.v[2][i];
-        for (size_t i = 0; i < LANES; i++)
-            half.v[1][i] = b[3][i] * y.v[0][i] + b[1][i] * y.v[1][i] + b[5][i] * y.v[2][i];
-        for (size_t i = 0; i < LANES; i++)
-            half.v[2][i] = b[4][i] * y.v[0][i] + b[5][i] * y.v[1][i] + b[2][i] * y.v[2][i];
-        memcpy(node->half, half.v, sizeof half.v);
-    }
-    memset(&y, 0, sizeof y);
-    for (size_t p = bundle->length; p-- > 0;) {
-        const struct line_node *node = &bundle->nodes[p];
-        struct group to;
-        memcpy(to.v, node->half, sizeof to.v);
-        w = node->link;
-        for (size_t c = 0; c < 3; c++)
-            for (size_t i = 0; i < LANES; i++)
-                to.v[c][i] += w[3 * c][i] * y.v[0][i] + w[3 * c + 1][i] * y.v[1][i] +
-                              w[3 * c + 2][i] * y.v[2][i];
-        scatter(bundle, z, p, &to, add);
-        y = to;
-    }
 }
 
 void REAL_NAME(lines_apply)(const struct lines *lines, struct node_vectors r, struct node_vectors z,
                             const struct worker *worker)
 {
+    const line_solve solve = lines->tangent->system->kernels->line_solve;
     for (int f = 0; f < FAMILIES_MAX; f++) {
         for (size_t g = 0; g < lines->grid_count; g++) {
             const struct family *family = &lines->families[g][f];
             struct range share = worker_share(worker, bundles_of(family), 1);
             for (size_t b = share.first; b < share.end; b++) {
-                struct bundle bundle = bundle_of(family, b);
-                solve_bundle(&bundle, &r, &z, f > 0);
+                struct line_bundle bundle = bundle_of(family, b);
+                solve(&bundle, (const real *[3]){r.x, r.y, r.z}, (real *[3]){z.x, z.y, z.z}, f > 0);
             }
         }
         worker_barrier(worker);

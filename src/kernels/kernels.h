@@ -4,6 +4,7 @@
 #ifndef TAUT_KERNELS_KERNELS_H
 #define TAUT_KERNELS_KERNELS_H
 
+#include "kernels/line.h"
 #include "kernels/links.h"
 #include "kernels/sweep.h"
 #include "kernels/tangent.h"
@@ -101,6 +102,8 @@ struct kernels {
     // The same of the nodes of a tile of packed springs.
     void (*tangent_packed)(const struct system *system, const struct tangent_product *product,
                            size_t tile);
+    // Lines of nodes that are solved one by one (line.h).
+    line_solve line_solve;
 };
 
 typedef void (*block_kernel)(const struct system *system, const void *argument,
@@ -160,6 +163,11 @@ void REAL_NAME(tangent_grid_v4)(TANGENT_GRID_ARGUMENTS);
 void REAL_NAME(tangent_packed_base)(TANGENT_PACKED_ARGUMENTS);
 void REAL_NAME(tangent_packed_v3)(TANGENT_PACKED_ARGUMENTS);
 void REAL_NAME(tangent_packed_v4)(TANGENT_PACKED_ARGUMENTS);
+
+#define LINE_ARGUMENTS const struct line_bundle *, const real *const[3], real *const[3], bool
+void REAL_NAME(line_solve_base)(LINE_ARGUMENTS);
+void REAL_NAME(line_solve_v3)(LINE_ARGUMENTS);
+void REAL_NAME(line_solve_v4)(LINE_ARGUMENTS);
 
 // The kernels of packed springs.
 double REAL_NAME(packed_base)(const struct system *system, size_t number);

@@ -185,7 +185,7 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa)
             REAL_NAME(grid_power_##isa), REAL_NAME(grid_beyond_##isa), REAL_NAME(face_grid_##isa), \
             REAL_NAME(face_carry_##isa), REAL_NAME(ring_tile_##isa), REAL_NAME(ring_push_##isa),   \
             REAL_NAME(node_sums_##isa), REAL_NAME(tangent_grid_##isa),                             \
-            REAL_NAME(tangent_packed_##isa)                                                        \
+            REAL_NAME(tangent_packed_##isa), REAL_NAME(line_solve_##isa)                           \
     }
     static const struct kernels tables[ISA_COUNT] = {
         [ISA_BASE] = TABLE(base),
