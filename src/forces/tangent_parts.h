@@ -134,6 +134,9 @@ void REAL_NAME(tangent_faces_free)(struct tangent *tangent);
 // Ends with a barrier where there are faces.
 void REAL_NAME(tangent_faces_update)(struct tangent *tangent, struct moment moment,
                                      const struct worker *worker);
+// Of faces_update: pressures, and gradients of a share of the nodes.
+void REAL_NAME(tangent_gas_update)(struct tangent *tangent, struct moment moment,
+                                   const struct worker *worker);
 // What acts through faces, of each face, and how much a product squeezes each body with gas; both
 // end with a barrier where there is something. Then they are added to the rows of nodes.
 void REAL_NAME(tangent_faces_push)(struct tangent *tangent, real stiffness, real damping,
