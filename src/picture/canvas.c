@@ -148,6 +148,13 @@ const char *canvas_device(const struct canvas *canvas)
     return canvas->device;
 }
 
+// Of several canvases the one that was made last is current.
+static bool make_current(struct canvas *canvas)
+{
+    return eglGetCurrentContext() == canvas->context ||
+           eglMakeCurrent(canvas->display, EGL_NO_SURFACE, EGL_NO_SURFACE, canvas->context);
+}
+
 // OpenGL's first row is the lowest.
 static void turn_upside_down(struct image *image)
 {
@@ -172,6 +179,8 @@ taut_status canvas_read(struct canvas *canvas, struct image *image, taut_error *
         if (status != TAUT_OK)
             return status;
     }
+    if (!make_current(canvas))
+        return fail(error, TAUT_ERROR_IO, "'%s' is in use by another thread", canvas->device);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, canvas->drawn);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, canvas->resolved);
     glBlitFramebuffer(0, 0, canvas->width, canvas->height, 0, 0, canvas->width, canvas->height,
@@ -192,7 +201,7 @@ void canvas_free(struct canvas *canvas)
 {
     if (!canvas)
         return;
-    if (canvas->drawn != 0) {
+    if (canvas->drawn != 0 && make_current(canvas)) {
         const GLuint framebuffers[] = {canvas->drawn, canvas->resolved};
         const GLuint renderbuffers[] = {canvas->drawn_colour, canvas->drawn_depth,
                                         canvas->resolved_colour};

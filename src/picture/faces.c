@@ -222,9 +222,15 @@ void faces_draw(const struct faces *faces, const struct frame *frame, const stru
         set_body(faces->program, &frame->subject->bodies[b], b,
                  frame->options->colouring == COLOURING_KIND);
         gl_set_int(faces->program, "flat_normals", flat_normals(drawn, frame));
+        // Of a closed body nobody sees the inside; at its edge it would shine through.
+        if (frame->subject->bodies[b].closed)
+            glEnable(GL_CULL_FACE);
+        else
+            glDisable(GL_CULL_FACE);
         glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, drawn->indices);
         glDrawElements(GL_TRIANGLES, (GLsizei)drawn->count, GL_UNSIGNED_INT, NULL);
     }
+    glDisable(GL_CULL_FACE);
     glDisable(GL_POLYGON_OFFSET_FILL);
     glBindVertexArray(0);
 }

@@ -1,0 +1,481 @@
+// What is in pictures (renderer.h): each thing is looked for at the pixels where it must be, and
+// the picture without it is what shows that it would be missed. OpenGL may round a little
+// otherwise elsewhere, so colours are compared with a tolerance.
+#include "picture_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define START                                                                                      \
+    "precision: double\n"                                                                          \
+    "simulation: {integrator: symplectic_euler, dt: 0.001, steps: 10}\n"
+
+// Three springs along x, stretched, at rest and compressed, with a pin and a driven node.
+static const char chain_text[] =
+    START "bodies:\n"
+          "  - {name: chain, type: network, nodes: [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]],\n"
+          "     node_mass: 1, stiffness: 10, pins: [0],\n"
+          "     drives: [{node: 3, velocity: [[0, [0, 1, 0]]]}],\n"
+          "     springs: [[0, 1, {rest_length: 0.5}], [1, 2], [2, 3, {rest_length: 2}]]}\n";
+
+static const char cloth_text[] =
+    START "bodies:\n"
+          "  - {name: cloth, type: cloth, origin: [-1, 0, 0], u: [2, 0, 0], v: [0, 2, 0],\n"
+          "     nodes: [25, 25], mass: 1, springs: {structural: {stiffness: 100}}}\n";
+
+// A cloth that lies above the ground, and a sphere.
+static const char above_text[] =
+    START "environment: {gravity: [0, -9.81, 0], wind: {velocity: [3, 0, 0]}}\n"
+          "bodies:\n"
+          "  - {name: cloth, type: cloth, origin: [-1, 1, 1], u: [2, 0, 0], v: [0, 0, -2],\n"
+          "     nodes: [9, 9], mass: 1, springs: {structural: {stiffness: 100}}}\n"
+          "colliders:\n"
+          "  - {type: plane, point: [0, 0, 0], normal: [0, 1, 0], stiffness: 100}\n"
+          "  - {type: sphere, center: [2, 0.5, 0], radius: 0.5, stiffness: 100}\n";
+
+static const char ring_text[] =
+    START "environment: {gravity: [0, -9.81, 0]}\n"
+          "bodies:\n"
+          "  - {name: ring, type: ring, center: [0, 1.5, 0], radius: 1, nodes: 24, mass: 1,\n"
+          "     springs: {edges: {stiffness: 50}}}\n"
+          "colliders: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0], stiffness: 100}]\n";
+
+static size_t differ_at_all(const struct image *a, const struct image *b, int more_than)
+{
+    return differing(a, b, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT, more_than);
+}
+
+static void test_springs_have_the_colour_of_their_strain(void **state)
+{
+    (void)state;
+    static const enum colouring colourings[] = {COLOURING_STRAIN, COLOURING_TENSION};
+    struct scenery scenery = scenery_of(chain_text);
+    for (int i = 0; i < 2; i++) {
+        scenery.options.colouring = colourings[i];
+        struct image image = picture_of(&scenery, LAYER_SPRINGS);
+        struct pixel stretched = pixel_of(&image, &scenery, vec3_make(0.5, 0, 0));
+        struct pixel resting = pixel_of(&image, &scenery, vec3_make(1.5, 0, 0));
+        struct pixel compressed = pixel_of(&image, &scenery, vec3_make(2.5, 0, 0));
+        assert_true(stretched.red > stretched.blue + 30);
+        assert_true(abs(resting.red - resting.blue) < 20);
+        assert_true(compressed.blue > compressed.red + 30);
+        double least, most;
+        renderer_scale(pictures_renderer(), &least, &most);
+        assert_true(most >= (i == 0 ? 1.0 : 10.0 * 0.5) * 0.9);
+        assert_true(least == -most); // symmetric about 0
+        image_free(&image);
+    }
+    scenery_free(&scenery);
+}
+
+static void test_strains_that_were_not_taken_are_found_from_positions(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(chain_text);
+    scenery.options.colouring = COLOURING_STRAIN;
+    struct image taken = picture_of(&scenery, LAYER_SPRINGS);
+    scenery.store.moment.strains = NULL;
+    struct image found = picture_of(&scenery, LAYER_SPRINGS);
+    assert_true(image_difference(&taken, &found) < 0.5);
+    image_free(&taken);
+    image_free(&found);
+    scenery_free(&scenery);
+}
+
+static void test_scale_that_is_asked_for_is_kept(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(chain_text);
+    scenery.options.colouring = COLOURING_STRAIN;
+    scenery.options.least = -4;
+    scenery.options.most = 8;
+    struct image image = picture_of(&scenery, LAYER_SPRINGS);
+    double least, most;
+    renderer_scale(pictures_renderer(), &least, &most);
+    assert_true(least == -4 && most == 8);
+    image_free(&image);
+    scenery_free(&scenery);
+}
+
+static void test_broken_springs_are_not_drawn(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(chain_text);
+    struct image empty = picture_of(&scenery, LAYER_GROUND);
+    struct image whole = picture_of(&scenery, LAYER_SPRINGS);
+    uint8_t broken[] = {0, 1, 0};
+    scenery.store.moment.broken = broken;
+    struct image image = picture_of(&scenery, LAYER_SPRINGS);
+    vec3 first = {0.5, 0, 0}, second = {1.5, 0, 0};
+    struct pixel background = pixel_of(&empty, &scenery, second);
+    assert_true(apart(pixel_of(&whole, &scenery, second), background) > 50);
+    assert_true(apart(pixel_of(&image, &scenery, second), background) < 5);
+    assert_true(apart(pixel_of(&image, &scenery, first), background) > 50);
+    image_free(&empty);
+    image_free(&whole);
+    image_free(&image);
+    scenery_free(&scenery);
+}
+
+static void test_fewer_springs_are_drawn_where_that_is_asked_for(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(cloth_text);
+    struct image empty = picture_of(&scenery, LAYER_GROUND);
+    struct image all = picture_of(&scenery, LAYER_SPRINGS);
+    scenery.options.springs_most = scenery.subject.spring_count / 4;
+    struct image some = picture_of(&scenery, LAYER_SPRINGS);
+    size_t of_all = differ_at_all(&all, &empty, 20), of_some = differ_at_all(&some, &empty, 20);
+    assert_true(of_some > 100 && of_some < of_all * 2 / 3);
+    image_free(&empty);
+    image_free(&all);
+    image_free(&some);
+    scenery_free(&scenery);
+}
+
+static void test_pinned_and_moved_nodes_are_marked(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(chain_text);
+    struct image without = picture_of(&scenery, LAYER_SPRINGS);
+    struct image with = picture_of(&scenery, LAYER_SPRINGS | LAYER_PINS);
+    struct pixel pinned = pixel_of(&with, &scenery, vec3_make(0, 0, 0));
+    struct pixel moved = pixel_of(&with, &scenery, vec3_make(3, 0, 0));
+    vec3 free_node = {1, 0, 0};
+    assert_true(apart(pinned, (struct pixel){33, 38, 46}) < 20); // ink
+    assert_true(apart(moved, (struct pixel){230, 159, 0}) < 20); // amber
+    assert_true(
+        apart(pixel_of(&with, &scenery, free_node), pixel_of(&without, &scenery, free_node)) < 3);
+    image_free(&without);
+    image_free(&with);
+    scenery_free(&scenery);
+}
+
+static void test_nodes_are_drawn_as_balls(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(chain_text);
+    struct image empty = picture_of(&scenery, LAYER_GROUND);
+    struct image nodes = picture_of(&scenery, LAYER_NODES);
+    for (int node = 0; node < 4; node++) {
+        vec3 at = {node, 0, 0}, between = {node + 0.5, 0, 0};
+        assert_true(apart(pixel_of(&nodes, &scenery, at), pixel_of(&empty, &scenery, at)) > 50);
+        if (node < 3)
+            assert_true(apart(pixel_of(&nodes, &scenery, between),
+                              pixel_of(&empty, &scenery, between)) < 3);
+    }
+    image_free(&empty);
+    image_free(&nodes);
+    scenery_free(&scenery);
+}
+
+static void test_cloth_is_seen_from_both_sides(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(cloth_text);
+    struct image front_empty = picture_of(&scenery, LAYER_GROUND);
+    struct image front = picture_of(&scenery, LAYER_FACES);
+    scenery_look(&scenery, 180, 20);
+    struct image back_empty = picture_of(&scenery, LAYER_GROUND);
+    struct image back = picture_of(&scenery, LAYER_FACES);
+    size_t pixels_front = differ_at_all(&front, &front_empty, 15);
+    size_t pixels_back = differ_at_all(&back, &back_empty, 15);
+    assert_true(pixels_front > 5000);
+    assert_true(labs((long)pixels_front - (long)pixels_back) < 400);
+    long blue_front = 0, blue_back = 0;
+    for (size_t i = 0; i < 3 * PICTURE_WIDTH * PICTURE_HEIGHT; i += 3) {
+        blue_front += front.pixels[i + 2] - front.pixels[i];
+        blue_back += back.pixels[i + 2] - back.pixels[i];
+    }
+    assert_true(blue_front > blue_back * 11 / 10); // the back is greyer
+    image_free(&front_empty);
+    image_free(&front);
+    image_free(&back_empty);
+    image_free(&back);
+    scenery_free(&scenery);
+}
+
+static void test_cloth_has_a_checker(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(cloth_text);
+    struct image image = picture_of(&scenery, LAYER_FACES);
+    // Squares of two nodes: the middle of one, and of the next along u, and along both.
+    double side = 2.0 * 2.0 / 24;
+    vec3 first = {-1 + 4.2 * side, 4.2 * side, 0}, next = first, both = first;
+    next.x += side;
+    both.x += side;
+    both.y += side;
+    struct pixel one = pixel_of(&image, &scenery, first), two = pixel_of(&image, &scenery, next);
+    assert_true(apart(one, two) > 60);
+    assert_true(apart(one, pixel_of(&image, &scenery, both)) < 30);
+    image_free(&image);
+    scenery_free(&scenery);
+}
+
+static void test_large_cloth_is_drawn_by_fewer_triangles_at_the_same_place(void **state)
+{
+    (void)state;
+    static const char large_text[] =
+        START "bodies:\n"
+              "  - {name: cloth, type: cloth, origin: [-1, 0, 0], u: [2, 0, 0], v: [0, 2, 0],\n"
+              "     nodes: [250, 250], mass: 1, springs: {structural: {stiffness: 100}}}\n";
+    struct scenery small = scenery_of(cloth_text), large = scenery_of(large_text);
+    struct image empty = picture_of(&small, LAYER_GROUND);
+    struct image of_small = picture_of(&small, LAYER_FACES);
+    struct image of_large = picture_of(&large, LAYER_FACES);
+    size_t covered = differ_at_all(&of_small, &empty, 12);
+    assert_true(labs((long)covered - (long)differ_at_all(&of_large, &empty, 12)) < 150);
+    image_free(&empty);
+    image_free(&of_small);
+    image_free(&of_large);
+    scenery_free(&small);
+    scenery_free(&large);
+}
+
+static void test_shadow_darkens_the_ground(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(above_text);
+    struct image empty = picture_of(&scenery, LAYER_GROUND);
+    struct image cloth = picture_of(&scenery, LAYER_FACES);
+    struct image ground = picture_of(&scenery, LAYER_COLLIDERS);
+    struct image both = picture_of(&scenery, LAYER_COLLIDERS | LAYER_FACES);
+    size_t darker = 0, lighter = 0;
+    for (int y = 0; y < PICTURE_HEIGHT; y++) {
+        for (int x = 0; x < PICTURE_WIDTH; x++) {
+            if (apart(pixel_at(&cloth, x, y), pixel_at(&empty, x, y)) > 3)
+                continue; // the cloth itself
+            int change = pixel_at(&both, x, y).green - pixel_at(&ground, x, y).green;
+            darker += change < -25;
+            lighter += change > 25;
+        }
+    }
+    assert_true(darker > 500);
+    assert_true(lighter < 20);
+    image_free(&empty);
+    image_free(&cloth);
+    image_free(&ground);
+    image_free(&both);
+    scenery_free(&scenery);
+}
+
+static void test_spheres_are_drawn_where_they_are_now(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(above_text);
+    vec3 there = {2, 0.5, 0}, away = {-1.5, 0.5, 0.5};
+    struct image before = picture_of(&scenery, LAYER_COLLIDERS);
+    scenery.store.spheres[1].centre[0] = (float)away.x;
+    scenery.store.spheres[1].centre[2] = (float)away.z;
+    struct image after = picture_of(&scenery, LAYER_COLLIDERS);
+    assert_true(apart(pixel_of(&before, &scenery, there), pixel_of(&after, &scenery, there)) > 15);
+    assert_true(apart(pixel_of(&before, &scenery, away), pixel_of(&after, &scenery, away)) > 15);
+    image_free(&before);
+    image_free(&after);
+    scenery_free(&scenery);
+}
+
+static void test_wind_is_shown_in_a_corner(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(above_text);
+    struct image without = picture_of(&scenery, LAYER_FACES);
+    struct image with = picture_of(&scenery, LAYER_FACES | LAYER_WIND);
+    size_t in_corner =
+        differing(&with, &without, PICTURE_WIDTH * 2 / 3, 0, PICTURE_WIDTH, PICTURE_HEIGHT / 3, 20);
+    assert_true(in_corner > 40);
+    assert_int_equal(differ_at_all(&with, &without, 20), in_corner);
+    scenery.store.moment.wind[0] = 0;
+    struct image calm = picture_of(&scenery, LAYER_FACES | LAYER_WIND);
+    assert_true(image_difference(&calm, &without) < 0.01);
+    image_free(&without);
+    image_free(&with);
+    image_free(&calm);
+    scenery_free(&scenery);
+}
+
+static void test_hands_are_shown(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(chain_text);
+    struct image without = picture_of(&scenery, LAYER_SPRINGS);
+    struct subject_line pull = {{1, 0, 0}, {1.5f, 0.8f, 0}};
+    scenery.store.moment.pulls = &pull;
+    scenery.store.moment.pull_count = 1;
+    struct image with = picture_of(&scenery, LAYER_SPRINGS);
+    struct pixel hand = pixel_of(&with, &scenery, vec3_make(1.5, 0.8, 0));
+    assert_true(hand.red > hand.blue + 60);
+    vec3 along = {1.25, 0.4, 0};
+    assert_true(apart(pixel_of(&with, &scenery, along), pixel_of(&without, &scenery, along)) > 40);
+    image_free(&without);
+    image_free(&with);
+    scenery_free(&scenery);
+}
+
+static void test_legend_is_in_the_corner_below(void **state)
+{
+    (void)state;
+    static const enum colouring colourings[] = {COLOURING_STRAIN, COLOURING_KIND};
+    struct scenery scenery = scenery_of(cloth_text);
+    for (int i = 0; i < 2; i++) {
+        scenery.options.colouring = colourings[i];
+        struct image without = picture_of(&scenery, LAYER_FACES);
+        struct image with = picture_of(&scenery, LAYER_FACES | LAYER_LEGEND);
+        size_t in_corner = differing(&with, &without, PICTURE_WIDTH / 3, PICTURE_HEIGHT * 3 / 5,
+                                     PICTURE_WIDTH, PICTURE_HEIGHT, 10);
+        assert_true(in_corner > 300);
+        assert_int_equal(differ_at_all(&with, &without, 10), in_corner);
+        image_free(&without);
+        image_free(&with);
+    }
+    scenery.options.colouring = COLOURING_PLAIN; // nothing to explain
+    struct image without = picture_of(&scenery, LAYER_FACES);
+    struct image with = picture_of(&scenery, LAYER_FACES | LAYER_LEGEND);
+    assert_true(image_difference(&with, &without) < 0.01);
+    image_free(&without);
+    image_free(&with);
+    scenery_free(&scenery);
+}
+
+static void test_caption_says_the_time(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(cloth_text);
+    struct image without = picture_of(&scenery, LAYER_FACES);
+    scenery.options.caption = true;
+    struct image at_0 = picture_of(&scenery, LAYER_FACES);
+    scenery.store.moment.time = 2.5;
+    struct image later = picture_of(&scenery, LAYER_FACES);
+    int right = PICTURE_WIDTH / 2, bottom = PICTURE_HEIGHT / 5;
+    size_t written = differing(&at_0, &without, 0, 0, right, bottom, 20);
+    assert_true(written > 40);
+    assert_int_equal(differ_at_all(&at_0, &without, 20), written);
+    assert_true(differing(&later, &at_0, 0, 0, right, bottom, 20) > 5);
+    image_free(&without);
+    image_free(&at_0);
+    image_free(&later);
+    scenery_free(&scenery);
+}
+
+static void test_outline_is_filled_and_the_ground_below_it_shown(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(ring_text);
+    camera_zoom(&scenery.camera, 1.6);
+    struct image empty = picture_of(&scenery, LAYER_LEGEND);
+    struct image faces = picture_of(&scenery, LAYER_FACES);
+    struct image ground = picture_of(&scenery, LAYER_COLLIDERS);
+    vec3 inside = {0.1, 1.4, 0}, outside = {1.2, 1.4, 0}, below = {0, -0.02, 0};
+    struct pixel filled = pixel_of(&faces, &scenery, inside);
+    assert_true(filled.blue > filled.red + 30);
+    assert_true(apart(pixel_of(&faces, &scenery, outside), pixel_of(&empty, &scenery, outside)) <
+                3);
+    assert_true(apart(pixel_of(&ground, &scenery, below), pixel_of(&empty, &scenery, below)) > 15);
+    assert_true(apart(pixel_of(&ground, &scenery, inside), pixel_of(&empty, &scenery, inside)) < 3);
+    image_free(&empty);
+    image_free(&faces);
+    image_free(&ground);
+    scenery_free(&scenery);
+}
+
+static void test_dark_pictures_are_dark(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(cloth_text);
+    struct image light = picture_of(&scenery, LAYER_GROUND);
+    scenery.options.dark = true;
+    struct image dark = picture_of(&scenery, LAYER_GROUND);
+    assert_true(pixel_at(&light, 5, 5).green > 200);
+    assert_true(pixel_at(&dark, 5, 5).green < 60);
+    image_free(&light);
+    image_free(&dark);
+    scenery_free(&scenery);
+}
+
+static void test_pictures_are_the_same_again(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(above_text), other = scenery_of(ring_text);
+    scenery.options.colouring = COLOURING_TENSION;
+    struct image first = picture_of(&scenery, LAYER_ALL);
+    struct image between = picture_of(&other, LAYER_ALL);
+    struct image again = picture_of(&scenery, LAYER_ALL);
+    assert_true(image_difference(&first, &again) < 0.1);
+    assert_true(image_difference(&first, &between) > 10);
+    image_free(&first);
+    image_free(&between);
+    image_free(&again);
+    scenery_free(&scenery);
+    scenery_free(&other);
+}
+
+static void test_layers_that_suit_a_subject(void **state)
+{
+    (void)state;
+    struct scenery chain = scenery_of(chain_text), cloth = scenery_of(cloth_text);
+    unsigned of_chain = renderer_layers_for(&chain.subject, &chain.options);
+    unsigned of_cloth = renderer_layers_for(&cloth.subject, &cloth.options);
+    assert_true(of_chain & LAYER_SPRINGS && of_chain & LAYER_NODES && of_chain & LAYER_PINS);
+    assert_true(of_cloth & LAYER_FACES && !(of_cloth & LAYER_SPRINGS));
+    cloth.options.colouring = COLOURING_KIND;
+    assert_true(renderer_layers_for(&cloth.subject, &cloth.options) & LAYER_SPRINGS);
+    // None asked for: those.
+    struct image chosen = picture_of(&chain, 0), told = picture_of(&chain, of_chain);
+    assert_true(image_difference(&chosen, &told) < 0.1);
+    image_free(&chosen);
+    image_free(&told);
+    scenery_free(&chain);
+    scenery_free(&cloth);
+}
+
+static void test_drawing_needs_a_subject(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(chain_text);
+    struct renderer *renderer;
+    taut_error error = {0};
+    assert_int_equal(renderer_make(&renderer, &error), TAUT_OK);
+    assert_int_equal(renderer_draw(renderer, &scenery.store.moment, &scenery.camera,
+                                   &scenery.options, pictures_framebuffer(), &error),
+                     TAUT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.text, "subject"));
+    renderer_free(renderer);
+    scenery_free(&scenery);
+}
+
+int main(void)
+{
+    taut_error error = {0};
+    if (!pictures_begin(&error)) {
+        printf("skipped: %s\n", error.text);
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_springs_have_the_colour_of_their_strain),
+        cmocka_unit_test(test_strains_that_were_not_taken_are_found_from_positions),
+        cmocka_unit_test(test_scale_that_is_asked_for_is_kept),
+        cmocka_unit_test(test_broken_springs_are_not_drawn),
+        cmocka_unit_test(test_fewer_springs_are_drawn_where_that_is_asked_for),
+        cmocka_unit_test(test_pinned_and_moved_nodes_are_marked),
+        cmocka_unit_test(test_nodes_are_drawn_as_balls),
+        cmocka_unit_test(test_cloth_is_seen_from_both_sides),
+        cmocka_unit_test(test_cloth_has_a_checker),
+        cmocka_unit_test(test_large_cloth_is_drawn_by_fewer_triangles_at_the_same_place),
+        cmocka_unit_test(test_shadow_darkens_the_ground),
+        cmocka_unit_test(test_spheres_are_drawn_where_they_are_now),
+        cmocka_unit_test(test_wind_is_shown_in_a_corner),
+        cmocka_unit_test(test_hands_are_shown),
+        cmocka_unit_test(test_legend_is_in_the_corner_below),
+        cmocka_unit_test(test_caption_says_the_time),
+        cmocka_unit_test(test_outline_is_filled_and_the_ground_below_it_shown),
+        cmocka_unit_test(test_dark_pictures_are_dark),
+        cmocka_unit_test(test_pictures_are_the_same_again),
+        cmocka_unit_test(test_layers_that_suit_a_subject),
+        cmocka_unit_test(test_drawing_needs_a_subject),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    pictures_end();
+    return failed;
+}
