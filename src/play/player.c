@@ -39,7 +39,6 @@ static void release(struct player *player)
     pthread_mutex_destroy(&player->lock);
     history_free(&player->history);
     requests_free(&player->requests);
-    free(player->leads);
     memory_release(NULL, player, 1, sizeof *player);
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "scene/reader.h"
 
@@ -44,31 +43,14 @@ static void take_hand(struct player *player, taut_error *error)
         player->hand.pulls = false;
 }
 
-static void take_lead(struct player *player, const struct lead *lead, taut_error *error)
-{
-    size_t body;
-    uint64_t node;
-    if (!show_find_node(&player->show, lead->node, &body, &node))
-        fail(error, TAUT_ERROR_ARGUMENT, "there is no node %llu to lead",
-             (unsigned long long)lead->node);
-    else
-        solver_lead_node(player->show.solver, body, node, lead->velocity, error);
-}
-
-// What people hold goes on being held by the new solver.
-static void hold_on(struct player *player)
+// What people pull they go on pulling with the new solver, if the node is still there.
+static void hold_on(struct player *player, bool goes_on)
 {
     taut_error ignored = {0};
-    if (player->hand.pulls)
+    if (!goes_on)
+        player->hand.pulls = false;
+    else if (player->hand.pulls)
         take_hand(player, &ignored);
-    for (size_t i = 0; i < player->lead_count; i++)
-        take_lead(player, &player->leads[i], &ignored);
-}
-
-static void let_all_go(struct player *player)
-{
-    player->hand.pulls = false;
-    player->lead_count = 0;
 }
 
 // Of other nodes, or of another time, nothing is known.
@@ -98,10 +80,7 @@ static void take_over(struct player *player, struct show *next, bool goes_on)
         history_renumber(&player->history, next->setting->shown->generation);
     else
         begin_anew(player);
-    if (goes_on)
-        hold_on(player);
-    else
-        let_all_go(player);
+    hold_on(player, goes_on);
     if (player->failed)
         player->playing = player->played_when_failed;
     player->failed = false;
@@ -290,30 +269,16 @@ static void move_sphere(struct player *player, const struct request *request)
         player_say(player, error.text);
 }
 
-// Remembers it for the solvers to come.
-static bool note_lead(struct player *player, const struct lead *lead)
-{
-    for (size_t i = 0; i < player->lead_count; i++)
-        if (player->leads[i].node == lead->node) {
-            player->leads[i] = *lead;
-            return true;
-        }
-    void *leads = player->leads;
-    bool room = array_reserve(&leads, &player->lead_capacity, player->lead_count + 1, sizeof *lead);
-    player->leads = leads;
-    if (room)
-        player->leads[player->lead_count++] = *lead;
-    return room;
-}
-
 static void lead_node(struct player *player, const struct request *request)
 {
     taut_error error = {0};
-    struct lead lead = {.node = request->number};
-    memcpy(lead.velocity, request->velocity, sizeof lead.velocity);
-    take_lead(player, &lead, &error);
-    if (error.code == TAUT_OK && !note_lead(player, &lead))
-        fail_memory(&error, "a led node");
+    size_t body;
+    uint64_t node;
+    if (!show_find_node(&player->show, request->number, &body, &node))
+        fail(&error, TAUT_ERROR_ARGUMENT, "there is no node %llu to lead",
+             (unsigned long long)request->number);
+    else
+        solver_lead_node(player->show.solver, body, node, request->velocity, &error);
     if (error.code != TAUT_OK)
         player_say(player, error.text);
 }

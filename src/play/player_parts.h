@@ -15,11 +15,6 @@ struct hand {
     double target[3];
 };
 
-struct lead {
-    uint64_t node; // over all bodies
-    double velocity[3];
-};
-
 // What is known of the critical step.
 enum critical_stage { CRITICAL_UNKNOWN, CRITICAL_BOUND, CRITICAL_SHARP };
 
@@ -49,8 +44,6 @@ struct player {
     bool played_when_failed; // so that it plays again once it can
     uint64_t steps_asked;    // single steps
     struct hand hand;
-    struct lead *leads;
-    size_t lead_count, lead_capacity;
     double seconds_per_step; // 0: not known
     struct critical critical;
     bool changed; // since the last moment was published

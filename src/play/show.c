@@ -94,47 +94,12 @@ static taut_status go_on(struct show *show, struct show *before, taut_error *err
     return status;
 }
 
-static bool same_vector(vec3 a, vec3 b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
-// Spheres stay where they have been moved to, but for what the scene says otherwise now.
-static taut_status move_spheres(struct show *show, const struct show *before, taut_error *error)
-{
-    const taut_scene *now = show->setting->scene, *then = before->setting->scene;
-    taut_status status = TAUT_OK;
-    for (size_t c = 0; c < now->collider_count && c < then->collider_count; c++) {
-        const struct scene_collider *to = &now->colliders[c], *from = &then->colliders[c];
-        if (to->type != COLLIDER_SPHERE || from->type != COLLIDER_SPHERE)
-            continue;
-        bool place = !same_vector(to->centre, from->centre);
-        bool velocity = !same_vector(to->velocity, from->velocity);
-        bool size = to->radius != from->radius;
-        if (!place && !velocity && !size)
-            continue;
-        double at[3], speed[3], radius;
-        solver_sphere(show->solver, c, at, speed, &radius);
-        if (place)
-            memcpy(at, &to->centre, sizeof at);
-        if (velocity)
-            memcpy(speed, &to->velocity, sizeof speed);
-        if (size)
-            radius = to->radius;
-        status = solver_move_sphere(show->solver, c, at, speed, radius, error);
-        if (status != TAUT_OK)
-            return status;
-    }
-    return status;
-}
-
 taut_status show_follow(struct show *show, struct show *before, bool goes_on, taut_error *error)
 {
     setting_follow(show->setting, before->setting, before->solver && same_springs(show, before));
     if (!goes_on)
         return TAUT_OK;
-    taut_status status = go_on(show, before, error);
-    return status == TAUT_OK ? move_spheres(show, before, error) : status;
+    return go_on(show, before, error);
 }
 
 bool show_find_node(const struct show *show, uint64_t node, size_t *body, uint64_t *number)

@@ -25,7 +25,7 @@ taut_status show_make(struct show *show, taut_scene *scene, const struct changes
 bool show_has_same_nodes(const struct show *show, const struct show *other);
 
 // Numbers a show after the one before it, which may be empty, and goes on where that is, if told
-// so: the state, what springs have suffered, and spheres where the scene has not moved them.
+// so.
 taut_status show_follow(struct show *show, struct show *before, bool goes_on, taut_error *error);
 
 void show_close(struct show *show);
