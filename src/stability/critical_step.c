@@ -157,12 +157,27 @@ static void level(struct system *system, const struct worker *worker)
     }
 }
 
+// Where the bound is set: of nodes that allow as much but for round-off, which depends on their
+// numbers, the first that the user has.
+static uint64_t find_node(struct system *system, double bound, const struct worker *worker)
+{
+    const double ties = sizeof(real) == sizeof(float) ? 1e-5 : 1e-9;
+    struct step_bounds bounds = {.count = 1,
+                                 .forms = {{1, 0, 4}},
+                                 .dt = {bound * (1 + ties)},
+                                 .slack = -1e-5,
+                                 .names = true};
+    if (!isfinite(bound))
+        return 0;
+    REAL_NAME(step_bounds_find)(system->meter->majorants, system, &bounds, worker);
+    return bounds.node;
+}
+
 // Bounds: of omega, of c, and then of the forms.
 static void find_bounds(struct system *system, struct critical_step *result,
                         const struct worker *worker)
 {
     const struct majorants *majorants = system->meter->majorants;
-    // Of equals the first in the builder's order counts: so all of them are looked at.
     struct step_bounds bounds = {
         .count = 2, .forms = {{1, 0, 4}, {0, 1, 1}}, .dt = {INFINITY, INFINITY}, .slack = -1e-5};
     level(system, worker);
@@ -170,7 +185,7 @@ static void find_bounds(struct system *system, struct critical_step *result,
     result->bound = bounds.dt[0];
     result->omega = 2 / bounds.dt[0];
     result->damping = 1 / bounds.dt[1];
-    result->node = bounds.node;
+    result->node = find_node(system, bounds.dt[0], worker);
     struct form_list list = list_forms(system, result->damping > 0);
     bounds.count = list.count;
     for (int f = 0; f < list.count; f++) {

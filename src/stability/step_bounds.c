@@ -84,6 +84,11 @@ static void take_node(const struct system *system, const struct step_bounds *bou
     for (int f = 0; f < bounds->count; f++) {
         double dt = step_of_form(&bounds->forms[f], square, damping);
         bool less = dt < least->dt[f];
+        if (bounds->names) {
+            if (dt <= least->dt[f] && outside < least->outside)
+                least->outside = outside;
+            continue;
+        }
         if (f == 0 && (less || (dt == least->dt[f] && outside < least->outside)))
             least->outside = outside;
         if (less)

@@ -12,7 +12,10 @@ struct step_bounds {
     int count;
     struct step_form forms[STEP_FORMS_MAX];
     double dt[STEP_FORMS_MAX]; // s; before: beyond what nobody wants to know, or INFINITY
-    double slack;  // a node that allows (1 - slack) of the least so far need not be looked at
+    double slack; // a node that allows (1 - slack) of the least so far need not be looked at
+    // Instead of dt, which stays, only the node is found: the first in builder's order of those
+    // that allow no more than dt[0].
+    bool names;
     uint64_t node; // where dt[0] is set, internal number; the first in builder's order of equals
 };
 
