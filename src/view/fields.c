@@ -113,6 +113,8 @@ static struct label begin_widget(const struct field *field)
     field_path(folder, "%.*s", dot ? (int)(dot - field->path) : 0, field->path);
     gui_push(folder);
     field_path(label.text, "%s##%s", field->label ? field->label : last, last);
+    for (char *c = label.text; !field->label && *c != '#'; c++)
+        *c = *c == '_' ? ' ' : *c;
     return label;
 }
 
@@ -128,6 +130,16 @@ static void end_widget(const struct field *field)
 }
 
 enum { LABEL_WIDTH = 118 }; // at the right of sliders, in pixels of a common screen
+
+// What a pointer points at is no more exact than that; what is typed is taken as it is.
+static double rounded(double value)
+{
+    const int digits = 4;
+    if (value == 0 || !isfinite(value) || gui_wants_keys())
+        return value;
+    double unit = pow(10, floor(log10(fabs(value))) + 1 - digits);
+    return round(value / unit) * unit;
+}
 
 bool field_numbers(struct view *view, const struct field *field, double *values, int count)
 {
@@ -145,8 +157,8 @@ bool field_numbers(struct view *view, const struct field *field, double *values,
     bool let_go = gui_is_let_go();
     setting->held = gui_is_held();
     end_widget(field);
-    if (changed)
-        memcpy(setting->wanted, values, (size_t)count * sizeof *values);
+    for (int i = 0; changed && i < count; i++)
+        setting->wanted[i] = rounded(values[i]);
     if (field->flags & FIELD_ON_RELEASE)
         changed = let_go;
     // A value that was typed may lie beyond the slider, but not beyond what the scene takes; the

@@ -314,7 +314,8 @@ void gui_list_end(void)
 void gui_plot(const char *label, const float *values, int count, const char *over, float height)
 {
     ImGui::PushID(label);
-    ImGui::PlotLines("##plot", values, count, 0, over, FLT_MAX, FLT_MAX, {-1, height});
+    ImGui::PlotLines("##plot", values, count, 0, over, FLT_MAX, FLT_MAX,
+                     {ImGui::GetContentRegionAvail().x, height});
     ImGui::PopID();
     seen(label, false);
 }

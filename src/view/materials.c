@@ -123,52 +123,66 @@ static bool is_there(const struct material *material, const struct schema_key *k
            isfinite(*(const double *)((const char *)material + key->offset));
 }
 
+// The slider of the stiffness, or everything else; sends what was changed.
 static void draw_material(struct view *view, const struct material_place *at,
-                          const struct material *present)
+                          const struct material *present, bool stiffness)
 {
     struct material material = *present;
-    char title[FIELD_PATH_SIZE];
     bool changed = false;
-    const struct schema_key *stiffness = fields_key(&schema_material, "stiffness");
-    if (is_there(present, stiffness))
-        changed = draw_key(view, at, stiffness, &material);
-    field_path(title, "damping, law, ... of %s###%s", at->shown, at->path);
-    if (gui_branch(title)) {
-        for (size_t i = 0; i < schema_material.count; i++)
-            if (&schema_material.keys[i] != stiffness &&
-                is_there(present, &schema_material.keys[i]))
-                changed |= draw_key(view, at, &schema_material.keys[i], &material);
-        gui_branch_end();
+    for (size_t i = 0; i < schema_material.count; i++) {
+        const struct schema_key *key = &schema_material.keys[i];
+        if ((strcmp(key->name, "stiffness") == 0) == stiffness && is_there(present, key))
+            changed |= draw_key(view, at, key, &material);
     }
-    if (!changed || at->place == PLACE_BODY)
-        return;
-    char *text = material_text(&material);
+    char *text = changed && at->place != PLACE_BODY ? material_text(&material) : NULL;
     if (text)
         player_set(view->player, at->path, text);
     free(text);
 }
 
-void materials_draw(struct view *view, const struct scene_body *body, size_t number)
+// Where each kind's material is; several kinds may share one. Returns how many there are.
+static int find_places(const taut_scene *scene, size_t number, struct material_place *places,
+                       const struct material **materials)
 {
-    const taut_scene *scene = player_scene(view->player);
-    bool shared = false; // drawn already
+    const struct scene_body *body = &scene->bodies[number];
+    bool is_network = body->type == BODY_NETWORK, shared = false;
+    int count = 0;
     for (size_t i = 0; i < SPRING_KINDS_MAX && spring_kind_name(body->type, i); i++) {
         const char *kind = spring_kind_name(body->type, i);
-        struct material_place at = {.place = place_of(scene, number, kind), .shown = kind};
-        bool is_network = body->type == BODY_NETWORK;
-        if (!body->kinds[i].present && !is_network)
+        enum place place = place_of(scene, number, kind);
+        if ((!body->kinds[i].present && !is_network) || (place != PLACE_KIND && shared))
             continue;
-        if (at.place == PLACE_KIND)
-            field_path(at.path, "bodies.%s.springs.%s", body->name, kind);
-        else if (shared)
-            continue;
+        struct material_place *at = &places[count];
+        *at = (struct material_place){.place = place, .shown = kind};
+        if (place == PLACE_KIND)
+            field_path(at->path, "bodies.%s.springs.%s", body->name, kind);
         else
-            field_path(at.path, "bodies.%s%s", body->name,
-                       at.place == PLACE_SPRING ? ".spring" : "");
-        if (at.place != PLACE_KIND) {
+            field_path(at->path, "bodies.%s%s", body->name, place == PLACE_SPRING ? ".spring" : "");
+        if (place != PLACE_KIND) {
             shared = true;
-            at.shown = "stiffness";
+            at->shown = "stiffness";
         }
-        draw_material(view, &at, is_network ? &body->common : &body->kinds[i].material);
+        materials[count++] = is_network ? &body->common : &body->kinds[i].material;
     }
+    return count;
+}
+
+void materials_draw(struct view *view, size_t number)
+{
+    const taut_scene *scene = player_scene(view->player);
+    struct material_place places[SPRING_KINDS_MAX];
+    const struct material *materials[SPRING_KINDS_MAX];
+    char title[FIELD_PATH_SIZE];
+    int count = find_places(scene, number, places, materials);
+    for (int i = 0; i < count; i++)
+        draw_material(view, &places[i], materials[i], true);
+    field_path(title, "damping, laws, breaking###more.%s", scene->bodies[number].name);
+    if (count == 0 || !gui_branch(title))
+        return;
+    for (int i = 0; i < count; i++) {
+        if (count > 1)
+            gui_text(places[i].shown);
+        draw_material(view, &places[i], materials[i], false);
+    }
+    gui_branch_end();
 }

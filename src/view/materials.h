@@ -1,11 +1,11 @@
-// The springs' materials of a body as sliders: one for the stiffness of each kind, and the rest
-// behind it.
+// The springs' materials of a body as sliders: the stiffness of each kind, and the rest behind
+// them.
 #ifndef TAUT_VIEW_MATERIALS_H
 #define TAUT_VIEW_MATERIALS_H
 
 #include "view/view.h"
 
-void materials_draw(struct view *view, const struct scene_body *body, size_t number);
+void materials_draw(struct view *view, size_t number); // of that body of the scene
 
 // What the scene file says of a body: of a key its scalar text, or NULL.
 const char *body_scalar(const taut_scene *scene, size_t number, const char *key);

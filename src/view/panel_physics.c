@@ -166,7 +166,7 @@ static void draw_body(struct view *view, const taut_scene *scene, size_t number,
     if (!gui_section(title, open))
         return;
     draw_mass(view, scene, number);
-    materials_draw(view, body, number);
+    materials_draw(view, number);
     if (body->pressure.present) {
         char path[FIELD_PATH_SIZE];
         field_path(path, "bodies.%s.pressure", body->name);

@@ -8,22 +8,23 @@ struct redraw redraw_make(bool software)
 }
 
 // The earliest moment for the next frame. A graphics card waits for the screen by itself.
-static double next_frame(const struct redraw *redraw)
+static double next_frame(const struct redraw *redraw, bool held)
 {
     const double period = redraw->software ? 1.0 / 60 : 1.0 / 125;
-    double pause = redraw->software ? 2 * redraw->cost : 0;
+    double pause = redraw->software && !held ? 2 * redraw->cost : 0;
     return redraw->began + (pause > period ? pause : period);
 }
 
-void redraw_wait(const struct redraw *redraw, struct window *window, bool busy, double due)
+void redraw_wait(const struct redraw *redraw, struct window *window, bool busy, bool held,
+                 double due)
 {
     const double idle = 0.25; // s
     double now = clock_seconds();
-    double until = next_frame(redraw);
+    double until = next_frame(redraw, held);
     if (!busy && redraw->frames_left == 0) {
         until = now + idle < due ? now + idle : due;
         window_wait(window, until - now);
-        until = next_frame(redraw);
+        until = next_frame(redraw, held);
         now = clock_seconds();
     }
     // Events wake the sleeper; they wait in their queue until the frame is due.

@@ -14,7 +14,9 @@ struct redraw {
 struct redraw redraw_make(bool software);
 
 // Sleeps until a frame may be drawn, or until `due`; while nothing is going on, long.
-void redraw_wait(const struct redraw *redraw, struct window *window, bool busy, double due);
+// `held`: by the mouse, whose movements are followed as fast as can be.
+void redraw_wait(const struct redraw *redraw, struct window *window, bool busy, bool held,
+                 double due);
 
 // Whether a frame is to be drawn now: something changed, or was touched a short while ago.
 bool redraw_draws(struct redraw *redraw, struct window *window, bool changed);

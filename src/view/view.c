@@ -124,16 +124,17 @@ static taut_status run(struct view *view, const struct view_options *options, ta
     taut_status status = TAUT_OK;
     while (status == TAUT_OK) {
         bool busy = view->status.playing || view->status.pending > 0;
-        redraw_wait(&redraw, view->window, busy, journal_due(&view->journal));
+        bool held = view->hand.does != HAND_NOTHING;
+        redraw_wait(&redraw, view->window, busy, held, journal_due(&view->journal));
         bool fresh = player_refresh(view->player);
         view->scene_stale = view->scene_stale || (fresh && !view->scrub.active);
         bool changed = take_status(view);
         want_strains(view);
         bool due = clock_seconds() >= journal_due(&view->journal);
         bool last = is_over(view, options);
-        bool held = view->hand.does != HAND_NOTHING || view->banner.text[0] != '\0';
+        bool said = view->banner.text[0] != '\0';
         if (!redraw_draws(&redraw, view->window,
-                          fresh || changed || due || last || held || view->scene_stale ||
+                          fresh || changed || due || last || held || said || view->scene_stale ||
                               options->frames > 0))
             continue;
         take_rows(view);
