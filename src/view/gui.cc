@@ -6,6 +6,8 @@
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 
+#include <algorithm>
+#include <cfloat>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +23,8 @@ ImU32 packed(struct gui_colour colour)
     return ImGui::ColorConvertFloat4ToU32({colour.red, colour.green, colour.blue, colour.alpha});
 }
 
-// Tells the watcher of the thing that was just said.
-bool seen(const char *label, bool result)
+// Tells the watcher of the thing that was just said; of so much of its width, without its label.
+bool seen(const char *label, bool result, float width = FLT_MAX)
 {
     if (watcher && ImGui::IsItemVisible()) {
         std::string name;
@@ -33,7 +35,7 @@ bool seen(const char *label, bool result)
         name += hidden == own.npos ? own : own.substr(own.find_first_not_of('#', hidden));
         ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
         watcher(watcher_context, name.c_str(),
-                {least.x, least.y, most.x - least.x, most.y - least.y});
+                {least.x, least.y, std::min(most.x - least.x, width), most.y - least.y});
     }
     return result;
 }
@@ -278,10 +280,11 @@ bool gui_choice(const char *label, int *index, const char *const *items, int cou
 bool gui_slider(const char *label, double *values, int count, double least, double most,
                 const char *format, bool logarithmic)
 {
-    return seen(label, ImGui::SliderScalarN(label, ImGuiDataType_Double, values, count, &least,
-                                            &most, format,
-                                            ImGuiSliderFlags_NoRoundToFormat |
-                                                (logarithmic ? ImGuiSliderFlags_Logarithmic : 0)));
+    float width = ImGui::CalcItemWidth();
+    bool changed = ImGui::SliderScalarN(
+        label, ImGuiDataType_Double, values, count, &least, &most, format,
+        ImGuiSliderFlags_NoRoundToFormat | (logarithmic ? ImGuiSliderFlags_Logarithmic : 0));
+    return seen(label, changed, width);
 }
 
 bool gui_count(const char *label, int *values, int count)

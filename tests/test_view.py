@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+"""taut view as people use it: a sphere is dragged into a jelly, a rope's end is led by keys, a cloth
+is cut, a slider changes the wind. Each is seen twice: in what the window reports of the simulation,
+and in the picture on the screen.
+
+usage: test_view.py TAUT [NAME...]"""
+import os
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from view_fixture import Screen, Window  # noqa: E402
+
+SCENES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scenes")
+
+# Hangs by its upper edge; nothing is below it.
+CLOTH = """
+simulation: {integrator: symplectic_euler, dt: 0.001, duration: 1000}
+environment: {gravity: [0, -9.81, 0], air_drag: 0.01, wind: {velocity: [0, 0, 0], coefficient: 2}}
+bodies:
+  - {name: sheet, type: cloth, origin: [0, 2, 0], u: [1.5, 0, 0], v: [0, -1, 0], nodes: [25, 17],
+     mass: 0.5, springs: {structural: {stiffness: 500, damping: 0.1},
+     shear: {stiffness: 200, damping: 0.1}}, pins: [top]}
+"""
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def lengths(report):
+    return [high - low for low, high in zip(report["low"], report["high"])]
+
+
+def drag_a_sphere_into_the_jelly(screen, taut, folder):
+    window = Window(screen, taut, os.path.join(SCENES, "jelly-spheres.yaml"),
+                    "--set", "environment.gravity=[0,0,0]")
+    window.until(lambda now: now["time"] > 0.2, "it plays")
+    before = window.now()
+    seen = screen.picture()
+    sphere = before["spheres"][0]
+    start, goal = sphere["centre"]["seen"], before["middle"]["seen"]
+    window.drag(start, [0.8 * (to - at) for at, to in zip(start, goal)])
+    after = window.until(
+        lambda now: max(abs(a - b) for a, b in zip(lengths(now), lengths(before))) > 0.02,
+        "the sphere dents the jelly")
+    moved = after["spheres"][0]["centre"]["at"]
+    assert moved[1] > sphere["centre"]["at"][1] + 0.2, moved
+    assert abs(moved[2] - sphere["centre"]["at"][2]) < 1e-6, "the left button moves in x and y only"
+    share = screen.picture().changed(seen, before["picture"])
+    assert share > 0.02, f"of the picture only {share} changed"
+    window.close()
+
+
+def lead_the_rope_by_keys(screen, taut, folder):
+    window = Window(screen, taut, os.path.join(SCENES, "rope.yaml"))
+    window.until(lambda now: now["time"] > 0.1, "it plays")
+    before = window.now()["leader"]["at"]
+    seen = screen.picture()
+    box = window.now()["picture"]
+    middle = (int(box[0] + box[2] / 2), int(box[1] + box[3] / 2))
+    for key, axis, sign in (("Left", 0, -1), ("Home", 1, 1), ("Up", 2, -1), ("Right", 0, 1),
+                            ("End", 1, -1), ("Down", 2, 1)):
+        at = window.now()["leader"]["at"]
+        screen.do("mousemove", *middle, "keydown", key)
+        to = window.until(lambda now: sign * (now["leader"]["at"][axis] - at[axis]) > 0.2,
+                          f"{key} leads the rope's end")["leader"]["at"]
+        screen.do("keyup", key)
+        others = [i for i in range(3) if i != axis]
+        assert all(abs(to[i] - at[i]) < 1e-6 for i in others), (key, at, to)
+        if key == "Left":
+            share = screen.picture().changed(seen, box)
+            assert share > 0.0005, f"of the picture only {share} changed"
+    resting = window.until(lambda now: now["time"] > 0, "a report")["leader"]["at"]
+    time.sleep(0.5)
+    assert window.now()["leader"]["at"] == resting, "it goes on after the key went up"
+    assert resting != before
+    window.close()
+
+
+def cut_the_cloth(screen, taut, folder):
+    path = os.path.join(folder, "sheet.yaml")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(CLOTH)
+    window = Window(screen, taut, path)
+    window.until(lambda now: now["time"] > 0.2, "it plays")
+    before = window.now()
+    assert before["low"][1] > 0.8, before["low"]
+    seen = screen.picture()
+    left, right = before["first"]["seen"], before["last"]["seen"]
+    # Across, half way between the upper left and the lower right corner.
+    y = (left[1] + right[1]) / 2
+    window.drag((left[0] - 40, y), (right[0] - left[0] + 80, 0), keys=["ctrl"])
+    after = window.until(lambda now: now["low"][1] < -1, "the lower part falls")
+    assert after["springs"] < before["springs"] and after["faces"] < before["faces"], after
+    assert after["high"][1] > 1.99, "the upper part stays"
+    share = screen.picture().changed(seen, before["picture"])
+    assert share > 0.02, f"of the picture only {share} changed"
+    window.close()
+
+
+def change_the_wind_by_a_slider(screen, taut, folder):
+    path = os.path.join(folder, "sheet.yaml")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(CLOTH)
+    window = Window(screen, taut, path)
+    before = window.until(lambda now: now["time"] > 0.2, "it plays")
+    seen = screen.picture()
+    x, y, width, height = before["widgets"]["environment.wind.velocity"]
+    # Three sliders side by side; the third is z.
+    window.drag((x + width * 5 / 6, y + height / 2), (width / 12, 0))
+    after = window.until(lambda now: now["wind"][2] > 1 and now["pending"] == 0,
+                         "the slider changes the wind")
+    assert after["wind"][0] == 0 and after["wind"][1] == 0, after["wind"]
+    assert after["time"] > before["time"], "it goes on where it was"
+    blown = window.until(lambda now: now["high"][2] > before["high"][2] + 0.1, "the cloth is blown")
+    share = screen.picture().changed(seen, before["picture"])
+    assert share > 0.01, f"of the picture only {share} changed: {blown}"
+    window.close()
+
+
+def keys_and_buttons(screen, taut, folder):
+    window = Window(screen, taut, os.path.join(SCENES, "rope.yaml"), "--paused")
+    now = window.now()
+    assert not now["playing"] and now["time"] == 0, now
+    box = now["picture"]
+    screen.do("mousemove", int(box[0] + 200), int(box[1] + box[3] - 60))
+    screen.do("key", "s")
+    window.until(lambda now: now["step"] == 1 and not now["playing"], "S does one step")
+    screen.do("key", "space")
+    window.until(lambda now: now["playing"] and now["step"] > 10, "Space plays")
+    window.click("playback.play")
+    paused = window.until(lambda now: not now["playing"], "the button pauses")
+    window.click("playback.Reset")
+    window.until(lambda now: now["step"] == 0, "the button resets")
+    assert paused["step"] > 10
+    # A node that is pulled follows the pointer while it is held.
+    screen.do("key", "space")
+    last = window.until(lambda now: now["time"] > 0.1, "it plays again")["last"]
+    window.drag(last["seen"], (-60, -40), steps=8)
+    window.until(lambda now: now["last"]["at"] != last["at"], "the node follows")
+    # Nothing was clicked on but bodies: the camera turns on what is empty.
+    at = window.now()["leader"]["seen"]
+    window.drag((box[0] + 40, box[1] + 60), (150, 0))
+    window.until(lambda now: abs(now["leader"]["seen"][0] - at[0]) > 5 or
+                 abs(now["leader"]["seen"][1] - at[1]) > 5, "the camera turns")
+    window.close()
+
+
+TESTS = [drag_a_sphere_into_the_jelly, lead_the_rope_by_keys, cut_the_cloth,
+         change_the_wind_by_a_slider, keys_and_buttons]
+
+
+def main():
+    screen = Screen()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for test in TESTS:
+                if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
+                    test(screen, sys.argv[1], folder)
+                    say(f"{test.__name__}: well")
+    finally:
+        screen.close()
+
+
+main()

@@ -1,0 +1,168 @@
+"""A window of `taut view` on a virtual screen, worked by real mouse and key events (xdotool).
+
+Without Xvfb, xdotool or OpenGL on that screen, or without the viewer in that taut, `start` ends the
+test as skipped (77)."""
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+SIZE = (1100, 720)
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+class Picture:
+    """Four bytes a pixel: blue, green, red, and one without meaning."""
+
+    def __init__(self, width, height, stride, data):
+        self.width, self.height, self.stride, self.data = width, height, stride, data
+
+    def changed(self, other, box):
+        """The share of the pixels of a box (x, y, width, height) that differ visibly."""
+        x, y, width, height = (int(value) for value in box)
+        different = 0
+        for row in range(y, y + height):
+            start = row * self.stride + 4 * x
+            mine, its = self.data[start:start + 4 * width], other.data[start:start + 4 * width]
+            if mine != its:
+                different += sum(abs(mine[i] - its[i]) > 24 for i in range(1, 4 * width, 4))
+        return different / (width * height)
+
+
+class Screen:
+    """A virtual screen of its own."""
+
+    def __init__(self):
+        for program in ("Xvfb", "xdotool"):
+            if not shutil.which(program):
+                skip(f"{program} is not installed")
+        read, write = os.pipe()
+        self.folder = tempfile.mkdtemp(prefix="taut-screen-")
+        self.server = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "+extension", "GLX",
+             "-nolisten", "tcp", "-noreset", "-fbdir", self.folder], pass_fds=[write],
+            stderr=subprocess.DEVNULL)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            number = pipe.readline().strip()
+        if not number:
+            skip("Xvfb does not start")
+        self.environment = dict(os.environ, DISPLAY=":" + number)
+        self.environment.pop("WAYLAND_DISPLAY", None)
+
+    def close(self):
+        self.server.terminate()
+        self.server.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def picture(self):
+        """What is on the screen now. Xvfb keeps it in a file, as an X window dump."""
+        with open(os.path.join(self.folder, "Xvfb_screen0"), "rb") as file:
+            dump = file.read()
+        fields = struct.unpack(">25I", dump[:100])
+        return Picture(fields[4], fields[5], fields[12], dump[fields[0] + 12 * fields[19]:])
+
+    def do(self, *words):
+        """xdotool's words, e.g. do("mousemove", 10, 20, "click", 1)."""
+        subprocess.run(["xdotool", *map(str, words)], env=self.environment, check=True)
+
+
+class Window:
+    """One `taut view`, and what it reports of itself."""
+
+    def __init__(self, screen, taut, scene, *options):
+        self.screen = screen
+        self.folder = tempfile.mkdtemp(prefix="taut-view-")
+        self.file = os.path.join(self.folder, "report.jsonl")
+        self.errors = open(os.path.join(self.folder, "errors"), "w+")
+        self.process = subprocess.Popen(
+            [taut, "view", scene, "--size", "%dx%d" % SIZE, "--threads", "1", "--report", self.file,
+             "--screenshot", os.path.join(self.folder, "window.png"), *options],
+            env=screen.environment, stdout=subprocess.DEVNULL, stderr=self.errors)
+        self.until(lambda now: now["frames"] >= 3, "the window opens")
+
+    def said(self):
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def lines(self):
+        if not os.path.exists(self.file):
+            return []
+        with open(self.file) as file:
+            return [line for line in file.read().split("\n")[:-1] if line]
+
+    def until(self, holds, what, seconds=60):
+        """Waits for a report, later than those there are now, of which that holds; returns it."""
+        seen = len(self.lines())
+        end = time.monotonic() + seconds
+        last = None
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                said = self.said()
+                if "no window with OpenGL" in said or "built without" in said:
+                    skip(said.strip())
+                raise AssertionError(f"{what}: the program ended with {self.process.returncode}: "
+                                     f"{said}")
+            for line in self.lines()[seen:]:
+                last = json.loads(line)
+                seen += 1
+                if holds(last):
+                    return last
+            time.sleep(0.05)
+        raise AssertionError(f"{what}: not within {seconds} s; the last report was {last}")
+
+    def now(self):
+        return self.until(lambda report: True, "a report")
+
+    def drag(self, start, way, button=1, keys=(), steps=12):
+        """Presses, goes that way (pixels) bit by bit, and lets go."""
+        do = self.screen.do
+        do("mousemove", int(start[0]), int(start[1]))
+        time.sleep(0.2)
+        for key in keys:
+            do("keydown", key)
+        do("mousedown", button)
+        for i in range(1, steps + 1):
+            do("mousemove", int(start[0] + way[0] * i / steps), int(start[1] + way[1] * i / steps))
+            time.sleep(0.06)
+        time.sleep(0.3)
+        do("mouseup", button)
+        for key in keys:
+            do("keyup", key)
+
+    def click(self, name):
+        """The middle of a widget."""
+        x, y, width, height = self.until(lambda now: name in now["widgets"], name)["widgets"][name]
+        self.screen.do("mousemove", int(x + min(width / 2, 30)), int(y + height / 2))
+        time.sleep(0.3)
+        self.screen.do("mousedown", 1)
+        time.sleep(0.3)
+        self.screen.do("mouseup", 1)
+
+    def close(self):
+        """Leaves by the keyboard, as users do."""
+        self.screen.do("key", "--clearmodifiers", "ctrl+q")
+        try:
+            code = self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError("ctrl+Q does not end it")
+        assert code == 0, f"it ended with {code}: {self.said()}"
+        assert self.said() == "", self.said()
+        self.forget()
+
+    def forget(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.errors.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
