@@ -123,7 +123,7 @@ static void draw_motion(struct view *view, const struct scene_simulation *simula
     if (field_numbers(view, &field, &loss, 1))
         field_send(view, field.path, "%.9g", 1 - loss);
     field = (struct field){.path = "simulation.dt",
-                           .label = "velocity step",
+                           .label = "accel. step (dt)",
                            .meaning = "The step by which accelerations change velocities.",
                            .unit = "s",
                            .flags = FIELD_LOGARITHMIC};
@@ -133,9 +133,9 @@ static void draw_motion(struct view *view, const struct scene_simulation *simula
     if (simulation->integrator != INTEGRATOR_SYMPLECTIC_EULER)
         return;
     field.path = "simulation.position_step";
-    field.label = "position step";
-    field.meaning = "The step by which velocities change positions; other than the velocity step "
-                    "it slows or hastens the motion.";
+    field.label = "velocity step";
+    field.meaning = "The step by which velocities change positions; where it is not dt, the motion "
+                    "is slowed or hastened.";
     double step = simulation->position_step > 0 ? simulation->position_step : dt;
     if (!simulation->dt_auto || simulation->position_step > 0)
         field_numbers(view, &field, &step, 1);

@@ -1,6 +1,17 @@
 #include "view/redraw.h"
 
+#include <time.h>
+
 #include "base/clock.h"
+
+// Seconds that this thread has had a core: others may want it too.
+static double work_seconds(void)
+{
+    struct timespec time;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0)
+        return clock_seconds();
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
 
 struct redraw redraw_make(bool software)
 {
@@ -47,11 +58,12 @@ bool redraw_draws(struct redraw *redraw, struct window *window, bool changed)
 void redraw_begin(struct redraw *redraw)
 {
     redraw->began = clock_seconds();
+    redraw->began_work = work_seconds();
 }
 
 void redraw_end(struct redraw *redraw)
 {
-    double cost = clock_seconds() - redraw->began;
+    double cost = work_seconds() - redraw->began_work;
     // A single slow frame (a scene being opened) shall not slow those after it for long.
     redraw->cost = cost < redraw->cost ? cost : redraw->cost + (cost - redraw->cost) / 2;
 }

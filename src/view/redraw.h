@@ -7,8 +7,10 @@
 
 struct redraw {
     bool software;
-    double began, cost; // of the last frame, s
-    int frames_left;    // frames that panels still need to settle
+    double began;      // the last frame, s
+    double began_work; // the same by the time that this thread has worked
+    double cost;       // of a frame, s of work
+    int frames_left;   // frames that panels still need to settle
 };
 
 struct redraw redraw_make(bool software);

@@ -116,10 +116,11 @@ static void listen(struct window *window)
     glfwSetCursorEnterCallback(window->handle, on_entry);
 }
 
-// Mesa's software renderer takes every core unless told otherwise; those are the solver's.
+// Mesa's software renderer takes every core unless told otherwise; those are the solver's. With no
+// thread of its own it draws on ours, whose time can be measured (redraw.c).
 static void leave_cores(void)
 {
-    setenv("LP_NUM_THREADS", "1", 0);
+    setenv("LP_NUM_THREADS", "0", 0);
 }
 
 static GLFWwindow *make_handle(int width, int height, const char *title)
