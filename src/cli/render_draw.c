@@ -64,7 +64,10 @@ static void grow_by_spheres(struct render *render)
 static void grow_scale(struct render *render, struct values *values,
                        const struct render_options *look)
 {
-    values_take(values, &render->footage.subject, &render->footage.store.moment, look, false, 1);
+    const struct subject *subject = &render->footage.subject;
+    unsigned layers = look->layers ? look->layers : renderer_layers_for(subject, look);
+    values_take(values, subject, &render->footage.store.moment, look, layers & LAYER_FACES,
+                layers & LAYER_SPRINGS, 1);
     render->least = fmin(render->least, values->least);
     render->most = fmax(render->most, values->most);
 }
