@@ -143,6 +143,28 @@ static taut_status find_truth(struct lab *lab, struct truth *truth, taut_error *
     return status;
 }
 
+// The least wall time of a run that is short, made again some times: other processes and what the
+// caches hold count for as much in it.
+static taut_status time_again(struct lab *lab, const struct variant *variant, uint64_t steps,
+                              double *seconds, taut_error *error)
+{
+    enum { TIMES = 8 };
+    const double enough = 0.02; // s, of all of them
+    taut_status status = TAUT_OK;
+    double all = *seconds;
+    for (int i = 1; i < TIMES && all < enough && status == TAUT_OK && !lab_ends(lab); i++) {
+        taut_solver *solver;
+        bool sound;
+        status = run_to_end(lab, variant, steps, &solver, &sound, error);
+        if (sound) {
+            all += solver->step_seconds;
+            *seconds = fmin(*seconds, solver->step_seconds);
+        }
+        taut_solver_destroy(solver);
+    }
+    return status;
+}
+
 static taut_status measure(struct lab *lab, void *context, size_t index, taut_error *error)
 {
     const struct truth *truth = context;
@@ -168,6 +190,8 @@ static taut_status measure(struct lab *lab, void *context, size_t index, taut_er
         status = TAUT_OK;
     taut_solver_destroy(solver);
     memory_release(NULL, places, 3 * truth->nodes, sizeof *places);
+    if (sound && status == TAUT_OK)
+        status = time_again(lab, &variant, accuracy->steps, &accuracy->seconds, error);
     return status;
 }
 

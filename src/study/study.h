@@ -124,7 +124,8 @@ struct study_oscillation {
 
 struct study_cell {
     enum study_verdict verdict;
-    double drift; // 1/s, of energy over what is available; NAN unless stable
+    double drift; // 1/s, of the energy's distance from an rk4 run's, over what is available; NAN
+                  // unless stable
 };
 
 struct study_map {
