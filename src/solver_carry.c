@@ -1,6 +1,7 @@
 // Takes what a run has become out of one system and puts it into another. Numeric.
 #include "solver_carry.h"
 
+#include "integrate/hand.h"
 #include "integrate/implicit.h"
 #include "integrate/integrate.h"
 #include "solver_system.h"
@@ -193,6 +194,17 @@ static void put_leads(struct system *system, struct carried *carried)
     }
 }
 
+static void put_hand(struct system *system, const struct carried *carried)
+{
+    struct hand *hand = &system->hand;
+    *hand = carried->hand;
+    uint64_t outside = topology_node_outside(carried->topology, hand->node);
+    hand->node = (uint32_t)topology_node_inside(system->topology, outside);
+    hand->pulls &= system->constants->inverse_mass[hand->node] != 0;
+    if (hand->pulls && hand->chosen)
+        REAL_NAME(hand_choose)(system, hand);
+}
+
 // ---- Spheres
 
 static bool same_vector(vec3 a, vec3 b)
@@ -264,6 +276,7 @@ void REAL_NAME(carry_take)(struct system *system, struct carried *carried,
         carried->motion_rate[m] = s->motion_rate[m];
     }
     carried->leads = &system->leads;
+    carried->hand = system->hand;
     for (size_t c = 0; c < (size_t)s->colliders; c++) {
         carried->collider_centre[c] = s->collider_centre[c];
         carried->collider_velocity[c] = s->collider_velocity[c];
@@ -294,6 +307,7 @@ static void put_all(struct system *system, struct carried *carried)
         put_nodes(system, carried->correction, FIELD(&system->implicit->solver.solution, x, y, z));
     put_springs(system, carried);
     put_motions(system, carried);
+    put_hand(system, carried);
     stop_held_nodes(system, carried);
     for (size_t c = 0; c < (size_t)s->colliders && c < (size_t)carried->colliders; c++)
         put_sphere(system, carried, c, step_time(system, s->step));

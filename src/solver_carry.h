@@ -49,6 +49,7 @@ struct carried {
     double since_time;          // s, and
     uint64_t since_step;        // the step, since when the next solver's dt is as it is
     bool forces_current;
+    struct hand hand;          // its node in the other solver's numbers
     const struct leads *leads; // of the solver that it is from
     bool no_memory;            // for them in the next one
     double fragile_losses;     // J

@@ -242,3 +242,33 @@ taut_status solver_lead_node(taut_solver *solver, size_t body, uint64_t node,
         return fail_memory(error, "led nodes");
     return TAUT_OK;
 }
+
+// ---- A hand
+
+taut_status solver_pull(taut_solver *solver, const struct solver_pull *pull, taut_error *error)
+{
+    uint64_t found = 0;
+    taut_status status = find_node(solver, pull->body, pull->node, &found, error);
+    if (status != TAUT_OK)
+        return status;
+    if (is_held(solver, found))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "node %llu of body '%s' is held: it is led (solver_lead_node), not pulled",
+                    (unsigned long long)pull->node, solver->topology->bodies[pull->body].name);
+    bool sound = isfinite(pull->stiffness) && pull->stiffness >= 0 && isfinite(pull->damping) &&
+                 pull->damping >= 0;
+    for (int axis = 0; axis < 3; axis++)
+        sound &= isfinite(pull->target[axis]) != 0;
+    if (!sound)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "a hand's place is finite, its stiffness and damping 0 or more");
+    solver->functions->pull(solver->system, found,
+                            vec3_make(pull->target[0], pull->target[1], pull->target[2]),
+                            pull->stiffness, pull->damping);
+    return TAUT_OK;
+}
+
+void solver_let_go(taut_solver *solver)
+{
+    solver->functions->let_go(solver->system);
+}

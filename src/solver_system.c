@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "solver_carry.h"
+#include "solver_touch.h"
 #include "base/extremes.h"
 #include "base/memory.h"
 #include "integrate/implicit.h"
@@ -315,37 +316,6 @@ static const struct stage_clock *clock_of(const struct system *system)
     return &system->clock;
 }
 
-static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3 velocity,
-                       double radius)
-{
-    REAL_NAME(divergence_allow_sphere)(system, collider, centre, radius);
-    struct state *s = system->state;
-    s->collider_centre[collider] = centre;
-    s->collider_velocity[collider] = velocity;
-    s->collider_since[collider] = step_time(system, s->step);
-    s->collider_radius[collider] = radius;
-    s->forces_current = false;
-}
-
-static bool lead_node(struct system *system, uint64_t node, vec3 velocity)
-{
-    uint64_t inside = topology_node_inside(system->topology, node);
-    const struct state *s = system->state;
-    vec3 before = node_velocity(s, inside);
-    system->fastest_outside = fmax(system->fastest_outside, vec3_length(before));
-    return REAL_NAME(motions_take_over)(system, (uint32_t)inside, velocity);
-}
-
-static struct sphere_now sphere(const struct system *system, size_t collider)
-{
-    const struct state *s = system->state;
-    vec3 velocity = s->collider_velocity[collider];
-    double elapsed = step_time(system, s->step) - s->collider_since[collider];
-    return (struct sphere_now){
-        vec3_add(s->collider_centre[collider], vec3_scale(elapsed, velocity)), velocity,
-        s->collider_radius[collider]};
-}
-
 const struct system_functions REAL_NAME(system_functions) = {
     .real_bytes = sizeof(real),
     .make = make,
@@ -378,9 +348,11 @@ const struct system_functions REAL_NAME(system_functions) = {
     .critical_exceeded = REAL_NAME(critical_step_exceeded),
     .critical_up_to = REAL_NAME(critical_step_up_to),
     .stiffest_spring = REAL_NAME(stiffest_spring),
-    .set_sphere = set_sphere,
-    .lead_node = lead_node,
-    .sphere = sphere,
+    .set_sphere = REAL_NAME(touch_set_sphere),
+    .lead_node = REAL_NAME(touch_lead_node),
+    .pull = REAL_NAME(touch_pull),
+    .let_go = REAL_NAME(touch_let_go),
+    .sphere = REAL_NAME(touch_sphere),
     .carry_take = REAL_NAME(carry_take),
     .carry_put = REAL_NAME(carry_put),
 };

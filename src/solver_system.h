@@ -79,6 +79,10 @@ struct system_functions {
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
                        double radius);
     bool (*lead_node)(struct system *system, uint64_t node, vec3 velocity); // builder number
+    // A hand at a free node, by its builder number; stiffness and damping 0: chosen.
+    void (*pull)(struct system *system, uint64_t node, vec3 target, double stiffness,
+                 double damping);
+    void (*let_go)(struct system *system);
     struct sphere_now (*sphere)(const struct system *system, size_t collider);
     // What a run has become, out of one system and into another (solver_carry.h). All workers.
     void (*carry_take)(struct system *system, struct carried *carried, const struct worker *worker);

@@ -21,6 +21,7 @@
 #include "integrate/implicit.h"
 
 #include "base/memory.h"
+#include "integrate/hand.h"
 #include "integrate/integrate.h"
 #include "state/sums.h"
 
@@ -103,6 +104,7 @@ static void find_residual(struct system *system, struct stage_rule stage,
         r.y[i] = factor * s->fy[i] - mass * (s->vy[i] - start.y[i]);
         r.z[i] = factor * s->fz[i] - mass * (s->vz[i] - start.z[i]);
     }
+    REAL_NAME(hand_push)(system, stage.g, share, &r);
     worker_barrier(worker);
 }
 
@@ -128,6 +130,7 @@ static struct linear_result solve_linear(struct system *system, struct stage_rul
     const struct scene_implicit *wanted = &system->settings.implicit;
     struct linear_solver *solver = &system->implicit->solver;
     struct linear_weights weights = {stage.g * stage.g, stage.g};
+    REAL_NAME(hand_lean)(system, solver, weights, true, worker);
     REAL_NAME(linear_solver_update)
     (solver, weights, stage_moment(system, stage), worker);
     const struct linear_task task = {.weights = weights,
@@ -135,6 +138,7 @@ static struct linear_result solve_linear(struct system *system, struct stage_rul
                                      .iterations = wanted->iterations,
                                      .warm = wanted->newton == 1};
     struct linear_result result = REAL_NAME(linear_solver_run)(system, solver, &task, worker);
+    REAL_NAME(hand_lean)(system, solver, weights, false, worker);
     if (worker->index == 0) {
         system->implicit_account.solves++;
         system->implicit_account.iterations += result.iterations;
@@ -265,6 +269,7 @@ static void solve_stage(struct system *system, struct stage_rule stage, const st
     follow_velocity(system, (real)stage.g, worker);
     REAL_NAME(motions_place)(system, stage.elapsed, worker);
     newton(system, stage, worker);
+    REAL_NAME(hand_feel)(system, worker);
 }
 
 void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worker)

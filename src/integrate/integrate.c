@@ -1,5 +1,7 @@
 #include "integrate/integrate.h"
 
+#include "integrate/hand.h"
+
 struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
                                                const struct topology *topology)
 {
@@ -102,6 +104,7 @@ void REAL_NAME(integrator_step)(struct system *system, const struct worker *work
     case INTEGRATOR_COUNT:
         break;
     }
+    REAL_NAME(hand_end)(system, worker);
 }
 
 // v *= keep_velocity; what verlet and bdf2 remember of the last step follows, so that free motion

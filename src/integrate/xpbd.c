@@ -9,6 +9,7 @@
 // choice, if substeps are small. The unknowns are velocities, not positions as in the papers: with
 // h small, differences of positions would have few digits in single precision. Rigid links get the
 // impulses that they need; they have no energy, and their force is not among those that are shown.
+#include "integrate/hand.h"
 #include "integrate/integrate.h"
 
 static void kick(struct system *system, double step, const struct worker *worker)
@@ -82,6 +83,8 @@ static void substep(struct system *system, struct moment moment, int number,
     REAL_NAME(springs_break)(system, worker);
     REAL_NAME(motions_lead)(system, end, h, worker);
     solve_springs(system, h, worker);
+    REAL_NAME(hand_in_substep)
+    (system, h, worker); // last: so it has its way, and the springs follow
     drift(system, h, worker);
     if (number + 1 < count)
         REAL_NAME(motions_place)(system, end, worker);

@@ -51,6 +51,7 @@ struct system {
     struct work_account work;
     struct implicit *implicit; // integrate/implicit.h; NULL: another integrator
     struct implicit_account implicit_account;
+    struct hand hand;
     struct leads leads; // worker 0 alone writes them in a step
     struct fault fault;
     struct stage_clock clock;

@@ -17,4 +17,16 @@ struct leads {
     size_t count, capacity;
 };
 
+// A spring without rest length from a free node to where a hand is, with damping
+// (integrate/hand.h).
+struct hand {
+    bool pulls;
+    bool chosen; // stiffness and damping are ours
+    uint32_t node;
+    vec3 target;               // m
+    double stiffness, damping; // N/m, N s/m
+    vec3 start; // m, where the node was at the start of the step
+    vec3 force; // N, of the last step
+};
+
 #endif
