@@ -153,12 +153,52 @@ static void test_a_reference_run_that_is_late(void **state)
     taut_scene_destroy(scene);
 }
 
+static bool count_down(void *context)
+{
+    int *left = context;
+    return --*left < 0;
+}
+
+// A bisection that is cut short tells what it has found, and that there could be more.
+static void test_a_bisection_that_is_cut_short(void **state)
+{
+    (void)state;
+    static const enum integrator integrators[] = {INTEGRATOR_VERLET};
+    bool complete = false, rough = false;
+    for (int looks = 100; !complete && !rough; looks += looks / 8) {
+        int left = looks;
+        struct study_options options = options_of(integrators, 1);
+        options.threads = 1;
+        options.budget = 2;
+        options.patience = 1000;
+        options.stop = count_down;
+        options.context = &left;
+        taut_scene *scene = scene_of(HEADER("verlet", "0.01") "bodies: [{name: o, type: network,\n"
+                                                              "  nodes: [[0,0,0],[1,0,0]],\n"
+                                                              "  node_mass: [1,1], pins: [0],\n"
+                                                              "  springs: [[0,1,{stiffness: 9}]]}]"
+                                                              "\n");
+        struct study *study;
+        taut_error error;
+        assert_int_equal(study_make(scene, &options, &study, &error), TAUT_OK);
+        const struct study_limit *limit = &study->limits[0];
+        complete = study->complete;
+        rough = limit->kind == STUDY_LIMIT_FOUND && limit->unstable > 1.001 * limit->stable;
+        if (rough)
+            assert_true(limit->stable < 2.0 / 3 && limit->unstable > 2.0 / 3 * (1 - 1e-3));
+        study_free(study);
+        taut_scene_destroy(scene);
+    }
+    assert_true(rough && !complete);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits_of_bodies_at_rest),
         cmocka_unit_test(test_a_budget_pays_for_the_reference_run),
         cmocka_unit_test(test_a_reference_run_that_is_late),
+        cmocka_unit_test(test_a_bisection_that_is_cut_short),
     };
     return cmocka_run_group_tests_name("study_limits", tests, NULL, NULL);
 }

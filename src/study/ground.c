@@ -6,7 +6,8 @@
 #include "study/lab.h"
 
 // Shares of the budget. There are two reference runs at most.
-static const double FOR_A_REFERENCE = 0.1, FOR_LIMITS = 0.3, FOR_DRIFTS = 0.25, FOR_ACCURACY = 0.2;
+static const double FOR_A_REFERENCE = 0.1, FOR_THE_SHORTEST = 0.3;
+static const double FOR_LIMITS = 0.3, FOR_DRIFTS = 0.25, FOR_ACCURACY = 0.2;
 
 // Of the window's units, a run for limits makes so many steps at least; the parts of a unit that
 // the reference run steps by, where it can afford them and where it cannot.
@@ -204,12 +205,13 @@ static void choose_levels(struct lab *lab)
 
 // The energies of an rk4 run at a small part of a unit, or less where that is not stable (gas
 // may be pumped in later). At a sixteenth rk4 loses 3e-6 of the fastest oscillation in a unit.
-static taut_status run_reference(struct lab *lab, double kick, struct trace *trace,
+static taut_status run_reference(struct lab *lab, double kick, struct trace *trace, bool hurried,
                                  taut_error *error)
 {
     const struct study *study = lab->study;
     double units = study->window / study->unit, parts = FINE_PARTS;
-    if (reckon_run(lab, INTEGRATOR_RK4, parts * units, 0) > FOR_A_REFERENCE * lab->options->budget)
+    if (hurried ||
+        reckon_run(lab, INTEGRATOR_RK4, parts * units, 0) > FOR_A_REFERENCE * lab->options->budget)
         parts = COARSE_PARTS;
     double dt = study->window / (STUDY_SAMPLES * ceil(parts * units / STUDY_SAMPLES));
     taut_status status = TAUT_OK;
@@ -241,14 +243,14 @@ static double turnover(const struct trace *trace)
 
 // A run of the window that there is; with a kick where nothing moves by itself.
 static taut_status try_window(struct lab *lab, double kick_energy, struct trace *trace,
-                              taut_error *error)
+                              bool hurried, taut_error *error)
 {
     struct study *study = lab->study;
-    taut_status status = run_reference(lab, 0, trace, error);
+    taut_status status = run_reference(lab, 0, trace, hurried, error);
     study->at_rest =
         status == TAUT_OK && trace->verdict == STUDY_STABLE && turnover(trace) < 0.01 * kick_energy;
     if (study->at_rest)
-        status = run_reference(lab, lab->kick, trace, error);
+        status = run_reference(lab, lab->kick, trace, hurried, error);
     return status;
 }
 
@@ -262,12 +264,13 @@ static taut_status find_yardstick(struct lab *lab, double kick_energy, taut_erro
     if (!trace)
         return fail_memory(error, "the reference run");
     trace->samples = STUDY_SAMPLES;
-    taut_status status = try_window(lab, kick_energy, trace, error);
+    taut_status status = try_window(lab, kick_energy, trace, false, error);
     while (status == TAUT_OK && trace->verdict != STUDY_STABLE && !atomic_load(&lab->stopped) &&
            lab->limit_steps > LEAST_UNITS) {
         set_window(lab, fmax(LEAST_UNITS, (double)lab->limit_steps / SHORTER));
-        lab_grant(lab, FOR_A_REFERENCE * lab->options->budget);
-        status = try_window(lab, kick_energy, trace, error);
+        double share = lab->limit_steps > LEAST_UNITS ? FOR_A_REFERENCE : FOR_THE_SHORTEST;
+        lab_grant(lab, share * lab->options->budget);
+        status = try_window(lab, kick_energy, trace, true, error);
     }
     if (status == TAUT_OK && trace->verdict == STUDY_STABLE) {
         study->available = turnover(trace);

@@ -72,15 +72,16 @@ static taut_status bracket(struct search *search, double near, taut_error *error
     return status;
 }
 
+// Where time is over before it is done, what has been found by then is told: study.complete says
+// that it may be more exact.
 static taut_status bisect(struct search *search, taut_error *error)
 {
     struct study_limit *limit = search->limit;
     taut_status status = TAUT_OK;
-    while (status == TAUT_OK && limit->unstable > WANTED * limit->stable) {
+    while (goes_on(search, status) && limit->unstable > WANTED * limit->stable)
         status = try_step(search, sqrt(limit->stable * limit->unstable), error);
-        if (!goes_on(search, status))
-            return status;
-    }
+    if (status != TAUT_OK)
+        return status;
     limit->measured = sqrt(limit->stable * limit->unstable);
     limit->kind = STUDY_LIMIT_FOUND;
     return status;

@@ -87,7 +87,8 @@ static const struct {
 
 enum { PART_COUNT = sizeof PARTS / sizeof PARTS[0] };
 
-static const double PATIENCE = 1.5; // budgets
+static const double PATIENCE = 1.5;    // budgets
+static const double LEAST_SHARE = 0.5; // of its own that a part has though others took longer
 
 static void predict(struct lab *lab)
 {
@@ -106,7 +107,9 @@ static taut_status measure_parts(struct lab *lab, double begin, taut_error *erro
         if (options->progress)
             options->progress(options->context, PARTS[part].name, part, PART_COUNT);
         atomic_store(&lab->late, false);
-        lab->deadline = begin + PARTS[part].until * patience;
+        double until = PARTS[part].until, share = part > 0 ? until - PARTS[part - 1].until : until;
+        double least = clock_seconds() + LEAST_SHARE * share * patience;
+        lab->deadline = begin + fmin(patience, fmax(until * patience, least - begin));
         status = PARTS[part].measure(lab, error);
         if (part == 0 && status == TAUT_OK)
             predict(lab);
