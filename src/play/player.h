@@ -41,23 +41,23 @@ const struct subject *player_subject(const struct player *player);
 const taut_scene *player_scene(const struct player *player); // with all changes so far
 
 struct player_status {
-    bool playing;
     double speed_wanted; // simulated seconds a second; INFINITY: as fast as it goes
     double speed;        // reached
     double time, dt;     // s
     double critical_dt;  // s, of the present integrator and parameters; 0: not known, or no step is
                          // stable; INFINITY: every step is
-    bool critical_fresh; // it is sharp; else a bound that is certain, found in the meantime
     uint64_t step;
     double spring_updates_per_second;
-    int threads;
     const char *kernel, *integrator, *isa;
     uint64_t broken;
-    bool failed;             // the run diverged or collapsed; reset, or change something
-    char message[512];       // what the last thing asked for came to, where it failed; else empty
     uint64_t message_number; // grows with each message
     uint64_t pending;        // requests not yet acted upon
-    bool published;          // the newest moment shows all of this
+    int threads;
+    bool playing;
+    bool failed;         // the run diverged or collapsed; reset, or change something
+    bool critical_fresh; // it is sharp; else a bound that is certain, found in the meantime
+    bool published;      // the newest moment shows all of this
+    char message[512];   // what the last thing asked for came to, where it failed; else empty
 };
 void player_status(struct player *player, struct player_status *status);
 

@@ -88,6 +88,6 @@ void player_find_critical(struct player *player);
 
 // ---- player_thread.c
 
-void *player_run(void *player);
+void *player_run(void *context);
 
 #endif
