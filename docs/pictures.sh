@@ -36,16 +36,16 @@ strip cloth-stiff 3 290x240 0.3,0.8,5 --camera 70,12
 strip cube-soft 4 220x200 0,0.5,0.9,6
 strip flag 3 290x220 0.8,2.4,3.6 --zoom 0.9 --hide legend
 picture jelly-large --set simulation.steps=400 --colour strain
-strip jelly-spheres 3 290x240 0,0.48,0.64,0.8,1.2,4
+strip jelly-spheres 3 290x240 0,0.48,0.64,0.8,1.2,4 --camera 150,25
 strip jelly-wind 4 200x240 0,0.8,1.6,3 --zoom 0.9 --hide legend
 strip oscillators 4 220x200 0,0.5,1.5,9.4
 strip pendulum-double 4 220x220 0,1.5,3,6 --camera 25,18
-strip pendulums 4 220x160 0,0.5,1,8 --camera 20,10
+strip pendulums 4 220x160 0,0.5,1,8 --camera 32,18
 strip quads 4 220x160 0,0.4,0.8,6
 strip ring 4 220x200 0,4,6,40
 strip ring-pressure 4 220x200 0,4,8,40
 strip rope 4 220x180 0,0.8,1.6,15
-strip rope-breaks 4 200x240 0,1.9,2.2,2.6 --colour tension --range 0,30
+strip rope-breaks 3 290x260 0,1.9,2.2 --colour tension --range 0,30 --hide nodes
 strip rope-links 4 200x240 0,0.4,1,8 --camera 25,12
 strip rope-rigid 4 200x240 0,0.5,1,2
 strip rope-swung 4 220x220 0.8,1.6,2.4,10
@@ -53,5 +53,5 @@ picture scarf --camera 0,8
 strip shock-absorber 5 170x220 0,0.5,0.7,1.2,10
 picture sheet-wind-strong --colour strain
 picture sheet-wind-weak --colour strain
-strip spring-yields 3 290x160 0,5,15 --colour strain
-picture wheel --colour tension
+strip spring-yields 3 290x220 0,5,15 --colour strain
+picture wheel --colour tension --hide nodes

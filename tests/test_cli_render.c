@@ -96,6 +96,7 @@ static void need_drawing(void)
 static void need_ffmpeg(void)
 {
     need_drawing();
+    // NOLINTNEXTLINE(cert-env33-c): only whether there are such programs
     if (system("command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null") == 0)
         return;
     print_message("skipped: no ffmpeg here\n");

@@ -14,6 +14,7 @@
 
 static void need_ffmpeg(void)
 {
+    // NOLINTNEXTLINE(cert-env33-c): only whether there are such programs
     if (film_possible(NULL) == TAUT_OK && system("command -v ffprobe >/dev/null") == 0)
         return;
     print_message("skipped: no ffmpeg here\n");

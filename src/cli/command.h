@@ -24,21 +24,21 @@ struct options {
     bool strict;           // warnings are errors
     bool json, quiet;
     // Of `run`, `stability` and `render`.
-    const char *output; // NULL: out/SCENE-NAME, and what else the command adds
     bool force;
+    const char *output; // NULL: out/SCENE-NAME, and what else the command adds
     // Of `run` alone.
-    bool no_output, hash;
     const char *state; // NULL: none
+    bool no_output, hash;
     // Of `bench` alone.
-    const char *scenes; // names parted by commas; NULL: all
     bool full;          // the extra scenes too, and double precision
+    const char *scenes; // names parted by commas; NULL: all
     double seconds;     // 0: chosen
     int thread_counts[BENCH_THREADS_MAX];
     int thread_counts_given; // 0: 1 and all cores
     // Of `stability` alone.
     const char *integrators; // names parted by commas; NULL: all
     enum study_map_kind map;
-    double budget; // s
+    double budget;             // s
     struct render_wish render; // size, colours and the like of `view` too
     // Of `view` alone.
     bool paused, fast;

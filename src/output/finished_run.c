@@ -73,9 +73,10 @@ static taut_status open_collection(struct finished_run *run, taut_error *error)
 // 0.0399999991.
 static double decimal_of(double real)
 {
-    for (double scale = 1; scale < 1e9; scale *= 10)
-        if ((float)(round(real * scale) / scale) == (float)real)
-            return round(real * scale) / scale;
+    static const double scales[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++)
+        if ((float)(round(real * scales[i]) / scales[i]) == (float)real)
+            return round(real * scales[i]) / scales[i];
     return real;
 }
 

@@ -100,7 +100,7 @@ static float real_of(const unsigned char *bytes, bool single)
 
 float scan_f32(struct scan *scan)
 {
-    float value;
+    float value = 0;
     scan_reals(scan, true, &value, 1);
     return value;
 }

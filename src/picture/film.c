@@ -13,8 +13,9 @@
 #include "base/text.h"
 
 struct film {
-    struct film_options options; // the path is the film's own
-    char *draft;                 // where ffmpeg writes
+    struct film_options options; // its path is the caller's; this is ours
+    char *path;
+    char *draft; // where ffmpeg writes
     pid_t child;
     int frames;     // the writing end of its standard input
     FILE *messages; // its standard error
@@ -59,14 +60,10 @@ static void list_words(const struct film *film, char *const texts[2], const char
                                       "-movflags", "+faststart",
                                       "-f",        "mp4"};
     // One palette for all frames, found from what changes, and dots that stay where they are.
-    static const char *const gif[] = {
-        "-filter_complex",
+    static const char palette[] =
         "split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer:bayer_scale=4:"
-        "diff_mode=rectangle",
-        "-loop",
-        "0",
-        "-f",
-        "gif"};
+        "diff_mode=rectangle";
+    static const char *const gif[] = {"-filter_complex", palette, "-loop", "0", "-f", "gif"};
     size_t count = 0;
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
         words[count++] = common[i];
@@ -119,7 +116,7 @@ static void release(struct film *film)
         (void)close(film->frames);
     if (film->messages)
         (void)fclose(film->messages);
-    free((char *)(uintptr_t)film->options.path);
+    free(film->path);
     free(film->draft);
     free(film);
 }
@@ -134,13 +131,13 @@ taut_status film_open(const struct film_options *options, struct film **film, ta
     if (!opened)
         return fail_memory(error, "a film");
     *opened = (struct film){.options = *options, .child = -1, .frames = -1};
-    opened->options.path = text_format("%s", options->path);
+    opened->path = text_format("%s", options->path);
     // "file:", since a name could look like an option or like an address.
     opened->draft = text_format("file:%s.tmp", options->path);
     opened->messages = tmpfile();
     char *texts[2] = {text_format("%dx%d", options->width, options->height),
                       text_format("%.0f/1000", options->frames_per_second * 1000)};
-    if (!opened->options.path || !opened->draft || !opened->messages || !texts[0] || !texts[1])
+    if (!opened->path || !opened->draft || !opened->messages || !texts[0] || !texts[1])
         status = fail_memory(error, "a film");
     else
         status = start(opened, texts, error);
@@ -195,8 +192,7 @@ static taut_status fail_film(struct film *film, taut_error *error)
     char line[512];
     last_message(film, line, sizeof line);
     (void)unlink(draft_path(film));
-    return fail(error, TAUT_ERROR_IO, "cannot write '%s': ffmpeg failed: %s", film->options.path,
-                line);
+    return fail(error, TAUT_ERROR_IO, "cannot write '%s': ffmpeg failed: %s", film->path, line);
 }
 
 taut_status film_add(struct film *film, const struct image *image, taut_error *error)
@@ -226,9 +222,8 @@ taut_status film_close(struct film *film, taut_error *error)
     taut_status status = TAUT_OK;
     if (film->child < 0 || !finish(film))
         status = fail_film(film, error);
-    else if (rename(draft_path(film), film->options.path) != 0) {
-        status = fail(error, TAUT_ERROR_IO, "cannot write '%s': %s", film->options.path,
-                      strerror(errno));
+    else if (rename(draft_path(film), film->path) != 0) {
+        status = fail(error, TAUT_ERROR_IO, "cannot write '%s': %s", film->path, strerror(errno));
         (void)unlink(draft_path(film));
     }
     release(film);
