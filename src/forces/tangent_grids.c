@@ -194,7 +194,7 @@ void REAL_NAME(tangent_grid_blocks)(const struct tangent *tangent, const struct 
             REAL_NAME(tangent_grid_spring)(tangent, grid, d, i, stiffness, damping, blocks[node]);
             if (back >= 0)
                 REAL_NAME(tangent_grid_spring)
-                (tangent, grid, d, back, stiffness, damping, blocks[node]);
+            (tangent, grid, d, back, stiffness, damping, blocks[node]);
         }
     }
 }
