@@ -93,19 +93,22 @@ static taut_status take_subject(struct view *view, taut_error *error)
 taut_status view_draw_scene(struct view *view, taut_error *error)
 {
     struct gui_box scene = view->layout.scene;
-    int width = (int)scene.width, height = (int)scene.height;
+    int coarseness = view->coarse ? 2 : 1;
     taut_status status = take_subject(view, error);
     if (view->fit_wanted)
         view_fit_camera(view);
-    bool resized = view->screen.width != width || view->screen.height != height;
+    view->camera.width = (int)scene.width;
+    view->camera.height = (int)scene.height;
+    struct camera camera = view->camera;
+    camera.width /= coarseness;
+    camera.height /= coarseness;
+    bool resized = view->screen.width != camera.width || view->screen.height != camera.height;
     if (status != TAUT_OK || (!view->scene_stale && !resized))
         return status;
-    view->camera.width = width;
-    view->camera.height = height;
-    status = screen_resize(&view->screen, width, height, error);
+    status = screen_resize(&view->screen, camera.width, camera.height, error);
     if (status == TAUT_OK)
-        status = renderer_draw(view->renderer, &view_moment(view)->moment, &view->camera,
-                               &view->looks, view->screen.framebuffer, error);
+        status = renderer_draw(view->renderer, &view_moment(view)->moment, &camera, &view->looks,
+                               view->screen.framebuffer, error);
     if (status == TAUT_OK)
         screen_resolve(&view->screen);
     view->scene_stale = false;

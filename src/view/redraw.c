@@ -61,9 +61,17 @@ void redraw_begin(struct redraw *redraw)
     redraw->began_work = work_seconds();
 }
 
-void redraw_end(struct redraw *redraw)
+void redraw_end(struct redraw *redraw, bool was_coarse)
 {
+    // Between the two the pixels stay as they are: a quarter of them costs more than a quarter.
+    const double too_slow = 0.06, quick = 0.012; // s
     double cost = work_seconds() - redraw->began_work;
     // A single slow frame (a scene being opened) shall not slow those after it for long.
     redraw->cost = cost < redraw->cost ? cost : redraw->cost + (cost - redraw->cost) / 2;
+    if (!redraw->software)
+        return;
+    if (!was_coarse && redraw->cost > too_slow)
+        redraw->coarse = true;
+    else if (was_coarse && redraw->cost < quick)
+        redraw->coarse = false;
 }

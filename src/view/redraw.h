@@ -10,6 +10,7 @@ struct redraw {
     double began;      // the last frame, s
     double began_work; // the same by the time that this thread has worked
     double cost;       // of a frame, s of work
+    bool coarse;       // frames of motion should be drawn with fewer pixels
     int frames_left;   // frames that panels still need to settle
 };
 
@@ -24,6 +25,6 @@ void redraw_wait(const struct redraw *redraw, struct window *window, bool busy, 
 bool redraw_draws(struct redraw *redraw, struct window *window, bool changed);
 
 void redraw_begin(struct redraw *redraw);
-void redraw_end(struct redraw *redraw);
+void redraw_end(struct redraw *redraw, bool was_coarse);
 
 #endif

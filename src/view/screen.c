@@ -42,24 +42,26 @@ taut_status screen_resize(struct screen *screen, int width, int height, taut_err
                 samples);
 }
 
-static void copy(unsigned from, unsigned to, int width, int height, int x, int y)
-{
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, from);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to);
-    glDisable(GL_SCISSOR_TEST);
-    glBlitFramebuffer(0, 0, width, height, x, y, x + width, y + height, GL_COLOR_BUFFER_BIT,
-                      GL_NEAREST);
-    glBindFramebuffer(GL_FRAMEBUFFER, to);
-}
-
 void screen_resolve(const struct screen *screen)
 {
-    copy(screen->framebuffer, screen->plain, screen->width, screen->height, 0, 0);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, screen->framebuffer);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, screen->plain);
+    glDisable(GL_SCISSOR_TEST);
+    glBlitFramebuffer(0, 0, screen->width, screen->height, 0, 0, screen->width, screen->height,
+                      GL_COLOR_BUFFER_BIT, GL_NEAREST);
 }
 
-void screen_show(const struct screen *screen, int x, int y, int window_height)
+void screen_show(const struct screen *screen, int x, int y, int width, int height,
+                 int window_height)
 {
-    copy(screen->plain, 0, screen->width, screen->height, x, window_height - y - screen->height);
+    int bottom = window_height - y - height;
+    bool same = width == screen->width && height == screen->height;
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, screen->plain);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    glDisable(GL_SCISSOR_TEST);
+    glBlitFramebuffer(0, 0, screen->width, screen->height, x, bottom, x + width, bottom + height,
+                      GL_COLOR_BUFFER_BIT, same ? GL_NEAREST : GL_LINEAR);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
 static taut_status read(unsigned framebuffer, int width, int height, struct image *image,

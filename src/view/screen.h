@@ -18,8 +18,10 @@ taut_status screen_resize(struct screen *screen, int width, int height, taut_err
 // After the scene was drawn.
 void screen_resolve(const struct screen *screen);
 
-// Lays the picture into the window of that height, its top left corner at (x, y).
-void screen_show(const struct screen *screen, int x, int y, int window_height);
+// Lays the picture into the window of that height, its top left corner at (x, y), stretched to that
+// size.
+void screen_show(const struct screen *screen, int x, int y, int width, int height,
+                 int window_height);
 
 // Reads the picture, or with (framebuffer 0) all of the window, of that size.
 taut_status screen_read(const struct screen *screen, struct image *image, taut_error *error);

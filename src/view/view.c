@@ -85,7 +85,8 @@ static taut_status draw_frame(struct view *view, taut_error *error)
     look_back(view);
     taut_status status = view_draw_scene(view, error);
     struct gui_box scene = view->layout.scene;
-    screen_show(&view->screen, (int)scene.x, (int)scene.y, height);
+    screen_show(&view->screen, (int)scene.x, (int)scene.y, (int)scene.width, (int)scene.height,
+                height);
     gui_draw();
     view->frames++;
     journal_write(view, false);
@@ -112,10 +113,11 @@ static taut_status save_screenshot(struct view *view, const char *path, taut_err
     return status;
 }
 
-static bool is_over(const struct view *view, const struct view_options *options)
+// After so many frames, or when the user wants to.
+static bool is_over(const struct view *view, const struct view_options *options, int frames)
 {
     return view->leaving || window_is_leaving(view->window) ||
-           (options->frames > 0 && view->frames >= options->frames);
+           (options->frames > 0 && frames >= options->frames);
 }
 
 static taut_status run(struct view *view, const struct view_options *options, taut_error *error)
@@ -131,24 +133,27 @@ static taut_status run(struct view *view, const struct view_options *options, ta
         bool changed = take_status(view);
         want_strains(view);
         bool due = clock_seconds() >= journal_due(&view->journal);
-        bool last = is_over(view, options);
+        bool last = is_over(view, options, view->frames + 1);
         bool said = view->banner.text[0] != '\0';
         if (!redraw_draws(&redraw, view->window,
                           fresh || changed || due || last || held || said || view->scene_stale ||
                               options->frames > 0))
             continue;
         take_rows(view);
+        // Whoever looks at what stands still sees it as it is, and so do pictures.
+        view->coarse = redraw.coarse && (view->status.playing || held) && !last &&
+                       !view->picture_wanted && !view->scrub.active;
         redraw_begin(&redraw);
         status = draw_frame(view, error);
         save_if_wanted(view);
-        if (is_over(view, options)) {
+        if (last || is_over(view, options, view->frames)) {
             if (status == TAUT_OK && options->screenshot)
                 status = save_screenshot(view, options->screenshot, error);
             journal_write(view, true);
             break;
         }
         window_show(view->window);
-        redraw_end(&redraw);
+        redraw_end(&redraw, view->coarse);
     }
     return status;
 }

@@ -75,6 +75,7 @@ struct view {
     double rows_until; // the time of the last row that was drawn
     bool picture_wanted;
     bool scene_stale; // the scene must be drawn anew
+    bool coarse;      // with half the pixels each way: to be quick without a graphics card
     int frames;       // drawn so far
     bool leaving;
     struct journal journal;
