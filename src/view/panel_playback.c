@@ -1,4 +1,4 @@
-// The bar below: play, pause, step, reset, how fast, and the recent past.
+// The bar below: play, pause, step, reset, how fast; and while paused the recent past.
 #include "view/view.h"
 
 #include <math.h>

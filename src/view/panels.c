@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-enum { OPTIONS_WIDTH = 340, PLAYBACK_HEIGHT = 42 }; // pixels of a common screen
+enum { OPTIONS_WIDTH = 340, PLAYBACK_HEIGHT = 66 }; // pixels of a common screen
 
 static void lay_out(struct view *view, float menu_height)
 {

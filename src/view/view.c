@@ -64,9 +64,11 @@ static void look_back(struct view *view)
 
 static void want_strains(struct view *view)
 {
-    bool coloured =
-        view->looks.colouring == COLOURING_STRAIN || view->looks.colouring == COLOURING_TENSION;
-    player_strains(view->player, coloured || view->status.broken > 0);
+    bool wanted = view->looks.colouring == COLOURING_STRAIN ||
+                  view->looks.colouring == COLOURING_TENSION || view->status.broken > 0;
+    if (wanted != view->strains_wanted)
+        player_strains(view->player, wanted);
+    view->strains_wanted = wanted;
 }
 
 // ---- A frame
@@ -130,14 +132,13 @@ static taut_status run(struct view *view, const struct view_options *options, ta
         redraw_wait(&redraw, view->window, busy, held, journal_due(&view->journal));
         bool fresh = player_refresh(view->player);
         view->scene_stale = view->scene_stale || (fresh && !view->scrub.active);
-        bool changed = take_status(view);
+        bool news = take_status(view);
         want_strains(view);
-        bool due = clock_seconds() >= journal_due(&view->journal);
         bool last = is_over(view, options, view->frames + 1);
         bool said = view->banner.text[0] != '\0';
-        if (!redraw_draws(&redraw, view->window,
-                          fresh || changed || due || last || held || said || view->scene_stale ||
-                              options->frames > 0))
+        bool changed = fresh || news || held || said || view->scene_stale || options->frames > 0;
+        bool due = last || clock_seconds() >= journal_due(&view->journal);
+        if (!redraw_draws(&redraw, view->window, changed) && !due)
             continue;
         take_rows(view);
         // Whoever looks at what stands still sees it as it is, and so do pictures.

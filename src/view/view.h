@@ -53,7 +53,7 @@ struct view {
     struct screen screen;
     struct camera camera;
     struct render_options looks;
-    bool looks_chosen; // layers by the user, not as suits the scene
+    bool strains_wanted; // as the player was told
     struct player_status status;
     uint64_t generation; // of the subject that the renderer has; 0: none yet
     const struct subject *subject;
