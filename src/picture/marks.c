@@ -25,6 +25,7 @@ void marks_free(struct marks *marks)
     glDeleteVertexArrays(1, &marks->nothing);
     glDeleteVertexArrays(2, marks->vertices);
     glDeleteBuffers(2, marks->lists);
+    free(marks->gaps);
     *marks = (struct marks){0};
 }
 
@@ -52,9 +53,33 @@ static taut_status list_set(struct marks *marks, int which, const struct subject
     return TAUT_OK;
 }
 
+// Of the first springs: those of a body are alike enough.
+static float gap_of(const struct subject *subject, const struct subject_body *body)
+{
+    enum { ENOUGH = 256 };
+    uint64_t count = body->spring_count < ENOUGH ? body->spring_count : ENOUGH;
+    float sum = 0.0f;
+    for (uint64_t i = 0; i < count; i++)
+        sum += subject->rest_lengths[body->first_spring + i];
+    return count > 0 ? sum / (float)count : 0.0f;
+}
+
+static taut_status gaps_set(struct marks *marks, const struct subject *subject, taut_error *error)
+{
+    free(marks->gaps);
+    marks->gaps = calloc(subject->body_count + 1, sizeof *marks->gaps);
+    if (!marks->gaps)
+        return fail_memory(error, "the marks of a picture");
+    for (size_t b = 0; b < subject->body_count; b++)
+        marks->gaps[b] = gap_of(subject, &subject->bodies[b]);
+    return TAUT_OK;
+}
+
 taut_status marks_set(struct marks *marks, const struct subject *subject, taut_error *error)
 {
-    taut_status status = list_set(marks, PINNED, subject, HOLD_PINNED, error);
+    taut_status status = gaps_set(marks, subject, error);
+    if (status == TAUT_OK)
+        status = list_set(marks, PINNED, subject, HOLD_PINNED, error);
     return status == TAUT_OK ? list_set(marks, MOVED, subject, HOLD_MOVED, error) : status;
 }
 
@@ -85,18 +110,30 @@ static bool is_bob(const struct subject_body *body)
     return (body->type == BODY_PENDULUM || body->type == BODY_OSCILLATOR) && body->node_count == 2;
 }
 
-// The more there are the smaller.
-static double diameter_of(const struct frame *frame, const struct subject_body *body)
+// The more there are the smaller; and no larger than what parts them, else one sees no springs.
+static double diameter_of(const struct marks *marks, const struct frame *frame, size_t number)
 {
+    const struct subject_body *body = &frame->subject->bodies[number];
     double count = (double)frame->subject->node_count;
     double diameter = is_bob(body) ? 24.0 : fmax(14.0 - 3.0 * log10(count + 1.0), 3.0);
-    return diameter * scale_of(frame);
+    double gap =
+        (double)marks->gaps[number] / camera_pixel_size(frame->camera, frame->camera->distance);
+    diameter *= scale_of(frame);
+    return gap > 0.0 ? fmin(diameter, fmax(0.55 * gap, 2.0)) : diameter;
+}
+
+// Where springs have colours that mean something, nodes have none.
+static struct colour paint_of(const struct frame *frame, size_t body)
+{
+    static const struct colour ink = {0.10f, 0.12f, 0.15f}, grey = {0.45f, 0.47f, 0.50f};
+    if (frame->options->colouring != COLOURING_PLAIN && frame->layers & LAYER_SPRINGS)
+        return grey;
+    return colour_mix(colour_of_body(body), ink, frame->options->dark ? 0.0 : 0.25);
 }
 
 void marks_draw_nodes(const struct marks *marks, const struct frame *frame,
                       const struct tables *tables)
 {
-    static const struct colour ink = {0.10f, 0.12f, 0.15f};
     begin(marks, tables);
     GLuint program = marks->program;
     gl_set_int(program, "listed", false);
@@ -106,10 +143,8 @@ void marks_draw_nodes(const struct marks *marks, const struct frame *frame,
     gl_set_int(program, "every", every);
     for (size_t b = 0; b < frame->subject->body_count; b++) {
         const struct subject_body *body = &frame->subject->bodies[b];
-        struct colour colour = colour_of_body(b);
-        gl_set_colour(program, "paint",
-                      frame->options->dark ? colour : colour_mix(colour, ink, 0.25));
-        gl_set_float(program, "diameter", diameter_of(frame, body));
+        gl_set_colour(program, "paint", paint_of(frame, b));
+        gl_set_float(program, "diameter", diameter_of(marks, frame, b));
         uint64_t first = is_bob(body) ? 1 : 0;
         gl_set_int(program, "first", body->first_node + first);
         glDrawArrays(GL_POINTS, 0, (GLsizei)((body->node_count - first + every - 1) / every));

@@ -9,6 +9,7 @@ struct marks {
     GLuint program, nothing;      // a vertex array without arrays
     GLuint vertices[2], lists[2]; // of pinned nodes, of moved ones
     uint64_t counts[2];
+    float *gaps; // a body: mean length of its springs, m; 0: it has none
 };
 
 taut_status marks_make(struct marks *marks, taut_error *error);
