@@ -1,6 +1,8 @@
 // A scene that runs while people watch and touch it. A player steps its solver on a thread of its
 // own (and the solver's team), never waits for who draws, and publishes moments that are whole.
-// All functions but player_make and player_free return at once.
+// All functions but player_make, player_free and player_save_scene return at once. What is asked
+// for may be asked on any thread; what is there, and cuts, which go by it, are for the one that
+// draws.
 #ifndef TAUT_PLAY_PLAYER_H
 #define TAUT_PLAY_PLAYER_H
 
@@ -101,7 +103,8 @@ double player_history_time(struct player *player, size_t index); // s; 0 is the 
 // Copies a past moment; its strains are left out. False where it is there no more.
 bool player_history_moment(struct player *player, size_t index, struct player_moment *moment);
 
-// The scene with all changes, and where the nodes are not, as YAML that `taut run` takes.
+// The scene with all changes, and where the nodes are not, as YAML that `taut run` takes. Waits for
+// what has been asked for before.
 taut_status player_save_scene(struct player *player, const char *path, taut_error *error);
 
 #endif
