@@ -120,13 +120,13 @@ static void draw_bar(cairo_t *cairo, const uint8_t *map, double length, double s
 
 static void draw_ticks(cairo_t *cairo, double least, double most, double length, double scale)
 {
-    double step = step_for(most - least, length / (5.0 * FONT * scale)),
+    double step = step_for(most - least, length / (6.0 * FONT * scale)),
            top = (PAD + FONT + 7.0 + BAR_HEIGHT) * scale;
     cairo_set_line_width(cairo, fmax(1.0, scale));
     for (double i = ceil(least / step - 1e-6); i * step <= most + 1e-6 * step; i += 1.0) {
         double x = PAD * scale + length * (i * step - least) / (most - least);
         char text[32];
-        snprintf(text, sizeof text, "%.3g", i * step + 0.0); // never -0
+        snprintf(text, sizeof text, "%.6g", i * step + 0.0); // never -0
         cairo_move_to(cairo, x, top);
         cairo_line_to(cairo, x, top + 4.0 * scale);
         cairo_stroke(cairo);
