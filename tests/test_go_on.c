@@ -123,6 +123,27 @@ static void test_busy_scene(void **state)
     taut_solver_destroy(solver);
 }
 
+// Long steps of stiff threads: what the linear systems begin with is part of the state.
+static void test_stiff_cloth(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"implicit_euler", "xpbd"};
+    for (int i = 0; i < 2; i++) {
+        taut_solver *solvers[3];
+        for (int k = 0; k < 3; k++)
+            solvers[k] = solver_of(
+                "precision: double\nsimulation: {integrator: %s, dt: 0.01, steps: 1}\n"
+                "environment: {gravity: [0,-9.81,0]}\n"
+                "bodies: [{name: c, type: cloth, origin: [0,0,0], u: [1.6,0,0], v: [0,0,1.6],\n"
+                "  nodes: [31,31], mass: 0.5, pins: [0, 30], springs: {structural:\n"
+                "  {stiffness: 1e+6, damping: 0.1}, shear: {stiffness: 1000}}}]\n"
+                "colliders: [{type: sphere, center: [0.8,-0.6,0.8], radius: 0.5,\n"
+                "  stiffness: 2000, friction: 0.01}]\n",
+                names[i]);
+        assert_goes_on(solvers[0], solvers[1], solvers[2], STEPS, names[i]);
+    }
+}
+
 // Once it has changed, dt is the state's, not that of the scene as built.
 static void test_dt_auto(void **state)
 {
@@ -332,11 +353,17 @@ static void test_refuses_other_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_integrator),  cmocka_unit_test(test_busy_scene),
-        cmocka_unit_test(test_dt_auto),           cmocka_unit_test(test_moved_sphere),
-        cmocka_unit_test(test_other_integrators), cmocka_unit_test(test_other_plans_and_precisions),
-        cmocka_unit_test(test_other_constants),   cmocka_unit_test(test_other_pins),
-        cmocka_unit_test(test_other_spheres),     cmocka_unit_test(test_refuses_other_nodes),
+        cmocka_unit_test(test_every_integrator),
+        cmocka_unit_test(test_busy_scene),
+        cmocka_unit_test(test_stiff_cloth),
+        cmocka_unit_test(test_dt_auto),
+        cmocka_unit_test(test_moved_sphere),
+        cmocka_unit_test(test_other_integrators),
+        cmocka_unit_test(test_other_plans_and_precisions),
+        cmocka_unit_test(test_other_constants),
+        cmocka_unit_test(test_other_pins),
+        cmocka_unit_test(test_other_spheres),
+        cmocka_unit_test(test_refuses_other_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
