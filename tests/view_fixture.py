@@ -122,8 +122,8 @@ class Window:
     def now(self):
         return self.until(lambda report: True, "a report")
 
-    def drag(self, start, way, button=1, keys=(), steps=12):
-        """Presses, goes that way (pixels) bit by bit, and lets go."""
+    def drag(self, start, way, button=1, keys=(), steps=12, held=None):
+        """Presses, goes that way (pixels) bit by bit, and lets go; before that, `held` holds."""
         do = self.screen.do
         do("mousemove", int(start[0]), int(start[1]))
         time.sleep(0.2)
@@ -134,9 +134,11 @@ class Window:
             do("mousemove", int(start[0] + way[0] * i / steps), int(start[1] + way[1] * i / steps))
             time.sleep(0.06)
         time.sleep(0.3)
+        seen = self.until(held, "what is held follows") if held else None
         do("mouseup", button)
         for key in keys:
             do("keyup", key)
+        return seen
 
     def click(self, name):
         """The middle of a widget."""

@@ -103,10 +103,12 @@ const char *gui_version(void)
     return ImGui::GetVersion();
 }
 
-void gui_frame(void)
+void gui_frame(bool button, float x, float y)
 {
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
+    if (button)
+        ImGui::GetIO().MousePos = {x, y};
     ImGui::NewFrame();
 }
 

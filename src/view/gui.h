@@ -26,7 +26,9 @@ void gui_stop(void);
 void gui_look(bool dark);
 const char *gui_version(void);
 
-void gui_frame(void);
+// Begins a frame. A button that was pressed or let go since the last one was so at (x, y): the
+// toolkit itself would take it to be where the pointer is by now.
+void gui_frame(bool button, float x, float y);
 void gui_draw(void); // all that was said, into the framebuffer that is bound
 
 bool gui_wants_mouse(void); // the pointer is on a panel, or holds something of one

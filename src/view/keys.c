@@ -12,11 +12,10 @@ static void name_picture(struct view *view)
 {
     const taut_scene *scene = player_scene(view->player);
     for (int i = 1; i < 10000; i++) {
-        snprintf(view->path, sizeof view->path, "%s-%d.png", scene->name, i);
-        if (access(view->path, F_OK) != 0)
+        snprintf(view->picture_path, sizeof view->picture_path, "%s-%d.png", scene->name, i);
+        if (access(view->picture_path, F_OK) != 0)
             break;
     }
-    view->picture_wanted = true;
 }
 
 static void set_speed(struct view *view, double factor)

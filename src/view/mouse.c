@@ -254,6 +254,8 @@ void mouse_event(struct view *view, const struct event *event)
         hand->moved = false;
         hand->does = begin(view, event->code, event->modifiers);
     } else if (!event->down && event->code == hand->button) {
+        if (right != 0 || down != 0)
+            drag(view, right, down);
         mouse_let_go(view);
     }
 }

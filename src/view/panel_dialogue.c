@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct folder_list list;
+static char asked[PATH_SIZE]; // the file of which it was said that it is there
 
 static void take_folder(struct view *view)
 {
@@ -22,6 +24,7 @@ void open_dialogue(struct view *view, enum dialogue dialogue)
 {
     const taut_scene *scene = player_scene(view->player);
     view->dialogue = dialogue;
+    asked[0] = '\0';
     if (dialogue == DIALOGUE_OPEN) {
         snprintf(view->path, sizeof view->path, "%s", scene->file);
         take_folder(view);
@@ -40,16 +43,29 @@ static void save_scene(struct view *view)
         view_say(view, true, "%s", error.text);
 }
 
+// A file that is there is replaced when that is asked for twice.
+static bool may_be_written(struct view *view)
+{
+    if (access(view->path, F_OK) != 0 || strcmp(asked, view->path) == 0)
+        return true;
+    snprintf(asked, sizeof asked, "%s", view->path);
+    view_say(view, false, "%s is there already; save again to replace it", view->path);
+    return false;
+}
+
 static void act(struct view *view)
 {
     if (view->path[0] == '\0')
         return;
-    if (view->dialogue == DIALOGUE_OPEN)
+    if (view->dialogue == DIALOGUE_OPEN) {
         player_open(view->player, view->path);
-    else if (view->dialogue == DIALOGUE_SAVE_SCENE)
+    } else if (!may_be_written(view)) {
+        return;
+    } else if (view->dialogue == DIALOGUE_SAVE_SCENE) {
         save_scene(view);
-    else
-        view->picture_wanted = true;
+    } else {
+        snprintf(view->picture_path, sizeof view->picture_path, "%s", view->path);
+    }
     view->dialogue = DIALOGUE_NONE;
 }
 

@@ -78,8 +78,9 @@ static taut_status draw_frame(struct view *view, taut_error *error)
     int width, height;
     window_size(view->window, &width, &height);
     journal_frame(&view->journal);
-    gui_frame();
-    struct event event;
+    struct event event = {0};
+    bool button = window_next_button(view->window, &event);
+    gui_frame(button, (float)event.x, (float)event.y);
     while (window_next_event(view->window, &event))
         view_take_event(view, &event);
     mouse_follow(view);
@@ -97,9 +98,9 @@ static taut_status draw_frame(struct view *view, taut_error *error)
 
 static void save_if_wanted(struct view *view)
 {
-    if (view->picture_wanted)
-        view_save_picture(view, view->path);
-    view->picture_wanted = false;
+    if (view->picture_path[0])
+        view_save_picture(view, view->picture_path);
+    view->picture_path[0] = '\0';
 }
 
 // Of the whole window; while its framebuffer still has the frame.
@@ -143,7 +144,7 @@ static taut_status run(struct view *view, const struct view_options *options, ta
         take_rows(view);
         // Whoever looks at what stands still sees it as it is, and so do pictures.
         view->coarse = redraw.coarse && (view->status.playing || held) && !last &&
-                       !view->picture_wanted && !view->scrub.active;
+                       !view->picture_path[0] && !view->scrub.active;
         redraw_begin(&redraw);
         status = draw_frame(view, error);
         save_if_wanted(view);

@@ -72,11 +72,11 @@ struct view {
     double speed;            // simulated seconds a second, otherwise
     struct player_row *rows; // PLOT_ROWS of them
     size_t row_count;
-    double rows_until; // the time of the last row that was drawn
-    bool picture_wanted;
-    bool scene_stale; // the scene must be drawn anew
-    bool coarse;      // with half the pixels each way: to be quick without a graphics card
-    int frames;       // drawn so far
+    double rows_until;            // the time of the last row that was drawn
+    char picture_path[PATH_SIZE]; // of a picture that is wanted of the next frame; empty: none
+    bool scene_stale;             // the scene must be drawn anew
+    bool coarse; // with half the pixels each way: to be quick without a graphics card
+    int frames;  // drawn so far
     bool leaving;
     struct journal journal;
 };

@@ -15,6 +15,7 @@ struct window {
     GLFWwindow *handle;
     struct event events[EVENTS_MAX]; // a ring; what does not fit is lost
     int first, count;
+    double x, y; // of the pointer, after the last event
     bool touched;
     const char *device;
 };
@@ -43,12 +44,9 @@ static void add_event(GLFWwindow *handle, struct event event)
 {
     struct window *window = glfwGetWindowUserPointer(handle);
     window->touched = true;
-    glfwGetCursorPos(handle, &event.x, &event.y);
-    double scale = pixels_a_unit(handle);
-    event.x *= scale;
-    event.y *= scale;
-    // Of many moves in a row the last one says it all, unless a stroke wants its path: those are
-    // taken each frame anyway.
+    // Not where the pointer is by now (glfwGetCursorPos): between two frames it may go far.
+    event.x = window->x;
+    event.y = window->y;
     if (window->count < EVENTS_MAX)
         window->events[(window->first + window->count++) % EVENTS_MAX] = event;
 }
@@ -63,8 +61,10 @@ static void on_button(GLFWwindow *handle, int button, int action, int modifiers)
 
 static void on_move(GLFWwindow *handle, double x, double y)
 {
-    (void)x;
-    (void)y;
+    struct window *window = glfwGetWindowUserPointer(handle);
+    double scale = pixels_a_unit(handle);
+    window->x = x * scale;
+    window->y = y * scale;
     add_event(handle, (struct event){.kind = EVENT_MOVE});
 }
 
@@ -209,6 +209,16 @@ bool window_next_event(struct window *window, struct event *event)
     window->first = (window->first + 1) % EVENTS_MAX;
     window->count--;
     return true;
+}
+
+bool window_next_button(const struct window *window, struct event *event)
+{
+    for (int i = 0; i < window->count; i++) {
+        *event = window->events[(window->first + i) % EVENTS_MAX];
+        if (event->kind == EVENT_BUTTON)
+            return true;
+    }
+    return false;
 }
 
 bool window_is_touched(struct window *window)

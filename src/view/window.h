@@ -39,6 +39,9 @@ void window_wake(void *context);
 // The oldest event that was not taken yet; false if there is none.
 bool window_next_event(struct window *window, struct event *event);
 
+// The oldest press or release among those not taken yet, which stays there.
+bool window_next_button(const struct window *window, struct event *event);
+
 // Whether anything at all came, or the window must be drawn again; asking clears it.
 bool window_is_touched(struct window *window);
 
