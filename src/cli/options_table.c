@@ -48,7 +48,7 @@ const struct option_entry option_entries[] = {
     {"colour", "NAME", KEY_COLOUR, RENDER | VIEW,
      "plain, kind, strain or tension (default: plain)"},
     {"range", "LEAST,MOST", KEY_RANGE, RENDER,
-     "ends of the scale of strains or tensions\n(default: those that occur)"},
+     "ends of the scale of strains (%) or tensions (N)\n(default: those that occur)"},
     {"show", "LIST", KEY_SHOW, RENDER,
      "also: faces, springs, nodes, pins, colliders,\nwind, ground, legend, caption"},
     {"hide", "LIST", KEY_HIDE, RENDER, "leave out, of the same"},

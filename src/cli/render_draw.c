@@ -108,8 +108,9 @@ static struct render_options look_of(const struct render *render)
     struct render_options look;
     render_options_default(&look);
     look.colouring = wish->colouring;
-    look.least = wish->least;
-    look.most = wish->most;
+    double unit = wish->colouring == COLOURING_STRAIN ? 0.01 : 1; // strains are given in percent
+    look.least = wish->least * unit;
+    look.most = wish->most * unit;
     look.dark = wish->dark;
     unsigned layers = renderer_layers_for(&render->footage.subject, &look);
     // With more than one time in it, which is which must be said.

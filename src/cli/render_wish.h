@@ -26,7 +26,7 @@ struct render_wish {
     double zoom;
     enum colouring colouring;
     unsigned shown, hidden; // bits of enum layer, and RENDER_CAPTION
-    double least, most;     // both 0: chosen
+    double least, most;     // of the scale, strains in percent; both 0: chosen
     bool dark;
 };
 

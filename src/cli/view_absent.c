@@ -1,4 +1,5 @@
-// taut view where what the window is drawn with was missing when it was built (cmake/graphics.cmake).
+// taut view where what the window is drawn with was missing when it was built
+// (cmake/graphics.cmake).
 #include "cli/command.h"
 
 #include "cli/terminal.h"
