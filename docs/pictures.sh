@@ -38,7 +38,7 @@ strip flag 3 290x220 0.8,2.4,3.6 --zoom 0.9 --hide legend
 picture jelly-large --set simulation.steps=400 --colour strain
 strip jelly-spheres 3 290x240 0,0.48,0.64,0.8,1.2,4 --camera 150,25
 strip jelly-wind 4 200x240 0,0.8,1.6,3 --zoom 0.9 --hide legend
-strip oscillators 4 220x200 0,0.5,1.5,9.4
+strip oscillators 4 220x200 0,0.3,0.8,9.4
 strip pendulum-double 4 220x220 0,1.5,3,6 --camera 25,18
 strip pendulums 4 220x160 0,0.5,1,8 --camera 32,18
 strip quads 4 220x160 0,0.4,0.8,6
@@ -51,7 +51,7 @@ strip rope-rigid 4 200x240 0,0.5,1,2
 strip rope-swung 4 220x220 0.8,1.6,2.4,10
 picture scarf --camera 0,8
 strip shock-absorber 5 170x220 0,0.5,0.7,1.2,10
-picture sheet-wind-strong --colour strain
-picture sheet-wind-weak --colour strain
+picture sheet-wind-strong --colour strain --range 0,20
+picture sheet-wind-weak --colour strain --range 0,20
 strip spring-yields 3 290x220 0,5,15 --colour strain
 picture wheel --colour tension --hide nodes
