@@ -6,12 +6,17 @@ taut_status colliders_make(struct colliders *colliders, taut_error *error)
 {
     *colliders = (struct colliders){0};
     glGenVertexArrays(1, &colliders->vertices);
-    return gl_program_make("planes", shader_planes, &colliders->program, error);
+    taut_status status = gl_program_make("planes", "", shader_planes, &colliders->plain, error);
+    if (status == TAUT_OK)
+        status = gl_program_make("planes", "#define GRID\n", shader_planes, &colliders->with_grid,
+                                 error);
+    return status;
 }
 
 void colliders_free(struct colliders *colliders)
 {
-    glDeleteProgram(colliders->program);
+    glDeleteProgram(colliders->plain);
+    glDeleteProgram(colliders->with_grid);
     glDeleteVertexArrays(1, &colliders->vertices);
     *colliders = (struct colliders){0};
 }
@@ -58,7 +63,7 @@ static void set_paint(GLuint program, bool dark)
 static void draw(const struct colliders *colliders, const struct frame *frame,
                  const struct plane *plane)
 {
-    GLuint program = colliders->program;
+    GLuint program = plane->spacing > 0.0 ? colliders->with_grid : colliders->plain;
     glUseProgram(program);
     set_paint(program, frame->options->dark);
     gl_set_vector(program, "centre", plane->centre);

@@ -6,7 +6,8 @@
 #include "picture/solids.h"
 
 struct colliders {
-    GLuint program, vertices;
+    GLuint plain, with_grid; // programs
+    GLuint vertices;
 };
 
 taut_status colliders_make(struct colliders *colliders, taut_error *error);

@@ -3,6 +3,7 @@
 #include "picture/normals.h"
 #include "picture/shaders.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // Triangles beyond which normals are found in the picture, from the depths of neighbouring pixels.
@@ -14,7 +15,17 @@ taut_status faces_make(struct faces *faces, taut_error *error)
     glGenVertexArrays(1, &faces->vertices);
     glGenBuffers(1, &faces->normal_buffer);
     glGenBuffers(1, &faces->value_buffer);
-    return gl_program_make("faces", shader_faces, &faces->program, error);
+    taut_status status = TAUT_OK;
+    for (unsigned bits = 0; bits < FACES_PROGRAMS && status == TAUT_OK; bits++) {
+        char defines[160];
+        snprintf(defines, sizeof defines, "%s%s%s%s",
+                 bits & FACES_FLAT ? "#define FLAT_NORMALS\n" : "",
+                 bits & FACES_HARD_SHADOWS ? "#define HARD_SHADOWS\n" : "",
+                 bits & FACES_CHECKER ? "#define CHECKER\n" : "",
+                 bits & FACES_BY_VALUE ? "#define BY_VALUE\n" : "");
+        status = gl_program_make("faces", defines, shader_faces, &faces->programs[bits], error);
+    }
+    return status;
 }
 
 static void release_subject(struct faces *faces)
@@ -31,7 +42,8 @@ static void release_subject(struct faces *faces)
 void faces_free(struct faces *faces)
 {
     release_subject(faces);
-    glDeleteProgram(faces->program);
+    for (unsigned bits = 0; bits < FACES_PROGRAMS; bits++)
+        glDeleteProgram(faces->programs[bits]);
     glDeleteBuffers(1, &faces->normal_buffer);
     glDeleteBuffers(1, &faces->value_buffer);
     glDeleteVertexArrays(1, &faces->vertices);
@@ -191,10 +203,31 @@ static float square_of(const struct subject_body *body)
 }
 
 // Where springs are coloured by kind, faces are pale, so that they are seen.
-static void set_body(GLuint program, const struct subject_body *body, size_t number, bool pale)
+static bool is_pale(const struct frame *frame)
+{
+    return frame->options->colouring == COLOURING_KIND;
+}
+
+static GLuint program_for(const struct faces *faces, size_t body, const struct frame *frame,
+                          const struct values *values)
+{
+    unsigned bits = 0;
+    if (flat_normals(&faces->bodies[body], frame))
+        bits |= FACES_FLAT;
+    if (frame->options->flat_normals)
+        bits |= FACES_HARD_SHADOWS;
+    if (values->of_nodes)
+        bits |= FACES_BY_VALUE;
+    else if (!is_pale(frame) && square_of(&frame->subject->bodies[body]) > 0.0f)
+        bits |= FACES_CHECKER;
+    return faces->programs[bits];
+}
+
+static void set_body(GLuint program, const struct frame *frame, size_t number)
 {
     static const struct colour paper = {0.93f, 0.93f, 0.92f};
-    struct colour front = pale ? paper : colour_of_body(number);
+    const struct subject_body *body = &frame->subject->bodies[number];
+    struct colour front = is_pale(frame) ? paper : colour_of_body(number);
     struct colour second = body->type == BODY_LATTICE ? colour_mix(front, colour_pale(front), 0.25)
                                                       : colour_pale(front);
     gl_set_colour(program, "front", front);
@@ -203,15 +236,12 @@ static void set_body(GLuint program, const struct subject_body *body, size_t num
     gl_set_int(program, "first_node", body->first_node);
     glUniform3i(glGetUniformLocation(program, "grid"), (GLint)body->grid[0], (GLint)body->grid[1],
                 (GLint)body->grid[2]);
-    gl_set_float(program, "square", pale ? 0.0 : square_of(body));
+    gl_set_float(program, "square", square_of(body));
 }
 
 void faces_draw(const struct faces *faces, const struct frame *frame, const struct values *values,
                 const struct tables *tables)
 {
-    glUseProgram(faces->program);
-    tables_bind(tables, values, faces->program);
-    gl_set_int(faces->program, "by_value", values->of_nodes);
     glBindVertexArray(faces->vertices);
     glEnable(GL_POLYGON_OFFSET_FILL); // springs lie on top
     glPolygonOffset(1.0f, 1.0f);
@@ -219,9 +249,10 @@ void faces_draw(const struct faces *faces, const struct frame *frame, const stru
         const struct faces_body *drawn = &faces->bodies[b];
         if (drawn->count == 0)
             continue;
-        set_body(faces->program, &frame->subject->bodies[b], b,
-                 frame->options->colouring == COLOURING_KIND);
-        gl_set_int(faces->program, "flat_normals", flat_normals(drawn, frame));
+        GLuint program = program_for(faces, b, frame, values);
+        glUseProgram(program);
+        tables_bind(tables, values, program);
+        set_body(program, frame, b);
         // Of a closed body nobody sees the inside; at its edge it would shine through.
         if (frame->subject->bodies[b].closed)
             glEnable(GL_CULL_FACE);

@@ -11,8 +11,14 @@ struct faces_body {
     uint64_t count;  // of indices
 };
 
+// What programs differ in, bits (shaders/faces.glsl). A checker and colours by value do not go
+// together.
+enum { FACES_FLAT = 1, FACES_HARD_SHADOWS = 2, FACES_CHECKER = 4, FACES_BY_VALUE = 8 };
+enum { FACES_PROGRAMS = 12 };
+
 struct faces {
-    GLuint program, vertices; // a vertex array object
+    GLuint programs[FACES_PROGRAMS];
+    GLuint vertices; // a vertex array object
     GLuint normal_buffer, value_buffer;
     float *normals; // 3 a node
     uint64_t node_count;

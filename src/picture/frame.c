@@ -91,7 +91,6 @@ static void fill_camera(struct frame *frame)
     block->viewport[3] = 1.0f / (float)camera->height;
     block->pixel[0] = (float)(camera_pixel_size(camera, camera->distance) /
                               (camera->field > 0.0 ? camera->distance : 1.0));
-    block->pixel[1] = frame->options->flat_normals ? 1.0f : 0.0f;
     float view[16], projection[16];
     vec3 margin = vec3_scale(1.5, vec3_make(frame->size, frame->size, frame->size));
     camera_matrices(camera, vec3_subtract(frame->low, margin), vec3_add(frame->high, margin), view,

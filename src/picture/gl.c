@@ -4,13 +4,13 @@
 
 #include <inttypes.h>
 
-static taut_status stage_make(const char *name, GLenum type, const char *source, GLuint *stage,
-                              taut_error *error)
+static taut_status stage_make(const char *name, GLenum type, const char *defines,
+                              const char *source, GLuint *stage, taut_error *error)
 {
     const char *which = type == GL_VERTEX_SHADER ? "#define VERTEX\n" : "#define FRAGMENT\n";
-    const GLchar *texts[] = {"#version 330 core\n", which, shader_common, source};
+    const GLchar *texts[] = {"#version 330 core\n", which, defines, shader_common, source};
     *stage = glCreateShader(type);
-    glShaderSource(*stage, 4, texts, NULL);
+    glShaderSource(*stage, 5, texts, NULL);
     glCompileShader(*stage);
     GLint compiled = GL_FALSE;
     glGetShaderiv(*stage, GL_COMPILE_STATUS, &compiled);
@@ -57,13 +57,13 @@ static taut_status link_program(const char *name, GLuint program, taut_error *er
     return TAUT_OK;
 }
 
-taut_status gl_program_make(const char *name, const char *source, GLuint *program,
-                            taut_error *error)
+taut_status gl_program_make(const char *name, const char *defines, const char *source,
+                            GLuint *program, taut_error *error)
 {
     GLuint vertex = 0, fragment = 0;
-    taut_status status = stage_make(name, GL_VERTEX_SHADER, source, &vertex, error);
+    taut_status status = stage_make(name, GL_VERTEX_SHADER, defines, source, &vertex, error);
     if (status == TAUT_OK)
-        status = stage_make(name, GL_FRAGMENT_SHADER, source, &fragment, error);
+        status = stage_make(name, GL_FRAGMENT_SHADER, defines, source, &fragment, error);
     *program = glCreateProgram();
     if (status == TAUT_OK) {
         glAttachShader(*program, vertex);

@@ -23,10 +23,12 @@ enum {
     UNIT_COUNT
 };
 
-// Compiles a shader file (shaders.h) behind common.glsl; `name` is for messages. Its uniform block
-// `frame` is bound to point 0.
-taut_status gl_program_make(const char *name, const char *source, GLuint *program,
-                            taut_error *error);
+// Compiles a shader file (shaders.h) behind `defines` (lines of #define) and common.glsl; `name` is
+// for messages. Its uniform block `frame` is bound to point 0. What differs from program to program
+// is better a define than a uniform: without a graphics card both sides of every branch are
+// computed.
+taut_status gl_program_make(const char *name, const char *defines, const char *source,
+                            GLuint *program, taut_error *error);
 
 // Numbers that a vertex shader finds by index (a buffer texture).
 struct gl_table {

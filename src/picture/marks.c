@@ -16,7 +16,7 @@ taut_status marks_make(struct marks *marks, taut_error *error)
     glGenVertexArrays(1, &marks->nothing);
     glGenVertexArrays(2, marks->vertices);
     glGenBuffers(2, marks->lists);
-    return gl_program_make("points", shader_points, &marks->program, error);
+    return gl_program_make("points", "", shader_points, &marks->program, error);
 }
 
 void marks_free(struct marks *marks)

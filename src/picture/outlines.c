@@ -8,7 +8,7 @@ taut_status outlines_make(struct outlines *outlines, taut_error *error)
 {
     *outlines = (struct outlines){.edges = gl_table_make(GL_RG32UI)};
     glGenVertexArrays(1, &outlines->vertices);
-    return gl_program_make("outlines", shader_outlines, &outlines->program, error);
+    return gl_program_make("outlines", "", shader_outlines, &outlines->program, error);
 }
 
 void outlines_free(struct outlines *outlines)

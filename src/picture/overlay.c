@@ -27,7 +27,7 @@ taut_status overlays_make(struct overlays *overlays, taut_error *error)
 {
     *overlays = (struct overlays){0};
     glGenVertexArrays(1, &overlays->vertices);
-    return gl_program_make("overlays", shader_overlays, &overlays->program, error);
+    return gl_program_make("overlays", "", shader_overlays, &overlays->program, error);
 }
 
 void overlays_free(struct overlays *overlays)

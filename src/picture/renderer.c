@@ -64,7 +64,7 @@ static taut_status parts_make(struct renderer *renderer, taut_error *error)
     glGenVertexArrays(1, &renderer->nothing);
     tables_make(&renderer->tables);
     taut_status status =
-        gl_program_make("background", shader_background, &renderer->background, error);
+        gl_program_make("background", "", shader_background, &renderer->background, error);
     if (status == TAUT_OK)
         status = shadow_make(&renderer->shadow, error);
     if (status == TAUT_OK)

@@ -60,7 +60,7 @@ taut_status shadow_make(struct shadow *shadow, taut_error *error)
     if (!complete)
         return fail(error, TAUT_ERROR_UNSUPPORTED, "'%s' cannot draw shadows",
                     (const char *)glGetString(GL_RENDERER));
-    return gl_program_make("blur", shader_blur, &shadow->program, error);
+    return gl_program_make("blur", "", shader_blur, &shadow->program, error);
 }
 
 void shadow_free(struct shadow *shadow)

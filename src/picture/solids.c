@@ -96,7 +96,7 @@ taut_status solids_make(struct solids *solids, taut_error *error)
     *solids = (struct solids){0};
     for (int solid = 0; solid < SOLID_COUNT; solid++)
         solid_make(solids, (enum solid)solid);
-    return gl_program_make("solids", shader_solids, &solids->program, error);
+    return gl_program_make("solids", "", shader_solids, &solids->program, error);
 }
 
 void solids_free(struct solids *solids)

@@ -6,7 +6,7 @@ taut_status springs_make(struct springs *springs, taut_error *error)
 {
     *springs = (struct springs){0};
     glGenVertexArrays(1, &springs->vertices);
-    return gl_program_make("springs", shader_springs, &springs->program, error);
+    return gl_program_make("springs", "", shader_springs, &springs->program, error);
 }
 
 void springs_free(struct springs *springs)

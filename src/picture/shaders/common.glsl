@@ -13,8 +13,7 @@ layout(std140) uniform frame {
     vec4 viewport;        // pixels: width, height, and their inverses
     vec4 sky, floor_tint; // colours of the background above and below, sRGB
     vec4 scene;           // centre of what is drawn; w: its diagonal, m
-    vec4 pixel;           // x: metres a pixel covers, times the depth where seen in perspective;
-                          // y: 1 where shadows on bodies may have hard edges
+    vec4 pixel;           // x: metres a pixel covers, times the depth where seen in perspective
 };
 
 vec3 to_linear(vec3 screen)
@@ -70,8 +69,9 @@ float lit_at(vec3 point, vec3 normal)
     float off = 0.004 * scene.w;
     vec3 moved = point + off * (dot(normal, light.xyz) < 0.0 ? -normal : normal) + off * light.xyz;
     vec3 at = (world_to_shadow * vec4(moved, 1.0)).xyz;
-    if (pixel.y > 0.5)
-        return texture(shadow_map, vec3(at.xy, min(at.z, 0.9999)));
+#ifdef HARD_SHADOWS
+    return texture(shadow_map, vec3(at.xy, min(at.z, 0.9999)));
+#else
     vec2 texel = 1.0 / vec2(textureSize(shadow_map, 0));
     float sum = 0.0;
     for (int i = 0; i < 4; i++) {
@@ -79,5 +79,6 @@ float lit_at(vec3 point, vec3 normal)
         sum += texture(shadow_map, vec3(at.xy + aside * texel, min(at.z, 0.9999)));
     }
     return 0.25 * sum;
+#endif
 }
 #endif

@@ -1,4 +1,5 @@
 // Faces of a body, seen from both sides. A checker in node numbers shows how cloth and blocks move.
+// Defines: FLAT_NORMALS, CHECKER, BY_VALUE, HARD_SHADOWS.
 
 #ifdef VERTEX
 layout(location = 0) in vec3 position;
@@ -30,9 +31,7 @@ in float value;
 in vec3 place;
 uniform vec3 front, back, second; // colours of the sides, and of the checker's other squares
 uniform ivec3 grid;
-uniform float square;   // nodes along a square's side; 0: no checker
-uniform bool flat_normals;
-uniform bool by_value;
+uniform float square; // nodes along a square's side
 uniform vec3 scale; // least value, 1 / (most - least), and the row of the map
 uniform sampler2D map;
 out vec4 colour;
@@ -62,23 +61,26 @@ float checker()
 void main()
 {
     vec3 to_eye = towards_eye(point);
-    vec3 flat_normal = cross(dFdx(point), dFdy(point));
-    vec3 outside = flat_normals ? flat_normal : normal;
+#ifdef FLAT_NORMALS
+    vec3 outside = cross(dFdx(point), dFdy(point)); // towards the eye
+#else
+    vec3 outside = gl_FrontFacing ? normal : -normal;
+#endif
     float length_of = length(outside);
     outside = length_of > 0.0 ? outside / length_of : to_eye;
-    if (flat_normals && !gl_FrontFacing)
-        outside = -outside;
-    if (!gl_FrontFacing)
-        outside = -outside;
     if (dot(outside, to_eye) < 0.0) // smooth normals of a silhouette
         outside = normalize(outside - 1.02 * dot(outside, to_eye) * to_eye);
+    float gloss = 0.08;
+#ifdef BY_VALUE
+    vec3 base = texture(map, vec2((value - scale.x) * scale.y, scale.z)).rgb;
+    gloss = 0.0;
+#else
     vec3 base = gl_FrontFacing ? front : back;
-    if (by_value)
-        base = texture(map, vec2((value - scale.x) * scale.y, scale.z)).rgb;
-    else if (square > 0.0)
-        base = mix(base, gl_FrontFacing ? second : mix(second, back, 0.2), checker());
+#ifdef CHECKER
+    base = mix(base, gl_FrontFacing ? second : mix(second, back, 0.2), checker());
+#endif
+#endif
     float lit = dot(outside, light.xyz) > 0.0 ? lit_at(point, outside) : 0.0;
-    colour = vec4(to_screen(shade(to_linear(base), outside, to_eye, lit, by_value ? 0.0 : 0.08)),
-                  1.0);
+    colour = vec4(to_screen(shade(to_linear(base), outside, to_eye, lit, gloss)), 1.0);
 }
 #endif

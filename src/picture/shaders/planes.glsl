@@ -1,4 +1,5 @@
-// Planes: those that bodies meet, walls of rooms, and the ground that only shows shadows.
+// Planes: those that bodies meet, walls of rooms, and the ground that only shows shadows. Define:
+// GRID.
 
 #ifdef VERTEX
 uniform vec3 centre, along_u, along_v; // half of the sides
@@ -17,7 +18,7 @@ void main()
 in vec3 point;
 in vec2 place;
 uniform vec3 unit_u, unit_v;
-uniform float spacing;  // of the grid's lines, m; 0: no grid
+uniform float spacing;  // of the grid's lines, m
 uniform float fading;   // 1: towards the edges, 2: away from the upper edge
 uniform float strength; // opacity of the plane itself
 uniform vec3 paint, line_paint;
@@ -56,11 +57,11 @@ void main()
     }
     vec3 base = paint;
     float opacity = strength;
-    if (spacing > 0.0) {
-        float line = max(grid(spacing), 0.3 * grid(0.2 * spacing));
-        base = mix(base, line_paint, 0.55 * line);
-        opacity = max(opacity, 0.8 * line * min(1.0, 2.0 * strength));
-    }
+#ifdef GRID
+    float line = max(grid(spacing), 0.3 * grid(0.2 * spacing));
+    base = mix(base, line_paint, 0.55 * line);
+    opacity = max(opacity, 0.8 * line * min(1.0, 2.0 * strength));
+#endif
     // The shadow lies over the plane: a darker colour, or black where there is no plane.
     float all = opacity + shadow * (1.0 - opacity);
     vec3 dark = vec3(0.06, 0.08, 0.14);
