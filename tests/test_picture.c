@@ -3,6 +3,7 @@
 // otherwise elsewhere, so colours are compared with a tolerance.
 #include "picture_fixture.h"
 
+#include <epoxy/gl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -445,6 +446,49 @@ static void test_drawing_needs_a_subject(void **state)
     scenery_free(&scenery);
 }
 
+static void test_state_is_left_as_others_expect_it(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(above_text);
+    struct image image = picture_of(&scenery, LAYER_ALL);
+    static const GLenum off[] = {GL_DEPTH_TEST,         GL_BLEND,        GL_CULL_FACE,
+                                 GL_STENCIL_TEST,       GL_SCISSOR_TEST, GL_POLYGON_OFFSET_FILL,
+                                 GL_PROGRAM_POINT_SIZE, GL_DEPTH_CLAMP};
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++)
+        assert_false(glIsEnabled(off[i]));
+    GLint program, vertices, framebuffer, viewport[4];
+    glGetIntegerv(GL_CURRENT_PROGRAM, &program);
+    glGetIntegerv(GL_VERTEX_ARRAY_BINDING, &vertices);
+    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &framebuffer);
+    glGetIntegerv(GL_VIEWPORT, viewport);
+    assert_int_equal(program, 0);
+    assert_int_equal(vertices, 0);
+    assert_int_equal(framebuffer, pictures_framebuffer());
+    assert_int_equal(viewport[2], PICTURE_WIDTH);
+    assert_int_equal(viewport[3], PICTURE_HEIGHT);
+    assert_int_equal(glGetError(), GL_NO_ERROR);
+    image_free(&image);
+    scenery_free(&scenery);
+}
+
+static void test_nodes_that_are_nowhere_do_no_harm(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(cloth_text);
+    scenery.options.colouring = COLOURING_STRAIN;
+    scenery.store.positions[3 * 100] = NAN;
+    scenery.store.strains[7] = NAN;
+    struct image image = picture_of(&scenery, LAYER_ALL);
+    double least, most;
+    renderer_scale(pictures_renderer(), &least, &most);
+    assert_true(least < most && isfinite(most));
+    image_free(&image);
+    scenery.store.positions[3 * 100] = INFINITY;
+    image = picture_of(&scenery, LAYER_ALL);
+    image_free(&image);
+    scenery_free(&scenery);
+}
+
 int main(void)
 {
     taut_error error = {0};
@@ -474,6 +518,8 @@ int main(void)
         cmocka_unit_test(test_pictures_are_the_same_again),
         cmocka_unit_test(test_layers_that_suit_a_subject),
         cmocka_unit_test(test_drawing_needs_a_subject),
+        cmocka_unit_test(test_state_is_left_as_others_expect_it),
+        cmocka_unit_test(test_nodes_that_are_nowhere_do_no_harm),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pictures_end();
