@@ -268,6 +268,26 @@ static void without_ffmpeg_there_are_no_films(void **state)
     assert_false(fixture_exists("f.mp4"));
 }
 
+// Files may not grow beyond 8 KiB: what a full disk does.
+static void a_full_disk_leaves_nothing(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    static const char *const names[] = {"full.mp4", "full.gif", "full.png"};
+    for (int i = 0; i < 3; i++) {
+        char command[256];
+        snprintf(command, sizeof command,
+                 "(ulimit -f 8; taut render falling.yaml --size 640x480 --output %s)", names[i]);
+        struct outcome outcome = cli_expect(1, command);
+        assert_says(outcome.err, "cannot write 'full.");
+        assert_false(fixture_exists(names[i]));
+        outcome_free(&outcome);
+        char draft[64];
+        snprintf(draft, sizeof draft, "%s.tmp", names[i]);
+        assert_false(fixture_exists(draft));
+    }
+}
+
 static void what_is_no_picture_is_not_replaced(void **state)
 {
     (void)state;
@@ -344,6 +364,7 @@ int main(void)
         cmocka_unit_test_setup(a_strip_has_its_frames_side_by_side, enter),
         cmocka_unit_test_setup(films_have_their_frames, enter),
         cmocka_unit_test_setup(without_ffmpeg_there_are_no_films, enter),
+        cmocka_unit_test_setup(a_full_disk_leaves_nothing, enter),
         cmocka_unit_test_setup(what_is_no_picture_is_not_replaced, enter),
         cmocka_unit_test_setup(a_diverged_run_is_said, enter),
         cmocka_unit_test_setup(an_interrupted_film_leaves_nothing, enter),

@@ -48,9 +48,10 @@ enum { WORDS_MAX = 40 };
 // Arguments of ffmpeg; `film` has the draft's path, and `texts` the two that are numbers.
 static void list_words(const struct film *film, char *const texts[2], const char **words)
 {
-    static const char *const common[] = {"ffmpeg",   "-hide_banner", "-nostdin", "-loglevel",
-                                         "error",    "-y",           "-f",       "rawvideo",
-                                         "-pix_fmt", "rgb24",        "-s:v"};
+    // Without -xerror a disk that is full at the end passes for success.
+    static const char *const common[] = {"ffmpeg",    "-hide_banner", "-nostdin", "-xerror",
+                                         "-loglevel", "error",        "-y",       "-f",
+                                         "rawvideo",  "-pix_fmt",     "rgb24",    "-s:v"};
     // Colours are halved across and down in H.264, so sizes must be even.
     static const char *const mp4[] = {"-vf",       "pad=ceil(iw/2)*2:ceil(ih/2)*2",
                                       "-c:v",      "libx264",
@@ -217,12 +218,22 @@ taut_status film_add(struct film *film, const struct image *image, taut_error *e
     return TAUT_OK;
 }
 
+// On the disk, and then under its name.
+static bool settle(const struct film *film)
+{
+    int file = open(draft_path(film), O_RDONLY | O_CLOEXEC);
+    bool whole = file >= 0 && fsync(file) == 0;
+    if (file >= 0)
+        (void)close(file);
+    return whole && rename(draft_path(film), film->path) == 0;
+}
+
 taut_status film_close(struct film *film, taut_error *error)
 {
     taut_status status = TAUT_OK;
-    if (film->child < 0 || !finish(film))
+    if (film->child < 0 || !finish(film)) {
         status = fail_film(film, error);
-    else if (rename(draft_path(film), film->path) != 0) {
+    } else if (!settle(film)) {
         status = fail(error, TAUT_ERROR_IO, "cannot write '%s': %s", film->path, strerror(errno));
         (void)unlink(draft_path(film));
     }
