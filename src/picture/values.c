@@ -77,21 +77,36 @@ static bool counts(float value)
     return fabsf(value) < 1e30f;
 }
 
-// What all but one in twenty values are below, so that a few extreme ones do not leave the others
-// without colours.
-static double most_of(const float *values, uint64_t count, uint64_t every, double greatest)
+// What all but one in twenty values are below, to a part in BINS of a limit; those beyond it count
+// as being there.
+static double most_below(const float *values, uint64_t count, uint64_t every, double limit)
 {
     uint64_t bins[BINS] = {0}, all = 0, seen = 0;
     for (uint64_t i = 0; i < count; i += every) {
         if (!counts(values[i]))
             continue;
-        bins[(size_t)(fabs((double)values[i]) / greatest * (BINS - 1))]++;
+        bins[(size_t)(fmin(fabs((double)values[i]) / limit, 1.0) * (BINS - 1))]++;
         all++;
     }
     size_t bin = 0;
     while (bin < BINS - 1 && (seen += bins[bin]) < all - all / 20)
         bin++;
-    return greatest * (double)(bin + 1) / BINS;
+    return limit * (double)(bin + 1) / BINS;
+}
+
+// The same exactly enough, however far the most extreme ones are: they must not leave the others
+// without colours.
+static double most_of(const float *values, uint64_t count, uint64_t every, double greatest)
+{
+    enum { ROUNDS = 4 };
+    double most = greatest;
+    for (int round = 0; round < ROUNDS; round++) {
+        double limit = most;
+        most = most_below(values, count, every, limit);
+        if (most > 0.05 * limit)
+            break;
+    }
+    return most;
 }
 
 // The scale of a moment: from 0, or symmetric about 0 where values have both signs.
