@@ -19,6 +19,26 @@ static uint32_t *list_kept(const uint8_t *mask, uint64_t length, uint64_t kept)
     return numbers;
 }
 
+// A body that was cut is no grid to its solver, but its checker stays where it was.
+static void keep_grids(const taut_scene *scene, struct subject *subject)
+{
+    for (size_t b = 0; b < subject->body_count; b++) {
+        const struct scene_body *body = &scene->bodies[b];
+        const struct scene_cloth *cloth = &body->shape.cloth;
+        const struct scene_lattice *lattice = &body->shape.lattice;
+        uint64_t *grid = subject->bodies[b].grid;
+        if (body->type == BODY_CLOTH) {
+            grid[0] = cloth->nodes_u;
+            grid[1] = cloth->nodes_v;
+            grid[2] = 1;
+        } else if (body->type == BODY_LATTICE) {
+            grid[0] = lattice->nodes_x;
+            grid[1] = lattice->nodes_y;
+            grid[2] = lattice->nodes_z;
+        }
+    }
+}
+
 static taut_status show_subject(struct setting *setting, const taut_solver *solver,
                                 taut_error *error)
 {
@@ -54,6 +74,7 @@ taut_status setting_make(taut_scene *scene, const taut_solver *solver,
     made->scene = scene;
     taut_status status = show_subject(made, solver, error);
     if (status == TAUT_OK && cuts) {
+        keep_grids(scene, &made->shown->subject);
         const struct subject *subject = made->subject;
         made->springs = list_kept(cuts->springs, cuts->spring_count, subject->springs_in_all);
         made->faces = list_kept(cuts->faces, cuts->face_count, subject->face_count);
