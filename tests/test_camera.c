@@ -101,7 +101,7 @@ static void test_ray_goes_through_what_is_seen_at_its_pixel(void **state)
     for (size_t c = 0; c < count; c++) {
         struct camera_ray ray = camera_ray_at(&all[c], 123.25, 301.5);
         assert_near(vec3_length(ray.direction), 1, 1e-12);
-        for (double along = 0.5; along < 9; along *= 3) {
+        for (int along = 1; along < 9; along *= 2) {
             double x, y, depth;
             vec3 point = vec3_add(ray.origin, vec3_scale(along, ray.direction));
             assert_true(camera_project(&all[c], point, &x, &y, &depth));
@@ -192,8 +192,8 @@ static void test_turning_keeps_target_and_distance_and_stops_at_the_poles(void *
 static void test_zoom_changes_what_a_pixel_covers(void **state)
 {
     (void)state;
-    for (double field = 0; field < 40; field += 35) {
-        struct camera camera = camera_fit(LOW, HIGH, Y, 30, 20, field, 640, 480);
+    for (int parallel = 0; parallel < 2; parallel++) {
+        struct camera camera = camera_fit(LOW, HIGH, Y, 30, 20, parallel ? 0.0 : 35.0, 640, 480);
         double before = camera_pixel_size(&camera, camera.distance);
         camera_zoom(&camera, 0.5);
         assert_near(camera_pixel_size(&camera, camera.distance), before / 2, 1e-12);

@@ -145,27 +145,33 @@ static bool is_edge_on(const struct frame *frame, vec3 normal)
     return frame->subject->flat && fabs(normal.z) < 0.1;
 }
 
+// The x, y or z axis.
+static vec3 unit_along(int axis)
+{
+    axis %= 3;
+    return vec3_make(axis == 0, axis == 1, axis == 2);
+}
+
+// Of a room one sees the walls that are seen from inside: those behind.
 static void draw_room(const struct colliders *colliders, const struct frame *frame,
                       const struct scene_collider *room)
 {
+    vec3 half = vec3_scale(0.5, vec3_subtract(room->max, room->min));
+    vec3 middle = vec3_add(room->min, half);
     for (int wall = 0; wall < 6; wall++) {
         int axis = wall / 2;
-        double inwards = wall % 2 == 0 ? 1.0 : -1.0;
-        vec3 normal = {0}, point = inwards > 0 ? room->min : room->max;
-        (&normal.x)[axis] = inwards;
-        if (!seen_from_inside(frame, point, normal))
-            continue;
-        vec3 half = vec3_scale(0.5, vec3_subtract(room->max, room->min));
-        struct plane plane = {.centre = vec3_add(room->min, half),
-                              .half_u = (&half.x)[(axis + 1) % 3],
-                              .half_v = (&half.x)[(axis + 2) % 3],
+        vec3 outwards = vec3_scale(wall % 2 == 0 ? -1.0 : 1.0, unit_along(axis));
+        double away = fabs(vec3_dot(half, outwards));
+        struct plane plane = {.centre = vec3_add(middle, vec3_scale(away, outwards)),
+                              .unit_u = unit_along(axis + 1),
+                              .unit_v = unit_along(axis + 2),
+                              .half_u = vec3_dot(half, unit_along(axis + 1)),
+                              .half_v = vec3_dot(half, unit_along(axis + 2)),
                               .spacing = spacing_for(vec3_length(half)),
                               .strength = 0.85,
-                              .shadowed = vec3_dot(normal, up_of(frame)) > 0.5};
-        (&plane.centre.x)[axis] = (&point.x)[axis];
-        (&plane.unit_u.x)[(axis + 1) % 3] = 1.0;
-        (&plane.unit_v.x)[(axis + 2) % 3] = 1.0;
-        draw(colliders, frame, &plane);
+                              .shadowed = vec3_dot(outwards, up_of(frame)) < -0.5};
+        if (seen_from_inside(frame, plane.centre, vec3_scale(-1.0, outwards)))
+            draw(colliders, frame, &plane);
     }
 }
 

@@ -120,13 +120,16 @@ static void draw_bar(cairo_t *cairo, const uint8_t *map, double length, double s
 
 static void draw_ticks(cairo_t *cairo, double least, double most, double length, double scale)
 {
-    double step = step_for(most - least, length / (6.0 * FONT * scale)),
-           top = (PAD + FONT + 7.0 + BAR_HEIGHT) * scale;
+    double step = step_for(most - least, length / (6.0 * FONT * scale));
+    double top = (PAD + FONT + 7.0 + BAR_HEIGHT) * scale;
+    double first = ceil(least / step - 1e-6);
+    int count = (int)fmin(floor(most / step + 1e-6) - first + 1.0, 100.0);
     cairo_set_line_width(cairo, fmax(1.0, scale));
-    for (double i = ceil(least / step - 1e-6); i * step <= most + 1e-6 * step; i += 1.0) {
-        double x = PAD * scale + length * (i * step - least) / (most - least);
+    for (int i = 0; i < count; i++) {
+        double value = (first + i) * step + 0.0; // never -0
+        double x = PAD * scale + length * (value - least) / (most - least);
         char text[32];
-        snprintf(text, sizeof text, "%.6g", i * step + 0.0); // never -0
+        snprintf(text, sizeof text, "%.6g", value);
         cairo_move_to(cairo, x, top);
         cairo_line_to(cairo, x, top + 4.0 * scale);
         cairo_stroke(cairo);

@@ -84,8 +84,10 @@ static void solid_make(struct solids *solids, enum solid solid)
                  GL_STATIC_DRAW);
     GLsizei stride = (GLsizei)sizeof vertices[0];
     glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, stride, NULL);
-    glVertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, stride,
-                          (const void *)offsetof(struct solid_vertex, normal));
+    // OpenGL takes a place in a buffer as a pointer.
+    size_t place = offsetof(struct solid_vertex, normal);
+    const void *normals = (const void *)place; // NOLINT(performance-no-int-to-ptr)
+    glVertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, stride, normals);
     glEnableVertexAttribArray(0);
     glEnableVertexAttribArray(1);
     glBindVertexArray(0);

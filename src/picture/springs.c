@@ -26,8 +26,8 @@ uint64_t springs_every(const struct frame *frame)
 // The more springs, the thinner; in pixels of a picture of 720 rows.
 static float width_for(const struct frame *frame)
 {
-    double count = (double)(frame->subject->spring_count / springs_every(frame)) + 1.0;
-    double width = 5.0 - 0.9 * log10(count);
+    double drawn = (double)frame->subject->spring_count / (double)springs_every(frame);
+    double width = 5.0 - 0.9 * log10(drawn + 1.0);
     if (frame->layers & LAYER_FACES && frame->subject->face_count > 0)
         width = fmin(width, 2.2);
     return (float)(fmax(width, 1.0) * fmax(frame->camera->height / 720.0, 0.75));
