@@ -11,7 +11,7 @@ enum { COUNT = 100, NODES = 2 * (COUNT + 1), FACES = 2 * COUNT };
 
 static uint32_t springs[COUNT][2], faces[FACES][3];
 static float rest_lengths[COUNT], stiffnesses[COUNT], positions[3 * NODES], strains[COUNT];
-static uint8_t broken[COUNT];
+static uint8_t broken[COUNT], laws[COUNT];
 
 static struct subject subject_of_strip(void)
 {
@@ -28,6 +28,7 @@ static struct subject subject_of_strip(void)
         stiffnesses[i] = 50.0f;
         strains[i] = 0.0f;
         broken[i] = 0;
+        laws[i] = LAW_LINEAR;
     }
     for (uint32_t node = 0; node < NODES; node++) {
         positions[3 * node] = 2.0f * (float)(node % (COUNT + 1));
@@ -41,7 +42,8 @@ static struct subject subject_of_strip(void)
                             .springs = springs,
                             .faces = faces,
                             .rest_lengths = rest_lengths,
-                            .stiffnesses = stiffnesses};
+                            .stiffnesses = stiffnesses,
+                            .laws = laws};
 }
 
 static struct values values_of(const struct subject *subject, enum colouring colouring,
@@ -152,6 +154,31 @@ static void test_nodes_without_springs_get_values_from_their_faces(void **state)
     values_free(&values);
 }
 
+static void test_slack_springs_have_no_tension(void **state)
+{
+    (void)state;
+    struct subject subject = subject_of_strip();
+    for (int i = 0; i < 4; i++) {
+        strains[i] = i % 2 ? 0.25f : -0.25f;
+        laws[i] = i < 2 ? LAW_TENSION_ONLY : LAW_COMPRESSION_ONLY;
+    }
+    struct values values = values_of(&subject, COLOURING_TENSION, false);
+    const float expected[] = {0.0f, 25.0f, -25.0f, 0.0f};
+    for (int i = 0; i < 4; i++)
+        assert_float_equal(values.springs[i], expected[i], 1e-5);
+    values_free(&values);
+}
+
+static void test_springs_without_rest_length_pull_all_the_same(void **state)
+{
+    (void)state;
+    struct subject subject = subject_of_strip();
+    rest_lengths[3] = 0.0f;
+    struct values values = values_of(&subject, COLOURING_TENSION, false);
+    assert_float_equal(values.springs[3], 50.0 * 2.0, 1e-4); // as long as it is
+    values_free(&values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +189,8 @@ int main(void)
         cmocka_unit_test(test_broken_springs_are_told_and_do_not_count),
         cmocka_unit_test(test_nodes_have_the_mean_of_their_springs),
         cmocka_unit_test(test_nodes_without_springs_get_values_from_their_faces),
+        cmocka_unit_test(test_slack_springs_have_no_tension),
+        cmocka_unit_test(test_springs_without_rest_length_pull_all_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
     X(kinds, spring_count)                                                                         \
     X(rest_lengths, spring_count)                                                                  \
     X(stiffnesses, spring_count)                                                                   \
+    X(laws, spring_count)                                                                          \
     X(faces, face_count)                                                                           \
     X(holds, node_count)                                                                           \
     X(colliders, collider_count)
@@ -83,6 +84,7 @@ static void fill_springs(const struct topology *topology, const struct topology_
             subject->kinds[place] = (uint8_t)kind_of(body, number - body->first_spring);
             subject->rest_lengths[place] = (float)run.rest_length;
             subject->stiffnesses[place] = (float)topology->materials[run.material].stiffness;
+            subject->laws[place] = (uint8_t)topology->materials[run.material].law;
         }
         spring += run.count;
     }
@@ -123,7 +125,7 @@ static void fill_space(const struct taut_solver *solver, struct subject *subject
             high[axis] = fmax(high[axis], at[axis]);
         }
     }
-    const double *upwards = &up.x;
+    const double upwards[3] = {up.x, up.y, up.z};
     for (int axis = 0; axis < 3; axis++) {
         subject->up[axis] = (float)upwards[axis];
         subject->low[axis] = (float)low[axis];

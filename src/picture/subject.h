@@ -31,6 +31,7 @@ struct subject {
     uint8_t *kinds;       // a spring: index of its kind in its body's type (spring_kind_name)
     float *rest_lengths;  // a spring, m, as built
     float *stiffnesses;   // a spring, N/m
+    uint8_t *laws;        // a spring: enum spring_law
     uint32_t (*faces)[3]; // outside is where their nodes are seen counter-clockwise; the third is
                           // the second again where the body's arity is 2
     uint8_t *holds;       // a node: enum hold

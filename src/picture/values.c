@@ -36,23 +36,43 @@ void values_free(struct values *values)
     *values = (struct values){0};
 }
 
-static float strain_of(const struct subject *subject, const float *positions, uint64_t spring)
+static float length_of(const struct subject *subject, const float *positions, uint64_t spring)
 {
     const float *a = positions + 3 * (size_t)subject->springs[spring][0];
     const float *b = positions + 3 * (size_t)subject->springs[spring][1];
     float x = b[0] - a[0], y = b[1] - a[1], z = b[2] - a[2];
+    return sqrtf(x * x + y * y + z * z);
+}
+
+static float strain_of(const struct subject *subject, const struct subject_moment *moment,
+                       uint64_t spring)
+{
+    if (moment->strains)
+        return moment->strains[spring];
     float rest = subject->rest_lengths[spring];
-    return rest > 0.0f ? (sqrtf(x * x + y * y + z * z) - rest) / rest : 0.0f;
+    return rest > 0.0f ? (length_of(subject, moment->positions, spring) - rest) / rest : 0.0f;
+}
+
+// k (L - L0), and 0 where the law is slack. Strain knows of a rest length that has yielded; a
+// spring without rest length has no strain.
+static float tension_of(const struct subject *subject, const struct subject_moment *moment,
+                        uint64_t spring)
+{
+    float rest = subject->rest_lengths[spring];
+    float longer = rest > 0.0f ? strain_of(subject, moment, spring) * rest
+                               : length_of(subject, moment->positions, spring);
+    enum spring_law law = (enum spring_law)subject->laws[spring];
+    if ((law == LAW_TENSION_ONLY && longer < 0.0f) ||
+        (law == LAW_COMPRESSION_ONLY && longer > 0.0f))
+        return 0.0f;
+    return subject->stiffnesses[spring] * longer;
 }
 
 static void take_springs(struct values *values, const struct subject *subject,
                          const struct subject_moment *moment, bool tension, uint64_t every)
 {
     for (uint64_t i = 0; i < subject->spring_count; i += every) {
-        float strain =
-            moment->strains ? moment->strains[i] : strain_of(subject, moment->positions, i);
-        float value =
-            tension ? strain * subject->rest_lengths[i] * subject->stiffnesses[i] : strain;
+        float value = tension ? tension_of(subject, moment, i) : strain_of(subject, moment, i);
         values->springs[i] = moment->broken && moment->broken[i] ? VALUE_BROKEN : value;
     }
 }

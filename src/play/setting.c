@@ -145,6 +145,7 @@ static bool same_subject(const struct subject *a, const struct subject *b)
            same_bytes(a->kinds, b->kinds, a->spring_count, sizeof *a->kinds) &&
            same_bytes(a->rest_lengths, b->rest_lengths, a->spring_count, sizeof *a->rest_lengths) &&
            same_bytes(a->stiffnesses, b->stiffnesses, a->spring_count, sizeof *a->stiffnesses) &&
+           same_bytes(a->laws, b->laws, a->spring_count, sizeof *a->laws) &&
            same_bytes(a->faces, b->faces, a->face_count, sizeof *a->faces) &&
            same_bytes(a->holds, b->holds, a->node_count, sizeof *a->holds);
 }
