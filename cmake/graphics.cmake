@@ -72,11 +72,12 @@ if(TAUT_HAS_PICTURES)
         PkgConfig::EGL PkgConfig::CAIRO)
 endif()
 
-# taut_view: the window. C++ is what Dear ImGui is written in; one file of ours speaks it.
+# taut_view: the window. C++ is what Dear ImGui is written in; two files of ours speak it.
 if(TAUT_HAS_VIEWER)
     add_library(taut_view STATIC
         src/view/window.c
         src/view/gui.cc
+        src/view/gui_panels.cc
         src/view/screen.c
         src/view/redraw.c
         src/view/pick.c
@@ -103,7 +104,7 @@ if(TAUT_HAS_VIEWER)
         src/view/journal.c
         src/view/view.c
     )
-    set_source_files_properties(src/view/gui.cc PROPERTIES
+    set_source_files_properties(src/view/gui.cc src/view/gui_panels.cc PROPERTIES
         COMPILE_OPTIONS "-Wall;-Wextra;-Wshadow;$<$<BOOL:${TAUT_WERROR}>:-Werror>")
     target_compile_features(taut_view PRIVATE cxx_std_17)
     target_include_directories(taut_view PUBLIC src)

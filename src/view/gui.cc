@@ -1,13 +1,14 @@
 // gui.h over Dear ImGui 1.86: each function hands on to one of its own, and notes where the thing
 // is.
-#include "view/gui.h"
+#include "view/gui_parts.h"
+#include "view/window.h"
 
-#include <imgui.h>
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 
 #include <algorithm>
-#include <cfloat>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,13 +19,22 @@ void (*watcher)(void *context, const char *name, struct gui_box box);
 void *watcher_context;
 std::vector<std::string> names;
 
-ImU32 packed(struct gui_colour colour)
+void load_font(const char *font, float size)
+{
+    static const ImWchar ranges[] = {0x20,   0xFF,   0x370,  0x3FF,  0x2000, 0x209F, 0x2190,
+                                     0x22FF, 0x23CF, 0x23FA, 0x25A0, 0x25FF, 0};
+    ImGuiIO &io = ImGui::GetIO();
+    if (!font || !io.Fonts->AddFontFromFileTTF(font, size, nullptr, ranges))
+        io.Fonts->AddFontDefault();
+}
+} // namespace
+
+ImU32 gui_packed(struct gui_colour colour)
 {
     return ImGui::ColorConvertFloat4ToU32({colour.red, colour.green, colour.blue, colour.alpha});
 }
 
-// Tells the watcher of the thing that was just said; of so much of its width, without its label.
-bool seen(const char *label, bool result, float width = FLT_MAX)
+bool gui_seen(const char *label, bool result, float width)
 {
     if (watcher && ImGui::IsItemVisible()) {
         std::string name;
@@ -40,16 +50,6 @@ bool seen(const char *label, bool result, float width = FLT_MAX)
     return result;
 }
 
-void load_font(const char *font, float size)
-{
-    static const ImWchar ranges[] = {0x20,   0xFF,   0x370,  0x3FF,  0x2000, 0x209F, 0x2190,
-                                     0x22FF, 0x23CF, 0x23FA, 0x25A0, 0x25FF, 0};
-    ImGuiIO &io = ImGui::GetIO();
-    if (!font || !io.Fonts->AddFontFromFileTTF(font, size, nullptr, ranges))
-        io.Fonts->AddFontDefault();
-}
-} // namespace
-
 bool gui_start(struct GLFWwindow *window, const char *font, float font_size)
 {
     IMGUI_CHECKVERSION();
@@ -60,7 +60,7 @@ bool gui_start(struct GLFWwindow *window, const char *font, float font_size)
     load_font(font, font_size);
     gui_look(false);
     ImGui::GetStyle().ScaleAllSizes(font_size / 15);
-    if (!ImGui_ImplGlfw_InitForOpenGL(window, true))
+    if (!ImGui_ImplGlfw_InitForOpenGL(window, false))
         return false;
     return ImGui_ImplOpenGL3_Init("#version 330 core");
 }
@@ -101,6 +101,23 @@ void gui_look(bool dark)
 const char *gui_version(void)
 {
     return ImGui::GetVersion();
+}
+
+void gui_event(struct GLFWwindow *window, const struct event *event)
+{
+    int action = event->repeated ? GLFW_REPEAT : event->down ? GLFW_PRESS : GLFW_RELEASE;
+    if (event->kind == EVENT_BUTTON)
+        ImGui_ImplGlfw_MouseButtonCallback(window, event->code, action, event->modifiers);
+    else if (event->kind == EVENT_WHEEL)
+        ImGui_ImplGlfw_ScrollCallback(window, 0, event->amount);
+    else if (event->kind == EVENT_KEY)
+        ImGui_ImplGlfw_KeyCallback(window, event->code, 0, action, event->modifiers);
+    else if (event->kind == EVENT_TEXT)
+        ImGui_ImplGlfw_CharCallback(window, (unsigned)event->code);
+    else if (event->kind == EVENT_ENTER)
+        ImGui_ImplGlfw_CursorEnterCallback(window, event->down);
+    else if (event->kind == EVENT_FOCUS)
+        ImGui_ImplGlfw_WindowFocusCallback(window, event->down);
 }
 
 void gui_frame(bool button, float x, float y)
@@ -152,99 +169,6 @@ void gui_pop(void)
     names.pop_back();
 }
 
-// ---- Panels
-
-bool gui_panel(const char *title, struct gui_box box)
-{
-    ImGui::SetNextWindowPos({box.x, box.y});
-    ImGui::SetNextWindowSize({box.width, box.height});
-    return ImGui::Begin(title, nullptr,
-                        (ImGuiWindowFlags_NoDecoration & ~ImGuiWindowFlags_NoScrollbar) |
-                            ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus |
-                            ImGuiWindowFlags_NoNav);
-}
-
-void gui_panel_end(void)
-{
-    ImGui::End();
-}
-
-bool gui_window(const char *title, struct gui_box first, bool *open)
-{
-    ImGui::SetNextWindowPos({first.x, first.y}, ImGuiCond_Appearing);
-    ImGui::SetNextWindowSize({first.width, first.height}, ImGuiCond_Appearing);
-    return ImGui::Begin(title, open, ImGuiWindowFlags_NoNav);
-}
-
-void gui_window_end(void)
-{
-    ImGui::End();
-}
-
-bool gui_tabs(const char *name)
-{
-    return ImGui::BeginTabBar(name);
-}
-
-void gui_tabs_end(void)
-{
-    ImGui::EndTabBar();
-}
-
-bool gui_tab(const char *title)
-{
-    bool open = ImGui::BeginTabItem(title);
-    return seen(title, open);
-}
-
-void gui_tab_end(void)
-{
-    ImGui::EndTabItem();
-}
-
-bool gui_section(const char *title, bool open_at_first)
-{
-    return seen(title,
-                ImGui::CollapsingHeader(title, open_at_first ? ImGuiTreeNodeFlags_DefaultOpen : 0));
-}
-
-bool gui_branch(const char *title)
-{
-    return seen(title, ImGui::TreeNode(title));
-}
-
-void gui_branch_end(void)
-{
-    ImGui::TreePop();
-}
-
-bool gui_menu_bar(float *height)
-{
-    bool open = ImGui::BeginMainMenuBar();
-    *height = open ? ImGui::GetWindowSize().y : 0;
-    return open;
-}
-
-void gui_menu_bar_end(void)
-{
-    ImGui::EndMainMenuBar();
-}
-
-bool gui_menu(const char *title)
-{
-    return seen(title, ImGui::BeginMenu(title));
-}
-
-void gui_menu_end(void)
-{
-    ImGui::EndMenu();
-}
-
-bool gui_menu_item(const char *title, const char *key, bool chosen, bool possible)
-{
-    return seen(title, ImGui::MenuItem(title, key, chosen, possible));
-}
-
 // ---- Things
 
 void gui_text(const char *text)
@@ -259,24 +183,24 @@ void gui_text_wrapped(const char *text)
 
 void gui_text_coloured(struct gui_colour colour, const char *text)
 {
-    ImGui::PushStyleColor(ImGuiCol_Text, packed(colour));
+    ImGui::PushStyleColor(ImGuiCol_Text, gui_packed(colour));
     ImGui::TextWrapped("%s", text);
     ImGui::PopStyleColor();
 }
 
 bool gui_button(const char *label)
 {
-    return seen(label, ImGui::Button(label));
+    return gui_seen(label, ImGui::Button(label));
 }
 
 bool gui_check(const char *label, bool *on)
 {
-    return seen(label, ImGui::Checkbox(label, on));
+    return gui_seen(label, ImGui::Checkbox(label, on));
 }
 
 bool gui_choice(const char *label, int *index, const char *const *items, int count)
 {
-    return seen(label, ImGui::Combo(label, index, items, count));
+    return gui_seen(label, ImGui::Combo(label, index, items, count));
 }
 
 bool gui_slider(const char *label, double *values, int count, double least, double most,
@@ -286,24 +210,25 @@ bool gui_slider(const char *label, double *values, int count, double least, doub
     bool changed = ImGui::SliderScalarN(
         label, ImGuiDataType_Double, values, count, &least, &most, format,
         ImGuiSliderFlags_NoRoundToFormat | (logarithmic ? ImGuiSliderFlags_Logarithmic : 0));
-    return seen(label, changed, width);
+    return gui_seen(label, changed, width);
 }
 
 bool gui_count(const char *label, int *values, int count)
 {
     if (count == 1)
-        return seen(label, ImGui::InputInt(label, values, 1, 10));
-    return seen(label, ImGui::InputScalarN(label, ImGuiDataType_S32, values, count));
+        return gui_seen(label, ImGui::InputInt(label, values, 1, 10));
+    return gui_seen(label, ImGui::InputScalarN(label, ImGuiDataType_S32, values, count));
 }
 
 bool gui_line(const char *label, char *text, size_t size)
 {
-    return seen(label, ImGui::InputText(label, text, size, ImGuiInputTextFlags_EnterReturnsTrue));
+    return gui_seen(label,
+                    ImGui::InputText(label, text, size, ImGuiInputTextFlags_EnterReturnsTrue));
 }
 
 bool gui_entry(const char *label, bool chosen)
 {
-    return seen(label, ImGui::Selectable(label, chosen, ImGuiSelectableFlags_DontClosePopups));
+    return gui_seen(label, ImGui::Selectable(label, chosen, ImGuiSelectableFlags_DontClosePopups));
 }
 
 bool gui_list(const char *name, float height)
@@ -322,7 +247,7 @@ void gui_plot(const char *label, const float *values, int count, const char *ove
     ImGui::PlotLines("##plot", values, count, 0, over, FLT_MAX, FLT_MAX,
                      {ImGui::GetContentRegionAvail().x, height});
     ImGui::PopID();
-    seen(label, false);
+    gui_seen(label, false);
 }
 
 void gui_tooltip(const char *text)
@@ -344,48 +269,4 @@ bool gui_is_held(void)
 bool gui_is_let_go(void)
 {
     return ImGui::IsItemDeactivatedAfterEdit();
-}
-
-// ---- Layout
-
-void gui_same_line(void)
-{
-    ImGui::SameLine();
-}
-
-void gui_separator(void)
-{
-    ImGui::Separator();
-}
-
-void gui_width(float width)
-{
-    ImGui::SetNextItemWidth(width);
-}
-
-float gui_line_height(void)
-{
-    return ImGui::GetFrameHeightWithSpacing();
-}
-
-void gui_disable(bool disabled)
-{
-    ImGui::BeginDisabled(disabled);
-}
-
-void gui_enable(void)
-{
-    ImGui::EndDisabled();
-}
-
-// ---- On the scene
-
-void gui_stroke(float x0, float y0, float x1, float y1, struct gui_colour colour, float width)
-{
-    ImGui::GetBackgroundDrawList()->AddLine({x0, y0}, {x1, y1}, packed(colour), width);
-}
-
-void gui_ring(float x, float y, float radius, struct gui_colour colour, float width)
-{
-    ImGui::GetBackgroundDrawList()->AddCircle({x, y}, radius, packed(colour), 0, width);
 }

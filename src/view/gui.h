@@ -11,6 +11,7 @@ extern "C" {
 #endif
 
 struct GLFWwindow;
+struct event;
 
 struct gui_box {
     float x, y, width, height;
@@ -20,11 +21,14 @@ struct gui_colour {
     float red, green, blue, alpha;
 };
 
-// Listens to the window's events as well as whoever listened before. `font` may be NULL.
+// `font` may be NULL.
 bool gui_start(struct GLFWwindow *window, const char *font, float font_size);
 void gui_stop(void);
 void gui_look(bool dark);
 const char *gui_version(void);
+
+// Tells it of an event of the window, before the frame in which it counts.
+void gui_event(struct GLFWwindow *window, const struct event *event);
 
 // Begins a frame. A button that was pressed or let go since the last one was so at (x, y): the
 // toolkit itself would take it to be where the pointer is by now.

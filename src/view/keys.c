@@ -107,6 +107,6 @@ void view_take_event(struct view *view, const struct event *event)
 {
     if (event->kind == EVENT_KEY)
         key_event(view, event);
-    else
+    else if (event->kind == EVENT_BUTTON || event->kind == EVENT_MOVE || event->kind == EVENT_WHEEL)
         mouse_event(view, event);
 }

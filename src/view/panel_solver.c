@@ -21,12 +21,13 @@ static void draw_critical(const struct view *view, const struct scene_simulation
     if (status->critical_dt == INFINITY)
         snprintf(text, sizeof text, "critical step: none, stable at any");
     else if (status->critical_dt > 0)
-        snprintf(text, sizeof text, "critical step: %.4g s%s", status->critical_dt,
-                 status->critical_fresh ? "" : " (before the last change)");
+        snprintf(text, sizeof text, "critical step: %s%.4g s",
+                 status->critical_fresh ? "" : "at least ", status->critical_dt);
     else
         snprintf(text, sizeof text, "critical step: not known yet");
-    // Of a given dt; an automatic one keeps below by itself.
-    bool exceeded = status->critical_dt > 0 && status->dt > status->critical_dt;
+    // A bound that is exceeded says nothing; an automatic dt keeps below by itself.
+    bool exceeded =
+        status->critical_fresh && status->critical_dt > 0 && status->dt > status->critical_dt;
     if (exceeded)
         gui_text_coloured(red, text);
     else

@@ -73,16 +73,49 @@ static void want_strains(struct view *view)
 
 // ---- A frame
 
+// Whether one event is the press that ends by the other. Letters that are typed are told apart by
+// events of their own.
+static bool is_press_of(const struct event *press, const struct event *release)
+{
+    enum { CONTROL = 2, FIRST_WITHOUT_LETTER = 256 }; // as GLFW numbers them
+    return press->kind == release->kind && press->code == release->code && press->down &&
+           (press->kind == EVENT_BUTTON || press->code >= FIRST_WITHOUT_LETTER ||
+            press->modifiers & CONTROL);
+}
+
+// How many of the events that wait belong into this frame, which the panels are told of. A button
+// or key that went down and up since the last one goes up in the next: the panels look at what is
+// down, once a frame.
+static int begin_panels(struct view *view)
+{
+    struct event event, before, button = {0};
+    int count = 0;
+    bool pressed = false, over = false;
+    for (; !over && window_see_event(view->window, count, &event); count++) {
+        bool goes_up = !event.down && (event.kind == EVENT_BUTTON || event.kind == EVENT_KEY);
+        for (int i = 0; goes_up && !over && i < count; i++)
+            over = window_see_event(view->window, i, &before) && is_press_of(&before, &event);
+        if (over)
+            break;
+        gui_event(window_handle(view->window), &event);
+        if (event.kind == EVENT_BUTTON && !pressed) {
+            button = event;
+            pressed = true;
+        }
+    }
+    gui_frame(pressed, (float)button.x, (float)button.y);
+    return count;
+}
+
 static taut_status draw_frame(struct view *view, taut_error *error)
 {
     int width, height;
     window_size(view->window, &width, &height);
     journal_frame(&view->journal);
-    struct event event = {0};
-    bool button = window_next_button(view->window, &event);
-    gui_frame(button, (float)event.x, (float)event.y);
-    while (window_next_event(view->window, &event))
-        view_take_event(view, &event);
+    struct event event;
+    for (int count = begin_panels(view); count > 0; count--)
+        if (window_next_event(view->window, &event))
+            view_take_event(view, &event);
     mouse_follow(view);
     panels_draw(view);
     look_back(view);
@@ -137,7 +170,10 @@ static taut_status run(struct view *view, const struct view_options *options, ta
         want_strains(view);
         bool last = is_over(view, options, view->frames + 1);
         bool said = view->banner.text[0] != '\0';
-        bool changed = fresh || news || held || said || view->scene_stale || options->frames > 0;
+        struct event waiting;
+        bool left = window_see_event(view->window, 0, &waiting);
+        bool changed =
+            left || fresh || news || held || said || view->scene_stale || options->frames > 0;
         bool due = last || clock_seconds() >= journal_due(&view->journal);
         if (!redraw_draws(&redraw, view->window, changed) && !due)
             continue;

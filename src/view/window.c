@@ -99,8 +99,17 @@ static void on_size(GLFWwindow *handle, int width, int height)
 
 static void on_entry(GLFWwindow *handle, int entered)
 {
-    (void)entered;
-    touch(handle);
+    add_event(handle, (struct event){.kind = EVENT_ENTER, .down = entered == GLFW_TRUE});
+}
+
+static void on_focus(GLFWwindow *handle, int focused)
+{
+    add_event(handle, (struct event){.kind = EVENT_FOCUS, .down = focused == GLFW_TRUE});
+}
+
+static void on_letter(GLFWwindow *handle, unsigned letter)
+{
+    add_event(handle, (struct event){.kind = EVENT_TEXT, .code = (int)letter});
 }
 
 static void listen(struct window *window)
@@ -114,6 +123,8 @@ static void listen(struct window *window)
     glfwSetWindowRefreshCallback(window->handle, touch);
     glfwSetWindowCloseCallback(window->handle, touch);
     glfwSetCursorEnterCallback(window->handle, on_entry);
+    glfwSetWindowFocusCallback(window->handle, on_focus);
+    glfwSetCharCallback(window->handle, on_letter);
 }
 
 // Mesa's software renderer takes every core unless told otherwise; those are the solver's. With no
@@ -211,14 +222,12 @@ bool window_next_event(struct window *window, struct event *event)
     return true;
 }
 
-bool window_next_button(const struct window *window, struct event *event)
+bool window_see_event(const struct window *window, int index, struct event *event)
 {
-    for (int i = 0; i < window->count; i++) {
-        *event = window->events[(window->first + i) % EVENTS_MAX];
-        if (event->kind == EVENT_BUTTON)
-            return true;
-    }
-    return false;
+    if (index >= window->count)
+        return false;
+    *event = window->events[(window->first + index) % EVENTS_MAX];
+    return true;
 }
 
 bool window_is_touched(struct window *window)

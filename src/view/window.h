@@ -7,12 +7,20 @@
 
 #include <stdbool.h>
 
-enum event_kind { EVENT_BUTTON, EVENT_MOVE, EVENT_WHEEL, EVENT_KEY };
+enum event_kind {
+    EVENT_BUTTON,
+    EVENT_MOVE,
+    EVENT_WHEEL,
+    EVENT_KEY,
+    EVENT_TEXT,  // a letter was typed
+    EVENT_ENTER, // the pointer came (down) or left
+    EVENT_FOCUS  // the keyboard came (down) or left
+};
 
 // Modifiers and keys have GLFW's numbers.
 struct event {
     enum event_kind kind;
-    int code;      // the button (0 left, 1 right, 2 middle) or the key
+    int code;      // the button (0 left, 1 right, 2 middle), the key or the letter (Unicode)
     bool down;     // else up
     bool repeated; // a key held down
     int modifiers;
@@ -39,8 +47,8 @@ void window_wake(void *context);
 // The oldest event that was not taken yet; false if there is none.
 bool window_next_event(struct window *window, struct event *event);
 
-// The oldest press or release among those not taken yet, which stays there.
-bool window_next_button(const struct window *window, struct event *event);
+// Event `index` of those that were not taken yet, the oldest first, which stays there.
+bool window_see_event(const struct window *window, int index, struct event *event);
 
 // Whether anything at all came, or the window must be drawn again; asking clears it.
 bool window_is_touched(struct window *window);
