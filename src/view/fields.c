@@ -107,7 +107,7 @@ struct label {
 static struct label begin_widget(const struct field *field)
 {
     char folder[FIELD_PATH_SIZE];
-    struct label label;
+    struct label label = {""};
     const char *dot = strrchr(field->path, '.');
     const char *last = dot ? dot + 1 : field->path;
     field_path(folder, "%.*s", dot ? (int)(dot - field->path) : 0, field->path);

@@ -67,7 +67,8 @@ static void send(struct view *view)
     for (int i = 0; i < KEYS; i++)
         for (int axis = 0; axis < 3 && leader->down[i]; axis++)
             velocity[axis] += leader->speed * keys[i].direction[axis];
-    if (memcmp(velocity, leader->velocity, sizeof velocity) == 0)
+    const double *before = leader->velocity;
+    if (velocity[0] == before[0] && velocity[1] == before[1] && velocity[2] == before[2])
         return;
     memcpy(leader->velocity, velocity, sizeof velocity);
     player_lead(view->player, leader->node, velocity);

@@ -84,10 +84,9 @@ char *materials_text(const struct scene_body *body, unsigned kinds)
 }
 
 struct material_place {
+    const char *shown; // beside the slider of the stiffness
     enum place place;
     char path[FIELD_PATH_SIZE]; // before ".stiffness"
-    const char *shown;          // beside the slider of the stiffness
-    bool is_of_network;         // whose springs have materials of their own too
 };
 
 // One key of a material; true when it was changed.
@@ -119,8 +118,11 @@ static bool is_there(const struct material *material, const struct schema_key *k
         return material->law != LAW_RIGID;
     if (strcmp(key->name, "rest_length") == 0)
         return material->has_rest_length;
-    return key->type != VALUE_NUMBER ||
-           isfinite(*(const double *)((const char *)material + key->offset));
+    if (strcmp(key->name, "break_at") == 0)
+        return isfinite(material->break_at);
+    if (strcmp(key->name, "yield_at") == 0)
+        return isfinite(material->yield_at);
+    return true;
 }
 
 // The slider of the stiffness, or everything else; sends what was changed.

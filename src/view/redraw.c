@@ -39,8 +39,10 @@ void redraw_wait(const struct redraw *redraw, struct window *window, bool busy, 
         now = clock_seconds();
     }
     // Events wake the sleeper; they wait in their queue until the frame is due.
-    for (; now < until; now = clock_seconds())
+    while (now < until) {
         window_wait(window, until - now);
+        now = clock_seconds();
+    }
     window_wait(window, 0);
 }
 

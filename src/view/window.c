@@ -146,10 +146,10 @@ static GLFWwindow *make_handle(int width, int height, const char *title)
     return glfwCreateWindow(width, height, title, NULL, NULL);
 }
 
-taut_status window_open(int width, int height, const char *title, struct window **result,
+taut_status window_open(int width, int height, const char *title, struct window **window,
                         taut_error *error)
 {
-    *result = NULL;
+    *window = NULL;
     glfw_words[0] = '\0';
     leave_cores();
     glfwSetErrorCallback(note_error);
@@ -157,27 +157,27 @@ taut_status window_open(int width, int height, const char *title, struct window 
         return fail(error, TAUT_ERROR_UNSUPPORTED,
                     "there is no display for a window (%s); 'taut render' draws without one",
                     glfw_words);
-    struct window *window = calloc(1, sizeof *window);
-    if (window)
-        window->handle = make_handle(width, height, title);
-    if (!window || !window->handle) {
+    struct window *made = calloc(1, sizeof *made);
+    if (made)
+        made->handle = make_handle(width, height, title);
+    if (!made || !made->handle) {
         taut_status status =
-            window ? fail(error, TAUT_ERROR_UNSUPPORTED,
-                          "this display gives no window with OpenGL 3.3 (%s); 'taut render' draws "
-                          "without one",
-                          glfw_words)
-                   : fail_memory(error, "the window");
-        free(window);
+            made ? fail(error, TAUT_ERROR_UNSUPPORTED,
+                        "this display gives no window with OpenGL 3.3 (%s); 'taut render' draws "
+                        "without one",
+                        glfw_words)
+                 : fail_memory(error, "the window");
+        free(made);
         glfwTerminate();
         return status;
     }
-    glfwMakeContextCurrent(window->handle);
+    glfwMakeContextCurrent(made->handle);
     glfwSwapInterval(1);
-    listen(window);
-    window->touched = true;
-    window->device = (const char *)glGetString(GL_RENDERER);
+    listen(made);
+    made->touched = true;
+    made->device = (const char *)glGetString(GL_RENDERER);
     atomic_store(&is_open, true);
-    *result = window;
+    *window = made;
     return TAUT_OK;
 }
 
