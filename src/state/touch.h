@@ -25,8 +25,8 @@ struct hand {
     uint32_t node;
     vec3 target;               // m
     double stiffness, damping; // N/m, N s/m
-    vec3 start; // m, where the node was at the start of the step
-    vec3 force; // N, of the last step
+    vec3 start;                // m, where the node was at the start of the step
+    vec3 force;                // N, of the last step
 };
 
 #endif
