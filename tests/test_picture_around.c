@@ -1,0 +1,226 @@
+// What stands around bodies in pictures: ground and shadow, spheres, wind, hands, legend, caption,
+// outlines and backgrounds. As in test_picture.c, each is looked for at its pixels.
+#include "picture_fixture.h"
+
+#include <stdio.h>
+
+#define START                                                                                      \
+    "precision: double\n"                                                                          \
+    "simulation: {integrator: symplectic_euler, dt: 0.001, steps: 10}\n"
+
+// Three springs along x, stretched, at rest and compressed, with a pin and a driven node.
+static const char chain_text[] =
+    START "bodies:\n"
+          "  - {name: chain, type: network, nodes: [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]],\n"
+          "     node_mass: 1, stiffness: 10, pins: [0],\n"
+          "     drives: [{node: 3, velocity: [[0, [0, 1, 0]]]}],\n"
+          "     springs: [[0, 1, {rest_length: 0.5}], [1, 2], [2, 3, {rest_length: 2}]]}\n";
+
+static const char cloth_text[] =
+    START "bodies:\n"
+          "  - {name: cloth, type: cloth, origin: [-1, 0, 0], u: [2, 0, 0], v: [0, 2, 0],\n"
+          "     nodes: [25, 25], mass: 1, springs: {structural: {stiffness: 100}}}\n";
+
+// A cloth that lies above the ground, and a sphere.
+static const char above_text[] =
+    START "environment: {gravity: [0, -9.81, 0], wind: {velocity: [3, 0, 0]}}\n"
+          "bodies:\n"
+          "  - {name: cloth, type: cloth, origin: [-1, 1, 1], u: [2, 0, 0], v: [0, 0, -2],\n"
+          "     nodes: [9, 9], mass: 1, springs: {structural: {stiffness: 100}}}\n"
+          "colliders:\n"
+          "  - {type: plane, point: [0, 0, 0], normal: [0, 1, 0], stiffness: 100}\n"
+          "  - {type: sphere, center: [2, 0.5, 0], radius: 0.5, stiffness: 100}\n";
+
+static const char ring_text[] =
+    START "environment: {gravity: [0, -9.81, 0]}\n"
+          "bodies:\n"
+          "  - {name: ring, type: ring, center: [0, 1.5, 0], radius: 1, nodes: 24, mass: 1,\n"
+          "     springs: {edges: {stiffness: 50}}}\n"
+          "colliders: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0], stiffness: 100}]\n";
+
+static size_t differ_at_all(const struct image *a, const struct image *b, int more_than)
+{
+    return differing(a, b, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT, more_than);
+}
+
+static void test_shadow_darkens_the_ground(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(above_text);
+    struct image empty = picture_of(&scenery, LAYER_GROUND);
+    struct image cloth = picture_of(&scenery, LAYER_FACES);
+    struct image ground = picture_of(&scenery, LAYER_COLLIDERS);
+    struct image both = picture_of(&scenery, LAYER_COLLIDERS | LAYER_FACES);
+    size_t darker = 0, lighter = 0;
+    for (int y = 0; y < PICTURE_HEIGHT; y++) {
+        for (int x = 0; x < PICTURE_WIDTH; x++) {
+            if (apart(pixel_at(&cloth, x, y), pixel_at(&empty, x, y)) > 3)
+                continue; // the cloth itself
+            int change = pixel_at(&both, x, y).green - pixel_at(&ground, x, y).green;
+            darker += change < -25;
+            lighter += change > 25;
+        }
+    }
+    assert_true(darker > 500);
+    assert_true(lighter < 20);
+    image_free(&empty);
+    image_free(&cloth);
+    image_free(&ground);
+    image_free(&both);
+    scenery_free(&scenery);
+}
+
+static void test_spheres_are_drawn_where_they_are_now(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(above_text);
+    vec3 there = {2, 0.5, 0}, away = {-1.5, 0.5, 0.5};
+    struct image before = picture_of(&scenery, LAYER_COLLIDERS);
+    scenery.store.spheres[1].centre[0] = (float)away.x;
+    scenery.store.spheres[1].centre[2] = (float)away.z;
+    struct image after = picture_of(&scenery, LAYER_COLLIDERS);
+    assert_true(apart(pixel_of(&before, &scenery, there), pixel_of(&after, &scenery, there)) > 15);
+    assert_true(apart(pixel_of(&before, &scenery, away), pixel_of(&after, &scenery, away)) > 15);
+    image_free(&before);
+    image_free(&after);
+    scenery_free(&scenery);
+}
+
+static void test_wind_is_shown_in_a_corner(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(above_text);
+    struct image without = picture_of(&scenery, LAYER_FACES);
+    struct image with = picture_of(&scenery, LAYER_FACES | LAYER_WIND);
+    size_t in_corner =
+        differing(&with, &without, PICTURE_WIDTH * 2 / 3, 0, PICTURE_WIDTH, PICTURE_HEIGHT / 3, 20);
+    assert_true(in_corner > 40);
+    assert_int_equal(differ_at_all(&with, &without, 20), in_corner);
+    scenery.store.moment.wind[0] = 0;
+    struct image calm = picture_of(&scenery, LAYER_FACES | LAYER_WIND);
+    assert_true(image_difference(&calm, &without) < 0.01);
+    image_free(&without);
+    image_free(&with);
+    image_free(&calm);
+    scenery_free(&scenery);
+}
+
+static void test_hands_are_shown(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(chain_text);
+    struct image without = picture_of(&scenery, LAYER_SPRINGS);
+    struct subject_line pull = {{1, 0, 0}, {1.5f, 0.8f, 0}};
+    scenery.store.moment.pulls = &pull;
+    scenery.store.moment.pull_count = 1;
+    struct image with = picture_of(&scenery, LAYER_SPRINGS);
+    struct pixel hand = pixel_of(&with, &scenery, vec3_make(1.5, 0.8, 0));
+    assert_true(hand.red > hand.blue + 60);
+    vec3 along = {1.25, 0.4, 0};
+    assert_true(apart(pixel_of(&with, &scenery, along), pixel_of(&without, &scenery, along)) > 40);
+    image_free(&without);
+    image_free(&with);
+    scenery_free(&scenery);
+}
+
+static void test_legend_is_in_the_corner_below(void **state)
+{
+    (void)state;
+    static const enum colouring colourings[] = {COLOURING_STRAIN, COLOURING_KIND};
+    struct scenery scenery = scenery_of(cloth_text);
+    for (int i = 0; i < 2; i++) {
+        scenery.options.colouring = colourings[i];
+        struct image without = picture_of(&scenery, LAYER_FACES);
+        struct image with = picture_of(&scenery, LAYER_FACES | LAYER_LEGEND);
+        size_t in_corner = differing(&with, &without, PICTURE_WIDTH / 3, PICTURE_HEIGHT * 3 / 5,
+                                     PICTURE_WIDTH, PICTURE_HEIGHT, 10);
+        assert_true(in_corner > 300);
+        assert_int_equal(differ_at_all(&with, &without, 10), in_corner);
+        image_free(&without);
+        image_free(&with);
+    }
+    scenery.options.colouring = COLOURING_PLAIN; // nothing to explain
+    struct image without = picture_of(&scenery, LAYER_FACES);
+    struct image with = picture_of(&scenery, LAYER_FACES | LAYER_LEGEND);
+    assert_true(image_difference(&with, &without) < 0.01);
+    image_free(&without);
+    image_free(&with);
+    scenery_free(&scenery);
+}
+
+static void test_caption_says_the_time(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(cloth_text);
+    struct image without = picture_of(&scenery, LAYER_FACES);
+    scenery.options.caption = true;
+    struct image at_0 = picture_of(&scenery, LAYER_FACES);
+    scenery.store.moment.time = 2.5;
+    struct image later = picture_of(&scenery, LAYER_FACES);
+    int right = PICTURE_WIDTH / 2, bottom = PICTURE_HEIGHT / 5;
+    size_t written = differing(&at_0, &without, 0, 0, right, bottom, 20);
+    assert_true(written > 40);
+    assert_int_equal(differ_at_all(&at_0, &without, 20), written);
+    assert_true(differing(&later, &at_0, 0, 0, right, bottom, 20) > 5);
+    image_free(&without);
+    image_free(&at_0);
+    image_free(&later);
+    scenery_free(&scenery);
+}
+
+static void test_outline_is_filled_and_the_ground_below_it_shown(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(ring_text);
+    camera_zoom(&scenery.camera, 1.6);
+    struct image empty = picture_of(&scenery, LAYER_LEGEND);
+    struct image faces = picture_of(&scenery, LAYER_FACES);
+    struct image ground = picture_of(&scenery, LAYER_COLLIDERS);
+    vec3 inside = {0.1, 1.4, 0}, outside = {1.2, 1.4, 0}, below = {0, -0.02, 0};
+    struct pixel filled = pixel_of(&faces, &scenery, inside);
+    assert_true(filled.blue > filled.red + 30);
+    assert_true(apart(pixel_of(&faces, &scenery, outside), pixel_of(&empty, &scenery, outside)) <
+                3);
+    assert_true(apart(pixel_of(&ground, &scenery, below), pixel_of(&empty, &scenery, below)) > 15);
+    assert_true(apart(pixel_of(&ground, &scenery, inside), pixel_of(&empty, &scenery, inside)) < 3);
+    image_free(&empty);
+    image_free(&faces);
+    image_free(&ground);
+    scenery_free(&scenery);
+}
+
+static void test_dark_pictures_are_dark(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(cloth_text);
+    struct image light = picture_of(&scenery, LAYER_GROUND);
+    scenery.options.dark = true;
+    struct image dark = picture_of(&scenery, LAYER_GROUND);
+    assert_true(pixel_at(&light, 5, 5).green > 200);
+    assert_true(pixel_at(&dark, 5, 5).green < 60);
+    image_free(&light);
+    image_free(&dark);
+    scenery_free(&scenery);
+}
+
+int main(void)
+{
+    taut_error error = {0};
+    if (!pictures_begin(&error)) {
+        printf("skipped: %s\n", error.text);
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shadow_darkens_the_ground),
+        cmocka_unit_test(test_spheres_are_drawn_where_they_are_now),
+        cmocka_unit_test(test_wind_is_shown_in_a_corner),
+        cmocka_unit_test(test_hands_are_shown),
+        cmocka_unit_test(test_legend_is_in_the_corner_below),
+        cmocka_unit_test(test_caption_says_the_time),
+        cmocka_unit_test(test_outline_is_filled_and_the_ground_below_it_shown),
+        cmocka_unit_test(test_dark_pictures_are_dark),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    pictures_end();
+    return failed;
+}
