@@ -54,13 +54,31 @@ static void print_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-// Infinity has no place in JSON.
-static void print_number(FILE *out, const char *name, double value)
+// Infinity has no place in JSON, nor has what a run that diverged leaves.
+static void print_value(FILE *out, double value)
 {
     if (isfinite(value))
-        fprintf(out, "\"%s\":%.9g,", name, value);
+        fprintf(out, "%.9g", value);
     else
-        fprintf(out, "\"%s\":null,", name);
+        fputs("null", out);
+}
+
+static void print_number(FILE *out, const char *name, double value)
+{
+    fprintf(out, "\"%s\":", name);
+    print_value(out, value);
+    fputc(',', out);
+}
+
+static void print_three(FILE *out, const char *name, vec3 value)
+{
+    fprintf(out, "\"%s\":[", name);
+    print_value(out, value.x);
+    fputc(',', out);
+    print_value(out, value.y);
+    fputc(',', out);
+    print_value(out, value.z);
+    fputs("],", out);
 }
 
 static void print_status(FILE *out, const struct player_status *status)
@@ -80,9 +98,9 @@ static void print_status(FILE *out, const struct player_status *status)
 
 static void print_scene(FILE *out, const taut_scene *scene)
 {
-    vec3 g = scene->environment.gravity, w = scene->environment.wind.velocity;
-    fprintf(out, "\"gravity\":[%.9g,%.9g,%.9g],\"wind\":[%.9g,%.9g,%.9g],\"scene\":", g.x, g.y, g.z,
-            w.x, w.y, w.z);
+    print_three(out, "gravity", scene->environment.gravity);
+    print_three(out, "wind", scene->environment.wind.velocity);
+    fputs("\"scene\":", out);
     print_text(out, scene->file);
     fputc(',', out);
 }
@@ -93,8 +111,10 @@ static void print_place(const struct view *view, const char *name, vec3 place)
     FILE *out = view->journal.out;
     double x = 0, y = 0, depth;
     bool seen = camera_project(&view->camera, place, &x, &y, &depth);
-    fprintf(out, "\"%s\":{\"at\":[%.9g,%.9g,%.9g],\"seen\":", name, place.x, place.y, place.z);
-    if (seen)
+    fprintf(out, "\"%s\":{", name);
+    print_three(out, "at", place);
+    fputs("\"seen\":", out);
+    if (seen && isfinite(x) && isfinite(y))
         fprintf(out, "[%.2f,%.2f]", x + (double)view->layout.scene.x,
                 y + (double)view->layout.scene.y);
     else
@@ -121,8 +141,8 @@ static void print_nodes(const struct view *view)
     fprintf(out, "\"nodes\":%llu,\"springs\":%llu,\"faces\":%llu,",
             (unsigned long long)subject->node_count, (unsigned long long)subject->springs_in_all,
             (unsigned long long)subject->face_count);
-    fprintf(out, "\"low\":[%.9g,%.9g,%.9g],\"high\":[%.9g,%.9g,%.9g],", (double)low[0],
-            (double)low[1], (double)low[2], (double)high[0], (double)high[1], (double)high[2]);
+    print_three(out, "low", vec3_make((double)low[0], (double)low[1], (double)low[2]));
+    print_three(out, "high", vec3_make((double)high[0], (double)high[1], (double)high[2]));
     print_place(view, "first", node_at(view, 0));
     print_place(view, "middle", node_at(view, subject->node_count / 2));
     print_place(view, "last", node_at(view, subject->node_count - 1));

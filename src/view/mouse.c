@@ -81,6 +81,7 @@ static enum hand_does begin(struct view *view, int button, int modifiers)
         return on_empty(button, modifiers & ~ALT);
     if (button == LEFT && (modifiers & CONTROL || hand->cut_key))
         return begin_cut(view);
+    hand->led_at = player_moment(view->player)->moment.time;
     hand->pick = pick_at(player_subject(view->player), &player_moment(view->player)->moment,
                          &view->camera, hand->x, hand->y, REACH * window_scale(view->window));
     if (hand->pick.kind == PICK_SPHERE) {
@@ -161,10 +162,16 @@ static void aim(struct view *view)
         hand->target = place;
 }
 
-// Towards the pointer, so that it would be there in a moment.
+// Towards the pointer, so that it would be there in a moment: one that is long beside the simulated
+// time between two looks, or the node would go too far, and back still farther.
 static void lead(struct view *view)
 {
-    const double moment = 0.1; // s
+    const double least = 0.1; // s
+    double now = player_moment(view->player)->moment.time;
+    if (now == view->hand.led_at)
+        return; // nothing has moved since
+    double moment = fmax(least, 4 * (now - view->hand.led_at));
+    view->hand.led_at = now;
     vec3 way = vec3_subtract(view->hand.target, place_of(view, view->hand.pick.node));
     const double velocity[3] = {way.x / moment, way.y / moment, way.z / moment};
     player_lead(view->player, view->hand.pick.node, velocity);
