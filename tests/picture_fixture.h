@@ -10,6 +10,15 @@
 
 enum { PICTURE_WIDTH = 320, PICTURE_HEIGHT = 240 };
 
+// How the text of a scene begins.
+#define PICTURE_START                                                                              \
+    "precision: double\n"                                                                          \
+    "simulation: {integrator: symplectic_euler, dt: 0.001, steps: 10}\n"
+
+// A chain of three springs along x, stretched, at rest and compressed, with a pin and a driven
+// node; a cloth; a cloth that lies above the ground, and a sphere; a ring above the ground.
+extern const char chain_text[], cloth_text[], above_text[], ring_text[];
+
 struct scenery {
     taut_solver *solver;
     struct subject subject;
@@ -47,5 +56,8 @@ int apart(struct pixel a, struct pixel b);
 // How many pixels of a rectangle are further apart than so much.
 size_t differing(const struct image *a, const struct image *b, int left, int top, int right,
                  int bottom, int more_than);
+
+// The same of whole pictures.
+size_t differ_at_all(const struct image *a, const struct image *b, int more_than);
 
 #endif

@@ -4,45 +4,6 @@
 
 #include <stdio.h>
 
-#define START                                                                                      \
-    "precision: double\n"                                                                          \
-    "simulation: {integrator: symplectic_euler, dt: 0.001, steps: 10}\n"
-
-// Three springs along x, stretched, at rest and compressed, with a pin and a driven node.
-static const char chain_text[] =
-    START "bodies:\n"
-          "  - {name: chain, type: network, nodes: [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]],\n"
-          "     node_mass: 1, stiffness: 10, pins: [0],\n"
-          "     drives: [{node: 3, velocity: [[0, [0, 1, 0]]]}],\n"
-          "     springs: [[0, 1, {rest_length: 0.5}], [1, 2], [2, 3, {rest_length: 2}]]}\n";
-
-static const char cloth_text[] =
-    START "bodies:\n"
-          "  - {name: cloth, type: cloth, origin: [-1, 0, 0], u: [2, 0, 0], v: [0, 2, 0],\n"
-          "     nodes: [25, 25], mass: 1, springs: {structural: {stiffness: 100}}}\n";
-
-// A cloth that lies above the ground, and a sphere.
-static const char above_text[] =
-    START "environment: {gravity: [0, -9.81, 0], wind: {velocity: [3, 0, 0]}}\n"
-          "bodies:\n"
-          "  - {name: cloth, type: cloth, origin: [-1, 1, 1], u: [2, 0, 0], v: [0, 0, -2],\n"
-          "     nodes: [9, 9], mass: 1, springs: {structural: {stiffness: 100}}}\n"
-          "colliders:\n"
-          "  - {type: plane, point: [0, 0, 0], normal: [0, 1, 0], stiffness: 100}\n"
-          "  - {type: sphere, center: [2, 0.5, 0], radius: 0.5, stiffness: 100}\n";
-
-static const char ring_text[] =
-    START "environment: {gravity: [0, -9.81, 0]}\n"
-          "bodies:\n"
-          "  - {name: ring, type: ring, center: [0, 1.5, 0], radius: 1, nodes: 24, mass: 1,\n"
-          "     springs: {edges: {stiffness: 50}}}\n"
-          "colliders: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0], stiffness: 100}]\n";
-
-static size_t differ_at_all(const struct image *a, const struct image *b, int more_than)
-{
-    return differing(a, b, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT, more_than);
-}
-
 static void test_shadow_darkens_the_ground(void **state)
 {
     (void)state;

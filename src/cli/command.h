@@ -66,4 +66,8 @@ struct command {
 extern const struct command check_command, info_command, run_command, bench_command,
     stability_command, render_command, view_command;
 
+// Of the commands in graphics.c, which a build may have or lack.
+int render_command_run(const struct options *options);
+int view_command_run(const struct options *options);
+
 #endif

@@ -88,7 +88,7 @@ static int refuse_early(const struct options *options)
     return code_of(status);
 }
 
-static int render(const struct options *options)
+int render_command_run(const struct options *options)
 {
     int code = refuse_early(options);
     if (code != EXIT_CODE_DONE)
@@ -115,11 +115,3 @@ static int render(const struct options *options)
     free(render.path);
     return output_finish(code);
 }
-
-const struct command render_command = {
-    .name = "render",
-    .does = "Draws a picture, a strip of frames or a film of a scene or of a finished run",
-    .operand = "SCENE|RUN",
-    .kind = COMMAND_DRAWS,
-    .run = render,
-};

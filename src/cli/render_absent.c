@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 
-static int render(const struct options *options)
+int render_command_run(const struct options *options)
 {
     (void)options;
     complain("render: this taut was built without pictures. To have them, type\n"
@@ -10,11 +10,3 @@ static int render(const struct options *options)
              "and build it again");
     return EXIT_CODE_FAILED;
 }
-
-const struct command render_command = {
-    .name = "render",
-    .does = "Draws a picture, a strip of frames or a film of a scene or of a finished run",
-    .operand = "SCENE|RUN",
-    .kind = COMMAND_DRAWS,
-    .run = render,
-};

@@ -49,7 +49,7 @@ static taut_status show(const struct options *options, struct diagnostics *findi
     return status == TAUT_OK ? view_run(&wanted, findings, error) : status;
 }
 
-static int view(const struct options *options)
+int view_command_run(const struct options *options)
 {
     struct diagnostics findings = {0};
     taut_error error = {0};
@@ -64,11 +64,3 @@ static int view(const struct options *options)
     complain("view: %s", error.text);
     return EXIT_CODE_FAILED;
 }
-
-const struct command view_command = {
-    .name = "view",
-    .does = "Shows a scene in a window, live, to be pulled, cut and changed",
-    .operand = "SCENE",
-    .kind = COMMAND_VIEWS,
-    .run = view,
-};

@@ -4,7 +4,7 @@
 
 #include "cli/terminal.h"
 
-static int view(const struct options *options)
+int view_command_run(const struct options *options)
 {
     (void)options;
     complain("view: this taut was built without the viewer; to have it, type\n"
@@ -13,11 +13,3 @@ static int view(const struct options *options)
              "and build it again");
     return EXIT_CODE_FAILED;
 }
-
-const struct command view_command = {
-    .name = "view",
-    .does = "Shows a scene in a window, live, to be pulled, cut and changed",
-    .operand = "SCENE",
-    .kind = COMMAND_VIEWS,
-    .run = view,
-};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 
 // Nodes at a time: few enough that what they read stays near.
 enum { NODES_AT_ONCE = 2048 };
@@ -140,15 +141,7 @@ static void add_drag(const struct tangent *tangent, real damping, struct node_ve
 // The place in the list of fixed nodes of the first that is not below this one.
 static size_t first_fixed(const struct topology *topology, size_t node)
 {
-    size_t low = 0, high = (size_t)topology->fixed_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (topology->fixed[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return first_not_below(topology->fixed, (size_t)topology->fixed_count, node);
 }
 
 static void clear_fixed(const struct tangent *tangent, struct node_vectors out, struct range nodes)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "picture/gl.h"
+
 enum { SAMPLES = 4 };
 
 static const char PACKAGES[] =
@@ -76,17 +78,6 @@ static taut_status context_make(struct canvas *canvas, taut_error *error)
 
 // ---- The framebuffers.
 
-static GLuint renderbuffer_make(GLenum format, int samples, int width, int height,
-                                GLenum attachment)
-{
-    GLuint name;
-    glGenRenderbuffers(1, &name);
-    glBindRenderbuffer(GL_RENDERBUFFER, name);
-    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, format, width, height);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, attachment, GL_RENDERBUFFER, name);
-    return name;
-}
-
 static taut_status framebuffers_make(struct canvas *canvas, taut_error *error)
 {
     GLint samples = 0, largest = 0;
@@ -99,15 +90,15 @@ static taut_status framebuffers_make(struct canvas *canvas, taut_error *error)
     samples = samples < SAMPLES ? samples : SAMPLES;
     glGenFramebuffers(1, &canvas->drawn);
     glBindFramebuffer(GL_FRAMEBUFFER, canvas->drawn);
-    canvas->drawn_colour =
-        renderbuffer_make(GL_RGBA8, samples, canvas->width, canvas->height, GL_COLOR_ATTACHMENT0);
-    canvas->drawn_depth = renderbuffer_make(GL_DEPTH24_STENCIL8, samples, canvas->width,
-                                            canvas->height, GL_DEPTH_STENCIL_ATTACHMENT);
+    canvas->drawn_colour = gl_renderbuffer_make(GL_RGBA8, GL_COLOR_ATTACHMENT0, samples,
+                                                canvas->width, canvas->height);
+    canvas->drawn_depth = gl_renderbuffer_make(GL_DEPTH24_STENCIL8, GL_DEPTH_STENCIL_ATTACHMENT,
+                                               samples, canvas->width, canvas->height);
     bool complete = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
     glGenFramebuffers(1, &canvas->resolved);
     glBindFramebuffer(GL_FRAMEBUFFER, canvas->resolved);
     canvas->resolved_colour =
-        renderbuffer_make(GL_RGBA8, 0, canvas->width, canvas->height, GL_COLOR_ATTACHMENT0);
+        gl_renderbuffer_make(GL_RGBA8, GL_COLOR_ATTACHMENT0, 0, canvas->width, canvas->height);
     complete = complete && glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
     glBindFramebuffer(GL_FRAMEBUFFER, canvas->drawn);
     if (!complete || glGetError() != GL_NO_ERROR)

@@ -155,3 +155,13 @@ taut_status gl_check(const char *what, taut_error *error)
         return fail(error, TAUT_ERROR_MEMORY, "OpenGL has no memory for %s", what);
     return fail(error, TAUT_ERROR_IO, "OpenGL error 0x%x while drawing %s", first, what);
 }
+
+GLuint gl_renderbuffer_make(GLenum format, GLenum attachment, int samples, int width, int height)
+{
+    GLuint name;
+    glGenRenderbuffers(1, &name);
+    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, format, width, height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, attachment, GL_RENDERBUFFER, name);
+    return name;
+}

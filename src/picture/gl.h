@@ -53,4 +53,7 @@ void gl_set_int(GLuint program, const char *name, uint64_t value);
 // TAUT_ERROR_IO where OpenGL has failed since the last time it was asked; `what` was being done.
 taut_status gl_check(const char *what, taut_error *error);
 
+// A renderbuffer of so many samples a pixel, attached to the framebuffer that is bound.
+GLuint gl_renderbuffer_make(GLenum format, GLenum attachment, int samples, int width, int height);
+
 #endif

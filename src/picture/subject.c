@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "solver.h"
 
@@ -56,15 +57,7 @@ static uint64_t place_of(const struct subject *subject, uint64_t number)
 {
     if (subject->number_count == 0)
         return number;
-    uint64_t low = 0, high = subject->number_count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (subject->spring_numbers[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return first_not_below(subject->spring_numbers, (size_t)subject->number_count, number);
 }
 
 static void fill_springs(const struct topology *topology, const struct topology_body *body,

@@ -11,15 +11,9 @@ size_t topology_body_of_node(const struct topology *topology, uint64_t node)
 
 bool topology_is_fixed(const struct topology *topology, uint64_t node)
 {
-    uint64_t low = 0, high = topology->fixed_count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (topology->fixed[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < topology->fixed_count && topology->fixed[low] == node;
+    size_t count = (size_t)topology->fixed_count;
+    size_t place = first_not_below(topology->fixed, count, node);
+    return place < count && topology->fixed[place] == node;
 }
 
 struct node_masses topology_masses(const struct topology *topology, uint64_t node, uint64_t end)

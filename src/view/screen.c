@@ -1,18 +1,8 @@
 #include "view/screen.h"
 
-#include <epoxy/gl.h>
+#include "picture/gl.h"
 
 enum { SAMPLES = 4 };
-
-static unsigned make_buffer(GLenum format, GLenum attachment, int samples, int width, int height)
-{
-    unsigned buffer;
-    glGenRenderbuffers(1, &buffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, buffer);
-    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, format, width, height);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, attachment, GL_RENDERBUFFER, buffer);
-    return buffer;
-}
 
 taut_status screen_resize(struct screen *screen, int width, int height, taut_error *error)
 {
@@ -24,12 +14,13 @@ taut_status screen_resize(struct screen *screen, int width, int height, taut_err
     int samples = most < SAMPLES ? most : SAMPLES;
     glGenFramebuffers(1, &screen->framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, screen->framebuffer);
-    screen->colour = make_buffer(GL_RGBA8, GL_COLOR_ATTACHMENT0, samples, width, height);
-    screen->depth = make_buffer(GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT, samples, width, height);
+    screen->colour = gl_renderbuffer_make(GL_RGBA8, GL_COLOR_ATTACHMENT0, samples, width, height);
+    screen->depth =
+        gl_renderbuffer_make(GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT, samples, width, height);
     bool whole = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
     glGenFramebuffers(1, &screen->plain);
     glBindFramebuffer(GL_FRAMEBUFFER, screen->plain);
-    screen->plain_colour = make_buffer(GL_RGBA8, GL_COLOR_ATTACHMENT0, 0, width, height);
+    screen->plain_colour = gl_renderbuffer_make(GL_RGBA8, GL_COLOR_ATTACHMENT0, 0, width, height);
     whole = whole && glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     screen->width = width;
