@@ -38,6 +38,17 @@ static taut_status validate(const taut_scene *scene, struct diagnostics *diagnos
     return status;
 }
 
+// The file cannot be read, or memory ran out: the last finding has the reason.
+static void fail_file(const struct diagnostics *diagnostics, taut_status status, const char *name,
+                      taut_error *error)
+{
+    if (diagnostics->count > 0)
+        fail(error, status, "%.400s: %.600s", name,
+             diagnostics->items[diagnostics->count - 1].text);
+    else
+        fail_memory(error, name);
+}
+
 // Either from text, or from the file `name` where text is NULL.
 static taut_status load(const char *text, size_t length, const char *name,
                         const taut_scene_options *options, taut_scene **scene, taut_error *error)
@@ -53,10 +64,13 @@ static taut_status load(const char *text, size_t length, const char *name,
     taut_scene *read = text ? scene_read_text(text, length, name, overrides, count, &diagnostics)
                             : scene_read_file(name, overrides, count, &diagnostics);
     free(overrides);
-    taut_status status = read ? validate(read, &diagnostics, error) : TAUT_ERROR_SCENE;
+    taut_status status =
+        read ? validate(read, &diagnostics, error) : diagnostics_status(&diagnostics);
     if (status == TAUT_ERROR_SCENE)
         fail(error, status, "%s: %zu error%s", name, diagnostics.error_count,
              diagnostics.error_count == 1 ? "" : "s");
+    else if (!read)
+        fail_file(&diagnostics, status, name, error);
     report(&diagnostics, options);
     diagnostics_free(&diagnostics);
     if (status != TAUT_OK) {

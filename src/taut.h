@@ -37,7 +37,7 @@ extern "C" {
 typedef enum taut_status {
     TAUT_OK = 0,
     TAUT_ERROR_ARGUMENT,    // a value handed to the library is out of its range
-    TAUT_ERROR_SCENE,       // the scene file, or a file it names, is not sound
+    TAUT_ERROR_SCENE,       // the scene file, or a file that it names, has errors
     TAUT_ERROR_MEMORY,      // an allocation failed
     TAUT_ERROR_IO,          // a file could not be read or written
     TAUT_ERROR_DIVERGED,    // a value is not finite, or energy grew as only instability explains
@@ -85,7 +85,10 @@ typedef struct taut_scene_options {
 TAUT_API void taut_scene_options_default(taut_scene_options *options);
 
 // Reads and validates a scene file and every file that it names. On failure *scene is NULL, every
-// error has been given to on_message, and `error` says how many there were. `options` may be NULL.
+// error has been given to on_message, and `error` says why: TAUT_ERROR_IO with the system's reason
+// if the scene file itself cannot be read, TAUT_ERROR_SCENE with the number of errors if anything
+// in it or in a file that it names is wrong (or that file cannot be read), TAUT_ERROR_MEMORY.
+// `options` may be NULL.
 TAUT_API taut_status taut_scene_load(const char *path, const taut_scene_options *options,
                                      taut_scene **scene, taut_error *error);
 
@@ -103,7 +106,7 @@ TAUT_API void taut_scene_destroy(taut_scene *scene);
 typedef struct taut_solver taut_solver;
 
 typedef enum taut_kernel {
-    TAUT_KERNEL_AUTO,      // the fastest there is: coloured blocks on all threads
+    TAUT_KERNEL_AUTO,      // grid and packed kernels of the widest instruction set, on all threads
     TAUT_KERNEL_REFERENCE, // the plain serial loops: oracle and baseline
 } taut_kernel;
 

@@ -97,13 +97,18 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         {"taut run --duration nan hanging.yaml", "not 'nan'"},
         {"taut run --steps 5 --duration 1 hanging.yaml", "give one"},
         {"taut run --no-output --force hanging.yaml", "--no-output leaves no files"},
-        {"taut run missing.yaml", "No such file or directory"},
+        {"taut run missing.yaml",
+         "missing.yaml: error: cannot read the scene: No such file or directory\n"},
+        {"taut check .", ".: error: cannot read the scene: Is a directory\n"},
+        {"taut stability missing.yaml", "No such file or directory"},
         {"taut run --set simulation.dt hanging.yaml", "simulation.dt"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct outcome outcome = cli_expect(2, cases[i].command);
         assert_says(outcome.err, cases[i].says);
         assert_string_equal(outcome.out, "");
+        if (strstr(cases[i].says, "cannot read"))
+            assert_null(strstr(outcome.err, "1 error")); // which would say nothing new
         outcome_free(&outcome);
     }
     assert_false(fixture_exists("out"));

@@ -81,7 +81,7 @@ static void test_a_broken_scene_makes_no_player(void **state)
     struct player *player;
     taut_error error = {0};
     assert_int_equal(player_make("not/there.yaml", &options, &findings, &player, &error),
-                     TAUT_ERROR_SCENE);
+                     TAUT_ERROR_IO);
     assert_null(player);
     assert_int_equal(findings.error_count, 1);
     diagnostics_free(&findings);

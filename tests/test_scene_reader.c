@@ -106,16 +106,83 @@ static void test_files(void **state)
         {TAUT_TEST_DATA "/no-such-scene.yaml",
          TAUT_TEST_DATA "/no-such-scene.yaml: error: cannot read the scene: "
                         "No such file or directory\n"},
-        {TAUT_TEST_DATA, TAUT_TEST_DATA ": error: cannot read the scene: it is a folder\n"},
+        {TAUT_TEST_DATA, TAUT_TEST_DATA ": error: cannot read the scene: Is a directory\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct diagnostics diagnostics = {0};
         assert_null(scene_read_file(cases[i][0], NULL, 0, &diagnostics));
         assert_int_equal(diagnostics.count, 1);
+        assert_int_equal(diagnostics_status(&diagnostics), TAUT_ERROR_IO);
         char *message = diagnostic_render(&diagnostics.items[0]);
         assert_string_equal(message, cases[i][1]);
         free(message);
         diagnostics_free(&diagnostics);
+    }
+}
+
+static void append_message(void *context, const char *message)
+{
+    char *all = context;
+    assert_true(strlen(all) + strlen(message) < 4096);
+    strcat(all, message);
+}
+
+// Through the public interface: a scene file that cannot be read is TAUT_ERROR_IO with the system's
+// reason; a file named in the scene that cannot be read is an error of the scene, at its place.
+static void test_status_of_unreadable_files(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/taut-reader-XXXXXX", loop[64], name[512];
+    assert_non_null(mkdtemp(folder));
+    snprintf(loop, sizeof loop, "%s/loop.yaml", folder);
+    assert_int_equal(symlink("loop.yaml", loop), 0);
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    const struct {
+        const char *path, *reason;
+    } cases[] = {
+        {"nope.yaml", "No such file or directory"},
+        {"", "No such file or directory"},
+        {TAUT_TEST_DATA, "Is a directory"},
+        {TAUT_TEST_SOURCE "/LICENSE/scene.yaml", "Not a directory"},
+        {loop, "Too many levels of symbolic links"},
+        {name, "File name too long"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char messages[4096] = "", expected[1024];
+        taut_scene_options options;
+        taut_scene_options_default(&options);
+        options.on_message = append_message;
+        options.message_context = messages;
+        taut_error error = {0};
+        taut_scene *scene = (taut_scene *)&error; // anything but NULL
+        assert_int_equal(taut_scene_load(cases[i].path, &options, &scene, &error), TAUT_ERROR_IO);
+        assert_null(scene);
+        assert_int_equal(error.code, TAUT_ERROR_IO);
+        snprintf(expected, sizeof expected, "%.400s: cannot read the scene: %s", cases[i].path,
+                 cases[i].reason);
+        assert_string_equal(error.text, expected);
+        assert_non_null(strstr(messages, cases[i].reason));
+        assert_int_equal(taut_scene_load(cases[i].path, NULL, &scene, NULL), TAUT_ERROR_IO);
+    }
+    assert_int_equal(remove(loop), 0);
+    assert_int_equal(rmdir(folder), 0);
+
+    static const char *const texts[] = {
+        SIMULATION "bodies: [{name: a, type: mesh, file: nope.obj, mass: 1, stiffness: 1}]\n",
+        SIMULATION
+        "bodies: [{name: a, type: network, nodes_file: nope.csv, springs_file: b.csv}]\n",
+        SIMULATION "bodies: 1\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        taut_error error = {0};
+        taut_scene *scene;
+        assert_int_equal(
+            taut_scene_parse(texts[i], strlen(texts[i]), "a.yaml", NULL, &scene, &error),
+            TAUT_ERROR_SCENE);
+        assert_null(scene);
+        assert_non_null(strstr(error.text, "a.yaml: "));
+        assert_non_null(strstr(error.text, "error"));
     }
 }
 
@@ -351,14 +418,23 @@ static void test_large_network(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_wind_defaults),
-        cmocka_unit_test(test_auto_dt),        cmocka_unit_test(test_oscillator_and_pendulum),
-        cmocka_unit_test(test_scene_names),    cmocka_unit_test(test_files),
-        cmocka_unit_test(test_set_values),     cmocka_unit_test(test_set_rivals),
-        cmocka_unit_test(test_set_shared),     cmocka_unit_test(test_set_refused),
-        cmocka_unit_test(test_set_and_file),   cmocka_unit_test(test_resolved_with_overrides),
-        cmocka_unit_test(test_resolved_paths), cmocka_unit_test(test_complain),
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_large_network),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_wind_defaults),
+        cmocka_unit_test(test_auto_dt),
+        cmocka_unit_test(test_oscillator_and_pendulum),
+        cmocka_unit_test(test_scene_names),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_set_values),
+        cmocka_unit_test(test_set_rivals),
+        cmocka_unit_test(test_set_shared),
+        cmocka_unit_test(test_set_refused),
+        cmocka_unit_test(test_set_and_file),
+        cmocka_unit_test(test_resolved_with_overrides),
+        cmocka_unit_test(test_resolved_paths),
+        cmocka_unit_test(test_complain),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_large_network),
+        cmocka_unit_test(test_status_of_unreadable_files),
     };
     if (chdir(TAUT_TEST_SOURCE) != 0) // test_resolved_paths starts from here
         return 1;

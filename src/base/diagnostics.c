@@ -31,8 +31,8 @@ static void free_item(struct diagnostic *item)
     free(item->hint);
 }
 
-void diagnostics_add(struct diagnostics *list, enum diagnostic_level level, const char *file,
-                     mark at, const char *source_line, const char *hint, const char *format, ...)
+static void add(struct diagnostics *list, enum diagnostic_level level, const char *file, mark at,
+                const char *source_line, const char *hint, const char *format, va_list arguments)
 {
     if (level == DIAGNOSTIC_ERROR)
         list->error_count++;
@@ -41,10 +41,7 @@ void diagnostics_add(struct diagnostics *list, enum diagnostic_level level, cons
         return;
     }
     struct diagnostic item = {.level = level, .at = at};
-    va_list arguments;
-    va_start(arguments, format);
     item.text = format_text(format, arguments);
-    va_end(arguments);
     item.file = strdup(file);
     item.source_line = source_line ? strdup(source_line) : NULL;
     item.hint = hint ? strdup(hint) : NULL;
@@ -59,6 +56,32 @@ void diagnostics_add(struct diagnostics *list, enum diagnostic_level level, cons
         return;
     }
     list->items[list->count++] = item;
+}
+
+void diagnostics_add(struct diagnostics *list, enum diagnostic_level level, const char *file,
+                     mark at, const char *source_line, const char *hint, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(list, level, file, at, source_line, hint, format, arguments);
+    va_end(arguments);
+}
+
+void diagnostics_fail(struct diagnostics *list, taut_status code, const char *file,
+                      const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(list, DIAGNOSTIC_ERROR, file, (mark){0, 0}, NULL, NULL, format, arguments);
+    va_end(arguments);
+    list->failure = code;
+}
+
+taut_status diagnostics_status(const struct diagnostics *list)
+{
+    if (list->failure != TAUT_OK)
+        return list->failure;
+    return list->error_count > 0 ? TAUT_ERROR_SCENE : TAUT_OK;
 }
 
 void diagnostics_free(struct diagnostics *list)

@@ -30,6 +30,9 @@ struct diagnostics {
     size_t count, capacity;
     size_t error_count;
     size_t dropped; // findings beyond DIAGNOSTICS_MAX: counted, not kept
+    // TAUT_ERROR_IO if the scene file could not be read, TAUT_ERROR_MEMORY if memory ran out while
+    // reading; TAUT_OK if all errors are errors of the user's files.
+    taut_status failure;
 };
 
 enum { DIAGNOSTICS_MAX = 100 };
@@ -39,6 +42,15 @@ enum { DIAGNOSTICS_MAX = 100 };
 void diagnostics_add(struct diagnostics *list, enum diagnostic_level level, const char *file,
                      mark at, const char *source_line, const char *hint, const char *format, ...)
     PRINTF_FORMAT(7, 8);
+
+// Adds an error about a file as a whole that is not an error of its content, and sets `failure` to
+// `code`: TAUT_ERROR_IO or TAUT_ERROR_MEMORY.
+void diagnostics_fail(struct diagnostics *list, taut_status code, const char *file,
+                      const char *format, ...) PRINTF_FORMAT(4, 5);
+
+// The status of reading that ended with these findings: `failure`, else TAUT_ERROR_SCENE if there
+// are errors, else TAUT_OK.
+taut_status diagnostics_status(const struct diagnostics *list);
 
 // The rendered text of one finding, ending in a newline; NULL without memory. The caller frees it.
 char *diagnostic_render(const struct diagnostic *item);

@@ -49,7 +49,7 @@ static taut_status prepare_run(const struct options *options, struct footage *fo
                     "a finished run is as it is: --set and --precision have no place");
     footage->scene_path = finished_run_scene(options->scene, error);
     if (!footage->scene_path)
-        return TAUT_ERROR_SCENE;
+        return error->code;
     footage->options.scene = footage->scene_path;
     footage->options.quiet = true; // what there is to warn of was said when it ran
     return TAUT_OK;

@@ -21,7 +21,7 @@ static taut_scene *read_scene(const struct options *options, struct diagnostics 
 {
     struct scene_override *overrides = calloc(options->override_count + 1, sizeof *overrides);
     if (!overrides) {
-        complain("out of memory for the scene");
+        diagnostics_fail(findings, TAUT_ERROR_MEMORY, options->scene, "out of memory");
         return NULL;
     }
     for (size_t i = 0; i < options->override_count; i++)
@@ -94,8 +94,8 @@ int session_open(const struct options *options, struct session *session)
     show_reading(options);
     double begin = clock_seconds();
     taut_error error = {0};
-    taut_status status = TAUT_ERROR_SCENE;
     session->scene = read_scene(options, &session->findings);
+    taut_status status = diagnostics_status(&session->findings);
     if (session->scene) {
         struct solver_options wanted = {.diagnostics = &session->findings};
         wanted.config.threads = options->threads;
@@ -112,14 +112,13 @@ int session_open(const struct options *options, struct session *session)
     print_findings(&session->findings, options->quiet);
     if (status == TAUT_OK)
         return EXIT_CODE_DONE;
-    if (session->findings.error_count > 0)
+    if (session->findings.error_count == 0)
+        complain("%s: %s", options->scene, error.text);
+    else if (session->findings.failure == TAUT_OK)
         complain("%s: %s", options->scene,
                  human_counted(session->findings.error_count, "error").text);
-    else if (error.text[0])
-        complain("%s: %s", options->scene, error.text);
-    else
-        return EXIT_CODE_FAILED; // out of memory, which has been said
-    return exit_code_of(status);
+    // Naming a scene that cannot be read is wrong usage.
+    return session->findings.failure == TAUT_ERROR_IO ? EXIT_CODE_WRONG : exit_code_of(status);
 }
 
 void session_close(struct session *session)

@@ -54,13 +54,13 @@ int view_command_run(const struct options *options)
     struct diagnostics findings = {0};
     taut_error error = {0};
     taut_status status = show(options, &findings, &error);
-    size_t errors = findings.error_count;
+    taut_status findings_status = diagnostics_status(&findings);
     print_findings(&findings, false);
     diagnostics_free(&findings);
     if (status == TAUT_OK)
         return EXIT_CODE_DONE;
-    if (errors > 0)
-        return EXIT_CODE_WRONG;
+    if (findings_status != TAUT_OK)
+        return findings_status == TAUT_ERROR_MEMORY ? EXIT_CODE_FAILED : EXIT_CODE_WRONG;
     complain("view: %s", error.text);
     return EXIT_CODE_FAILED;
 }

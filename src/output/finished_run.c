@@ -26,8 +26,11 @@ char *finished_run_scene(const char *folder, taut_error *error)
     if (!path) {
         (void)fail_memory(error, "the name of a scene");
     } else if (stat(path, &status) != 0) {
-        (void)fail(error, TAUT_ERROR_SCENE,
-                   "the folder '%s' holds no run: there is no scene.yaml in it", folder);
+        if (errno == ENOENT)
+            (void)fail(error, TAUT_ERROR_SCENE,
+                       "the folder '%s' holds no run: there is no scene.yaml in it", folder);
+        else
+            (void)fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, strerror(errno));
         free(path);
         path = NULL;
     }

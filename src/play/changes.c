@@ -65,8 +65,7 @@ static taut_scene *read_scene(const struct changes *changes, const struct source
 {
     struct scene_override *overrides = calloc(changes->count + 1, sizeof *overrides);
     if (!overrides) {
-        diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, path, (mark){0, 0}, NULL, NULL,
-                        "out of memory for the scene");
+        diagnostics_fail(diagnostics, TAUT_ERROR_MEMORY, path, "out of memory");
         return NULL;
     }
     for (size_t i = 0; i < changes->count; i++)

@@ -23,9 +23,9 @@ static taut_status fail_findings(const struct diagnostics *diagnostics, taut_err
         const struct diagnostic *item = &diagnostics->items[i];
         if (item->level != DIAGNOSTIC_ERROR)
             continue;
-        return item->hint
-                   ? fail(error, TAUT_ERROR_SCENE, "%s; did you mean '%s'?", item->text, item->hint)
-                   : fail(error, TAUT_ERROR_SCENE, "%s", item->text);
+        taut_status status = diagnostics_status(diagnostics);
+        return item->hint ? fail(error, status, "%s; did you mean '%s'?", item->text, item->hint)
+                          : fail(error, status, "%s", item->text);
     }
     return fail_memory(error, "the scene");
 }
@@ -209,10 +209,10 @@ static void open_scene(struct player *player, const char *path)
     struct changes none = {0};
     if (player_show(player, path, &none, NULL, &error) == TAUT_OK) {
         play(player, false);
-    } else if (error.code == TAUT_ERROR_SCENE) {
+    } else if (error.code == TAUT_ERROR_SCENE || error.code == TAUT_ERROR_IO) {
         char text[sizeof error.text];
         memcpy(text, error.text, sizeof text);
-        fail(&error, TAUT_ERROR_SCENE, "%.200s: %.800s", path, text);
+        fail(&error, error.code, "%.200s: %.800s", path, text);
     }
     say_outcome(player, &error);
 }

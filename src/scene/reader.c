@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "scene/schema/bind.h"
@@ -118,11 +117,6 @@ static bool load_and_apply(struct binder *binder, const struct scene_override *o
     return sound;
 }
 
-static void complain_of_file(struct diagnostics *diagnostics, const char *file, const char *reason)
-{
-    diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, file, (mark){0, 0}, NULL, NULL, "%s", reason);
-}
-
 taut_scene *scene_read_text(const char *text, size_t length, const char *name,
                             const struct scene_override *overrides, size_t count,
                             struct diagnostics *diagnostics)
@@ -130,7 +124,7 @@ taut_scene *scene_read_text(const char *text, size_t length, const char *name,
     size_t first = diagnostics->count, errors = diagnostics->error_count;
     taut_scene *scene = calloc(1, sizeof *scene);
     if (!scene) {
-        complain_of_file(diagnostics, name, "out of memory");
+        diagnostics_fail(diagnostics, TAUT_ERROR_MEMORY, name, "out of memory");
         return NULL;
     }
     struct binder binder = {.scene = scene, .diagnostics = diagnostics};
@@ -139,7 +133,7 @@ taut_scene *scene_read_text(const char *text, size_t length, const char *name,
     scene->document = binder.document = document_create(text, length, name, count);
     binder.folder = folder_from_path(name);
     if (!scene->file || !scene->name || !scene->document || !binder.folder)
-        complain_of_file(diagnostics, name, "out of memory");
+        diagnostics_fail(diagnostics, TAUT_ERROR_MEMORY, name, "out of memory");
     else if (load_and_apply(&binder, overrides, count))
         bind_scene(&binder);
     free(binder.folder);
@@ -152,19 +146,27 @@ taut_scene *scene_read_text(const char *text, size_t length, const char *name,
 
 // ---- Files
 
-// The whole file; NULL with the reason in *reason.
-static char *read_whole(FILE *file, size_t *length, const char **reason)
+static void fail_to_read(struct diagnostics *diagnostics, const char *path, int reason)
+{
+    diagnostics_fail(diagnostics, TAUT_ERROR_IO, path, "cannot read the scene: %s",
+                     strerror(reason));
+}
+
+// The whole file; NULL with the reason in `diagnostics`.
+static char *read_whole(FILE *file, const char *path, size_t *length,
+                        struct diagnostics *diagnostics)
 {
     void *text = NULL;
     size_t capacity = 0;
     *length = 0;
     for (;;) {
         if (*length > DOCUMENT_BYTES_MAX) {
-            *reason = "the file is larger than 64 MiB";
+            diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, path, (mark){0, 0}, NULL, NULL,
+                            "cannot read the scene: the file is larger than 64 MiB");
             break;
         }
         if (!array_reserve(&text, &capacity, *length + (1 << 16), 1)) {
-            *reason = "out of memory";
+            diagnostics_fail(diagnostics, TAUT_ERROR_MEMORY, path, "out of memory");
             break;
         }
         size_t bytes = fread((char *)text + *length, 1, capacity - *length, file);
@@ -173,7 +175,7 @@ static char *read_whole(FILE *file, size_t *length, const char **reason)
             continue;
         if (!ferror(file))
             return text;
-        *reason = strerror(errno);
+        fail_to_read(diagnostics, path, errno);
         break;
     }
     free(text);
@@ -183,24 +185,16 @@ static char *read_whole(FILE *file, size_t *length, const char **reason)
 taut_scene *scene_read_file(const char *path, const struct scene_override *overrides, size_t count,
                             struct diagnostics *diagnostics)
 {
-    const char *reason = NULL;
-    size_t length = 0;
-    struct stat status;
-    char *text = NULL;
     FILE *file = fopen(path, "rb");
-    if (!file)
-        reason = strerror(errno);
-    else if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode))
-        reason = "it is a folder";
-    else
-        text = read_whole(file, &length, &reason);
-    if (file)
-        fclose(file);
-    if (!text) {
-        diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, path, (mark){0, 0}, NULL, NULL,
-                        "cannot read the scene: %s", reason);
+    if (!file) {
+        fail_to_read(diagnostics, path, errno);
         return NULL;
     }
+    size_t length = 0;
+    char *text = read_whole(file, path, &length, diagnostics);
+    fclose(file);
+    if (!text)
+        return NULL;
     taut_scene *scene = scene_read_text(text, length, path, overrides, count, diagnostics);
     free(text);
     return scene;

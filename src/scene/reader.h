@@ -13,7 +13,9 @@ struct scene_override {
     const char *text;
 };
 
-// NULL when anything is wrong; `diagnostics` then has at least one error. All errors are reported.
+// NULL when anything is wrong; `diagnostics` then has at least one error, and diagnostics_status
+// says of which sort: TAUT_ERROR_IO if the file cannot be read, TAUT_ERROR_MEMORY, or
+// TAUT_ERROR_SCENE for anything that is wrong in it. All errors of its content are reported.
 taut_scene *scene_read_file(const char *path, const struct scene_override *overrides, size_t count,
                             struct diagnostics *diagnostics);
 

@@ -32,6 +32,12 @@ taut_status build_no_memory(struct build *build)
     return fail(build->error, TAUT_ERROR_MEMORY, "out of memory for body '%s'", build->given->name);
 }
 
+taut_status build_file_status(struct build *build)
+{
+    return build->diagnostics->failure == TAUT_ERROR_MEMORY ? build_no_memory(build)
+                                                            : TAUT_ERROR_SCENE;
+}
+
 bool node_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *product)
 {
     // Each of the factors and their first product fit 32 bits, so that no product overflows.

@@ -67,6 +67,10 @@ void build_warn(struct build *build, mark at, const char *format, ...) PRINTF_FO
 // Fails for want of memory, naming the body.
 taut_status build_no_memory(struct build *build);
 
+// Of a body whose file could not be read, which is in `diagnostics`: TAUT_ERROR_MEMORY, or else
+// TAUT_ERROR_SCENE, whatever is wrong with the file.
+taut_status build_file_status(struct build *build);
+
 // a * b * c nodes into *product; false if that is more than a body may have.
 bool node_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *product);
 

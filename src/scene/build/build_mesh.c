@@ -124,7 +124,7 @@ taut_status build_mesh(struct build *build)
 {
     struct mesh mesh = {0};
     if (!mesh_read(build->given->shape.mesh.path, &mesh, build->diagnostics))
-        return TAUT_ERROR_SCENE;
+        return build_file_status(build);
     taut_status status = build_from(build, &mesh);
     mesh_free(&mesh);
     return status;

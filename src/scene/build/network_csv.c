@@ -202,8 +202,8 @@ taut_status network_read_files(struct build *build)
         check_velocity_columns(&nodes);
     bool springs_open =
         csv_open(&springs, network->springs_path, spring_fields, SPRING_FIELDS, build->diagnostics);
-    taut_status status =
-        nodes_open && springs_open ? read_tables(build, &nodes, &springs) : TAUT_ERROR_SCENE;
+    taut_status status = nodes_open && springs_open ? read_tables(build, &nodes, &springs)
+                                                    : build_file_status(build);
     csv_close(&nodes);
     csv_close(&springs);
     return status;

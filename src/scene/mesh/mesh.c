@@ -73,8 +73,10 @@ static bool read_bytes(FILE *file, const char *path, char **data, size_t *size,
         return complain(diagnostics, path, "cannot read the mesh", "not an ordinary file");
     *size = (size_t)facts.st_size;
     *data = malloc(*size + 1);
-    if (!*data)
-        return complain(diagnostics, path, "out of memory for the mesh", "");
+    if (!*data) {
+        diagnostics_fail(diagnostics, TAUT_ERROR_MEMORY, path, "out of memory for the mesh");
+        return false;
+    }
     if (fread(*data, 1, *size, file) == *size)
         return true;
     return complain(diagnostics, path, "cannot read the mesh",

@@ -205,6 +205,7 @@ bool text_complain(struct mesh_text *text, const char *at, const char *format, .
 
 bool text_no_memory(struct mesh_text *text)
 {
+    text->diagnostics->failure = TAUT_ERROR_MEMORY;
     return text_complain(text, NULL, "out of memory for the mesh");
 }
 

@@ -15,6 +15,7 @@ bool bind_complain(struct binder *binder, mark at, const char *hint, const char 
 
 bool bind_complain_memory(struct binder *binder)
 {
+    binder->diagnostics->failure = TAUT_ERROR_MEMORY;
     return bind_complain(binder, (mark){0, 0}, NULL, "out of memory while reading the scene");
 }
 

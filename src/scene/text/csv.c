@@ -84,6 +84,8 @@ static bool read_file(struct csv *csv)
     if (stream)
         fclose(stream);
     if (!done) {
+        if (reason == ENOMEM)
+            csv->diagnostics->failure = TAUT_ERROR_MEMORY;
         snprintf(text, sizeof text, "cannot read the file: %s", strerror(reason));
         complain_at(csv, NULL, NULL, text);
         return false;

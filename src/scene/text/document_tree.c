@@ -26,6 +26,7 @@ void tree_stop(struct tree *tree, mark at, const char *hint, const char *format,
 
 void tree_stop_without_memory(struct tree *tree)
 {
+    tree->diagnostics->failure = TAUT_ERROR_MEMORY;
     tree_stop(tree, (mark){0, 0}, NULL, "out of memory while reading the scene");
 }
 

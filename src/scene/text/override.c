@@ -34,6 +34,7 @@ static bool complain(const struct setter *setter, mark at, const char *hint, con
 
 static bool complain_memory(const struct setter *setter)
 {
+    setter->diagnostics->failure = TAUT_ERROR_MEMORY;
     return complain(setter, (mark){0, 0}, NULL, "out of memory while applying --set");
 }
 
