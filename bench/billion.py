@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from result_files import write_json
+
 SCENE = """\
 simulation: {{integrator: symplectic_euler, dt: 0.0002, steps: {steps}}}
 environment: {{gravity: [0, -9.81, 0]}}
@@ -54,9 +56,7 @@ def main(words):
           f"{result['step_seconds']:.1f} s, {result['spring_updates_per_second'] / 1e6:,.0f} "
           f"million springs/s,\nmost memory held {result['peak_rss_bytes'] / 2 ** 30:.2f} GiB")
     if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            json.dump({key: result[key] for key in KEPT}, file, indent=1)
-            file.write("\n")
+        write_json(given.json, {key: result[key] for key in KEPT})
     return 0
 
 

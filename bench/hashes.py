@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 
+from result_files import write_json
+
 
 class Failure(Exception):
     """A run that gives no hash; the text says why."""
@@ -75,11 +77,9 @@ def main(words):
     for text in different:
         print(text)
     if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            json.dump({"scenes": len(given.scenes), "steps": given.steps,
-                       "threads": given.threads, "isas": given.isas, "different": different},
-                      file, indent=1)
-            file.write("\n")
+        write_json(given.json, {"scenes": len(given.scenes), "steps": given.steps,
+                                "threads": given.threads, "isas": given.isas,
+                                "different": different})
     return int(bool(different))
 
 

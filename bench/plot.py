@@ -12,7 +12,7 @@ import os
 import sys
 from xml.sax.saxutils import escape
 
-from result_files import Kernels, TautBench, read
+from result_files import Kernels, TautBench, read, write
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#666666")
 SIZES = ("jelly52", "jelly26", "cloth", "rope", "ball", "shuffled")
@@ -256,8 +256,7 @@ def main(words):
         path = os.path.join(words[-1], name)
         if not check:
             os.makedirs(words[-1], exist_ok=True)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(svg)
+            write(path, svg)
             continue
         try:
             with open(path, encoding="utf-8") as file:

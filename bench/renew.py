@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 from result_files import TautBench
@@ -61,8 +62,13 @@ def folder_of(taut):
 
 def measure(folder, name, command, prints):
     """Whether the result is there and whole; an old one stays where it is not."""
+    # Programs get a name to write to in a folder that nobody else can write to.
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".taut-") as private:
+        return measure_to(os.path.join(private, name + ".json"), folder, name, command, prints)
+
+
+def measure_to(part, folder, name, command, prints):
     path = os.path.join(folder, name + ".json")
-    part = path + ".tmp"
     begin = time.monotonic()
     command = [part if word == "{file}" else word for word in command]
     with open(part if prints else os.devnull, "w", encoding="utf-8") as file:
@@ -81,8 +87,6 @@ def measure(folder, name, command, prints):
         say(f"{os.path.relpath(path, ROOT)} is renewed, after {seconds:.0f} s")
     else:
         say(f"{name} failed ({code}) after {seconds:.0f} s; what was there stays")
-        if os.path.exists(part):
-            os.remove(part)
     return code == 0
 
 

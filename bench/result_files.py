@@ -6,6 +6,7 @@ hashes.json where they were measured (bench/renew.py measures all).
 import json
 import os
 import statistics
+import tempfile
 
 
 def read(folder, name):
@@ -15,6 +16,35 @@ def read(folder, name):
         return None
     with open(path, encoding="utf-8") as file:
         return json.load(file)
+
+
+def write(path, text):
+    """Writes a file whole or not at all, by a temporary file beside it that has a name of its own,
+    is created exclusively and is never opened through a link (mkstemp). A link at the path leads
+    to the file that is replaced; a device or a pipe is written directly."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return
+    folder = os.path.dirname(path) or "."
+    if os.path.islink(path) and os.lstat(path).st_uid not in (os.geteuid(), os.stat(folder).st_uid):
+        raise PermissionError(f"{path} is a symbolic link that another user has made")
+    path = os.path.realpath(path)
+    descriptor, part = tempfile.mkstemp(".tmp", ".taut-", os.path.dirname(path))
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            mask = os.umask(0)
+            os.umask(mask)
+            os.fchmod(descriptor, 0o666 & ~mask)  # mkstemp's are for the user alone
+            file.write(text)
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
+
+
+def write_json(path, result):
+    write(path, json.dumps(result, indent=1) + "\n")
 
 
 class TautBench:

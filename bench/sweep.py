@@ -12,6 +12,8 @@ import os
 import subprocess
 import sys
 
+from result_files import write
+
 SCENES = "rope|cloth|jelly26|jelly52|ball|shuffled"
 REPETITIONS, MIN_TIME = 3, 0.1
 KEPT = ("run_name", "run_type", "real_time", "time_unit", "springs", "springs/s", "bytes/s",
@@ -64,8 +66,7 @@ def main(words):
         return 2
     for text in failures(result):
         print(f"sweep.py: {text}", file=sys.stderr)
-    with open(given.file, "w", encoding="utf-8") as file:
-        file.write(compact(result))
+    write(given.file, compact(result))
     return 1 if failures(result) else 0
 
 

@@ -7,7 +7,7 @@
 import sys
 
 from goals import goals
-from result_files import Peers, TautBench, read
+from result_files import Peers, TautBench, read, write
 
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
@@ -115,8 +115,7 @@ def main(words):
         if wanted != text:
             print(f"{words[-1]} does not show {words[-2]}; bench/table.py writes it")
         return int(wanted != text)
-    with open(words[-1], "w", encoding="utf-8") as file:
-        file.write(wanted)
+    write(words[-1], wanted)
     return 0
 
 

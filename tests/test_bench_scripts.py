@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
 """The scripts of bench/ that measure, on programs that only pretend: hashes.py finds the run that
 differs, billion.py keeps what is asked for, sweep.py what is whole, and renew.py replaces a result
-by a whole one only."""
+by a whole one only; result_files.py writes through no link of somebody else's."""
 import contextlib
 import io
 import json
@@ -14,7 +14,11 @@ sys.path.insert(0, os.path.join(ROOT, "bench"))
 import billion  # pylint: disable=wrong-import-position
 import hashes  # pylint: disable=wrong-import-position
 import renew  # pylint: disable=wrong-import-position
+import result_files  # pylint: disable=wrong-import-position
 import sweep  # pylint: disable=wrong-import-position
+
+MASK = os.umask(0)
+os.umask(MASK)
 
 # Three threads on v3 have bits of their own.
 TAUT = """#!/bin/sh
@@ -94,6 +98,26 @@ def only_whole_results_replace(folder):
         assert os.listdir(folder) == ["thing.json"]
 
 
+def only_the_file_itself_is_written(folder):
+    """Neither what a link leads to that is called as a temporary file could be, nor such a file."""
+    path, part, victim = (os.path.join(folder, name) for name in ("a.json", "a.json.tmp", "victim"))
+    program(folder, "victim", "mine")
+    os.symlink("victim", part)
+    result_files.write_json(path, {"a": 1})
+    assert load(path) == {"a": 1}
+    assert os.stat(path).st_mode & 0o777 == 0o666 & ~MASK
+    with contextlib.suppress(TypeError):
+        result_files.write_json(path, {"a": object()})
+        assert False
+    with open(victim, encoding="utf-8") as file:
+        assert file.read() == "mine"
+    assert os.path.islink(part) and load(path) == {"a": 1}
+    assert sorted(os.listdir(folder)) == ["a.json", "a.json.tmp", "victim"]
+    os.symlink("a.json", os.path.join(folder, "link"))
+    result_files.write(os.path.join(folder, "link"), "2")
+    assert load(path) == 2 and os.path.islink(os.path.join(folder, "link"))
+
+
 def main():
     result = {key: 1 for key in billion.KEPT}
     result.update(springs=1030600548, peak_rss_bytes=2.5 * 2 ** 30, isa="v4", more=2)
@@ -105,6 +129,8 @@ def main():
     a_sweep_is_made_small()
     with tempfile.TemporaryDirectory() as folder:
         only_whole_results_replace(folder)
+    with tempfile.TemporaryDirectory() as folder:
+        only_the_file_itself_is_written(folder)
     return 0
 
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int enter(void **state)
 {
@@ -167,7 +168,22 @@ static void a_full_disk_at_the_end_leaves_no_state(void **state)
     assert_says(outcome.err, "big.csv");
     outcome_free(&outcome);
     assert_false(fixture_exists("big.csv"));
-    assert_false(fixture_exists("big.csv.tmp"));
+    assert_false(fixture_has_temporary("."));
+}
+
+static void a_state_writes_over_nothing_else(void **state)
+{
+    (void)state;
+    fixture_write("end.csv.tmp", "notes\n");
+    fixture_write("victim", "mine\n");
+    assert_int_equal(symlink("victim", "link.csv.tmp"), 0);
+    struct outcome outcome =
+        cli_expect(0, "for s in end link; do taut run --quiet --no-output --steps 1 --state $s.csv "
+                      "hanging.yaml && head -n 1 $s.csv | grep -qx body,node,x,y,z,vx,vy,vz; done");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "grep -qx notes end.csv.tmp && grep -qx mine victim && "
+                            "test -L link.csv.tmp");
+    outcome_free(&outcome);
 }
 
 static void results_that_cannot_be_printed_are_a_failure(void **state)
@@ -262,6 +278,7 @@ int main(void)
         cmocka_unit_test(sigint_counts_in_the_background_too),
         cmocka_unit_test(a_full_disk_leaves_earlier_frames_whole),
         cmocka_unit_test(a_full_disk_at_the_end_leaves_no_state),
+        cmocka_unit_test(a_state_writes_over_nothing_else),
         cmocka_unit_test(results_that_cannot_be_printed_are_a_failure),
         cmocka_unit_test(a_closed_stream_is_not_taken_for_a_file),
         cmocka_unit_test(divergence_is_explained),

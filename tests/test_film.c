@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "output_fixture.h"
 #include "picture/film.h"
@@ -98,21 +100,71 @@ static void test_an_abandoned_film_leaves_nothing(void **state)
     image_free(&image);
 }
 
+static void test_a_place_that_cannot_be_written(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    (void)fixture_folder("film");
+    const struct film_options options = {film_path("nowhere/a.mp4"), FILM_MP4, 32, 32, 25};
+    struct film *film;
+    taut_error error = {0};
+    assert_int_equal(film_open(&options, &film, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "nowhere/a.mp4': No such file or directory"));
+    assert_null(film);
+}
+
 static void test_ffmpegs_failure_is_told(void **state)
 {
     (void)state;
     need_ffmpeg();
     (void)fixture_folder("film");
-    struct film *film = begin(film_path("nowhere/a.mp4"), FILM_MP4, 640, 480);
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = 100; // bytes
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    struct film *film = begin(film_path("a.mp4"), FILM_MP4, 640, 480);
     struct image image = plain(640, 480, 9);
     taut_error error = {0};
     // It may be found out with any of the frames, or at the end.
     for (int i = 0; i < 50 && film_add(film, &image, &error) == TAUT_OK; i++)
         ;
-    assert_int_equal(film_close(film, &error), TAUT_ERROR_IO);
+    taut_status status = film_close(film, &error);
+    limit.rlim_cur = before;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "ffmpeg failed: "));
-    assert_non_null(strstr(error.text, "No such file or directory"));
+    assert_int_equal(fixture_count(TAUT_TEST_OUT "/film"), 0);
     image_free(&image);
+}
+
+// A link under the name that a draft could have leads to a file of somebody's; another such name is
+// a file of the user's own.
+static void test_drafts_are_never_files_of_others(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    (void)fixture_folder("film");
+    fixture_write(film_path("victim"), "mine\n");
+    fixture_write(film_path("b.mp4.tmp"), "notes\n");
+    assert_int_equal(symlink("victim", film_path("a.mp4.tmp")), 0);
+    struct image image = plain(32, 32, 9);
+    for (int i = 0; i < 3; i++) {
+        struct film *film = begin(film_path(i == 0 ? "a.mp4" : "b.mp4"), FILM_MP4, 32, 32);
+        assert_int_equal(film_add(film, &image, NULL), TAUT_OK);
+        if (i == 1)
+            film_abandon(film);
+        else
+            assert_int_equal(film_close(film, NULL), TAUT_OK);
+    }
+    image_free(&image);
+    static const char *const names[] = {"victim", "a.mp4.tmp", "b.mp4.tmp"};
+    for (int i = 0; i < 3; i++) {
+        char *text = fixture_read(film_path(names[i]), NULL);
+        assert_string_equal(text, i < 2 ? "mine\n" : "notes\n");
+        free(text);
+    }
+    assert_int_equal(fixture_count(TAUT_TEST_OUT "/film"), 5);
 }
 
 static void test_without_ffmpeg(void **state)
@@ -201,11 +253,14 @@ int main(void)
         cmocka_unit_test(test_mp4),
         cmocka_unit_test(test_gif),
         cmocka_unit_test(test_an_abandoned_film_leaves_nothing),
+        cmocka_unit_test(test_a_place_that_cannot_be_written),
         cmocka_unit_test(test_ffmpegs_failure_is_told),
+        cmocka_unit_test(test_drafts_are_never_files_of_others),
         cmocka_unit_test(test_without_ffmpeg),
         cmocka_unit_test(test_strip),
         cmocka_unit_test(test_reel),
     };
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
     return cmocka_run_group_tests_name("film", tests, NULL, NULL);
 }

@@ -12,11 +12,14 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "output_fixture.h"
 
 #include <cmocka.h>
+
+static bool named; // what is done twice: with files that have no name until they are whole, and not
 
 static void assert_text(const char *path, const char *expected)
 {
@@ -42,7 +45,8 @@ static void test_whole_file_appears_at_commit(void **state)
     assert_int_equal(file_create(&file, path, NULL), TAUT_OK);
     file_print(&file, "%s %d\n", "one", 1);
     assert_false(fixture_exists(path));
-    assert_true(fixture_has_temporary(folder));
+    assert_int_equal(fixture_count(folder), named ? 1 : 0);
+    assert_true(fixture_has_temporary(folder) == named);
     assert_int_equal(file_commit(&file, NULL), TAUT_OK);
     assert_text(path, "one 1\n");
     assert_int_equal(fixture_count(folder), 1);
@@ -80,20 +84,122 @@ static void test_commit_replaces_and_follows_links(void **state)
     assert_true(S_ISLNK(status.st_mode));
 }
 
-static void test_stale_temporary_is_no_hindrance_and_no_trap(void **state)
+// What was once the name of a temporary file may be a user's own, or a trap.
+static void test_temporary_files_are_never_those_of_others(void **state)
 {
     (void)state;
+    static const char *const names[] = {"a.txt.tmp", ".taut-0000000000000000.tmp"};
     const char *folder = fixture_folder("file");
     const char *victim = fixture_path(folder, "victim");
     fixture_write(victim, "mine");
-    assert_int_equal(symlink("victim", fixture_path(folder, "a.txt.tmp")), 0);
-    const char *path = fixture_path(folder, "a.txt");
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(symlink("victim", fixture_path(folder, names[i])), 0);
+    fixture_write(fixture_path(folder, "b.txt.tmp"), "draft");
     struct file file;
-    assert_int_equal(file_create(&file, path, NULL), TAUT_OK);
+    for (int i = 0; i < 4; i++) {
+        const char *path = fixture_path(folder, i % 2 == 0 ? "a.txt" : "b.txt");
+        assert_int_equal(file_create(&file, path, NULL), TAUT_OK);
+        file_print(&file, "new %d", i);
+        if (i < 2)
+            assert_int_equal(file_commit(&file, NULL), TAUT_OK);
+        else
+            file_abandon(&file);
+    }
+    assert_text(fixture_path(folder, "a.txt"), "new 0");
+    assert_text(fixture_path(folder, "b.txt"), "new 1");
+    assert_text(fixture_path(folder, "b.txt.tmp"), "draft");
+    assert_text(fixture_path(folder, "victim"), "mine");
+    assert_int_equal(fixture_count(folder), 6);
+}
+
+static void test_new_file_replaces_nothing(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.txt"), *link = fixture_path(folder, "link");
+    struct file file;
+    taut_error error = {0};
+    assert_int_equal(file_create_new(&file, path, NULL), TAUT_OK);
+    file_print(&file, "first");
+    assert_int_equal(file_commit(&file, NULL), TAUT_OK);
+    assert_int_equal(symlink("nowhere", link), 0);
+    const char *const taken[] = {path, link};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(file_create_new(&file, taken[i], NULL), TAUT_OK);
+        file_print(&file, "second");
+        assert_int_equal(file_commit(&file, &error), TAUT_ERROR_IO);
+        assert_non_null(strstr(error.text, "File exists"));
+    }
+    assert_text(path, "first");
+    assert_int_equal(fixture_count(folder), 2);
+}
+
+static void test_replacing_does_not_follow_links(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file");
+    const char *victim = fixture_path(folder, "victim"), *link = fixture_path(folder, "link");
+    fixture_write(victim, "mine");
+    assert_int_equal(symlink("victim", link), 0);
+    struct file file;
+    assert_int_equal(file_replace(&file, link, NULL), TAUT_OK);
     file_print(&file, "new");
     assert_int_equal(file_commit(&file, NULL), TAUT_OK);
-    assert_text(path, "new");
     assert_text(victim, "mine");
+    assert_text(link, "new");
+    struct stat status;
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISREG(status.st_mode));
+}
+
+// As in /tmp: a folder of root's in which another user has put a link to a file of ours.
+static void test_links_of_other_users_are_refused(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skipped: only root may give files to other users\n");
+        skip();
+    }
+    const char *folder = fixture_folder("file");
+    const char *victim = fixture_path(folder, "victim"), *link = fixture_path(folder, "link");
+    fixture_write(victim, "mine");
+    assert_int_equal(symlink("victim", link), 0);
+    assert_int_equal(lchown(link, 12345, 12345), 0);
+    struct file file;
+    taut_error error = {0};
+    assert_int_equal(file_create(&file, link, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "a symbolic link that another user has made"));
+    assert_false(file.open);
+    assert_text(victim, "mine");
+    assert_int_equal(chown(folder, 12345, 12345), 0); // who may as well put files there
+    assert_int_equal(file_create(&file, link, &error), TAUT_OK);
+    file_abandon(&file);
+    assert_text(victim, "mine");
+}
+
+static void test_killed_process_leaves_nothing(void **state)
+{
+    (void)state;
+    if (named) {
+        print_message("skipped: a file with a name outlives SIGKILL\n");
+        skip();
+    }
+    const char *folder = fixture_folder("file");
+    const char *path = fixture_path(folder, "a.txt");
+    fixture_write(path, "old");
+    pid_t child = fork();
+    if (child == 0) {
+        static const char block[300000];
+        struct file file;
+        if (file_create(&file, path, NULL) == TAUT_OK)
+            file_write(&file, block, sizeof block);
+        (void)raise(SIGKILL);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFSIGNALED(result));
+    assert_text(path, "old");
+    assert_int_equal(fixture_count(folder), 1);
 }
 
 static void test_full_device(void **state)
@@ -327,7 +433,11 @@ int main(void)
         cmocka_unit_test(test_whole_file_appears_at_commit),
         cmocka_unit_test(test_abandoned_file_leaves_the_old_one),
         cmocka_unit_test(test_commit_replaces_and_follows_links),
-        cmocka_unit_test(test_stale_temporary_is_no_hindrance_and_no_trap),
+        cmocka_unit_test(test_temporary_files_are_never_those_of_others),
+        cmocka_unit_test(test_new_file_replaces_nothing),
+        cmocka_unit_test(test_replacing_does_not_follow_links),
+        cmocka_unit_test(test_links_of_other_users_are_refused),
+        cmocka_unit_test(test_killed_process_leaves_nothing),
         cmocka_unit_test(test_full_device),
         cmocka_unit_test(test_device_is_written_and_not_replaced),
         cmocka_unit_test(test_places_that_cannot_be_written),
@@ -341,5 +451,8 @@ int main(void)
         cmocka_unit_test(test_numbers_in_a_locale_with_a_comma),
         cmocka_unit_test(test_binary_values_are_little_endian),
     };
-    return cmocka_run_group_tests_name("output_file", tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("output_file", tests, NULL, NULL);
+    named = true;
+    file_name_temporaries(true);
+    return failed + cmocka_run_group_tests_name("output_file_named", tests, NULL, NULL);
 }

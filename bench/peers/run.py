@@ -30,6 +30,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from result_files import write_json  # noqa: E402
+
 # (name here, scene of taut bench, springs; 0: its own number)
 SCENES = [("cloth", "cloth-undamped", 0), ("jelly26", "jelly26-undamped", 0),
           ("jelly52", "jelly52-undamped", 0), ("cloth-large", "cloth-undamped", 12600000),
@@ -369,9 +372,7 @@ def main(words):
         print(f"run.py: {failure}", file=sys.stderr)
         return 1
     if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            json.dump(result, file, indent=1)
-            file.write("\n")
+        write_json(given.json, result)
     return 0
 
 

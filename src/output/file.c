@@ -1,5 +1,5 @@
-// realpath() is of the X/Open extension to POSIX.
-#define _XOPEN_SOURCE 700 // NOLINT(bugprone-reserved-identifier)
+// O_TMPFILE and renameat2() are of Linux.
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier)
 
 #include "output/file.h"
 
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,17 +44,136 @@ static taut_status prepare(struct file *file, const char *path, taut_error *erro
     return fail_memory(error, "an output file");
 }
 
+static bool always_named;
+
+void file_name_temporaries(bool always)
+{
+    always_named = always;
+}
+
+// The part of a path before the last slash: "." where there is none.
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return text_format(".");
+    return slash == path ? text_format("/") : text_format("%.*s", (int)(slash - path), path);
+}
+
+// A name in the same folder that nobody can foresee; NULL where memory or randomness is missing.
+static char *temporary_name(const char *target)
+{
+    uint64_t number;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        return NULL;
+    const char *slash = strrchr(target, '/');
+    int length = slash ? (int)(slash - target) + 1 : 0;
+    return text_format("%.*s.taut-%016llx.tmp", length, target, (unsigned long long)number);
+}
+
+// Another user may have put a link into a folder that many write to (/tmp), to have us write over a
+// file of ours: only links of this user and of the folder's owner are followed. This is the rule of
+// fs.protected_symlinks, which renaming does not come under.
+static bool is_trusted_link(const char *path, const struct stat *link)
+{
+    struct stat folder;
+    char *name = link->st_uid == geteuid() ? NULL : folder_of(path);
+    bool trusted = !name || (stat(name, &folder) == 0 && folder.st_uid == link->st_uid);
+    free(name);
+    return trusted;
+}
+
 // Renaming onto a symbolic link would replace the link, so that the file it leads to stayed as it
 // was: follow it first. A link that leads nowhere is replaced.
-static char *follow_links(const char *path)
+static taut_status find_target(struct file *file, taut_error *error)
 {
     struct stat status;
-    if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode)) {
-        char *resolved = realpath(path, NULL);
-        if (resolved || errno == ENOMEM)
-            return resolved;
+    bool link = lstat(file->path, &status) == 0 && S_ISLNK(status.st_mode);
+    if (link && !is_trusted_link(file->path, &status))
+        return fail(error, TAUT_ERROR_IO,
+                    "cannot write '%s': it is a symbolic link that another user has made",
+                    file->path);
+    if (link)
+        file->target = realpath(file->path, NULL);
+    if (!file->target)
+        file->target = text_format("%s", file->path);
+    return file->target ? TAUT_OK : fail_memory(error, "an output file");
+}
+
+static taut_status open_failed(struct file *file, int reason, taut_error *error)
+{
+    taut_status status = fail_write(file, reason, error);
+    release(file);
+    return status;
+}
+
+// Where there is no /proc, a file without a name could not be given one.
+static bool can_be_named(int descriptor)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    return access(path, F_OK) == 0;
+}
+
+static int open_unnamed(const char *target)
+{
+    char *folder = always_named ? NULL : folder_of(target);
+    int descriptor = folder ? open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, (mode_t)0666) : -1;
+    free(folder);
+    if (descriptor >= 0 && !can_be_named(descriptor)) {
+        (void)close(descriptor);
+        return -1;
     }
-    return text_format("%s", path);
+    return descriptor;
+}
+
+static int open_named(struct file *file)
+{
+    enum { TRIES = 16 };
+    for (int i = 0; i < TRIES; i++) {
+        file->temporary = temporary_name(file->target);
+        if (!file->temporary) {
+            errno = ENOMEM;
+            return -1;
+        }
+        int descriptor =
+            open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)0666);
+        if (descriptor >= 0 || errno != EEXIST)
+            return descriptor;
+        free(file->temporary);
+        file->temporary = NULL;
+    }
+    errno = EEXIST;
+    return -1;
+}
+
+// The target is known.
+static taut_status open_whole(struct file *file, enum file_sort sort, taut_error *error)
+{
+    file->sort = sort;
+    file->descriptor = open_unnamed(file->target);
+    if (file->descriptor < 0)
+        file->descriptor = open_named(file);
+    if (file->descriptor < 0)
+        return open_failed(file, errno, error);
+    file->open = true;
+    return TAUT_OK;
+}
+
+// A device or a pipe. What was there a moment ago could be a regular file by now.
+static taut_status open_direct(struct file *file, taut_error *error)
+{
+    struct stat present;
+    file->sort = FILE_DIRECT;
+    file->descriptor = open(file->path, O_WRONLY | O_CLOEXEC);
+    if (file->descriptor < 0)
+        return open_failed(file, errno, error);
+    if (fstat(file->descriptor, &present) != 0 || S_ISREG(present.st_mode)) {
+        (void)close(file->descriptor);
+        return open_failed(file, EEXIST, error);
+    }
+    file->open = true;
+    return TAUT_OK;
 }
 
 taut_status file_create(struct file *file, const char *path, taut_error *error)
@@ -61,32 +181,19 @@ taut_status file_create(struct file *file, const char *path, taut_error *error)
     taut_status status = prepare(file, path, error);
     if (status != TAUT_OK)
         return status;
-    struct stat present;
-    bool direct = stat(path, &present) == 0 && !S_ISREG(present.st_mode);
-    if (!direct) {
-        file->target = follow_links(path);
-        file->temporary = file->target ? text_format("%s.tmp", file->target) : NULL;
-        if (!file->temporary) {
-            release(file);
-            return fail_memory(error, "an output file");
-        }
-        // What a killed run left, and never through a link that somebody put there.
-        (void)unlink(file->temporary);
-        file->descriptor =
-            open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)0666);
-    } else {
-        file->descriptor = open(path, O_WRONLY | O_CLOEXEC);
-    }
-    if (file->descriptor < 0) {
-        status = fail_write(file, errno, error);
+    status = find_target(file, error);
+    if (status != TAUT_OK) {
         release(file);
         return status;
     }
-    file->open = true;
-    return TAUT_OK;
+    struct stat present;
+    if (stat(path, &present) == 0 && !S_ISREG(present.st_mode))
+        return open_direct(file, error);
+    return open_whole(file, FILE_REPLACING, error);
 }
 
-taut_status file_grow(struct file *file, const char *path, taut_error *error)
+static taut_status create_as(struct file *file, const char *path, enum file_sort sort,
+                             taut_error *error)
 {
     taut_status status = prepare(file, path, error);
     if (status != TAUT_OK)
@@ -96,12 +203,33 @@ taut_status file_grow(struct file *file, const char *path, taut_error *error)
         release(file);
         return fail_memory(error, "an output file");
     }
-    file->descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)0666);
-    if (file->descriptor < 0) {
-        status = fail_write(file, errno, error);
-        release(file);
+    return open_whole(file, sort, error);
+}
+
+taut_status file_create_new(struct file *file, const char *path, taut_error *error)
+{
+    return create_as(file, path, FILE_NEW, error);
+}
+
+taut_status file_replace(struct file *file, const char *path, taut_error *error)
+{
+    return create_as(file, path, FILE_REPLACING, error);
+}
+
+taut_status file_grow(struct file *file, const char *path, taut_error *error)
+{
+    taut_status status = prepare(file, path, error);
+    if (status != TAUT_OK)
         return status;
+    file->sort = FILE_GROWING;
+    file->target = text_format("%s", path);
+    if (!file->target) {
+        release(file);
+        return fail_memory(error, "an output file");
     }
+    file->descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)0666);
+    if (file->descriptor < 0)
+        return open_failed(file, errno, error);
     file->open = true;
     return TAUT_OK;
 }
@@ -148,14 +276,60 @@ static void close_descriptor(struct file *file)
     file->open = false;
 }
 
+static bool link_as(int descriptor, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    return linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+// A name for a file that has none; where one must be replaced, first another one.
+static bool name_unnamed(struct file *file)
+{
+    if (link_as(file->descriptor, file->target))
+        return true;
+    for (int i = 0; errno == EEXIST && file->sort == FILE_REPLACING && i < 16; i++) {
+        free(file->temporary);
+        file->temporary = temporary_name(file->target);
+        if (!file->temporary)
+            errno = ENOMEM;
+        else if (link_as(file->descriptor, file->temporary))
+            return rename(file->temporary, file->target) == 0;
+    }
+    int reason = errno;
+    free(file->temporary); // it is nobody's, or somebody else's
+    file->temporary = NULL;
+    errno = reason;
+    return false;
+}
+
+static bool rename_to_target(const struct file *file)
+{
+    if (file->sort == FILE_REPLACING)
+        return rename(file->temporary, file->target) == 0;
+    if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    // A file system that knows no such renaming.
+    return link(file->temporary, file->target) == 0 && unlink(file->temporary) == 0;
+}
+
+static void give_name(struct file *file)
+{
+    if (file->failure || file->sort == FILE_DIRECT)
+        return;
+    if (!(file->temporary ? rename_to_target(file) : name_unnamed(file)))
+        file->failure = errno;
+}
+
 taut_status file_commit(struct file *file, taut_error *error)
 {
-    assert(file->open);
+    assert(file->open && file->sort != FILE_GROWING);
     flush(file);
     synchronise(file);
+    give_name(file);
     close_descriptor(file);
-    if (!file->failure && file->temporary && rename(file->temporary, file->target) != 0)
-        file->failure = errno;
     taut_status status = TAUT_OK;
     if (file->failure) {
         status = fail_write(file, file->failure, error);
@@ -171,8 +345,10 @@ void file_abandon(struct file *file)
     if (!file->open)
         return;
     close_descriptor(file);
-    if (file->target)
-        (void)unlink(file->temporary ? file->temporary : file->target);
+    if (file->temporary)
+        (void)unlink(file->temporary);
+    else if (file->sort == FILE_GROWING)
+        (void)unlink(file->target);
     release(file);
 }
 
@@ -190,7 +366,7 @@ static void cut_back(struct file *file)
 
 taut_status file_keep(struct file *file, taut_error *error)
 {
-    assert(file->open && !file->temporary);
+    assert(file->open && file->sort == FILE_GROWING);
     flush(file);
     struct stat present;
     if (!file->failure && fstat(file->descriptor, &present) != 0)

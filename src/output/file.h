@@ -1,11 +1,16 @@
 // A file being written, of one of two sorts.
 //
-// A whole file (file_create, file_commit) is written beside its place as PATH.tmp and renamed when
-// all of it is on the disk: whoever looks at PATH sees the old file, or none, or the new one, and
-// never half of it.
+// A whole file (file_create, file_create_new, file_replace; file_commit) gets its name when all of
+// it is on the disk: whoever looks at PATH sees the old file, or none, or the new one, and never
+// half of it. Until then it has no name at all (O_TMPFILE), so that a killed process leaves
+// nothing. File systems that cannot do this (NFS, FAT) get a file .taut-RANDOM.tmp in the same
+// folder, with 64 random bits, created exclusively and never through a link; that one is left by
+// SIGKILL alone.
 //
 // A growing file (file_grow, file_keep, file_close) is written in place and grows by whole records:
 // what could not be written entirely is cut off again, so that it ends with its last whole record.
+//
+// All of them are closed in the programs that this one starts, unless it hands them a descriptor.
 //
 // The writing functions return nothing: the first failure is kept, later writes do nothing, and the
 // function that ends the file or the record reports it, with the path and the reason.
@@ -18,26 +23,46 @@
 
 #include "base/status.h"
 
+enum file_sort {
+    FILE_DIRECT,    // a device or a pipe
+    FILE_GROWING,   // written in place
+    FILE_NEW,       // whole, where nothing is
+    FILE_REPLACING, // whole, in place of what is there
+};
+
 // A zeroed struct is a file that is not open; abandoning or closing it does nothing.
 struct file {
     bool open;
-    int descriptor;
-    int failure;     // errno of the first write that failed; 0: none did
-    char *path;      // as the caller named it: what messages show
-    char *target;    // the same with symbolic links followed; NULL: a device or a pipe
-    char *temporary; // of a whole file, renamed to the target; NULL: written in place
+    int descriptor; // for reading and writing; a child may be given a duplicate to write to
+    int failure;    // errno of the first write that failed; 0: none did
+    char *path;     // as the caller named it: what messages show
+    char *target;   // the same with symbolic links followed; NULL: a device or a pipe
+    enum file_sort sort;
+    char *temporary; // the name of a whole file until it is renamed; NULL: it has none
     unsigned char *buffer;
     size_t used;      // bytes waiting in the buffer
     uint64_t flushed; // bytes before those of the buffer
     uint64_t kept;    // length of a growing file's whole records
 };
 
-// Begins a whole file. A path that is no regular file (/dev/stdout, a pipe) is written directly.
+// Begins a whole file at a place that the user has named; what is there is replaced. A symbolic
+// link there leads to the file that is replaced, as with cp and shells, unless somebody else made
+// it, in a folder that is not theirs: such a link is refused. A path that is no regular file
+// (/dev/stdout, a pipe) is written directly.
 taut_status file_create(struct file *file, const char *path, taut_error *error);
 
-// Ends a whole file: on the disk, then renamed. After a failure nothing is left of it, and what was
-// at the path before is untouched.
+// Begins a whole file where nothing is, not even a link: else the commit fails.
+taut_status file_create_new(struct file *file, const char *path, taut_error *error);
+
+// Begins a whole file that takes the place of one of ours; a link there is replaced, not followed.
+taut_status file_replace(struct file *file, const char *path, taut_error *error);
+
+// Ends a whole file: on the disk, then under its name. After a failure nothing is left of it, and
+// what was at the path before is untouched.
 taut_status file_commit(struct file *file, taut_error *error);
+
+// For tests: whole files have names from the beginning, as where file systems need it.
+void file_name_temporaries(bool always);
 
 // Gives a file of either sort up and removes what was written of it.
 void file_abandon(struct file *file);

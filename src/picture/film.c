@@ -11,11 +11,17 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "output/file.h"
+
+// ffmpeg is never told a name: it writes to a descriptor of ours, which it opens anew, since it
+// seeks in an MP4 file and reads it again.
+enum { DRAFT_DESCRIPTOR = 3 };
+#define DRAFT_URL "file:/dev/fd/3"
 
 struct film {
     struct film_options options; // its path is the caller's; this is ours
     char *path;
-    char *draft; // where ffmpeg writes
+    struct file draft; // without a name until it is whole
     pid_t child;
     int frames;     // the writing end of its standard input
     FILE *messages; // its standard error
@@ -45,7 +51,7 @@ taut_status film_possible(taut_error *error)
 
 enum { WORDS_MAX = 40 };
 
-// Arguments of ffmpeg; `film` has the draft's path, and `texts` the two that are numbers.
+// Arguments of ffmpeg; `texts` are the two that are numbers.
 static void list_words(const struct film *film, char *const texts[2], const char **words)
 {
     // Without -xerror a disk that is full at the end passes for success.
@@ -77,17 +83,24 @@ static void list_words(const struct film *film, char *const texts[2], const char
     size_t own = is_gif ? sizeof gif / sizeof gif[0] : sizeof mp4 / sizeof mp4[0];
     for (size_t i = 0; i < own; i++)
         words[count++] = is_gif ? gif[i] : mp4[i];
-    words[count++] = film->draft;
+    words[count++] = DRAFT_URL;
     words[count] = NULL;
 }
 
 // The child. In a process group of its own, so that Ctrl-C reaches us alone, who then end it.
-static void become(const char *const *words, int frames, int messages)
+static void become(const char *const *words, int frames, int messages, int draft)
 {
     (void)setpgid(0, 0);
     (void)signal(SIGPIPE, SIG_DFL);
-    int nowhere = open("/dev/null", O_WRONLY);
-    if (nowhere >= 0 && dup2(frames, 0) == 0 && dup2(nowhere, 1) == 1 && dup2(messages, 2) == 2)
+    // Above all that are replaced below; duplicates of dup2 stay open.
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    frames = fcntl(frames, F_DUPFD_CLOEXEC, DRAFT_DESCRIPTOR + 1);
+    messages = fcntl(messages, F_DUPFD_CLOEXEC, DRAFT_DESCRIPTOR + 1);
+    draft = fcntl(draft, F_DUPFD_CLOEXEC, DRAFT_DESCRIPTOR + 1);
+    nowhere = nowhere < 0 ? -1 : fcntl(nowhere, F_DUPFD_CLOEXEC, DRAFT_DESCRIPTOR + 1);
+    if (frames >= 0 && nowhere >= 0 && messages >= 0 && draft >= 0 && dup2(frames, 0) == 0 &&
+        dup2(nowhere, 1) == 1 && dup2(messages, 2) == 2 &&
+        dup2(draft, DRAFT_DESCRIPTOR) == DRAFT_DESCRIPTOR)
         execvp(words[0], (char *const *)words);
     _exit(127);
 }
@@ -103,7 +116,7 @@ static taut_status start(struct film *film, char *const texts[2], taut_error *er
     (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     film->child = fork();
     if (film->child == 0)
-        become(words, ends[0], fileno(film->messages));
+        become(words, ends[0], fileno(film->messages), film->draft.descriptor);
     (void)close(ends[0]);
     film->frames = ends[1];
     if (film->child < 0)
@@ -117,8 +130,8 @@ static void release(struct film *film)
         (void)close(film->frames);
     if (film->messages)
         (void)fclose(film->messages);
+    file_abandon(&film->draft);
     free(film->path);
-    free(film->draft);
     free(film);
 }
 
@@ -133,14 +146,14 @@ taut_status film_open(const struct film_options *options, struct film **film, ta
         return fail_memory(error, "a film");
     *opened = (struct film){.options = *options, .child = -1, .frames = -1};
     opened->path = text_format("%s", options->path);
-    // "file:", since a name could look like an option or like an address.
-    opened->draft = text_format("file:%s.tmp", options->path);
     opened->messages = tmpfile();
     char *texts[2] = {text_format("%dx%d", options->width, options->height),
                       text_format("%.0f/1000", options->frames_per_second * 1000)};
-    if (!opened->path || !opened->draft || !opened->messages || !texts[0] || !texts[1])
+    if (!opened->path || !opened->messages || !texts[0] || !texts[1])
         status = fail_memory(error, "a film");
     else
+        status = file_create(&opened->draft, options->path, error);
+    if (status == TAUT_OK)
         status = start(opened, texts, error);
     free(texts[0]);
     free(texts[1]);
@@ -183,16 +196,11 @@ static bool finish(struct film *film)
     return WIFEXITED(result) && WEXITSTATUS(result) == 0;
 }
 
-static const char *draft_path(const struct film *film)
-{
-    return film->draft + strlen("file:");
-}
-
 static taut_status fail_film(struct film *film, taut_error *error)
 {
     char line[512];
     last_message(film, line, sizeof line);
-    (void)unlink(draft_path(film));
+    file_abandon(&film->draft);
     return fail(error, TAUT_ERROR_IO, "cannot write '%s': ffmpeg failed: %s", film->path, line);
 }
 
@@ -218,25 +226,13 @@ taut_status film_add(struct film *film, const struct image *image, taut_error *e
     return TAUT_OK;
 }
 
-// On the disk, and then under its name.
-static bool settle(const struct film *film)
-{
-    int file = open(draft_path(film), O_RDONLY | O_CLOEXEC);
-    bool whole = file >= 0 && fsync(file) == 0;
-    if (file >= 0)
-        (void)close(file);
-    return whole && rename(draft_path(film), film->path) == 0;
-}
-
 taut_status film_close(struct film *film, taut_error *error)
 {
     taut_status status = TAUT_OK;
-    if (film->child < 0 || !finish(film)) {
+    if (film->child < 0 || !finish(film))
         status = fail_film(film, error);
-    } else if (!settle(film)) {
-        status = fail(error, TAUT_ERROR_IO, "cannot write '%s': %s", film->path, strerror(errno));
-        (void)unlink(draft_path(film));
-    }
+    else
+        status = file_commit(&film->draft, error);
     release(film);
     return status;
 }
@@ -249,6 +245,5 @@ void film_abandon(struct film *film)
         (void)kill(film->child, SIGKILL);
         (void)finish(film);
     }
-    (void)unlink(draft_path(film));
     release(film);
 }

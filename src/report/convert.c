@@ -3,25 +3,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "output/file.h"
 
 enum { WORDS_MAX = 10 };
 
-// SVG and PNG stand for the two paths. The paths are never taken for options: they have a folder.
+// SVG stands for the path of what is converted, which is never taken for an option: it has a
+// folder. All of them write to their standard output, which is a file of ours, so that none is told
+// a name.
 static const char *const programs[][WORDS_MAX] = {
-    {"rsvg-convert", "--zoom", "2", "--format", "png", "--output", "PNG", "SVG", NULL},
-    {"inkscape", "--export-type=png", "--export-dpi=192", "--export-filename", "PNG", "SVG", NULL},
-    {"magick", "-density", "192", "SVG", "PNG", NULL},
-    {"convert", "-density", "192", "SVG", "PNG", NULL},
+    {"rsvg-convert", "--zoom", "2", "--format", "png", "SVG", NULL},
+    {"inkscape", "--export-type=png", "--export-dpi=192", "--export-filename=-", "SVG", NULL},
+    {"magick", "-density", "192", "SVG", "png:-", NULL},
+    {"convert", "-density", "192", "SVG", "png:-", NULL},
 };
 
 enum { PROGRAM_COUNT = sizeof programs / sizeof programs[0] };
@@ -29,11 +30,11 @@ enum { PROGRAM_COUNT = sizeof programs / sizeof programs[0] };
 // Longer than any of them takes; one that waits for something must not hold up the study for ever.
 static const double SECONDS_MOST = 60;
 
-// The child: silent, and away if there is no such program.
-static void become(const char *const *words)
+// The child: silent but for the picture, and away if there is no such program.
+static void become(const char *const *words, int picture)
 {
     int nowhere = open("/dev/null", O_RDWR);
-    if (nowhere >= 0 && dup2(nowhere, 0) == 0 && dup2(nowhere, 1) == 1 && dup2(nowhere, 2) == 2)
+    if (nowhere >= 0 && dup2(picture, 1) == 1 && dup2(nowhere, 0) == 0 && dup2(nowhere, 2) == 2)
         execvp(words[0], (char *const *)words);
     _exit(127);
 }
@@ -56,17 +57,24 @@ static bool wait_for(pid_t child)
     }
 }
 
-static bool run(const char *const *program, const char *svg, const char *png)
+// Programs may say something before the picture, or instead of it.
+static bool is_png(int picture)
+{
+    static const char signature[] = {'\x89', 'P', 'N', 'G'};
+    char begins[sizeof signature];
+    return pread(picture, begins, sizeof begins, 0) == (ssize_t)sizeof begins &&
+           memcmp(begins, signature, sizeof begins) == 0;
+}
+
+static bool run(const char *const *program, const char *svg, int picture)
 {
     const char *words[WORDS_MAX] = {NULL};
     for (int i = 0; program[i]; i++)
-        words[i] = strcmp(program[i], "SVG") == 0   ? svg
-                   : strcmp(program[i], "PNG") == 0 ? png
-                                                    : program[i];
+        words[i] = strcmp(program[i], "SVG") == 0 ? svg : program[i];
     pid_t child = fork();
     if (child == 0)
-        become(words);
-    return child > 0 && wait_for(child);
+        become(words, picture);
+    return child > 0 && wait_for(child) && is_png(picture);
 }
 
 taut_status convert_picture(struct converter *converter, const char *svg, const char *png,
@@ -77,22 +85,22 @@ taut_status convert_picture(struct converter *converter, const char *svg, const 
         return TAUT_OK;
     // A path that begins with a dash would be an option, and one with a colon a format.
     char *from = text_format("%s%s", svg[0] == '/' ? "" : "./", svg);
-    char *draft = text_format("%s%s.tmp.png", png[0] == '/' ? "" : "./", png);
-    if (!from || !draft) {
-        free(from);
-        free(draft);
-        return fail_memory(error, "the name of a file");
+    taut_status status = from ? TAUT_OK : fail_memory(error, "the name of a file");
+    while (status == TAUT_OK && converter->chosen < PROGRAM_COUNT && !*converted) {
+        struct file draft;
+        status = file_replace(&draft, png, error);
+        if (status != TAUT_OK)
+            break;
+        *converted = run(programs[converter->chosen], from, draft.descriptor);
+        if (*converted)
+            status = file_commit(&draft, error);
+        else
+            file_abandon(&draft);
+        converter->chosen += !*converted;
     }
-    for (; converter->chosen < PROGRAM_COUNT && !*converted; converter->chosen += !*converted) {
-        (void)unlink(draft); // what a killed study left
-        struct stat status;
-        *converted = run(programs[converter->chosen], from, draft) && stat(draft, &status) == 0 &&
-                     status.st_size > 0 && rename(draft, png) == 0;
-    }
-    if (!*converted)
-        (void)unlink(draft);
-    converter->absent = !*converted;
+    if (status != TAUT_OK)
+        *converted = false;
+    converter->absent = status == TAUT_OK && !*converted;
     free(from);
-    free(draft);
-    return TAUT_OK;
+    return status;
 }

@@ -13,7 +13,8 @@ struct converter {
 };
 
 // Writes the picture at `svg` as PNG, twice as large, to `png`, where all of it appears or nothing.
-// False, with converter->absent set, where there is no program that does it. A failure is memory's.
+// *converted is false, with converter->absent set, where there is no program that does it. A
+// failure is one of memory or of the disk.
 taut_status convert_picture(struct converter *converter, const char *svg, const char *png,
                             bool *converted, taut_error *error);
 

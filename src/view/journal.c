@@ -1,9 +1,12 @@
 #include "view/journal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -24,7 +27,15 @@ taut_status journal_open(struct journal *journal, const char *path, taut_error *
     journal->path = text_format("%s", path);
     if (!journal->path)
         return fail_memory(error, "the report");
-    journal->out = fopen(path, "w");
+    // Lines are read while they are written, so it has its name from the start; a file or a link
+    // that is there already is somebody else's.
+    struct stat there;
+    bool stream = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+    int made = O_CREAT | O_EXCL | O_NOFOLLOW;
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC | (stream ? 0 : made), (mode_t)0666);
+    journal->out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (!journal->out && descriptor >= 0)
+        (void)close(descriptor);
     if (!journal->out)
         return fail(error, TAUT_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
     gui_watch(note, journal);
