@@ -80,7 +80,8 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         {"taut run", "which scene?"},
         {"taut run hanging.yaml other.yaml", "'other.yaml' is one too many"},
         {"taut run --forse hanging.yaml", "did you mean '--force'?"},
-        {"taut run --output", "requires an argument"},
+        {"taut run --output", "requires an argument: --output DIR"},
+        {"taut run --quiet=1 hanging.yaml", "option '--quiet' takes no value"},
         {"taut run --output '' hanging.yaml", "--output takes a path"},
         {"taut check --force hanging.yaml", "unrecognized option '--force'"},
         {"taut run --threads 0 hanging.yaml", "--threads takes a whole number from 1 to 4096"},
@@ -112,6 +113,56 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         outcome_free(&outcome);
     }
     assert_false(fixture_exists("out"));
+}
+
+// In every command, with a value behind it or without, before the scene or after it.
+static void unknown_and_abbreviated_options_are_named(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"check", "info", "run", "stability", "render", "view"};
+    static const struct {
+        const char *words, *unknown, *meant; // meant NULL: nothing is near
+    } cases[] = {
+        {"--thread", "--thread", "--threads"},
+        {"--thread 2 hanging.yaml", "--thread", "--threads"},
+        {"hanging.yaml --thread", "--thread", "--threads"},
+        {"--thread=2 hanging.yaml", "--thread=2", "--threads"},
+        {"--threds", "--threds", "--threads"},
+        {"--thr 2 hanging.yaml", "--thr", "--threads"},
+        {"--frobnicate hanging.yaml", "--frobnicate", NULL},
+        {"-q hanging.yaml", "-q", NULL},
+    };
+    for (size_t c = 0; c < sizeof commands / sizeof commands[0]; c++)
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            char command[128], expected[256], hint[64] = "";
+            if (cases[i].meant)
+                snprintf(hint, sizeof hint, "    did you mean '%s'?\n", cases[i].meant);
+            snprintf(command, sizeof command, "taut %s %s", commands[c], cases[i].words);
+            snprintf(expected, sizeof expected,
+                     "taut: %s: unrecognized option '%s'\n%s"
+                     "Try 'taut %s --help' for more information.\n",
+                     commands[c], cases[i].unknown, hint, commands[c]);
+            struct outcome outcome = cli_expect(2, command);
+            assert_string_equal(outcome.err, expected);
+            assert_string_equal(outcome.out, "");
+            outcome_free(&outcome);
+        }
+    // A known option without its value needs no suggestion.
+    struct outcome outcome = cli_expect(2, "taut run hanging.yaml --threads");
+    assert_string_equal(outcome.err,
+                        "taut: run: option '--threads' requires an argument: --threads N\n"
+                        "Try 'taut run --help' for more information.\n");
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut --versoin");
+    assert_says(outcome.err, "did you mean '--version'?");
+    outcome_free(&outcome);
+    // Behind -- all words are scenes.
+    outcome = cli_expect(2, "taut check -- --thread");
+    assert_says(outcome.err, "--thread: error: cannot read the scene");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set=simulation.steps=7 -- hanging.yaml");
+    assert_says(outcome.out, "7 steps");
+    outcome_free(&outcome);
 }
 
 static void an_option_wins_over_the_environment(void **state)
@@ -330,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_and_version_are_results),
         cmocka_unit_test(every_option_in_help_is_documented),
+        cmocka_unit_test(unknown_and_abbreviated_options_are_named),
         cmocka_unit_test(wrong_usage_is_said_and_ends_with_2),
         cmocka_unit_test(an_option_wins_over_the_environment),
         cmocka_unit_test(check_counts_a_sound_scene_and_writes_nothing),

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/diagnostics.h"
-#include "base/text.h"
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
@@ -55,38 +54,32 @@ static const struct command *find_command(const char *name)
 
 static int refuse(const char *word)
 {
-    const char *names[COMMAND_COUNT];
+    static const char *const options[] = {"--help", "--version"};
+    const char *names[COMMAND_COUNT], *nearest;
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         names[i] = commands[i]->name;
     if (word[0] == '-') {
         complain("there is no option '%s' before the command", word);
+        nearest = nearest_name(word, options, 2);
     } else {
         complain("there is no command '%s'; the commands are check, info, run, stability, "
                  "render, view and bench",
                  word);
-        const char *nearest = nearest_name(word, names, COMMAND_COUNT);
-        if (nearest)
-            fprintf(stderr, "    did you mean '%s'?\n", nearest);
+        nearest = nearest_name(word, names, COMMAND_COUNT);
     }
+    if (nearest)
+        fprintf(stderr, "    did you mean '%s'?\n", nearest);
     fputs("Try 'taut --help' for more information.\n", stderr);
     return EXIT_CODE_WRONG;
 }
 
 static int run_command_line(const struct command *command, int argc, char **argv)
 {
-    // getopt's messages begin with argv[0].
-    char *name = text_format("taut: %s", command->name);
-    if (!name) {
-        complain("out of memory");
-        return EXIT_CODE_FAILED;
-    }
-    argv[0] = name;
     struct options options;
     int exit_code;
     if (options_parse(command, argc, argv, &options, &exit_code))
         exit_code = command->run(&options);
     options_free(&options);
-    free(name);
     return exit_code;
 }
 

@@ -1,6 +1,5 @@
 #include "cli/options_parts.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,21 +47,32 @@ void options_help(const struct command *command)
     puts("\nExit status: 0 done; 1 the run failed; 2 wrong usage or scene.");
 }
 
-// After getopt has said what is wrong: the option that was perhaps meant.
-static void suggest(const struct command *command, const char *word)
+// The option that was perhaps meant: the nearest name, or the only one that begins like `name`.
+static const char *find_similar(const struct command *command, const char *name)
 {
-    if (strncmp(word, "--", 2) != 0)
-        return;
-    const char *names[OPTION_ENTRIES_MAX];
-    size_t count = 0;
-    for (const struct option_entry *entry = option_entries; entry->name; entry++)
-        if (takes(command, entry))
-            names[count++] = entry->name;
-    char *name = text_format("%.*s", (int)strcspn(word + 2, "="), word + 2);
-    const char *nearest = name ? nearest_name(name, names, count) : NULL;
-    if (nearest && strcmp(nearest, name) != 0)
-        fprintf(stderr, "    did you mean '--%s'?\n", nearest);
+    const char *names[OPTION_ENTRIES_MAX], *beginning = NULL;
+    size_t count = 0, beginnings = 0, length = strlen(name);
+    for (const struct option_entry *entry = option_entries; entry->name; entry++) {
+        if (!takes(command, entry))
+            continue;
+        names[count++] = entry->name;
+        if (length > 0 && strncmp(entry->name, name, length) == 0) {
+            beginning = entry->name;
+            beginnings++;
+        }
+    }
+    return beginnings == 1 ? beginning : nearest_name(name, names, count);
+}
+
+static bool refuse_unknown(const struct command *command, const char *word)
+{
+    complain("%s: unrecognized option '%s'", command->name, word);
+    char *name = word[1] == '-' ? text_format("%.*s", (int)strcspn(word + 2, "="), word + 2) : NULL;
+    const char *similar = name ? find_similar(command, name) : NULL;
+    if (similar)
+        fprintf(stderr, "    did you mean '--%s'?\n", similar);
     free(name);
+    return false;
 }
 
 static bool wrong(const struct command *command, int *exit_code)
@@ -73,8 +83,8 @@ static bool wrong(const struct command *command, int *exit_code)
 }
 
 // What no single option shows.
-static bool agree(const struct command *command, const bool *given, int argc, char **argv,
-                  struct options *options)
+static bool agree(const struct command *command, const bool *given, char **operands,
+                  int operand_count, struct options *options)
 {
     const char *isa = getenv("TAUT_ISA");
     if (isa && isa[0] && !given[KEY_ISA - KEY_SET] && !option_set_isa("TAUT_ISA", isa, options))
@@ -90,60 +100,94 @@ static bool agree(const struct command *command, const bool *given, int argc, ch
         return false;
     }
     if (!command->operand) {
-        if (optind < argc)
-            complain("%s: it takes no scene; '%s' is one too many", command->name, argv[optind]);
-        return optind == argc;
+        if (operand_count > 0)
+            complain("%s: it takes no scene; '%s' is one too many", command->name, operands[0]);
+        return operand_count == 0;
     }
-    if (optind == argc)
+    if (operand_count == 0)
         complain("%s: which scene? Give the path of a scene file%s", command->name,
                  command->kind == COMMAND_DRAWS ? ", or of a run's folder" : "");
-    else if (optind + 1 < argc)
-        complain("%s: one scene at a time; '%s' is one too many", command->name, argv[optind + 1]);
-    return optind + 1 == argc;
+    else if (operand_count > 1)
+        complain("%s: one scene at a time; '%s' is one too many", command->name, operands[1]);
+    return operand_count == 1;
 }
 
-static void fill_long_options(const struct command *command, struct option *options)
+// The option that `word` names: --NAME, --NAME=VALUE or -h; NULL if the command has none. A name is
+// never abbreviated: a later option could make the abbreviation ambiguous.
+static const struct option_entry *find_option(const struct command *command, const char *word)
 {
+    const char *name = strcmp(word, "-h") == 0 ? "help" : word + 2;
+    size_t length = strcspn(name, "=");
+    if (word[1] != '-' && name == word + 2)
+        return NULL;
     for (const struct option_entry *entry = option_entries; entry->name; entry++)
-        if (takes(command, entry))
-            *options++ = (struct option){
-                .name = entry->name,
-                .has_arg = entry->argument ? required_argument : no_argument,
-                .val = (int)entry->key,
-            };
-    *options = (struct option){0};
+        if (takes(command, entry) && strlen(entry->name) == length &&
+            strncmp(entry->name, name, length) == 0)
+            return entry;
+    return NULL;
+}
+
+// The value of the option argv[*at], which is --NAME=VALUE or --NAME VALUE; *at moves to the last
+// word taken. *value is NULL for an option without one.
+static bool take_value(const struct command *command, const struct option_entry *entry, int argc,
+                       char **argv, int *at, const char **value)
+{
+    const char *equals = strchr(argv[*at], '=');
+    *value = NULL;
+    if (!entry->argument) {
+        if (equals)
+            complain("%s: option '--%s' takes no value", command->name, entry->name);
+        return !equals;
+    }
+    if (equals)
+        *value = equals + 1;
+    else if (*at + 1 < argc)
+        *value = argv[++*at];
+    else
+        complain("%s: option '--%s' requires an argument: --%s %s", command->name, entry->name,
+                 entry->name, entry->argument);
+    return *value != NULL;
 }
 
 bool options_parse(const struct command *command, int argc, char **argv, struct options *options,
                    int *exit_code)
 {
-    struct option long_options[OPTION_ENTRIES_MAX + 1];
-    bool given[KEY_HELP - KEY_SET + 1] = {false};
-    fill_long_options(command, long_options);
+    bool given[KEY_HELP - KEY_SET + 1] = {false}, options_end = false;
+    int operand_count = 0;
     *options = (struct options){
         .map = STUDY_MAP_STIFFNESS,
         .budget = 30,
         .render = {.zoom = 1, .colouring = COLOURING_PLAIN},
     };
-    optind = 1;
-    int key;
-    while ((key = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-        if (key == 'h' || key == KEY_HELP) {
+    for (int at = 1; at < argc; at++) {
+        const char *word = argv[at], *value;
+        if (options_end || word[0] != '-' || word[1] == '\0') {
+            argv[operand_count++] = argv[at]; // never beyond what has been read
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            options_end = true;
+            continue;
+        }
+        const struct option_entry *entry = find_option(command, word);
+        if (!entry) {
+            refuse_unknown(command, word);
+            return wrong(command, exit_code);
+        }
+        if (!take_value(command, entry, argc, argv, &at, &value))
+            return wrong(command, exit_code);
+        if (entry->key == KEY_HELP) {
             options_help(command);
             *exit_code = output_finish(EXIT_CODE_DONE);
             return false;
         }
-        if (key == '?') {
-            suggest(command, argv[optind - 1]);
-            return wrong(command, exit_code);
-        }
-        given[key - KEY_SET] = true;
-        if (!option_apply(command, key, optarg, options))
+        given[entry->key - KEY_SET] = true;
+        if (!option_apply(command, (int)entry->key, value, options))
             return wrong(command, exit_code);
     }
-    if (!agree(command, given, argc, argv, options))
+    if (!agree(command, given, argv, operand_count, options))
         return wrong(command, exit_code);
-    options->scene = argv[optind];
+    options->scene = command->operand ? argv[0] : NULL;
     return true;
 }
 
