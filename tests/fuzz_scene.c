@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size -= (size_t)(end + 1 - text);
         text = end + 1;
     }
-    struct scene_override overrides[] = {{override}};
+    struct scene_override overrides[] = {{.text = override}};
     struct diagnostics diagnostics = {0};
     taut_scene *scene =
         scene_read_text(text, size, "/tmp/fuzz.yaml", overrides, override != NULL, &diagnostics);

@@ -50,7 +50,7 @@ struct player *player_of(const char *name, const char *const *overrides)
 taut_solver *plain_of(const char *name, const char *const *overrides)
 {
     char path[512];
-    struct scene_override list[16];
+    struct scene_override list[16] = {{0}};
     size_t count = count_of(overrides);
     assert_true(count <= 16);
     for (size_t i = 0; i < count; i++)

@@ -8,7 +8,7 @@
 
 taut_scene *read_scene(const char *text, const char *const *overrides, char **messages)
 {
-    struct scene_override list[20];
+    struct scene_override list[20] = {{0}};
     struct diagnostics diagnostics = {0};
     size_t count = 0, size = 0;
     for (; overrides && overrides[count]; count++)

@@ -7,6 +7,7 @@
 
 #include "base/diagnostics.h"
 #include "output_fixture.h"
+#include "play/changes.h"
 #include "scene/reader.h"
 
 // ---- Files
@@ -85,6 +86,34 @@ static void test_a_broken_scene_makes_no_player(void **state)
     assert_null(player);
     assert_int_equal(findings.error_count, 1);
     diagnostics_free(&findings);
+}
+
+// Of two changes that exclude each other the later one is what the user wants now.
+static void test_a_later_change_wins(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "bodies.rope.mass=1",   "bodies.rope.node_mass=2",    "simulation.integrator=xpbd",
+        "simulation.dt=0.0001", "simulation.substeps=3",      "simulation.integrator=rk4",
+        "simulation.steps=5",   "simulation.duration=0.0625", "bodies.rope.node_mass=0.5"};
+    struct changes changes = {0};
+    struct diagnostics findings = {0};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        assert_true(changes_set(&changes, texts[i]));
+        taut_scene *scene = changes_read(&changes, TAUT_TEST_SOURCE "/scenes/rope.yaml", &findings);
+        if (!scene)
+            fail_msg("%s: %s", texts[i], findings.items[0].text);
+        const struct scene_body *rope = &scene->bodies[0];
+        assert_true(rope->mass_per_node == (i > 0));
+        if (i == sizeof texts / sizeof texts[0] - 1) {
+            assert_true(rope->node_mass == 0.5);
+            assert_int_equal(scene->simulation.integrator, INTEGRATOR_RK4);
+            assert_true(scene->simulation.has_duration && scene->simulation.duration == 0.0625);
+        }
+        scene_free(scene);
+    }
+    diagnostics_free(&findings);
+    changes_free(&changes);
 }
 
 // ---- All at once
@@ -214,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_a_saved_scene_runs_again),
         cmocka_unit_test(test_another_scene_is_opened),
         cmocka_unit_test(test_a_broken_scene_makes_no_player),
+        cmocka_unit_test(test_a_later_change_wins),
         cmocka_unit_test(test_two_threads_ask_for_a_thousand_things),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

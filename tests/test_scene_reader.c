@@ -229,15 +229,139 @@ static void test_set_rivals(void **state)
 {
     (void)state;
     static const char *const steps[] = {"simulation.steps=7", "output.every_steps=3", NULL};
-    static const char *const both[] = {"simulation.steps=7", "simulation.duration=3", NULL};
     taut_scene *scene = read_sound(flag_scene, steps);
     assert_false(scene->simulation.has_duration);
     assert_int_equal(scene->simulation.steps, 7);
     assert_int_equal(scene->output.every_steps, 3);
     scene_free(scene);
-    scene = read_sound(flag_scene, both);
-    assert_true(scene->simulation.has_duration && scene->simulation.duration == 3);
+}
+
+// What an override sets takes the place of the keys of the file that it excludes; in the resolved
+// scene, too, which can be run again.
+static void test_set_replaces_what_it_excludes(void **state)
+{
+    (void)state;
+    static const char *const text =
+        "simulation: {dt: auto, safety: 0.5, duration: 2, integrator: xpbd, substeps: 20,\n"
+        "  iterations: 3}\n"
+        "environment: {wind: {velocity: [1, 0, 0], law: quadratic, density: 1, drag: 2}}\n"
+        "output: {every_steps: 5}\n"
+        "bodies:\n"
+        "  - {name: c, type: cloth, u: [1, 0, 0], v: [0, 1, 0], nodes: [3, 3], node_mass: 0.1,\n"
+        "     springs: {structural: {stiffness: 5}, bend: {stiffness: 1}}}\n"
+        "  - {name: r, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 5, mass: 1,\n"
+        "     links: skip, springs: {chain: {stiffness: 9}, skip: {stiffness: 2}}}\n"
+        "  - {name: l, type: lattice, nodes: [3, 3, 3], spacing: 1, mass: 1, shells: 2,\n"
+        "     springs: &far {k1: {stiffness: 1}, k2: {stiffness: 2}, kb1: {stiffness: 3}}}\n"
+        "  - {name: m, type: lattice, nodes: [3, 3, 3], spacing: 1, mass: 1, shells: 2,\n"
+        "     springs: *far}\n"
+        "  - {name: n, type: network, node_mass: 1, stiffness: 1, nodes: [[0, 0, 0], [1, 0, 0]],\n"
+        "     springs: [[0, 1]], velocities: [[0, 0, 1], [0, 0, 0]]}\n"
+        "  - {name: f, type: network, nodes_file: tests/data/full/nodes.csv,\n"
+        "     springs_file: tests/data/full/springs.csv}\n"
+        "colliders:\n"
+        "  - {type: plane, stiffness: 7, friction: 1, absorption: 1}\n"
+        "  - {type: plane, response: project, keep: 0.5}\n";
+    static const char *const overrides[] = {"simulation.dt=0.01",
+                                            "simulation.steps=7",
+                                            "simulation.integrator=symplectic_euler",
+                                            "environment.wind.law=face",
+                                            "output.every=0.5",
+                                            "bodies.c.mass=2",
+                                            "bodies.c.spring={stiffness: 3}",
+                                            "bodies.r.links=chain",
+                                            "bodies.l.shells=1",
+                                            "bodies.n.velocity=[0, 2, 0]",
+                                            "bodies.n.mass=5",
+                                            "bodies.f.nodes=[[0, 0, 0], [0, 1, 0]]",
+                                            "bodies.f.springs=[[0, 1, {stiffness: 1}]]",
+                                            "bodies.f.node_mass=3",
+                                            "colliders.0.response=project",
+                                            "colliders.1.response=penalty",
+                                            "colliders.1.stiffness=8",
+                                            NULL};
+    taut_scene *scene = read_sound(text, overrides);
+    assert_true(!scene->simulation.has_duration && scene->simulation.duration == 0);
+    assert_true(scene->simulation.safety == 0.8 && scene->simulation.dt == 0.01);
+    assert_true(scene->simulation.substeps == 10 && scene->simulation.iterations == 1);
+    assert_int_equal(scene->environment.wind.law, WIND_FACE);
+    assert_true(scene->environment.wind.coefficient == 1 && scene->environment.wind.drag == 1);
+    assert_true(scene->output.every == 0.5 && scene->output.every_steps == 0);
+    const struct scene_body *cloth = find_body(scene, "c");
+    assert_true(!cloth->mass_per_node && cloth->mass == 2);
+    for (size_t kind = 0; kind < 3; kind++)
+        assert_true(cloth->kinds[kind].present && cloth->kinds[kind].material.stiffness == 3);
+    const struct scene_body *rope = find_body(scene, "r");
+    assert_true(rope->kinds[0].material.stiffness == 9 && !rope->kinds[1].present);
+    const struct scene_body *near = find_body(scene, "l"), *far = find_body(scene, "m");
+    assert_true(near->kinds[0].present && near->kinds[1].present && !near->kinds[3].present);
+    assert_true(far->kinds[3].present);
+    const struct scene_network *network = &find_body(scene, "n")->shape.network;
+    assert_true(!network->velocities && network->masses[0] == 2.5);
+    assert_true(find_body(scene, "n")->velocity.y == 2);
+    network = &find_body(scene, "f")->shape.network;
+    assert_true(!network->nodes_path && !network->springs_path && network->node_count == 2);
+    assert_true(network->masses[1] == 3);
+    assert_int_equal(scene->colliders[0].response, RESPONSE_PROJECT);
+    assert_true(scene->colliders[0].stiffness == 0 && scene->colliders[0].friction == 0);
+    assert_int_equal(scene->colliders[1].response, RESPONSE_PENALTY);
+    assert_true(scene->colliders[1].stiffness == 8 && scene->colliders[1].keep == 1);
+    char *resolved = scene_resolved_yaml(scene);
+    assert_non_null(resolved);
     scene_free(scene);
+    scene_free(read_sound(resolved, NULL));
+    static const char *const gone[] = {
+        "node_mass: 0.1", "duration",   "safety", "substeps",   "iterations", "drag",     "density",
+        "every_steps",    "structural", "skip",   "velocities", "nodes_file", "friction", "keep"};
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
+        if (strstr(resolved, gone[i]))
+            fail_msg("'%s' is still in the resolved scene:\n%s", gone[i], resolved);
+    free(resolved);
+    // The other way round.
+    static const char *const back[] = {"bodies.r.node_mass=0.5",
+                                       "bodies.f.nodes_file=tests/data/full/nodes.csv",
+                                       "simulation.duration=1", NULL};
+    scene = read_sound(
+        SIMULATION "bodies:\n"
+                   "  - {name: r, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 5, mass: 1,"
+                   " stiffness: 1}\n"
+                   "  - {name: f, type: network, nodes_file: nope.csv, springs_file: "
+                   "tests/data/full/springs.csv}\n",
+        back);
+    assert_true(find_body(scene, "r")->mass_per_node && scene->simulation.has_duration);
+    assert_int_equal(scene->simulation.steps, 0);
+    scene_free(scene);
+}
+
+// Two overrides that exclude each other are a mistake; so is a key that does not belong to what the
+// file says.
+static void test_set_refuses_two_that_exclude_each_other(void **state)
+{
+    (void)state;
+    static const char *const both[] = {"simulation.steps=7", "simulation.duration=3",
+                                       "bodies.flag.mass=1", "bodies.flag.node_mass=2", NULL};
+    expect_refusal(
+        flag_scene, both,
+        "--set simulation.duration=3:1:21: error: 'duration' and 'steps' are both given; "
+        "only one of them can hold\n"
+        "    simulation.duration=3\n"
+        "                        ^\n"
+        "--set bodies.flag.node_mass=2:1:23: error: 'mass' and 'node_mass' are both "
+        "given; only one of them can hold\n"
+        "    bodies.flag.node_mass=2\n"
+        "                          ^\n");
+    static const char *const alien[] = {"simulation.substeps=3", NULL};
+    expect_refusal(flag_scene, alien,
+                   "--set simulation.substeps=3:1:12: error: 'substeps' is only for the integrator "
+                   "xpbd\n"
+                   "    simulation.substeps=3\n"
+                   "               ^\n");
+    static const char *const whole[] = {
+        "simulation={dt: 1, steps: 1, integrator: rk4, substeps: 3}", NULL};
+    char *messages;
+    assert_null(read_scene(flag_scene, whole, &messages));
+    assert_non_null(strstr(messages, "'substeps' is only for the integrator xpbd"));
+    free(messages);
 }
 
 // Through an alias only this use changes; at the anchor, all do.
@@ -426,6 +550,8 @@ int main(void)
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_set_values),
         cmocka_unit_test(test_set_rivals),
+        cmocka_unit_test(test_set_replaces_what_it_excludes),
+        cmocka_unit_test(test_set_refuses_two_that_exclude_each_other),
         cmocka_unit_test(test_set_shared),
         cmocka_unit_test(test_set_refused),
         cmocka_unit_test(test_set_and_file),

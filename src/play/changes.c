@@ -69,7 +69,7 @@ static taut_scene *read_scene(const struct changes *changes, const struct source
         return NULL;
     }
     for (size_t i = 0; i < changes->count; i++)
-        overrides[i].text = changes->texts[i];
+        overrides[i] = (struct scene_override){.text = changes->texts[i], .wins = true};
     taut_scene *scene = text ? scene_read_text(text->text, text->length, path, overrides,
                                                changes->count, diagnostics)
                              : scene_read_file(path, overrides, changes->count, diagnostics);

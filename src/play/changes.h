@@ -15,7 +15,8 @@ struct changes {
 // False without memory; `to` is empty then.
 bool changes_copy(const struct changes *from, struct changes *to);
 
-// Adds one. What was set before of that path, or of a path below it, counts no more.
+// Adds one. What was set before of that path, or of a path below it, counts no more, and neither
+// does what was set of keys that it excludes.
 bool changes_set(struct changes *changes, const char *text);
 
 // The scene of the file with all changes; NULL with the reasons in `diagnostics`.

@@ -6,11 +6,13 @@
 #include "scene/scene.h"
 
 // An override: PATH=VALUE as of --set. PATH is keys joined by dots; items of a list are chosen by
-// their `name` or by number (bodies.flag.nodes, colliders.0.stiffness). VALUE is YAML. Setting
-// simulation.steps takes out simulation.duration and the other way round; likewise output.every and
-// every_steps.
+// their `name` or by number (bodies.flag.nodes, colliders.0.stiffness). VALUE is YAML. Where a key
+// excludes another one (mass and node_mass, duration and steps, keys that belong to one integrator
+// or law), what an override sets takes the place of what the file says.
 struct scene_override {
     const char *text;
+    bool
+        wins; // also over what earlier overrides set; else two that exclude each other are an error
 };
 
 // NULL when anything is wrong; `diagnostics` then has at least one error, and diagnostics_status

@@ -10,14 +10,14 @@ static void check_response(struct binder *binder, const struct bound *bound,
     if (!bound_sound(bound, "response"))
         return;
     if (collider->response == RESPONSE_PENALTY) {
-        bound_refuse(binder, bound, "keep", "is only for 'response: project'");
+        bound_belongs_not(binder, bound, "keep", "response", "is only for 'response: project'");
         if (bound_lacks(bound, "stiffness"))
             bind_complain(binder, bound->at, NULL, "'stiffness' is missing in %s", bound->what);
         return;
     }
-    bound_refuse(binder, bound, "stiffness", "is only for 'response: penalty'");
-    bound_refuse(binder, bound, "friction", "is only for 'response: penalty'");
-    bound_refuse(binder, bound, "absorption", "is only for 'response: penalty'");
+    bound_belongs_not(binder, bound, "stiffness", "response", "is only for 'response: penalty'");
+    bound_belongs_not(binder, bound, "friction", "response", "is only for 'response: penalty'");
+    bound_belongs_not(binder, bound, "absorption", "response", "is only for 'response: penalty'");
 }
 
 static void check_room(struct binder *binder, const struct bound *bound,

@@ -32,13 +32,15 @@ static void bind_network_mass(struct binder *binder, const struct bound *bound,
                               struct scene_body *body)
 {
     struct scene_network *network = &body->shape.network;
-    const struct dom_pair *node_mass = bound_find(bound, "node_mass");
     if (bound_find(bound, "nodes_file")) {
-        bound_refuse(binder, bound, "mass", "is given by the column 'mass' of 'nodes_file'");
-        bound_refuse(binder, bound, "node_mass", "is given by the column 'mass' of 'nodes_file'");
+        bound_belongs_not(binder, bound, "mass", "nodes_file",
+                          "is given by the column 'mass' of 'nodes_file'");
+        bound_belongs_not(binder, bound, "node_mass", "nodes_file",
+                          "is given by the column 'mass' of 'nodes_file'");
         return;
     }
     bound_exclusive(binder, bound, "mass", "node_mass", false);
+    const struct dom_pair *node_mass = bound_find(bound, "node_mass");
     if (network->node_count > 0)
         network->masses = calloc(network->node_count, sizeof *network->masses);
     if (network->node_count > 0 && !network->masses) {
@@ -58,18 +60,18 @@ static void bind_network_mass(struct binder *binder, const struct bound *bound,
 
 void bind_mass(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
-    const struct dom_pair *node_mass = bound_find(bound, "node_mass");
     if (body->type == BODY_NETWORK) {
         bind_network_mass(binder, bound, body);
         return;
     }
     if (body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM) {
         bound_refuse(binder, bound, "node_mass", "is not for one mass; give 'mass'");
-        if (!node_mass && bound_lacks(bound, "mass"))
+        if (!bound_find(bound, "node_mass") && bound_lacks(bound, "mass"))
             bind_complain(binder, bound->at, NULL, "'mass' is missing in %s", bound->what);
         return;
     }
     bound_exclusive(binder, bound, "mass", "node_mass", false);
+    const struct dom_pair *node_mass = bound_find(bound, "node_mass");
     body->mass_per_node = node_mass != NULL;
     if (node_mass)
         value_number(binder, &node_mass->value, "node_mass", &positive, &body->node_mass);

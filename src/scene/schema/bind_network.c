@@ -33,6 +33,7 @@ static vec3 *bind_vectors(struct binder *binder, const struct dom_value *value, 
 static void bind_velocities(struct binder *binder, const struct bound *bound,
                             struct scene_network *network)
 {
+    bound_settle(binder, bound, "velocity", "velocities");
     const struct dom_pair *pair = bound_find(bound, "velocities");
     size_t count;
     if (!pair)
@@ -217,6 +218,7 @@ static void bind_files(struct binder *binder, const struct bound *bound,
                        struct scene_network *network)
 {
     static const char *const rest[] = {"nodes", "springs", "velocities"};
+    bound_settle(binder, bound, "velocities", "nodes_file");
     const struct dom_pair *nodes = bound_find(bound, "nodes_file");
     const struct dom_pair *springs = bound_find(bound, "springs_file");
     for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
@@ -237,6 +239,8 @@ static void bind_files(struct binder *binder, const struct bound *bound,
 void bind_network(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
     struct scene_network *network = &body->shape.network;
+    bound_settle(binder, bound, "nodes", "nodes_file");
+    bound_settle(binder, bound, "springs", "springs_file");
     const struct dom_pair *nodes = bound_find(bound, "nodes");
     const struct dom_pair *springs = bound_find(bound, "springs");
     bool has_stiffness = bound_find(bound, "stiffness") != NULL;

@@ -20,7 +20,7 @@ static void bind_dt(struct binder *binder, const struct bound *bound)
     if (simulation->dt_auto)
         return;
     value_number(binder, &dt->value, "dt", &positive, &simulation->dt);
-    bound_refuse(binder, bound, "safety", "is only for 'dt: auto'");
+    bound_belongs_not(binder, bound, "safety", "dt", "is only for 'dt: auto'");
 }
 
 static void check_step_count(struct binder *binder, const struct bound *bound)
@@ -46,8 +46,8 @@ static void bind_implicit(struct binder *binder, const struct bound *simulation)
         return;
     if (bound_sound(simulation, "integrator") &&
         !integrator_is_implicit(binder->scene->simulation.integrator))
-        bound_refuse(binder, simulation, "implicit",
-                     "is only for the integrators implicit_euler, implicit_midpoint and bdf2");
+        bound_belongs_not(binder, simulation, "implicit", "integrator",
+                          "is only for the integrators implicit_euler, implicit_midpoint and bdf2");
 }
 
 // Keys that belong to one integrator, and what an integrator cannot do.
@@ -58,10 +58,13 @@ static void check_integrator(struct binder *binder, const struct bound *bound)
     if (!binder->integrator_known)
         return;
     if (simulation->integrator != INTEGRATOR_SYMPLECTIC_EULER)
-        bound_refuse(binder, bound, "position_step", "is only for the integrator symplectic_euler");
+        bound_belongs_not(binder, bound, "position_step", "integrator",
+                          "is only for the integrator symplectic_euler");
     if (simulation->integrator != INTEGRATOR_XPBD) {
-        bound_refuse(binder, bound, "substeps", "is only for the integrator xpbd");
-        bound_refuse(binder, bound, "iterations", "is only for the integrator xpbd");
+        bound_belongs_not(binder, bound, "substeps", "integrator",
+                          "is only for the integrator xpbd");
+        bound_belongs_not(binder, bound, "iterations", "integrator",
+                          "is only for the integrator xpbd");
     } else if (simulation->dt_auto) {
         bind_complain(binder, simulation->dt_at, NULL,
                       "'dt: auto' needs a critical step, and xpbd has none; give dt in seconds");
@@ -114,10 +117,11 @@ static void bind_wind(struct binder *binder, const struct dom_value *value)
         return;
     wind->present = true;
     if (bound_sound(&bound, "law") && wind->law == WIND_QUADRATIC) {
-        bound_refuse(binder, &bound, "coefficient", "is only for the laws node and face");
+        bound_belongs_not(binder, &bound, "coefficient", "law",
+                          "is only for the laws node and face");
     } else if (bound_sound(&bound, "law")) {
-        bound_refuse(binder, &bound, "density", "is only for 'law: quadratic'");
-        bound_refuse(binder, &bound, "drag", "is only for 'law: quadratic'");
+        bound_belongs_not(binder, &bound, "density", "law", "is only for 'law: quadratic'");
+        bound_belongs_not(binder, &bound, "drag", "law", "is only for 'law: quadratic'");
     }
     const struct dom_pair *gusts = bound_find(&bound, "gusts");
     if (gusts)

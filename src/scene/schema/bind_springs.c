@@ -187,9 +187,42 @@ static void complain_kind(struct kinds *kinds, const struct dom_pair *pair)
                       "%s has no springs '%s'", schema_shapes[type].what, key.text);
 }
 
-static void bind_kinds(struct kinds *kinds, const struct dom_value *value)
+// Whether a kind is one that the body's type has, but not with these `links` or `shells`, which an
+// override set over it.
+static bool is_replaced(const struct kinds *kinds, const struct dom_pair *pair)
 {
-    if (!value_mapping(kinds->binder, value, "springs"))
+    const struct scene_body *body = kinds->body;
+    const char *selector = body->type == BODY_LATTICE ? "shells" : "links";
+    const struct dom_pair *cause = bound_find(kinds->bound, selector);
+    for (size_t i = 0; i < SPRING_KINDS_MAX && spring_kind_name(body->type, i); i++)
+        if (strcmp(spring_kind_name(body->type, i), pair->key) == 0)
+            return cause && kinds->links_known && !kinds->allowed[i] &&
+                   bind_replaces(kinds->binder, &cause->value, &pair->value);
+    return false;
+}
+
+// Other bodies may share the mapping by an alias: it is copied first.
+static bool take_out_replaced(struct kinds *kinds, struct dom_value *value)
+{
+    struct scene_document *document = kinds->binder->document;
+    bool copied = false;
+    for (size_t p = 0; p < value->node->count;) {
+        const struct dom_pair *pair = &value->node->pairs[p];
+        if (!is_replaced(kinds, pair)) {
+            p++;
+            continue;
+        }
+        value->shared = value->shared || !copied;
+        copied = true;
+        if (!document_own(document, value) || !document_remove(document, value->node, pair->key))
+            return bind_complain_memory(kinds->binder);
+    }
+    return true;
+}
+
+static void bind_kinds(struct kinds *kinds, struct dom_value *value)
+{
+    if (!value_mapping(kinds->binder, value, "springs") || !take_out_replaced(kinds, value))
         return;
     const struct dom_node *mapping = value->node;
     if (mapping->count == 0)
@@ -216,8 +249,9 @@ static void bind_kinds(struct kinds *kinds, const struct dom_value *value)
 void bind_springs(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
     struct kinds kinds = {.binder = binder, .bound = bound, .body = body};
+    bound_settle(binder, bound, "spring", "springs");
     const struct dom_pair *spring = bound_find(bound, "spring");
-    const struct dom_pair *springs = bound_find(bound, "springs");
+    struct dom_pair *springs = (struct dom_pair *)bound_find(bound, "springs");
     kinds.has_stiffness = bound_find(bound, "stiffness") != NULL;
     kinds.serves = bind_common_serves(bound, body);
     choose_kinds(&kinds);

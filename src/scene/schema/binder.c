@@ -1,5 +1,6 @@
 #include "scene/schema/binder.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "scene/text/number.h"
@@ -227,14 +228,86 @@ void bound_refuse(struct binder *binder, const struct bound *bound, const char *
         bind_complain(binder, pair->key_at, NULL, "'%s' %s", key, reason);
 }
 
+// ---- Keys that exclude one another
+
+bool bind_replaces(const struct binder *binder, const struct dom_value *value,
+                   const struct dom_value *other)
+{
+    int given = dom_override(value), others = dom_override(other);
+    return given > 0 && (others == 0 || (binder->document->later_override_wins && given > others));
+}
+
+static void clear_field(const struct schema_key *key, void *field)
+{
+    static const size_t sizes[] = {
+        [VALUE_LATER] = 0,
+        [VALUE_NUMBER] = sizeof(double),
+        [VALUE_COUNT] = sizeof(uint64_t),
+        [VALUE_SMALL] = sizeof(int),
+        [VALUE_BOOLEAN] = sizeof(bool),
+        [VALUE_TEXT] = sizeof(char *),
+        [VALUE_NAME] = sizeof(int),
+        [VALUE_VECTOR] = sizeof(vec3),
+        [VALUE_DIRECTION] = sizeof(vec3),
+        [VALUE_COUNTS_2] = 2 * sizeof(uint64_t),
+        [VALUE_COUNTS_3] = 3 * sizeof(uint64_t),
+    };
+    if (key->type == VALUE_TEXT)
+        free(*(char **)field);
+    memset(field, 0, sizes[key->type]);
+    if (key->initial)
+        write_default(key, field);
+}
+
+// Takes a key out of the mapping, as if it had not been given.
+static void take_out(struct binder *binder, const struct bound *bound, const char *name)
+{
+    size_t index;
+    if (!document_remove(binder->document, bound->mapping, name)) {
+        bind_complain_memory(binder);
+        return;
+    }
+    for (size_t p = 0; p < bound->part_count; p++) {
+        const struct schema_key *key = find_key(bound->parts[p].table, name, &index);
+        if (key)
+            clear_field(key, (char *)bound->parts[p].target + key->offset);
+    }
+}
+
+void bound_settle(struct binder *binder, const struct bound *bound, const char *first,
+                  const char *second)
+{
+    const struct dom_pair *one = bound_find(bound, first), *other = bound_find(bound, second);
+    if (one && other && bind_replaces(binder, &one->value, &other->value))
+        take_out(binder, bound, second);
+    else if (one && other && bind_replaces(binder, &other->value, &one->value))
+        take_out(binder, bound, first);
+}
+
+void bound_belongs_not(struct binder *binder, const struct bound *bound, const char *key,
+                       const char *selector, const char *reason)
+{
+    const struct dom_pair *pair = bound_find(bound, key), *cause = bound_find(bound, selector);
+    if (pair && cause && bind_replaces(binder, &cause->value, &pair->value))
+        take_out(binder, bound, key);
+    else
+        bound_refuse(binder, bound, key, reason);
+}
+
 void bound_exclusive(struct binder *binder, const struct bound *bound, const char *first,
                      const char *second, bool optional)
 {
+    bound_settle(binder, bound, first, second);
     const struct dom_pair *one = bound_find(bound, first), *other = bound_find(bound, second);
-    if (one && other)
-        bind_complain(binder, one > other ? one->key_at : other->key_at, NULL,
-                      "'%s' and '%s' are both given; only one of them can hold", first, second);
-    else if (!optional && bound_lacks(bound, first) && bound_lacks(bound, second))
+    if (one && other) {
+        int one_override = dom_override(&one->value), other_override = dom_override(&other->value);
+        bool one_is_later =
+            one_override != other_override ? one_override > other_override : one > other;
+        const struct dom_pair *later = one_is_later ? one : other;
+        bind_complain(binder, one_override + other_override > 0 ? later->value.at : later->key_at,
+                      NULL, "'%s' and '%s' are both given; only one of them can hold", first,
+                      second);
+    } else if (!optional && bound_lacks(bound, first) && bound_lacks(bound, second))
         bind_complain(binder, bound->at, NULL, "'%s' or '%s' is missing in %s", first, second,
                       bound->what);
 }

@@ -30,7 +30,7 @@ enum { PARTS_MAX = 3 };
 
 // A mapping that has been bound.
 struct bound {
-    const struct dom_node *mapping; // NULL if the value was none
+    struct dom_node *mapping; // NULL if the value was none
     mark at;
     const char *what;
     struct schema_part parts[PARTS_MAX];
@@ -65,7 +65,23 @@ bool bound_sound(const struct bound *bound, const char *key);
 void bound_refuse(struct binder *binder, const struct bound *bound, const char *key,
                   const char *reason);
 
-// Complains unless exactly one of the two keys was given; `optional` allows neither.
+// Whether a value was set by an override over one that the file (or, where later overrides win, an
+// earlier override) has, and so takes the place of what it excludes.
+bool bind_replaces(const struct binder *binder, const struct dom_value *value,
+                   const struct dom_value *other);
+
+// Where both keys are given, and an override set one of them over the other, takes the other out of
+// the scene, and its field gets the default. Pairs that were found before may be gone then.
+void bound_settle(struct binder *binder, const struct bound *bound, const char *first,
+                  const char *second);
+
+// Complains, at the place of `key`, if it was given beside a value of the key `selector` that it
+// does not belong to. Where an override set that value over `key`, `key` is taken out instead.
+void bound_belongs_not(struct binder *binder, const struct bound *bound, const char *key,
+                       const char *selector, const char *reason);
+
+// Settles them as bound_settle does; then complains unless exactly one of the two keys was given;
+// `optional` allows neither.
 void bound_exclusive(struct binder *binder, const struct bound *bound, const char *first,
                      const char *second, bool optional);
 

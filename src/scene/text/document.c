@@ -101,6 +101,78 @@ const char *dom_kind_text(const struct dom_node *node)
     return node->plain ? (node->count > 0 ? "text" : "nothing") : "text in quotes";
 }
 
+int dom_override(const struct dom_value *value)
+{
+    const struct dom_node *node = value->node;
+    int last = value->at.line < 0 ? -value->at.line : 0;
+    size_t count = node->kind == DOM_SCALAR ? 0 : node->count;
+    for (size_t i = 0; i < count; i++) {
+        int part = dom_override(node->kind == DOM_LIST ? &node->items[i] : &node->pairs[i].value);
+        last = part > last ? part : last;
+    }
+    return last;
+}
+
+// ---- Changing
+
+static bool own_items(struct scene_document *document, struct dom_node *list)
+{
+    struct dom_value *items = document_allocate(document, list->count * sizeof *items);
+    if (!items)
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        items[i] = list->items[i];
+        items[i].shared = true;
+    }
+    list->items = items;
+    return true;
+}
+
+static bool own_pairs(struct scene_document *document, struct dom_node *mapping)
+{
+    struct dom_pair *pairs = document_allocate(document, mapping->count * sizeof *pairs);
+    if (!pairs)
+        return false;
+    for (size_t i = 0; i < mapping->count; i++) {
+        pairs[i] = mapping->pairs[i];
+        pairs[i].value.shared = true;
+    }
+    mapping->pairs = pairs;
+    return true;
+}
+
+bool document_own(struct scene_document *document, struct dom_value *value)
+{
+    if (!value->shared)
+        return true;
+    struct dom_node *copy = document_allocate(document, sizeof *copy);
+    if (!copy)
+        return false;
+    *copy = *value->node;
+    bool owned = copy->kind == DOM_LIST      ? own_items(document, copy)
+                 : copy->kind == DOM_MAPPING ? own_pairs(document, copy)
+                                             : true;
+    if (!owned)
+        return false;
+    value->node = copy;
+    value->shared = false;
+    return true;
+}
+
+bool document_remove(struct scene_document *document, struct dom_node *mapping, const char *key)
+{
+    struct dom_pair *pairs = document_allocate(document, mapping->count * sizeof *pairs);
+    if (!pairs)
+        return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < mapping->count; i++)
+        if (strcmp(mapping->pairs[i].key, key) != 0)
+            pairs[kept++] = mapping->pairs[i];
+    mapping->pairs = pairs;
+    mapping->count = kept;
+    return true;
+}
+
 // ---- Complaining
 
 static bool is_known(const struct diagnostics *diagnostics, mark at, const char *file,

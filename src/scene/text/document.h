@@ -59,6 +59,7 @@ struct scene_document {
     struct source source;     // the scene file
     struct source *overrides; // one for each --set, in their order
     size_t override_count;
+    bool later_override_wins;  // of two overrides that exclude each other: no error
     struct arena_block *arena; // holds all nodes and their texts
     struct dom_value root;
     uint64_t weight;
@@ -84,6 +85,18 @@ void *document_allocate(struct scene_document *document, size_t bytes);
 
 // The pair of that key in a mapping, or NULL.
 const struct dom_pair *dom_find(const struct dom_node *mapping, const char *key);
+
+// Which override gave the value or a part of it: the number of the last one, from 1; 0 if all of it
+// is the scene file's.
+int dom_override(const struct dom_value *value);
+
+// Makes the value's node its own, so that a change of it is not seen through other aliases; its
+// children are still shared. False without memory.
+bool document_own(struct scene_document *document, struct dom_value *value);
+
+// Takes the key out of a mapping. Pairs that were found in it before stay readable. False without
+// memory.
+bool document_remove(struct scene_document *document, struct dom_node *mapping, const char *key);
 
 // "a list", "a mapping", "text", "nothing": what a value is, for messages.
 const char *dom_kind_text(const struct dom_node *node);

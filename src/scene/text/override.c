@@ -76,52 +76,6 @@ static bool split_path(const struct setter *setter, struct segment segments[DOCU
     return true;
 }
 
-static bool own_items(struct setter *setter, struct dom_node *list)
-{
-    struct dom_value *items = document_allocate(setter->document, list->count * sizeof *items);
-    if (!items)
-        return false;
-    for (size_t i = 0; i < list->count; i++) {
-        items[i] = list->items[i];
-        items[i].shared = true;
-    }
-    list->items = items;
-    return true;
-}
-
-static bool own_pairs(struct setter *setter, struct dom_node *mapping)
-{
-    struct dom_pair *pairs = document_allocate(setter->document, mapping->count * sizeof *pairs);
-    if (!pairs)
-        return false;
-    for (size_t i = 0; i < mapping->count; i++) {
-        pairs[i] = mapping->pairs[i];
-        pairs[i].value.shared = true;
-    }
-    mapping->pairs = pairs;
-    return true;
-}
-
-// Makes the value's node its own, so that a change is not seen through other aliases. Its children
-// are still shared.
-static bool own_node(struct setter *setter, struct dom_value *value)
-{
-    if (!value->shared)
-        return true;
-    struct dom_node *copy = document_allocate(setter->document, sizeof *copy);
-    if (!copy)
-        return complain_memory(setter);
-    *copy = *value->node;
-    bool owned = copy->kind == DOM_LIST      ? own_items(setter, copy)
-                 : copy->kind == DOM_MAPPING ? own_pairs(setter, copy)
-                                             : true;
-    if (!owned)
-        return complain_memory(setter);
-    value->node = copy;
-    value->shared = false;
-    return true;
-}
-
 // ---- Steps along the path
 
 static const char *item_name(const struct dom_value *item)
@@ -196,8 +150,10 @@ static struct dom_value *find_or_add_key(const struct setter *setter, struct dom
 static struct dom_value *step(struct setter *setter, struct dom_value *value,
                               const struct segment *segment)
 {
-    if (!own_node(setter, value))
+    if (!document_own(setter->document, value)) {
+        complain_memory(setter);
         return NULL;
+    }
     struct dom_node *node = value->node;
     if (node->kind == DOM_MAPPING)
         return find_or_add_key(setter, node, segment);
@@ -207,34 +163,6 @@ static struct dom_value *step(struct setter *setter, struct dom_value *value,
              "the path goes on to '%s', but what stands there is '%s', not a mapping or list",
              show_text(segment->name).text, show_text(node->text).text);
     return NULL;
-}
-
-// ---- Keys that replace one another
-
-static void remove_key(struct dom_node *mapping, const char *key)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < mapping->count; i++)
-        if (strcmp(mapping->pairs[i].key, key) != 0)
-            mapping->pairs[kept++] = mapping->pairs[i];
-    mapping->count = kept;
-}
-
-static void remove_rival(struct scene_document *document, const char *path, size_t length)
-{
-    static const char *const rivals[][3] = {
-        {"simulation.steps", "simulation", "duration"},
-        {"simulation.duration", "simulation", "steps"},
-        {"output.every", "output", "every_steps"},
-        {"output.every_steps", "output", "every"},
-    };
-    for (size_t i = 0; i < sizeof rivals / sizeof rivals[0]; i++) {
-        if (strlen(rivals[i][0]) != length || memcmp(rivals[i][0], path, length) != 0)
-            continue;
-        const struct dom_pair *section = dom_find(document->root.node, rivals[i][1]);
-        if (section && section->value.node->kind == DOM_MAPPING)
-            remove_key(section->value.node, rivals[i][2]);
-    }
 }
 
 // ---- The whole
@@ -281,6 +209,6 @@ bool override_apply(struct scene_document *document, size_t index,
             return false;
     }
     *value = replacement;
-    remove_rival(document, setter.text, setter.path_length);
+    document->later_override_wins |= override->wins;
     return true;
 }
