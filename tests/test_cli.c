@@ -347,6 +347,8 @@ static void info_prints_a_table_for_people(void **state)
     assert_says(outcome.out, "* symplectic_euler");
     assert_says(outcome.out, "dt is 0.25 of it");
     assert_says(outcome.out, "node 1 of body 'one'");
+    assert_says(outcome.out, "\n                        guaranteed      computed\n");
+    assert_says(outcome.out, "\n    xpbd ");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info --set simulation.dt=0.5 one.yaml");
     assert_says(outcome.out, "not stable");

@@ -86,17 +86,19 @@ static void print_bodies(const struct info *info)
 static void print_integrator(const struct info *info, enum integrator integrator)
 {
     const taut_solver *solver = info->solver;
-    double certain = info->critical.dt[integrator], sharp = info->critical.sharp_dt[integrator];
+    double guaranteed = info->critical.dt[integrator];
+    double computed = info->critical.sharp_dt[integrator];
     printf("  %c %-18s", integrator == solver->integrator ? '*' : ' ', integrator_name(integrator));
-    if (certain == 0)
+    if (guaranteed == 0)
         printf("%12s  %12s     grows at every step without damping\n", "none", "none");
-    else if (!isfinite(certain))
+    else if (!isfinite(guaranteed))
         printf("%12s  %12s     stable at every dt\n", "no limit", "no limit");
     else
-        printf("%10.4g s  %10.4g s   dt is %.3g of it%s\n", certain, sharp, solver->dt / sharp,
-               solver->dt <= certain ? ""
-               : solver->dt <= sharp ? ", beyond what is certain"
-                                     : ": not stable");
+        printf("%10.4g s  %10.4g s   dt is %.3g of it%s\n", guaranteed, computed,
+               solver->dt / computed,
+               solver->dt <= guaranteed ? ""
+               : solver->dt <= computed ? ", beyond what is guaranteed"
+                                        : ": not stable");
 }
 
 static void print_critical(const struct info *info)
@@ -108,7 +110,7 @@ static void print_critical(const struct info *info)
         return;
     }
     printf("\n  The largest stable steps (* is in use, dt = %g s):\n\n  %-20s%12s  %12s\n",
-           info->solver->dt, "", "certain", "found");
+           info->solver->dt, "", "guaranteed", "computed");
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         print_integrator(info, (enum integrator)i);
     const struct topology_body *body = &info->solver->topology->bodies[info->critical_body];
