@@ -25,11 +25,12 @@ static void assert_same_point(vec3 a, vec3 b, double tolerance)
 }
 
 // All that tests look from: directions, both upwards, perspective and parallel, wide and tall.
-static size_t cameras(struct camera all[24])
+static size_t cameras(struct camera all[36])
 {
-    static const double angles[][2] = {{0, 0}, {32, 20}, {-120, -45}, {200, 89}};
+    static const double angles[][2] = {{0, 0},    {32, 20}, {-120, -45},
+                                       {200, 89}, {30, 90}, {-70, -90}};
     size_t count = 0;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 6; i++)
         for (int up = 0; up < 2; up++)
             for (int kind = 0; kind < 3; kind++)
                 all[count++] = camera_fit(LOW, HIGH, up ? Z : Y, angles[i][0], angles[i][1],
@@ -40,7 +41,7 @@ static size_t cameras(struct camera all[24])
 static void test_fit_sees_all_corners_and_wastes_little(void **state)
 {
     (void)state;
-    struct camera all[24];
+    struct camera all[36];
     size_t count = cameras(all);
     for (size_t c = 0; c < count; c++) {
         double widest = 0.0;
@@ -69,7 +70,7 @@ static void test_fit_of_a_point_is_a_camera(void **state)
 static void test_axes_are_a_right_handed_frame(void **state)
 {
     (void)state;
-    struct camera all[24];
+    struct camera all[36];
     size_t count = cameras(all);
     for (size_t c = 0; c < count; c++) {
         vec3 right, up, forward;
@@ -96,7 +97,7 @@ static void test_azimuth_0_looks_along_minus_z_with_x_to_the_right(void **state)
 static void test_ray_goes_through_what_is_seen_at_its_pixel(void **state)
 {
     (void)state;
-    struct camera all[24];
+    struct camera all[36];
     size_t count = cameras(all);
     for (size_t c = 0; c < count; c++) {
         struct camera_ray ray = camera_ray_at(&all[c], 123.25, 301.5);
@@ -135,7 +136,7 @@ static void multiply(const float matrix[16], const double from[4], double to[4])
 static void test_matrices_agree_with_project(void **state)
 {
     (void)state;
-    struct camera all[24];
+    struct camera all[36];
     size_t count = cameras(all);
     for (size_t c = 0; c < count; c++) {
         float view[16], projection[16];
@@ -157,7 +158,7 @@ static void test_matrices_agree_with_project(void **state)
 static void test_pan_follows_the_pointer(void **state)
 {
     (void)state;
-    struct camera all[24];
+    struct camera all[36];
     size_t count = cameras(all);
     for (size_t c = 0; c < count; c++) {
         vec3 held = all[c].target;

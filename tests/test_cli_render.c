@@ -60,7 +60,10 @@ static void wrong_options_are_said(void **state)
         {"--size 640x8 falling.yaml", "each from 16 to 8192"},
         {"--size 640.5x80 falling.yaml", "each from 16 to 8192"},
         {"--camera 10 falling.yaml", "--camera takes AZIMUTH,ELEVATION"},
-        {"--camera 10,90 falling.yaml", "-89 to 89"},
+        {"--camera 10,91 falling.yaml", "-90 to 90"},
+        {"--camera 10,-90.5 falling.yaml", "-90 to 90"},
+        {"--size 641x360 --output a.mp4 falling.yaml", "take 642x360"},
+        {"--size 640x361 --output a.mp4 falling.yaml", "take 640x362"},
         {"--camera 10,20,0 falling.yaml", "DISTANCE"},
         {"--look-at 1,2 falling.yaml", "--look-at takes X,Y,Z"},
         {"--zoom 0 falling.yaml", "--zoom takes a number above 0"},
@@ -166,6 +169,41 @@ static void options_change_the_picture(void **state)
         if (!(difference("plain.png", "changed.png") > 0.5))
             fail_msg("%s changes nothing", changes[i]);
     }
+}
+
+static void a_picture_has_the_size_that_is_asked_for(void **state)
+{
+    (void)state;
+    need_drawing();
+    struct outcome outcome =
+        cli_expect(0, "taut render falling.yaml --size 201x151 --output odd.png");
+    assert_string_equal(outcome.out, "odd.png: 201 x 151 pixels, t = 0.4 s\n");
+    outcome_free(&outcome);
+    struct image image;
+    assert_int_equal(image_read_png("odd.png", &image, NULL), TAUT_OK);
+    assert_true(image.width == 201 && image.height == 151);
+    image_free(&image);
+}
+
+// The picture is the limit of those from beside the pole.
+static void the_camera_looks_straight_down_and_up(void **state)
+{
+    (void)state;
+    need_drawing();
+    static const char *const angles[][2] = {{"30,90", "30,89.99"}, {"0,-90", "0,-89.99"}};
+    for (size_t i = 0; i < 2; i++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments,
+                 "falling.yaml --time 0.4 --output pole.png --camera %s", angles[i][0]);
+        render(arguments);
+        snprintf(arguments, sizeof arguments,
+                 "falling.yaml --time 0.4 --output near.png --camera %s", angles[i][1]);
+        render(arguments);
+        assert_true(difference("pole.png", "near.png") < 0.5);
+    }
+    render("falling.yaml --time 0.4 --output below.png --camera 0,-90");
+    render("falling.yaml --time 0.4 --output above.png --camera 0,90");
+    assert_true(difference("below.png", "above.png") > 0.5);
 }
 
 // From its frames, or from its point caches, a run looks as the scene does at the same time.
@@ -396,6 +434,8 @@ int main(void)
 #ifdef TAUT_WITH_PICTURES
         cmocka_unit_test_setup(a_scene_is_drawn_at_its_end_or_when_asked, enter),
         cmocka_unit_test_setup(options_change_the_picture, enter),
+        cmocka_unit_test_setup(a_picture_has_the_size_that_is_asked_for, enter),
+        cmocka_unit_test_setup(the_camera_looks_straight_down_and_up, enter),
         cmocka_unit_test_setup(a_finished_run_looks_as_its_scene_does, enter),
         cmocka_unit_test_setup(a_strip_has_its_frames_side_by_side, enter),
         cmocka_unit_test_setup(films_have_their_frames, enter),

@@ -46,15 +46,15 @@ static struct film *begin(const char *path, enum film_format format, int width, 
     return film;
 }
 
-static void check_film(const char *name, enum film_format format, const char *expected)
+static void check_film(const char *name, enum film_format format, int width, const char *expected)
 {
     need_ffmpeg();
     (void)fixture_folder("film");
     const char *path = film_path(name);
-    struct film *film = begin(path, format, 33, 18);
+    struct film *film = begin(path, format, width, 18);
     taut_error error = {0};
     for (int i = 0; i < 7; i++) {
-        struct image image = plain(33, 18, 30 * i);
+        struct image image = plain(width, 18, 30 * i);
         assert_int_equal(film_add(film, &image, &error), TAUT_OK);
         image_free(&image);
     }
@@ -73,17 +73,33 @@ static void check_film(const char *name, enum film_format format, const char *ex
     assert_int_equal(fixture_count(TAUT_TEST_OUT "/film"), 1);
 }
 
-// Sizes of H.264 are even.
 static void test_mp4(void **state)
 {
     (void)state;
-    check_film("a.mp4", FILM_MP4, "h264,34,18,yuv420p,25/2,7\n");
+    check_film("a.mp4", FILM_MP4, 34, "h264,34,18,yuv420p,25/2,7\n");
+}
+
+// No film has another size than was asked for.
+static void test_an_odd_mp4_is_refused(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    const int sizes[][2] = {{33, 18}, {34, 17}, {33, 17}};
+    for (size_t i = 0; i < 3; i++) {
+        const struct film_options options = {film_path("a.mp4"), FILM_MP4, sizes[i][0], sizes[i][1],
+                                             25};
+        struct film *film;
+        taut_error error = {0};
+        assert_int_equal(film_open(&options, &film, &error), TAUT_ERROR_ARGUMENT);
+        assert_null(film);
+        assert_non_null(strstr(error.text, "even width and height"));
+    }
 }
 
 static void test_gif(void **state)
 {
     (void)state;
-    check_film("-a b:c.gif", FILM_GIF, "gif,33,18,bgra,25/2,7\n");
+    check_film("-a b:c.gif", FILM_GIF, 33, "gif,33,18,bgra,25/2,7\n");
 }
 
 static void test_an_abandoned_film_leaves_nothing(void **state)
@@ -251,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mp4),
+        cmocka_unit_test(test_an_odd_mp4_is_refused),
         cmocka_unit_test(test_gif),
         cmocka_unit_test(test_an_abandoned_film_leaves_nothing),
         cmocka_unit_test(test_a_place_that_cannot_be_written),

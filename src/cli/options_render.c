@@ -81,10 +81,10 @@ static bool set_camera(const struct command *command, const char *value, struct 
 {
     double numbers[3] = {0};
     int count = parse_numbers(value, numbers, 3);
-    if (count < 2 || fabs(numbers[1]) > 89 || (count == 3 && !(numbers[2] > 0)))
+    if (count < 2 || fabs(numbers[1]) > 90 || (count == 3 && !(numbers[2] > 0)))
         return option_refuse(
             command, "camera", value,
-            "AZIMUTH,ELEVATION in degrees (-89 to 89 above the level), and perhaps "
+            "AZIMUTH,ELEVATION in degrees (-90 to 90 above the level), and perhaps "
             "a DISTANCE in metres");
     wish->has_angles = true;
     wish->azimuth = numbers[0];

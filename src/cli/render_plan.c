@@ -38,6 +38,14 @@ taut_status render_sort_of(const struct render_wish *wish, const char *path, enu
             "the name of the output '%s' should end in .png (a picture or a strip), .mp4 or "
             ".gif (a film)",
             path);
+    // Half a pixel of colour cannot be stored, and padding would give another size than was asked.
+    if (*sort == RENDER_MP4 && (wish->width % 2 != 0 || wish->height % 2 != 0))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "an .mp4 film has an even width and height (H.264 stores one colour for 2 x 2 "
+                    "pixels), not %dx%d: take %dx%d, or let the output end in .gif, which takes "
+                    "any size",
+                    wish->width, wish->height, wish->width + wish->width % 2,
+                    wish->height + wish->height % 2);
     if (!render_is_film(*sort) && (wish->fps > 0 || wish->speed > 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "--fps and --speed are of films: let the output end in .mp4 or .gif");

@@ -10,7 +10,12 @@ static const double PARALLEL_FIELD = 30.0;
 // Of the picture's half height or width, how much a fitted box takes.
 static const double FITTED = 0.88;
 
-static const double ELEVATION_MOST = 89.0;
+// Straight down or up; the axes are defined there too, since `right` follows from the azimuth
+// alone.
+static const double ELEVATION_MOST = 90.0;
+
+// By the mouse: short of where a turn about `up` would become a roll of the picture.
+static const double ELEVATION_TURNED = 89.0;
 
 static double radians(double degrees)
 {
@@ -139,7 +144,7 @@ void camera_turn(struct camera *camera, double right, double down)
     double degrees = 180.0 / fmax(camera->height, 1);
     camera->azimuth = remainder(camera->azimuth - right * degrees, 360.0);
     camera->elevation =
-        fmin(fmax(camera->elevation + down * degrees, -ELEVATION_MOST), ELEVATION_MOST);
+        fmin(fmax(camera->elevation + down * degrees, -ELEVATION_TURNED), ELEVATION_TURNED);
 }
 
 void camera_pan(struct camera *camera, double right, double down)

@@ -58,14 +58,9 @@ static void list_words(const struct film *film, char *const texts[2], const char
     static const char *const common[] = {"ffmpeg",    "-hide_banner", "-nostdin", "-xerror",
                                          "-loglevel", "error",        "-y",       "-f",
                                          "rawvideo",  "-pix_fmt",     "rgb24",    "-s:v"};
-    // Colours are halved across and down in H.264, so sizes must be even.
-    static const char *const mp4[] = {"-vf",       "pad=ceil(iw/2)*2:ceil(ih/2)*2",
-                                      "-c:v",      "libx264",
-                                      "-preset",   "medium",
-                                      "-crf",      "18",
-                                      "-pix_fmt",  "yuv420p",
-                                      "-movflags", "+faststart",
-                                      "-f",        "mp4"};
+    static const char *const mp4[] = {"-c:v",      "libx264",    "-preset",  "medium",
+                                      "-crf",      "18",         "-pix_fmt", "yuv420p",
+                                      "-movflags", "+faststart", "-f",       "mp4"};
     // One palette for all frames, found from what changes, and dots that stay where they are.
     static const char palette[] =
         "split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer:bayer_scale=4:"
@@ -141,6 +136,11 @@ taut_status film_open(const struct film_options *options, struct film **film, ta
     taut_status status = film_possible(error);
     if (status != TAUT_OK)
         return status;
+    // yuv420p, which every player takes, halves the colours across and down.
+    if (options->format == FILM_MP4 && (options->width % 2 != 0 || options->height % 2 != 0))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "an .mp4 film has an even width and height, not %dx%d", options->width,
+                    options->height);
     struct film *opened = calloc(1, sizeof *opened);
     if (!opened)
         return fail_memory(error, "a film");

@@ -11,7 +11,7 @@ enum film_format { FILM_MP4, FILM_GIF };
 struct film_options {
     const char *path;
     enum film_format format;
-    int width, height;
+    int width, height; // of FILM_MP4 both even
     double frames_per_second;
 };
 
