@@ -7,13 +7,12 @@ Prints how many springs there were, how fast they went and the most memory that 
 It wants 6 GiB free. Exit status: 0; 2 for wrong usage or a run that fails.
 """
 import argparse
-import json
 import os
 import subprocess
 import sys
 import tempfile
 
-from result_files import write_json
+from result_files import BadInput, expecting, parse, script, write_json
 
 SCENE = """\
 simulation: {{integrator: symplectic_euler, dt: 0.0002, steps: {steps}}}
@@ -29,6 +28,7 @@ KEPT = ("nodes", "springs", "steps", "threads", "isa", "precision", "setup_secon
         "step_seconds", "spring_updates_per_second", "bytes", "peak_rss_bytes", "hash")
 
 
+@script
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -47,17 +47,23 @@ def main(words):
             if done.returncode != 0:
                 print(f"billion.py: {done.stderr.strip() or done.returncode}", file=sys.stderr)
                 return 2
-            result = json.loads(done.stdout)
-        except (OSError, ValueError) as error:
-            print(f"billion.py: {given.taut}: {error}", file=sys.stderr)
-            return 2
-    print(f"{result['springs']:,} springs, {result['nodes']:,} nodes, {result['threads']} threads, "
-          f"{result['isa']}: set-up {result['setup_seconds']:.1f} s, {result['steps']} steps "
-          f"{result['step_seconds']:.1f} s, {result['spring_updates_per_second'] / 1e6:,.0f} "
-          f"million springs/s,\nmost memory held {result['peak_rss_bytes'] / 2 ** 30:.2f} GiB")
+            result = parse(done.stdout, given.taut)
+        except OSError as error:
+            raise BadInput(f"{given.taut}: {error}") from error
+    with expecting("taut run --json", given.taut):
+        text = told(result)
+        kept = {key: result[key] for key in KEPT}
+    print(text)
     if given.json:
-        write_json(given.json, {key: result[key] for key in KEPT})
+        write_json(given.json, kept)
     return 0
+
+
+def told(result):
+    return (f"{result['springs']:,} springs, {result['nodes']:,} nodes, {result['threads']} threads, "
+            f"{result['isa']}: set-up {result['setup_seconds']:.1f} s, {result['steps']} steps "
+            f"{result['step_seconds']:.1f} s, {result['spring_updates_per_second'] / 1e6:,.0f} "
+            f"million springs/s,\nmost memory held {result['peak_rss_bytes'] / 2 ** 30:.2f} GiB")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ Of two figures the first is of the best speeds, the second of the medians; the f
 import statistics
 import sys
 
-from result_files import Kernels, Peers, TautBench, read
+from result_files import Kernels, Peers, expecting, read, read_taut_bench, script
 
 GRIDS = ("cloth", "jelly26", "jelly52")
 
@@ -125,14 +125,16 @@ def of_other_files(bench, kernels, billion, hashes):
 
 
 def goals(folder):
-    bench = TautBench(read(folder, "taut_bench"))
+    bench = read_taut_bench(folder)
     peers, kernels = read(folder, "peers"), read(folder, "kernels")
-    return [*over_plain(bench), *over_others(Peers(peers) if peers else None), *costs(bench),
-            *over_one_thread(bench, read(folder, "neighbour")), *sizes(bench),
-            *of_other_files(bench, Kernels(kernels) if kernels else None, read(folder, "billion"),
-                            read(folder, "hashes"))]
+    with expecting("bench/renew.py", folder):
+        return [*over_plain(bench), *over_others(Peers(peers) if peers else None), *costs(bench),
+                *over_one_thread(bench, read(folder, "neighbour")), *sizes(bench),
+                *of_other_files(bench, Kernels(kernels) if kernels else None,
+                                read(folder, "billion"), read(folder, "hashes"))]
 
 
+@script
 def main(words):
     if len(words) != 1 or words[0].startswith("-"):
         print(__doc__, file=sys.stderr)

@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-from result_files import write_json
+from result_files import script, write_json
 
 
 class Failure(Exception):
@@ -58,6 +58,7 @@ def look(given, scene):
     return different
 
 
+@script
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -68,6 +69,8 @@ def main(words):
     parser.add_argument("--isas", type=lambda text: text.split(","))
     parser.add_argument("--json", metavar="FILE")
     given = parser.parse_args(words)
+    if given.threads < 1 or given.steps < 1:
+        parser.error("--threads and --steps take a number above 0")
     try:
         given.isas = given.isas or isas_of(given.taut)
         different = [text for scene in given.scenes for text in look(given, scene)]

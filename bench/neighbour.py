@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 """What a busy neighbour costs: all threads beside one, over one thread alone.
 
     neighbour.py TAUT [--threads N] [--rounds N] [--seconds S] [--json] [SCENE.yaml ...]
@@ -21,6 +21,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+from result_files import BadInput, expecting, parse, script
 
 SCENES = {
     "cloth": """
@@ -51,10 +53,6 @@ output: {every_steps: 1000000, work: false}
 }
 
 
-class BadResult(Exception):
-    """A program that gives no result; the text says which and why."""
-
-
 @contextlib.contextmanager
 def neighbour(processor):
     process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
@@ -72,9 +70,10 @@ def speed(taut, scene, threads, steps, options):
                "--steps", str(steps), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise BadResult(f"{' '.join(command)}: {done.stderr.strip()}")
-    result = json.loads(done.stdout)
-    return result["spring_updates_per_second"], result["step_seconds"] / steps
+        raise BadInput(f"{' '.join(command)}: {done.stderr.strip()}")
+    result = parse(done.stdout, taut)
+    with expecting("taut run --json", taut):
+        return 1.0 * result["spring_updates_per_second"], result["step_seconds"] / steps
 
 
 def steps_for(taut, scene, seconds, options):
@@ -139,6 +138,7 @@ def arguments(words):
     return given
 
 
+@script
 def main(words):
     given = arguments(words)
     processors = sorted(os.sched_getaffinity(0))
@@ -150,11 +150,7 @@ def main(words):
                 scene = os.path.join(folder, f"{name}.yaml")
                 with open(scene, "w", encoding="utf-8") as file:
                     file.write(SCENES[name])
-            try:
-                results.append(measure(given, scene, name, processors))
-            except (BadResult, OSError, ValueError, KeyError) as error:
-                print(f"neighbour.py: {error}", file=sys.stderr)
-                return 2
+            results.append(measure(given, scene, name, processors))
             if not given.json:
                 tell(results[-1])
     if given.json:

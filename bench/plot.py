@@ -12,7 +12,7 @@ import os
 import sys
 from xml.sax.saxutils import escape
 
-from result_files import Kernels, TautBench, read, write
+from result_files import Kernels, expecting, read, read_taut_bench, script, write
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#666666")
 SIZES = ("jelly52", "jelly26", "cloth", "rope", "ball", "shuffled")
@@ -238,14 +238,17 @@ def roofline_picture(bench):
 
 def pictures(folder):
     """{file name: SVG}"""
-    bench, kernels = TautBench(read(folder, "taut_bench")), read(folder, "kernels")
-    drawn = {"threads.svg": threads_picture(bench), "roofline.svg": roofline_picture(bench)}
-    if kernels:
-        threads = sorted({bench.threads[0], bench.threads[-1]})
-        drawn["sizes.svg"] = sizes_picture(Kernels(kernels), bench.isa, threads)
+    bench, kernels = read_taut_bench(folder), read(folder, "kernels")
+    with expecting("taut bench --json", os.path.join(folder, "taut_bench.json")):
+        drawn = {"threads.svg": threads_picture(bench), "roofline.svg": roofline_picture(bench)}
+    with expecting("bench/sweep.py", os.path.join(folder, "kernels.json")):
+        if kernels:
+            threads = sorted({bench.threads[0], bench.threads[-1]})
+            drawn["sizes.svg"] = sizes_picture(Kernels(kernels), bench.isa, threads)
     return drawn
 
 
+@script
 def main(words):
     check = words[:1] == ["--check"]
     if len(words) != 2 + check or words[-1].startswith("-"):

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from result_files import TautBench
+from result_files import TautBench, expecting, parse, script
 
 BENCH = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(BENCH)
@@ -55,9 +55,10 @@ def folder_of(taut):
     """bench/results/MACHINE_ISA of this machine, from the shortest of measurements."""
     said = subprocess.run([taut, "bench", "--scenes", "rope", "--threads", "1", "--seconds", "0.1",
                            "--json", "--quiet"], stdout=subprocess.PIPE, check=True).stdout
-    result = json.loads(said)
-    machine = re.sub(r"[^a-z0-9]+", "-", result["machine"]["name"].lower()).strip("-")
-    return os.path.join(BENCH, "results", f"{machine}_{TautBench(result).isa}")
+    result = parse(said, taut)
+    with expecting("taut bench --json", taut):
+        machine = re.sub(r"[^a-z0-9]+", "-", result["machine"]["name"].lower()).strip("-")
+        return os.path.join(BENCH, "results", f"{machine}_{TautBench(result).isa}")
 
 
 def measure(folder, name, command, prints):
@@ -72,7 +73,11 @@ def measure_to(part, folder, name, command, prints):
     begin = time.monotonic()
     command = [part if word == "{file}" else word for word in command]
     with open(part if prints else os.devnull, "w", encoding="utf-8") as file:
-        code = subprocess.run(command, stdout=file if prints else None, check=False).returncode
+        try:
+            code = subprocess.run(command, stdout=file if prints else None, check=False).returncode
+        except OSError as error:
+            say(f"{name}: {error}")
+            code = 2
     try:
         with open(part, encoding="utf-8") as file:
             json.load(file)
@@ -98,6 +103,7 @@ def show(folder):
                        check=True)
 
 
+@script
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)

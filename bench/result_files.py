@@ -3,10 +3,51 @@
 taut_bench.json is there always; peers.json, kernels.json, neighbour.json, billion.json and
 hashes.json where they were measured (bench/renew.py measures all).
 """
+import contextlib
+import functools
 import json
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
+
+
+class BadInput(Exception):
+    """A file, a folder or a program that gives no result; the text says which and why."""
+
+
+def script(main):
+    """Decorates main(words) of a script: bad input is one line on standard error and exit status 2,
+    not a traceback."""
+    name = os.path.basename(main.__code__.co_filename)
+
+    @functools.wraps(main)
+    def checked(words):
+        try:
+            return main(words)
+        except (BadInput, OSError, subprocess.CalledProcessError) as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            return 2
+    return checked
+
+
+@contextlib.contextmanager
+def expecting(what, path):
+    """Takes an error in what is done with a result for a result that is not of that kind."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError,
+            ValueError) as error:
+        raise BadInput(f"{path}: not a result of {what} ({type(error).__name__}: "
+                       f"{error})") from error
+
+
+def parse(text, path):
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise BadInput(f"{path}: not JSON: {error}") from error
 
 
 def read(folder, name):
@@ -14,8 +55,20 @@ def read(folder, name):
     path = os.path.join(folder, name + ".json")
     if not os.path.exists(path):
         return None
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    with open(path, "rb") as file:
+        return parse(file.read(), path)
+
+
+def read_taut_bench(folder):
+    """The result that every folder of results has."""
+    if not os.path.isdir(folder):
+        raise BadInput(f"{folder}: no folder of results" + (
+            ", but a file; give the folder it is in" if os.path.exists(folder) else ""))
+    result = read(folder, "taut_bench")
+    if result is None:
+        raise BadInput(f"{folder}: there is no taut_bench.json in it")
+    with expecting("taut bench --json", os.path.join(folder, "taut_bench.json")):
+        return TautBench(result)
 
 
 def write(path, text):

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 
-from result_files import write
+from result_files import BadInput, expecting, parse, script, write
 
 SCENES = "rope|cloth|jelly26|jelly52|ball|shuffled"
 REPETITIONS, MIN_TIME = 3, 0.1
@@ -48,9 +48,10 @@ def measure(program, isa, most):
                f"--benchmark_repetitions={REPETITIONS}", f"--benchmark_min_time={MIN_TIME}"]
     environment = {**os.environ, "TAUT_BENCH_LARGE": "1"}
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
-    return json.loads(done.stdout)
+    return parse(done.stdout, program)
 
 
+@script
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -61,13 +62,14 @@ def main(words):
     given = parser.parse_args(words)
     try:
         result = measure(given.program, given.isa, given.most)
-    except (OSError, ValueError, subprocess.CalledProcessError) as error:
-        print(f"sweep.py: {given.program}: {error}", file=sys.stderr)
-        return 2
-    for text in failures(result):
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise BadInput(f"{given.program}: {error}") from error
+    with expecting("Google Benchmark", given.program):
+        small, failed = compact(result), failures(result)
+    for text in failed:
         print(f"sweep.py: {text}", file=sys.stderr)
-    write(given.file, compact(result))
-    return 1 if failures(result) else 0
+    write(given.file, small)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

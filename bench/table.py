@@ -7,7 +7,7 @@
 import sys
 
 from goals import goals
-from result_files import Peers, TautBench, read, write
+from result_files import BadInput, Peers, expecting, read, read_taut_bench, script, write
 
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
@@ -85,7 +85,12 @@ def goals_section(folder):
 
 
 def figures(folder):
-    bench, peers = TautBench(read(folder, "taut_bench")), read(folder, "peers")
+    bench, peers = read_taut_bench(folder), read(folder, "peers")
+    with expecting("bench/renew.py", folder):
+        return "\n".join(results_section(bench, peers) + goals_section(folder))
+
+
+def results_section(bench, peers):
     result, machine = bench.result, bench.result["machine"]
     lines = [f"{machine['name']}, {machine['cores']} cores; L2 {machine['l2'] // 1024} KiB, "
              f"L3 {machine['l3'] // 2 ** 20} MiB; {result['precision']} precision; "
@@ -95,16 +100,20 @@ def figures(folder):
              "### Speeds", "", "Million spring updates a second.", "", *speeds_table(bench)]
     if peers:
         lines += peers_section(Peers(peers))
-    return "\n".join(lines + goals_section(folder))
+    return lines
 
 
+@script
 def main(words):
     check = words[:1] == ["--check"]
     if len(words) != 2 + check:
         print(__doc__, file=sys.stderr)
         return 2
-    with open(words[-1], encoding="utf-8") as file:
-        text = file.read()
+    try:
+        with open(words[-1], encoding="utf-8") as file:
+            text = file.read()
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{words[-1]}: not a text: {error}") from error
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:

@@ -1,7 +1,7 @@
 """Reads a .pc2 point cache from its description and prints it, a sample a line.
 
 Usage: read_pc2.py FILE.pc2
-Exit: 0 read, 1 not sound (the file's length must be what its header promises).
+Exit: 0 read, 1 not sound (the file's length must be what its header promises), 2 wrong usage.
 """
 
 import struct
@@ -11,8 +11,11 @@ HEADER = struct.Struct("<12siiffi")
 
 
 def main(path):
-    with open(path, "rb") as file:
-        data = file.read()
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        sys.exit(f"{path}: {error.strerror}")
     if len(data) < HEADER.size:
         sys.exit(f"{path}: no whole header")
     magic, version, points, start, rate, samples = HEADER.unpack_from(data)
@@ -26,4 +29,7 @@ def main(path):
         print(" ".join(f"{value:.9g}" for value in values))
 
 
+if len(sys.argv) != 2:
+    print(__doc__.strip(), file=sys.stderr)
+    sys.exit(2)
 main(sys.argv[1])

@@ -1,7 +1,7 @@
 """Reads .vtp files, or the frames of a .pvd, with VTK's own reader and prints what is in them.
 
 Usage: read_vtp.py FILE.vtp | FILE.pvd
-Exit: 0 read, 1 not sound, 77 no VTK for Python here.
+Exit: 0 read, 1 not sound, 2 wrong usage, 77 no VTK for Python here.
 """
 
 import os
@@ -68,7 +68,10 @@ def main(path):
     if not path.endswith(".pvd"):
         print_frame(read(path))
         return
-    root = xml.etree.ElementTree.parse(path).getroot()
+    try:
+        root = xml.etree.ElementTree.parse(path).getroot()
+    except (OSError, xml.etree.ElementTree.ParseError) as error:
+        sys.exit(f"{path}: {error}")
     if root.get("type") != "Collection":
         sys.exit(f"{path}: not a collection")
     for entry in root.iter("DataSet"):
@@ -78,4 +81,7 @@ def main(path):
               f"{data.GetNumberOfPoints()} points, {data.GetNumberOfCells()} cells")
 
 
+if len(sys.argv) != 2:
+    print(__doc__.strip(), file=sys.stderr)
+    sys.exit(2)
 main(sys.argv[1])

@@ -2,10 +2,12 @@
 """The scripts of bench/ that measure, on programs that only pretend: hashes.py finds the run that
 differs, billion.py keeps what is asked for, sweep.py what is whole, and renew.py replaces a result
 by a whole one only; result_files.py writes through no link of somebody else's."""
+import concurrent.futures
 import contextlib
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -16,6 +18,7 @@ import hashes  # pylint: disable=wrong-import-position
 import renew  # pylint: disable=wrong-import-position
 import result_files  # pylint: disable=wrong-import-position
 import sweep  # pylint: disable=wrong-import-position
+import table  # pylint: disable=wrong-import-position
 
 MASK = os.umask(0)
 os.umask(MASK)
@@ -34,7 +37,7 @@ esac
 
 def program(folder, name, text):
     path = os.path.join(folder, name)
-    with open(path, "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
     os.chmod(path, 0o755)
     return path
@@ -98,6 +101,62 @@ def only_whole_results_replace(folder):
         assert os.listdir(folder) == ["thing.json"]
 
 
+def run_script(name, *words):
+    done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, name), *words],
+                          capture_output=True, text=True, check=False, timeout=60)
+    return done.returncode, done.stderr
+
+
+def bad_input_is_one_line(folder):
+    """A file, folder or program that is not there, is empty, or holds something else: no traceback,
+    but a message and exit status 2."""
+    def file(name, text):
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        return program(folder, name, text)
+    empty = os.path.join(folder, "empty")
+    os.mkdir(empty)
+    nowhere, text = os.path.join(folder, "nowhere"), file("text", "no JSON")
+    folders = [nowhere, empty, text]
+    for number, content in enumerate(("{", "", "[]", "{}", "7", '"text"', '{"results": 3}',
+                                      '{"results": [], "limits": []}', "\udcff")):
+        name = f"wrong{number}/taut_bench.json"
+        folders.append(os.path.dirname(file(name, content)))
+    with open(os.path.join(ROOT, "bench/results/amd-epyc_v4/taut_bench.json"),
+              encoding="utf-8") as source:
+        sound = source.read()
+    for name in ("kernels", "peers", "neighbour", "billion", "hashes"):
+        file(f"other_{name}/taut_bench.json", sound)
+        folders.append(os.path.dirname(file(f"other_{name}/{name}.json", '{"benchmarks": 1}')))
+    marked = file("marked.md", table.BEGIN + "\n" + table.END + "\n")
+    junk, mute = (program(folder, name, f"#!/bin/sh\n{line}\n") for name, line in
+                  (("junk", "echo junk"), ("mute", "echo '{}'")))
+    cases = [(f"bench/{name}", *words) for path in folders for name, *words in
+             (("plot.py", "--check", path, empty), ("goals.py", path), ("table.py", path, marked))
+             if name != "plot.py" or "other_" not in path or path.endswith("kernels")]
+    cases += [("bench/plot.py", os.path.join(ROOT, "bench/results/amd-epyc_v4"),
+               os.path.join(text, "out")),
+              ("bench/table.py", empty, nowhere), ("bench/table.py", empty, junk),
+              ("bench/table.py", empty, file("bytes.md", "\udcff")),
+              ("bench/compare.py", nowhere, text), ("bench/compare.py", text, text),
+              ("bench/compare.py", file("list.json", "[]"), text),
+              ("tests/run_tests", empty, "no_such_test"), ("tests/run_tests", text)]
+    for bad in (nowhere, text, junk, mute, empty):
+        cases += [("bench/billion.py", bad), ("bench/hashes.py", bad, "a.yaml"),
+                  ("bench/neighbour.py", bad, "cloth"), ("bench/renew.py", bad),
+                  ("bench/sweep.py", bad, os.path.join(folder, "out.json")),
+                  ("bench/compare.py", "--builds", bad, bad)]
+    cases += [(name,) for name in ("bench/billion.py", "bench/compare.py", "bench/goals.py",
+                                   "bench/hashes.py", "bench/neighbour.py", "bench/peers/run.py",
+                                   "bench/plot.py", "bench/renew.py", "bench/sweep.py",
+                                   "bench/table.py", "tests/run_tests", "tests/read_pc2.py")]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for case, (code, said) in zip(cases, pool.map(lambda case: run_script(*case), cases)):
+            assert code == 2 and said.strip() and "Traceback" not in said, (case, code, said)
+    for name in ("read_pc2.py", "read_vtp.py"):
+        code, said = run_script(f"tests/{name}", nowhere)
+        assert code in (1, 77) and "Traceback" not in said, (name, said)
+
+
 def only_the_file_itself_is_written(folder):
     """Neither what a link leads to that is called as a temporary file could be, nor such a file."""
     path, part, victim = (os.path.join(folder, name) for name in ("a.json", "a.json.tmp", "victim"))
@@ -131,6 +190,8 @@ def main():
         only_whole_results_replace(folder)
     with tempfile.TemporaryDirectory() as folder:
         only_the_file_itself_is_written(folder)
+    with tempfile.TemporaryDirectory() as folder:
+        bad_input_is_one_line(folder)
     return 0
 
 

@@ -159,4 +159,4 @@ def main(peer):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1]) if len(sys.argv) == 2 else "usage: test_peers.py TAUT_PEER")

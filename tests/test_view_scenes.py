@@ -78,4 +78,6 @@ def main():
         screen.close()
 
 
+if len(sys.argv) < 2:
+    sys.exit(f"usage: {os.path.basename(__file__)} TAUT")
 main()

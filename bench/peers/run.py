@@ -31,7 +31,7 @@ import sys
 import tempfile
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from result_files import write_json  # noqa: E402
+from result_files import script, write_json  # noqa: E402
 
 # (name here, scene of taut bench, springs; 0: its own number)
 SCENES = [("cloth", "cloth-undamped", 0), ("jelly26", "jelly26-undamped", 0),
@@ -349,6 +349,7 @@ def arguments(words):
     return given
 
 
+@script
 def main(words):
     given = arguments(words)
     for program in ("lmp", "mpirun", "stdbuf", "g++", "pkg-config"):

@@ -250,4 +250,7 @@ def write_obj(path, points, triangles):
 if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__))
     path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "animal.obj")
-    write_obj(path, *make_animal())
+    try:
+        write_obj(path, *make_animal())
+    except OSError as error:
+        sys.exit(f"make_animal.py: {error}")
