@@ -86,6 +86,86 @@ static void test_orders_of_convergence(void **state)
     }
 }
 
+static const struct study_order *order_of(const struct study *study, enum integrator integrator)
+{
+    for (size_t i = 0; i < study->integrator_count; i++)
+        if (study->orders[i].integrator == integrator)
+            return &study->orders[i];
+    fail_msg("%s was not studied", integrator_name(integrator));
+    return NULL;
+}
+
+// Of bodies whose springs turn and stretch, where the scene's own solver tolerance, 1e-4, and
+// rounding would be more than most errors: every order is that of the method. The Verlets, whose
+// damping is of first order, are between the two on the damped ones, and are left out.
+static void test_orders_are_of_methods_and_not_of_noise(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "type: rope, from: [0,0,0], to: [1,0,0], nodes: 9, node_mass: 0.01, pins: [first],\n"
+        "  spring: {stiffness: 1000, damping: 0.01}",
+        "type: pendulum, model: spring, pivot: [0,0,0], length: 1, angle: 30, mass: 1,\n"
+        "  stiffness: 100000",
+        "type: cloth, u: [1,0,0], v: [0,0,1], nodes: [4,4], node_mass: 0.01, pins: [left],\n"
+        "  springs: {structural: {stiffness: 300}, shear: {stiffness: 100}}"};
+    static const struct {
+        enum integrator integrator;
+        double order, tolerance;
+    } cases[] = {{INTEGRATOR_SYMPLECTIC_EULER, 1, 0.1},
+                 {INTEGRATOR_MIDPOINT, 2, 0.1},
+                 {INTEGRATOR_RK4, 4, 0.2},
+                 {INTEGRATOR_IMPLICIT_EULER, 1, 0.15},
+                 {INTEGRATOR_IMPLICIT_MIDPOINT, 2, 0.15},
+                 {INTEGRATOR_BDF2, 2, 0.15}};
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    enum integrator integrators[CASES];
+    for (int i = 0; i < CASES; i++)
+        integrators[i] = cases[i].integrator;
+    for (int b = 0; b < 3; b++) {
+        struct study_options options = options_of(integrators, CASES);
+        options.budget = 4;
+        struct study *study = study_of(text_format("simulation: {dt: 0.0005, duration: 1}\n"
+                                                   "environment: {gravity: [0, -9.81, 0]}\n"
+                                                   "bodies: [{name: b, %s}]\n",
+                                                   bodies[b]),
+                                       options);
+        for (int i = 0; i < CASES; i++) {
+            const struct study_order *order = order_of(study, cases[i].integrator);
+            if (order->reason != STUDY_ORDER_FITTED ||
+                !(fabs(order->order - cases[i].order) <= cases[i].tolerance))
+                fail_msg("%s of body %d: order %g, %s", integrator_name(order->integrator), b,
+                         order->order, study_no_order_text(order->reason));
+            assert_int_equal(order->points, 3);
+            assert_near(order->to / order->from, 4, 1e-9);
+            assert_true(order->floor > 0 && order->floor < 1e-6);
+        }
+        study_free(study);
+    }
+}
+
+// A tenth of a millimetre of motion at a hundred thousand kilometres: places there have eight
+// digits of it, and only the largest errors are of a method.
+static void test_noise_has_no_order(void **state)
+{
+    (void)state;
+    static const enum integrator integrators[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_RK4};
+    struct study_options options = options_of(integrators, 2);
+    options.budget = 4;
+    struct study *study = study_of(
+        text_format("simulation: {dt: 0.01, duration: 1}\n"
+                    "bodies: [{name: far, type: network, nodes: [[1e8,0,0],[100000001,0,0]],\n"
+                    "  node_mass: [1,1], pins: [0], velocities: [[0,0,0],[0.0001,0,0]],\n"
+                    "  springs: [[0,1,{stiffness: 9}]]}]\n"),
+        options);
+    const struct study_order *rk4 = order_of(study, INTEGRATOR_RK4);
+    assert_int_equal(rk4->reason, STUDY_ORDER_ROUNDING);
+    assert_true(isnan(rk4->order) && rk4->points == 0);
+    const struct study_order *euler = order_of(study, INTEGRATOR_EXPLICIT_EULER);
+    assert_int_equal(euler->reason, STUDY_ORDER_FITTED);
+    assert_near(euler->order, 1, 0.2); // of steps that are not yet small
+    study_free(study);
+}
+
 // omega_num / omega = 2 asin(y / 2) / y for the symplectic ones, atan(y) / y for explicit Euler,
 // whose amplitude grows by sqrt(1 + y^2); |R|^2 = 1 - y^6 / 72 + y^8 / 576 for rk4.
 static void test_frequencies(void **state)
@@ -278,6 +358,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits_of_an_oscillator),
         cmocka_unit_test(test_orders_of_convergence),
+        cmocka_unit_test(test_orders_are_of_methods_and_not_of_noise),
+        cmocka_unit_test(test_noise_has_no_order),
         cmocka_unit_test(test_frequencies),
         cmocka_unit_test(test_the_scenes_own_oscillation),
         cmocka_unit_test(test_drift_and_energies),

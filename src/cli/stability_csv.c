@@ -50,9 +50,10 @@ static void put_orders(struct file *file, const struct study *study)
         const struct study_order *it = &study->orders[i];
         file_print(file, "%s", integrator_name(it->integrator));
         put_number(file, it->order);
-        file_print(file, ",%d", it->points);
-        put_number(file, it->from);
-        put_number(file, it->to);
+        file_print(file, ",%s,%d", study_no_order_name(it->reason), it->points);
+        put_number(file, it->points > 0 ? it->from : NAN);
+        put_number(file, it->points > 0 ? it->to : NAN);
+        put_number(file, it->floor);
         file_print(file, "\n");
     }
 }
@@ -132,7 +133,7 @@ static const struct {
     {"limits.csv", "integrator,kind,predicted,measured,stable,unstable,growth,runs,steps\n",
      put_limits},
     {"drift.csv", "integrator,dt,steps,verdict,drift,deviation\n", put_drifts},
-    {"order.csv", "integrator,order,points,from,to\n", put_orders},
+    {"order.csv", "integrator,order,reason,points,from,to,floor\n", put_orders},
     {"work_precision.csv", "integrator,dt,steps,evaluations,seconds,error\n", put_work_precision},
     {"frequency.csv", "integrator,dt,y,ratio,factor,phase\n", put_frequencies},
     {"oscillation.csv", "integrator,dt,ratio,phase\n", put_oscillations},

@@ -50,9 +50,14 @@ static void put_accuracies(struct json *json, const struct study *study)
         json_open_object(json, NULL);
         json_string(json, "integrator", integrator_name(it->integrator));
         json_number(json, "order", it->order);
+        if (it->reason == STUDY_ORDER_FITTED)
+            json_null(json, "reason");
+        else
+            json_string(json, "reason", study_no_order_name(it->reason));
         json_count(json, "points", (uint64_t)it->points);
-        json_number(json, "from", it->from);
-        json_number(json, "to", it->to);
+        json_number(json, "from", it->points > 0 ? it->from : NAN);
+        json_number(json, "to", it->points > 0 ? it->to : NAN);
+        json_number(json, "floor", it->floor);
         json_close_object(json);
     }
     json_close_array(json);

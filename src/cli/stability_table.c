@@ -88,16 +88,16 @@ static void print_accuracy(const struct study *study)
     printf("\n  Order of convergence, and evaluations (time) to come within an error\n");
     printf("  after %.4g s, against %s\n", study->accuracy_time,
            study->closed_form ? "the closed form" : "an rk4 run of small steps");
-    printf("  %-18s%8s", "", "order");
+    printf("  %-18s%10s", "", "order");
     for (int j = 0; j < COUNT; j++)
         printf("%14.0e      ", errors[j]);
     puts("");
     for (size_t i = 0; i < study->integrator_count; i++) {
         printf("  %-18s", integrator_name(study->integrators[i]));
         if (isfinite(study->orders[i].order))
-            printf("%8.2f", study->orders[i].order);
+            printf("%10.2f", study->orders[i].order);
         else
-            printf("%8s", "?");
+            printf("%10s", "no signal");
         for (int j = 0; j < COUNT; j++) {
             const struct study_accuracy *it =
                 study_cheapest(study, study->integrators[i], errors[j]);
@@ -109,6 +109,10 @@ static void print_accuracy(const struct study *study)
         }
         puts("");
     }
+    for (size_t i = 0; i < study->integrator_count; i++)
+        if (study->orders[i].reason != STUDY_ORDER_FITTED)
+            printf("  no signal in %s: %s\n", integrator_name(study->integrators[i]),
+                   study_no_order_text(study->orders[i].reason));
 }
 
 static void print_frequencies(const struct study *study)

@@ -88,7 +88,11 @@ void put_accuracy_table(const struct study *study, struct file *file)
     open_table(file, headings);
     for (size_t i = 0; i < study->integrator_count; i++) {
         open_row(file, study->integrators[i]);
-        put_cell(file, study->orders[i].order, 3, "");
+        if (study->orders[i].reason == STUDY_ORDER_FITTED)
+            put_cell(file, study->orders[i].order, 3, "");
+        else
+            file_print(file, "<td>no signal: %s</td>",
+                       study_no_order_text(study->orders[i].reason));
         for (size_t j = 0; j < sizeof errors / sizeof errors[0]; j++) {
             const struct study_accuracy *it =
                 study_cheapest(study, study->integrators[i], errors[j]);

@@ -82,6 +82,8 @@ static void draw_legend(struct svg *svg, const struct study *study, double y, bo
         if (orders && isfinite(order))
             snprintf(text, sizeof text, "%s: %s", integrator_name(study->integrators[i]),
                      fixed_text(order, 2).text);
+        else if (orders)
+            snprintf(text, sizeof text, "%s: no signal", integrator_name(study->integrators[i]));
         else
             snprintf(text, sizeof text, "%s", integrator_name(study->integrators[i]));
         legend_stroke(svg, LEGEND, y, PICTURE_WIDTH - LEGEND - 4, &stroke, true, text);

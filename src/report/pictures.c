@@ -28,8 +28,8 @@ const struct picture pictures[PICTURE_COUNT] = {
      "this machine.",
      accuracies_are_there, draw_work_precision},
     {"convergence", "Convergence",
-     "How the error falls with the step. The order is the slope at the smallest steps whose errors "
-     "are not yet of rounding.",
+     "How the error falls with the step. The order is the slope at the smallest steps that show "
+     "one, above rounding and what implicit solves leave.",
      accuracies_are_there, draw_convergence},
     {"frequency", "Frequency and amplitude",
      "What becomes of one undamped oscillator as fast as the scene's fastest: how far its "

@@ -10,7 +10,8 @@ struct truth {
     size_t nodes;
     double *start, *end; // positions, 3 a node
     double moved;        // mass-weighted root mean square, m
-    double noise;        // errors below this are of rounding
+    double rounding; // the relative error that rounding makes of a run, over the root of its steps
+    double *solver;  // [integrator]: the relative error that the implicit solves leave; 0: none
 };
 
 static size_t first_of(const struct lab *lab, size_t integrator)
@@ -118,28 +119,106 @@ static taut_status take_formula(struct lab *lab, struct truth *truth, taut_error
     return status;
 }
 
+// The largest coordinate that the run has had at its ends, m.
+static double largest_coordinate(const struct truth *truth)
+{
+    double largest = 0;
+    for (size_t i = 0; i < 3 * truth->nodes; i++)
+        largest = fmax(largest, fmax(fabs(truth->start[i]), fabs(truth->end[i])));
+    return largest;
+}
+
+// How far apart two variants end at an accuracy level, over how far nodes moved; NAN where one of
+// them is unstable.
+static taut_status compare(struct lab *lab, const struct truth *truth,
+                           const struct variant variants[2], uint64_t steps, double *apart,
+                           taut_error *error)
+{
+    double *places[2];
+    taut_status status = TAUT_OK;
+    bool sound = true;
+    *apart = NAN;
+    for (int i = 0; i < 2; i++)
+        places[i] = memory_allocate(NULL, 3 * truth->nodes, sizeof *places[i]);
+    if (!places[0] || !places[1])
+        status = fail_memory(error, "the positions of the nodes");
+    for (int i = 0; i < 2 && status == TAUT_OK && sound; i++) {
+        taut_solver *solver;
+        status = run_to_end(lab, &variants[i], steps, &solver, &sound, error);
+        if (sound)
+            read_places(solver, places[i]);
+        if (sound && i == 1)
+            *apart = distance(solver, places[0], places[1]) / truth->moved;
+        taut_solver_destroy(solver);
+        if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED ||
+            status == TAUT_ERROR_SCENE || status == TAUT_ERROR_UNSUPPORTED)
+            status = TAUT_OK;
+    }
+    for (int i = 0; i < 2; i++)
+        memory_release(NULL, places[i], 3 * truth->nodes, sizeof *places[i]);
+    return status;
+}
+
+// A level a few above the finest: what a run of it tells of rounding and solves holds for all.
+static const struct study_accuracy *sample_level(const struct lab *lab, size_t integrator)
+{
+    enum { ABOVE = 3 };
+    int level = lab->accuracy_levels > ABOVE ? lab->accuracy_levels - 1 - ABOVE : 0;
+    return &lab->study->accuracies[first_of(lab, integrator) + (size_t)level];
+}
+
+// Every step rounds every coordinate, by a quarter of the last digit in the mean, and the motion
+// makes a difference larger or smaller until the end: by how much, two runs show that begin a
+// little apart. Differences add up as those of a random walk.
+static taut_status find_rounding(struct lab *lab, struct truth *truth, taut_error *error)
+{
+    const double nudge = 1e-6, digit = 0x1p-52;
+    const struct study_accuracy *level = sample_level(lab, 0);
+    struct variant variants[2];
+    variants[0] = variants[1] = at_start(lab, INTEGRATOR_RK4, level->dt / 2);
+    variants[1].nudge = nudge * truth->moved;
+    double apart;
+    taut_status status = compare(lab, truth, variants, 2 * level->steps, &apart, error);
+    double grown = isfinite(apart) ? apart / nudge : 1;
+    truth->rounding = grown * digit / 4 * largest_coordinate(truth) / truth->moved;
+    return status;
+}
+
+// What the solves of an implicit integrator leave: two runs show it whose tolerances are a decade
+// apart, so that most of the difference is that of the looser one.
+static taut_status measure_solver(struct lab *lab, void *context, size_t index, taut_error *error)
+{
+    const struct truth *truth = context;
+    enum integrator integrator = lab->study->integrators[index];
+    if (!integrator_is_implicit(integrator))
+        return TAUT_OK;
+    const struct study_accuracy *level = sample_level(lab, index);
+    struct variant variants[2];
+    variants[0] = variants[1] = at_start(lab, integrator, level->dt);
+    variants[1].tolerance *= 10;
+    return compare(lab, truth, variants, level->steps, &truth->solver[index], error);
+}
+
 static taut_status find_truth(struct lab *lab, struct truth *truth, taut_error *error)
 {
     truth->nodes = (size_t)lab->study->nodes;
     truth->start = memory_allocate(NULL, 3 * truth->nodes, sizeof *truth->start);
     truth->end = memory_allocate(NULL, 3 * truth->nodes, sizeof *truth->end);
-    if (!truth->start || !truth->end)
+    truth->solver = memory_allocate(NULL, lab->study->integrator_count, sizeof *truth->solver);
+    if (!truth->start || !truth->end || !truth->solver)
         return fail_memory(error, "the reference run");
     struct variant variant = at_start(lab, INTEGRATOR_RK4, lab->study->unit);
     taut_solver *solver;
     taut_status status = variant_open(lab, &variant, &solver, error);
-    double largest = 0;
-    if (status == TAUT_OK) {
+    if (status == TAUT_OK)
         read_places(solver, truth->start);
-        for (size_t i = 0; i < 3 * truth->nodes; i++)
-            largest = fmax(largest, fabs(truth->start[i]));
-    }
     taut_solver_destroy(solver);
     if (status == TAUT_OK)
         status = run_truth(lab, truth, error);
     if (status == TAUT_OK && lab->study->closed_form && truth->moved > 0)
         status = take_formula(lab, truth, error);
-    truth->noise = 1e-14 * largest / truth->moved;
+    if (status == TAUT_OK && truth->moved > 0)
+        status = find_rounding(lab, truth, error);
     return status;
 }
 
@@ -165,10 +244,14 @@ static taut_status time_again(struct lab *lab, const struct variant *variant, ui
     return status;
 }
 
+// Cases go from the largest steps of all integrators to the smallest, which take longest: where
+// time is over before all are done, every integrator has some.
 static taut_status measure(struct lab *lab, void *context, size_t index, taut_error *error)
 {
     const struct truth *truth = context;
-    struct study_accuracy *accuracy = &lab->study->accuracies[index];
+    size_t integrator = index % lab->study->integrator_count;
+    size_t level = index / lab->study->integrator_count;
+    struct study_accuracy *accuracy = &lab->study->accuracies[first_of(lab, integrator) + level];
     struct variant variant = at_start(lab, accuracy->integrator, accuracy->dt);
     double *places = memory_allocate(NULL, 3 * truth->nodes, sizeof *places);
     if (!places)
@@ -195,34 +278,50 @@ static taut_status measure(struct lab *lab, void *context, size_t index, taut_er
     return status;
 }
 
-// The slope over the three smallest steps whose errors are not of rounding.
-static struct study_order fit_order(const struct lab *lab, size_t integrator, double noise)
+// The relative error that a run has at least, whatever the method.
+static double floor_of(const struct truth *truth, size_t integrator, uint64_t steps)
 {
-    enum { POINTS = 3 };
+    double solver = truth->solver[integrator];
+    return fmax(truth->rounding * sqrt((double)steps), isfinite(solver) ? solver : 0);
+}
+
+// The slope at the smallest steps that show it: three steps, each half of the one before, whose
+// errors are well above what rounding and the solver leave, and fall at the same rate from one to
+// the next. What falls at another rate each time has not come to its order yet, or is noise.
+static struct study_order fit_order(const struct lab *lab, size_t integrator,
+                                    const struct truth *truth)
+{
+    const double above = 10, steady = 0.06, least = 0.5;
     const struct study *study = lab->study;
-    struct study_order order = {.integrator = study->integrators[integrator], .order = NAN};
-    double x[POINTS] = {0}, y[POINTS] = {0}, mean_x = 0, mean_y = 0, products = 0, squares = 0;
-    for (int level = lab->accuracy_levels - 1; level >= 0 && order.points < POINTS; level--) {
-        const struct study_accuracy *it =
-            &study->accuracies[first_of(lab, integrator) + (size_t)level];
-        if (!(it->error > 20 * noise) || !(it->error < 0.5))
+    const struct study_accuracy *runs = &study->accuracies[first_of(lab, integrator)];
+    struct study_order order = {.integrator = study->integrators[integrator],
+                                .reason = STUDY_ORDER_RUNS,
+                                .order = NAN,
+                                .floor = NAN};
+    for (int level = lab->accuracy_levels - 3; level >= 0; level--) {
+        const struct study_accuracy *it = &runs[level]; // and the two finer ones
+        if (!(it[0].error < 0.5) || !isfinite(it[1].error) || !isfinite(it[2].error))
             continue;
-        x[order.points] = log(it->dt);
-        y[order.points] = log(it->error);
-        order.from = order.points == 0 ? it->dt : order.from;
-        order.to = it->dt;
-        order.points++;
+        double floor = floor_of(truth, integrator, it[2].steps);
+        if (!(fmin(it[0].error, fmin(it[1].error, it[2].error)) > above * floor)) {
+            order.reason = floor > truth->rounding * sqrt((double)it[2].steps)
+                               ? STUDY_ORDER_SOLVER
+                               : STUDY_ORDER_ROUNDING;
+            continue;
+        }
+        double coarse = log2(it[0].error / it[1].error), fine = log2(it[1].error / it[2].error);
+        if (!(fabs(coarse - fine) <= steady) || !(fmin(coarse, fine) >= least)) {
+            order.reason = STUDY_ORDER_IRREGULAR;
+            continue;
+        }
+        order.reason = STUDY_ORDER_FITTED;
+        order.order = (coarse + fine) / 2; // the least squares of three such points
+        order.floor = floor;
+        order.points = 3;
+        order.from = it[2].dt;
+        order.to = it[0].dt;
+        break;
     }
-    for (int i = 0; i < order.points; i++) {
-        mean_x += x[i] / order.points;
-        mean_y += y[i] / order.points;
-    }
-    for (int i = 0; i < order.points; i++) {
-        products += (x[i] - mean_x) * (y[i] - mean_y);
-        squares += (x[i] - mean_x) * (x[i] - mean_x);
-    }
-    if (order.points == POINTS)
-        order.order = products / squares;
     return order;
 }
 
@@ -249,15 +348,18 @@ static taut_status list_runs(struct lab *lab, taut_error *error)
 taut_status study_accuracies(struct lab *lab, taut_error *error)
 {
     struct study *study = lab->study;
-    struct truth truth = {.noise = NAN};
+    struct truth truth = {.moved = 0};
     taut_status status = list_runs(lab, error);
     if (status == TAUT_OK)
         status = find_truth(lab, &truth, error);
     if (status == TAUT_OK && truth.moved > 0)
         status = lab_cases(lab, study->accuracy_count, measure, &truth, error);
+    if (status == TAUT_OK && truth.moved > 0)
+        status = lab_cases(lab, study->integrator_count, measure_solver, &truth, error);
     for (size_t i = 0; status == TAUT_OK && i < study->integrator_count; i++)
-        study->orders[i] = fit_order(lab, i, truth.noise);
+        study->orders[i] = fit_order(lab, i, &truth);
     memory_release(NULL, truth.start, 3 * truth.nodes, sizeof *truth.start);
     memory_release(NULL, truth.end, 3 * truth.nodes, sizeof *truth.end);
+    memory_release(NULL, truth.solver, study->integrator_count, sizeof *truth.solver);
     return status;
 }

@@ -40,8 +40,14 @@ struct variant {
     double stiffness, damping; // factors of all springs
     double relaxation;         // s: so many times the stiffness is added to the damping
     double kick;               // m/s
+    double nudge;              // m, of random displacements of the free nodes
+    double tolerance;          // of implicit solves; the scene's own if that is smaller
     bool formula;              // oscillators move by their closed form
 };
+
+// What implicit solves leave in a study: orders and energies are to be those of the method, not of
+// a solver that is content with the scene's 1e-4.
+#define STUDY_TOLERANCE 1e-12
 
 struct variant variant_of(enum integrator integrator, double dt);
 

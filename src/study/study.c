@@ -18,6 +18,21 @@ const char *study_verdict_name(enum study_verdict verdict)
     return names[verdict];
 }
 
+const char *study_no_order_name(enum study_no_order reason)
+{
+    static const char *const names[STUDY_NO_ORDERS] = {"", "runs", "rounding", "solver",
+                                                       "irregular"};
+    return names[reason];
+}
+
+const char *study_no_order_text(enum study_no_order reason)
+{
+    static const char *const texts[STUDY_NO_ORDERS] = {
+        "", "too few stable runs", "errors are of rounding", "errors are of the implicit solver",
+        "errors fall at no steady rate"};
+    return texts[reason];
+}
+
 const char *study_limit_name(enum study_limit_kind kind)
 {
     static const char *const names[STUDY_LIMIT_KINDS] = {"unknown", "found", "grows", "beyond"};
@@ -57,7 +72,8 @@ static void clear_lists(struct study *study)
                                                 .stable = NAN,
                                                 .unstable = NAN,
                                                 .growth = NAN};
-        study->orders[i] = (struct study_order){.integrator = integrator, .order = NAN};
+        study->orders[i] = (struct study_order){
+            .integrator = integrator, .reason = STUDY_ORDER_RUNS, .order = NAN, .floor = NAN};
         study->series[i].integrator = integrator;
     }
     study->series[study->integrator_count].reference = true;

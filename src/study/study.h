@@ -97,9 +97,27 @@ struct study_accuracy {
     double error; // of positions, mass-weighted, over how far they moved; NAN where unstable
 };
 
+// Why no order can be read from the runs of an integrator.
+enum study_no_order {
+    STUDY_ORDER_FITTED,    // there is one
+    STUDY_ORDER_RUNS,      // fewer than three runs are stable, or the study ended early
+    STUDY_ORDER_ROUNDING,  // too few errors are above what rounding makes of a run
+    STUDY_ORDER_SOLVER,    // or above what the implicit solves leave
+    STUDY_ORDER_IRREGULAR, // errors do not fall at a steady rate from step to step
+    STUDY_NO_ORDERS
+};
+
+// "", "runs", "rounding", "solver", "irregular"
+const char *study_no_order_name(enum study_no_order reason);
+
+// The same as part of a sentence: "too few stable runs".
+const char *study_no_order_text(enum study_no_order reason);
+
 struct study_order {
     enum integrator integrator;
-    double order;    // slope of log(error) over log(dt) at the smallest steps; NAN: not measurable
+    enum study_no_order reason;
+    double order;    // slope of log(error) over log(dt) at the smallest steps that show it; or NAN
+    double floor;    // the relative error that runs at those steps have at least; NAN: unknown
     int points;      // that the slope is fitted to
     double from, to; // s, their steps
 };

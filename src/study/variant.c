@@ -5,7 +5,11 @@
 
 struct variant variant_of(enum integrator integrator, double dt)
 {
-    return (struct variant){.integrator = integrator, .dt = dt, .stiffness = 1, .damping = 1};
+    return (struct variant){.integrator = integrator,
+                            .dt = dt,
+                            .stiffness = 1,
+                            .damping = 1,
+                            .tolerance = STUDY_TOLERANCE};
 }
 
 // A number in [-1, 1) that follows from where it is wanted alone (splitmix64).
@@ -32,6 +36,13 @@ static taut_status kick_body(struct body *body, uint64_t first_node, double spee
     return TAUT_OK;
 }
 
+static void nudge_body(struct body *body, uint64_t first_node, double distance)
+{
+    for (size_t i = 0; i < 3 * (size_t)body->node_count; i++)
+        if (!body->fixed[i / 3])
+            body->positions[i] += distance * random_at(3 * first_node + i);
+}
+
 struct change {
     const struct variant *variant;
     double rate; // of what is done once a step: the variant's dt over the scene's
@@ -54,6 +65,8 @@ static taut_status change_bodies(const void *context, struct bodies *bodies, tau
         body->pressure.inflate = fmin(1, body->pressure.inflate * change->rate);
         if (variant->kick != 0)
             status = kick_body(body, first_node, variant->kick, error);
+        if (variant->nudge != 0)
+            nudge_body(body, first_node, variant->nudge);
         first_node += body->node_count;
     }
     return status;
@@ -69,6 +82,9 @@ static struct scene_body *by_formula(const taut_scene *scene)
     return bodies;
 }
 
+// A solve to STUDY_TOLERANCE may take more iterations than the scene allows to its own.
+enum { ITERATIONS_LEAST = 20000 };
+
 static void set_simulation(const struct lab *lab, const struct variant *variant, taut_scene *scene)
 {
     struct scene_simulation *simulation = &scene->simulation;
@@ -79,6 +95,9 @@ static void set_simulation(const struct lab *lab, const struct variant *variant,
     simulation->dt_auto = simulation->has_duration = false;
     simulation->steps = 1;
     simulation->keep_velocity = pow(simulation->keep_velocity, rate);
+    simulation->implicit.tolerance = fmin(simulation->implicit.tolerance, variant->tolerance);
+    if (simulation->implicit.iterations < ITERATIONS_LEAST)
+        simulation->implicit.iterations = ITERATIONS_LEAST;
     simulation->position_step =
         variant->integrator == INTEGRATOR_SYMPLECTIC_EULER ? ratio * variant->dt : 0;
     scene->precision = PRECISION_DOUBLE;
