@@ -213,6 +213,8 @@ static bool same_vector(vec3 a, vec3 b)
 }
 
 // A sphere goes on where it is; what the scene says of it otherwise than before counts from now on.
+// `center` is where it is at time 0: with another one the sphere is where the scene has it now, so
+// that a run that goes on and one that begins anew have it in the same place.
 static void put_sphere(struct system *system, const struct carried *carried, size_t c, double now)
 {
     const struct scene_collider *wanted = &system->topology->colliders[c];
@@ -230,7 +232,8 @@ static void put_sphere(struct system *system, const struct carried *carried, siz
     if (stays && !speeds)
         return;
     vec3 moved = vec3_scale(now - s->collider_since[c], s->collider_velocity[c]);
-    s->collider_centre[c] = stays ? vec3_add(s->collider_centre[c], moved) : wanted->centre;
+    s->collider_centre[c] = stays ? vec3_add(s->collider_centre[c], moved)
+                                  : vec3_add(wanted->centre, vec3_scale(now, wanted->velocity));
     if (speeds)
         s->collider_velocity[c] = wanted->velocity;
     s->collider_since[c] = now;

@@ -165,7 +165,8 @@ static void ask_for_something(struct player *player, uint32_t *seed)
         player_let_go(player);
         break;
     case 9:
-        player_move_sphere(player, draw(seed, 5), place, velocity, 0.2);
+        player_move_sphere(player, draw(seed, 5), place, draw(seed, 2));
+        player_scale_sphere(player, draw(seed, 5), 0.2);
         break;
     case 10:
         player_lead(player, draw(seed, 200), velocity);

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diagnostics.h"
+#include "output_fixture.h"
+#include "scene/reader.h"
+#include "solver_live.h"
+
 static const char *const none[] = {NULL};
 
 // Small enough to be stepped at a time under a sanitizer.
@@ -50,9 +55,10 @@ static void test_a_sphere_dents_the_jelly(void **state)
 {
     (void)state;
     struct player *player = player_of("jelly-spheres.yaml", small_jelly);
-    const double centre[3] = {0, 1.2, 0}, still[3] = {0};
+    const double centre[3] = {0, 1.2, 0};
     step(player, 5);
-    player_move_sphere(player, 1, centre, still, 0.2);
+    player_scale_sphere(player, 1, 0.2);
+    player_move_sphere(player, 1, centre, true);
     step(player, 20);
     const struct player_moment *moment = newest(player);
     assert_true(moment->moment.spheres[1].radius == 0.2f);
@@ -62,19 +68,111 @@ static void test_a_sphere_dents_the_jelly(void **state)
                             coordinate(moment, node, 2));
         assert_true(away > 0.2 - 1e-5);
     }
-    // It stays there when something else changes, and goes where a change puts it.
+    // It stays there when something else changes, and has the radius that a change gives it.
     player_set(player, "environment.gravity", "[0, -5, 0]");
     assert_true(newest(player)->moment.spheres[1].radius == 0.2f);
     player_set(player, "colliders.1.radius", "0.1");
     moment = newest(player);
     assert_true(moment->moment.spheres[1].radius == 0.1f);
     assert_true(moment->moment.spheres[1].centre[1] == 1.2f);
-    player_move_sphere(player, 0, centre, still, 0.2); // a room
+    player_move_sphere(player, 0, centre, false); // a room
     assert_non_null(strstr(settle(player).message, "sphere"));
-    player_reset(player); // back to the scene's place, with the radius that was set
+    player_scale_sphere(player, 9, 0.2); // nothing
+    assert_non_null(strstr(settle(player).message, "sphere"));
+    player_scale_sphere(player, 1, -1);
+    assert_non_null(strstr(settle(player).message, "radius"));
+    player_reset(player);
     moment = newest(player);
     assert_true(moment->moment.spheres[1].radius == 0.1f);
-    assert_true(moment->moment.spheres[1].centre[1] == 0.35f);
+    assert_true(moment->moment.spheres[1].centre[1] == 1.2f);
+    player_free(player);
+}
+
+// The scene that a player saves, at t = 0.
+static taut_solver *saved_solver(struct player *player)
+{
+    const char *path = fixture_path(fixture_folder("player"), "saved.yaml");
+    struct diagnostics findings = {0};
+    taut_error error = {0};
+    if (player_save_scene(player, path, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    taut_scene *scene = scene_read_file(path, NULL, 0, &findings);
+    assert_non_null(scene);
+    diagnostics_free(&findings);
+    return solver_from(scene, NULL);
+}
+
+static void test_a_moved_sphere_is_part_of_the_scene(void **state)
+{
+    (void)state;
+    struct player *player = player_of("jelly-spheres.yaml", small_jelly);
+    const double places[2][3] = {{0.05, 1.05, 0.1}, {1.0 / 3, 0.6, -0.7}};
+    step(player, 5);
+    uint64_t generation = newest(player)->generation;
+    player_move_sphere(player, 1, places[0], true); // dragged past one place to another
+    player_move_sphere(player, 1, places[1], true);
+    taut_solver *plain = saved_solver(player); // while it is held
+    double centre[3], velocity[3], radius;
+    solver_sphere(plain, 1, centre, velocity, &radius);
+    assert_true(centre[0] == 0.333333333 && centre[1] == 0.6 && centre[2] == -0.7);
+    taut_solver_destroy(plain);
+    player_move_sphere(player, 1, places[0], false);
+    player_scale_sphere(player, 2, 0.27);
+    assert_int_equal(newest(player)->generation, generation); // no new solver, nothing else to draw
+    const struct scene_collider *colliders = player_scene(player)->colliders;
+    assert_true(colliders[1].centre.x == 0.05 && colliders[1].centre.z == 0.1);
+    assert_true(colliders[1].radius == 0.35 && colliders[2].radius == 0.27);
+    assert_int_equal(settle(player).step, 5);
+    plain = saved_solver(player);
+    for (int again = 0; again < 2; again++) { // a reset is no end of it
+        player_reset(player);
+        assert_int_equal(settle(player).step, 0);
+        assert_true(newest(player)->moment.spheres[1].centre[1] == 1.05f);
+        assert_true(newest(player)->moment.spheres[2].radius == 0.27f);
+    }
+    step(player, 60);
+    advance(plain, 60);
+    assert_same_moment(&newest(player)->moment, plain);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+// A sphere that moves by itself stands while it is held, goes on with its velocity when let go, and
+// its path, which the scene has from then on, leads through where that was.
+static void test_a_moving_sphere_keeps_its_velocity(void **state)
+{
+    (void)state;
+    struct player *player =
+        player_of("jelly-spheres.yaml",
+                  CHANGES("bodies.jelly.nodes=[6,5,6]", "colliders.1.velocity=[0.5,0,0]"));
+    const double away[3] = {0.1, -0.2, 3};
+    double dt = step(player, 100).dt;
+    player_scale_sphere(player, 1, 0.25);
+    step(player, 100);
+    const struct subject_sphere *sphere = &newest(player)->moment.spheres[1];
+    // It was not stopped.
+    assert_float_equal((double)sphere->centre[0], -0.45 + 0.5 * 200 * dt, 1e-6);
+    player_move_sphere(player, 1, away, true);
+    step(player, 100);
+    assert_true(newest(player)->moment.spheres[1].centre[0] == 0.1f);
+    player_move_sphere(player, 1, away, false);
+    double let_go = settle(player).time;
+    step(player, 100);
+    double expected = 0.1 + 0.5 * 100 * dt;
+    assert_float_equal((double)newest(player)->moment.spheres[1].centre[0], expected, 1e-6);
+    player_set(player, "environment.gravity", "[0, -5, 0]"); // another solver
+    assert_float_equal((double)newest(player)->moment.spheres[1].centre[0], expected, 1e-6);
+    assert_float_equal(player_scene(player)->colliders[1].centre.x, 0.1 - 0.5 * let_go, 1e-12);
+    taut_solver *plain = saved_solver(player);
+    player_reset(player);
+    sphere = &newest(player)->moment.spheres[1];
+    assert_float_equal((double)sphere->centre[0], 0.1 - 0.5 * let_go, 1e-6);
+    assert_true(sphere->centre[2] == 3 && sphere->radius == 0.25f);
+    step(player, 400);
+    assert_float_equal((double)newest(player)->moment.spheres[1].centre[0], expected, 1e-6);
+    advance(plain, 400);
+    assert_same_moment(&newest(player)->moment, plain);
+    taut_solver_destroy(plain);
     player_free(player);
 }
 
@@ -224,6 +322,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_node_is_pulled),
         cmocka_unit_test(test_a_sphere_dents_the_jelly),
+        cmocka_unit_test(test_a_moved_sphere_is_part_of_the_scene),
+        cmocka_unit_test(test_a_moving_sphere_keeps_its_velocity),
         cmocka_unit_test(test_an_end_of_the_rope_is_led),
         cmocka_unit_test(test_a_cut_cloth_falls_apart),
         cmocka_unit_test(test_the_past_is_kept),

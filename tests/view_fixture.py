@@ -38,16 +38,16 @@ class Picture:
 
 
 class Screen:
-    """A virtual screen of its own."""
+    """A virtual screen of its own, as large as a common one or another."""
 
-    def __init__(self):
+    def __init__(self, size=(1280, 800)):
         for program in ("Xvfb", "xdotool"):
             if not shutil.which(program):
                 skip(f"{program} is not installed")
         read, write = os.pipe()
         self.folder = tempfile.mkdtemp(prefix="taut-screen-")
         self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "+extension", "GLX",
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", "%dx%dx24" % size, "+extension", "GLX",
              "-nolisten", "tcp", "-noreset", "-fbdir", self.folder], pass_fds=[write],
             stderr=subprocess.DEVNULL)
         os.close(write)
@@ -80,13 +80,13 @@ class Screen:
 class Window:
     """One `taut view`, and what it reports of itself."""
 
-    def __init__(self, screen, taut, scene, *options):
+    def __init__(self, screen, taut, scene, *options, size=SIZE):
         self.screen = screen
         self.folder = tempfile.mkdtemp(prefix="taut-view-")
         self.file = os.path.join(self.folder, "report.jsonl")
         self.errors = open(os.path.join(self.folder, "errors"), "w+")
         self.process = subprocess.Popen(
-            [taut, "view", scene, "--size", "%dx%d" % SIZE, "--threads", "1", "--report", self.file,
+            [taut, "view", scene, "--size", "%dx%d" % size, "--threads", "1", "--report", self.file,
              "--screenshot", os.path.join(self.folder, "window.png"), *options],
             env=screen.environment, stdout=subprocess.DEVNULL, stderr=self.errors)
         self.until(lambda now: now["frames"] >= 3, "the window opens")

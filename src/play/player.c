@@ -120,6 +120,13 @@ const taut_scene *player_scene(const struct player *player)
     return published_read(&player->published)->setting->scene;
 }
 
+const char *const *player_changes(const struct player *player, size_t *count)
+{
+    const struct changes *changes = &published_read(&player->published)->setting->changes;
+    *count = changes->count;
+    return (const char *const *)changes->texts;
+}
+
 void player_status(struct player *player, struct player_status *status)
 {
     // Counted first: what is pending no more has been told.
@@ -222,14 +229,17 @@ void player_let_go(struct player *player)
     ask(player, (struct request){.type = REQUEST_HAND});
 }
 
-void player_move_sphere(struct player *player, size_t collider, const double centre[3],
-                        const double velocity[3], double radius)
+void player_move_sphere(struct player *player, size_t collider, const double centre[3], bool held)
 {
     ask(player, (struct request){.type = REQUEST_SPHERE,
+                                 .wanted = held,
                                  .number = collider,
-                                 .value = radius,
-                                 .place = {centre[0], centre[1], centre[2]},
-                                 .velocity = {velocity[0], velocity[1], velocity[2]}});
+                                 .place = {centre[0], centre[1], centre[2]}});
+}
+
+void player_scale_sphere(struct player *player, size_t collider, double radius)
+{
+    ask(player, (struct request){.type = REQUEST_SCALE, .number = collider, .value = radius});
 }
 
 void player_lead(struct player *player, uint64_t node, const double velocity[3])
@@ -292,6 +302,8 @@ static taut_status write_text(const char *path, const char *text, taut_error *er
 
 taut_status player_save_scene(struct player *player, const char *path, taut_error *error)
 {
+    // A sphere that is still being dragged has not come into the scene yet.
+    ask(player, (struct request){.type = REQUEST_RECORD});
     requests_settle(&player->requests);
     pthread_mutex_lock(&player->lock);
     struct setting *setting = setting_hold(player->latest);

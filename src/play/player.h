@@ -41,6 +41,8 @@ bool player_refresh(struct player *player);
 const struct player_moment *player_moment(const struct player *player);
 const struct subject *player_subject(const struct player *player);
 const taut_scene *player_scene(const struct player *player); // with all changes so far
+// These changes of the scene's file, PATH=VALUE as --set takes them.
+const char *const *player_changes(const struct player *player, size_t *count);
 
 struct player_status {
     double speed_wanted; // simulated seconds a second; INFINITY: as fast as it goes
@@ -89,8 +91,14 @@ void player_threads(struct player *player, int threads);
 
 void player_pull(struct player *player, uint64_t node, const double target[3]); // over all bodies
 void player_let_go(struct player *player);
-void player_move_sphere(struct player *player, size_t collider, const double centre[3],
-                        const double velocity[3], double radius);
+
+// Puts a sphere collider there (m): it stands still while it is held, and then goes on with the
+// velocity that the scene gives it. Either way the scene has it from now on, and a reset and a
+// saved scene keep it: `center`, which is for time 0, becomes the place less velocity times time,
+// so that the sphere's path leads through where it was put.
+void player_move_sphere(struct player *player, size_t collider, const double centre[3], bool held);
+// The radius (m) of a sphere collider, likewise; without a new solver, as player_set needs.
+void player_scale_sphere(struct player *player, size_t collider, double radius);
 void player_lead(struct player *player, uint64_t node, const double velocity[3]);
 // Springs and faces by their numbers in the present subject.
 void player_cut(struct player *player, const uint32_t *springs, size_t spring_count,
@@ -103,8 +111,9 @@ double player_history_time(struct player *player, size_t index); // s; 0 is the 
 // Copies a past moment; its strains are left out. False where it is there no more.
 bool player_history_moment(struct player *player, size_t index, struct player_moment *moment);
 
-// The scene with all changes, and where the nodes are not, as YAML that `taut run` takes. Waits for
-// what has been asked for before.
+// The scene with all changes as YAML that `taut run` takes: what a reset would begin with. What is
+// of the moment is no part of it: where the nodes are, cuts, nodes that are led or pulled. Waits
+// for what has been asked for before.
 taut_status player_save_scene(struct player *player, const char *path, taut_error *error);
 
 #endif

@@ -76,6 +76,7 @@ static void take_over(struct player *player, struct show *next, bool goes_on)
     pthread_mutex_unlock(&player->lock);
     show_close(&player->show);
     player->show = *next;
+    player->scene_is_behind = false;
     if (same_shape)
         history_renumber(&player->history, next->setting->shown->generation);
     else
@@ -261,11 +262,126 @@ static void pull(struct player *player, const struct request *request)
         player_say(player, error.text);
 }
 
-static void move_sphere(struct player *player, const struct request *request)
+// ---- Spheres
+//
+// They are moved in the solver itself, without another one, and written into the scene beside it.
+
+static const struct scene_collider *find_sphere(const struct player *player, uint64_t number,
+                                                taut_error *error)
+{
+    const taut_scene *scene = player->show.setting->scene;
+    if (number < scene->collider_count && scene->colliders[number].type == COLLIDER_SPHERE)
+        return &scene->colliders[number];
+    fail(error, TAUT_ERROR_ARGUMENT, "collider %llu is not a sphere of this scene",
+         (unsigned long long)number);
+    return NULL;
+}
+
+// The number as a scene says it in so many digits, so that the solver has what the scene has.
+static double as_written(double value, int digits)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    return strtod(text, NULL);
+}
+
+// Lets the scene say all that was changed.
+static taut_status record_changes(struct player *player, taut_error *error)
+{
+    struct diagnostics findings = {0};
+    struct setting *setting = NULL;
+    if (!player->scene_is_behind)
+        return TAUT_OK;
+    taut_scene *scene =
+        changes_read_again(&player->show.changes, player->show.setting->scene, &findings);
+    taut_status status = scene ? setting_make_again(player->show.setting, scene,
+                                                    &player->show.changes, &setting, error)
+                               : fail_findings(&findings, error);
+    diagnostics_free(&findings);
+    if (status != TAUT_OK)
+        return status;
+    pthread_mutex_lock(&player->lock);
+    setting_release(player->latest);
+    player->latest = setting_hold(setting);
+    pthread_mutex_unlock(&player->lock);
+    setting_release(player->show.setting);
+    player->show.setting = setting;
+    player->scene_is_behind = false;
+    return TAUT_OK;
+}
+
+void player_record(struct player *player)
 {
     taut_error error = {0};
-    if (solver_move_sphere(player->show.solver, (size_t)request->number, request->place,
-                           request->velocity, request->value, &error) != TAUT_OK)
+    double begin = clock_seconds();
+    if (record_changes(player, &error) != TAUT_OK) {
+        player_say(player, error.text);
+        player->record_at = INFINITY; // until it is asked for
+        return;
+    }
+    player->record_seconds = clock_seconds() - begin;
+    player->changed = true;
+}
+
+// A change that the solver has already. The scene is read again for it: at once where that is
+// quickly done, else when the mouse has come to rest.
+static void note_change(struct player *player, char *text, taut_error *error)
+{
+    const double quick = 0.002, rest = 0.2; // s
+    bool noted = text && changes_set(&player->show.changes, text);
+    free(text);
+    if (!noted) {
+        fail_memory(error, "the changes of a scene");
+        return;
+    }
+    player->scene_is_behind = true;
+    player->record_at = clock_seconds() + (player->record_seconds < quick ? 0 : rest);
+}
+
+static void move_sphere(struct player *player, const struct request *request)
+{
+    enum { DIGITS = 9, DIGITS_MOVING = 15 }; // a sphere that moves may have begun far away
+    taut_error error = {0};
+    taut_solver *solver = player->show.solver;
+    size_t number = (size_t)request->number;
+    const struct scene_collider *sphere = find_sphere(player, request->number, &error);
+    if (sphere) {
+        double time = taut_solver_time(solver), centre[3], before[3], now[3], radius;
+        const double velocity[3] = {sphere->velocity.x, sphere->velocity.y, sphere->velocity.z};
+        const double still[3] = {0};
+        bool moves = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
+        for (int axis = 0; axis < 3; axis++) {
+            double at_first = request->place[axis] - time * velocity[axis];
+            centre[axis] = as_written(at_first, moves ? DIGITS_MOVING : DIGITS);
+            now[axis] = centre[axis] + time * velocity[axis];
+        }
+        double ignored[3];
+        solver_sphere(solver, number, before, ignored, &radius);
+        if (solver_move_sphere(solver, number, now, request->wanted ? still : velocity, radius,
+                               &error) == TAUT_OK)
+            note_change(player,
+                        text_format("colliders.%zu.center=[%.15g, %.15g, %.15g]", number, centre[0],
+                                    centre[1], centre[2]),
+                        &error);
+    }
+    if (error.code != TAUT_OK)
+        player_say(player, error.text);
+}
+
+static void scale_sphere(struct player *player, const struct request *request)
+{
+    enum { DIGITS = 9 };
+    taut_error error = {0};
+    taut_solver *solver = player->show.solver;
+    size_t number = (size_t)request->number;
+    if (find_sphere(player, request->number, &error)) {
+        double centre[3], velocity[3], before;
+        double radius = as_written(request->value, DIGITS);
+        solver_sphere(solver, number, centre, velocity, &before);
+        if (solver_move_sphere(solver, number, centre, velocity, radius, &error) == TAUT_OK)
+            note_change(player, text_format("colliders.%zu.radius=%.15g", number, radius), &error);
+    }
+    if (error.code != TAUT_OK)
         player_say(player, error.text);
 }
 
@@ -322,6 +438,12 @@ static void act(struct player *player, const struct request *request)
         break;
     case REQUEST_SPHERE:
         move_sphere(player, request);
+        break;
+    case REQUEST_SCALE:
+        scale_sphere(player, request);
+        break;
+    case REQUEST_RECORD:
+        player_record(player);
         break;
     case REQUEST_LEAD:
         lead_node(player, request);

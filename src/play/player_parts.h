@@ -38,6 +38,9 @@ struct player {
     void (*on_moment)(void *context);
     void *on_moment_context;
     struct show show;
+    bool scene_is_behind;  // show.changes has what show.setting->scene does not say yet,
+    double record_at;      // which is to be mended then, s
+    double record_seconds; // what that took last; 0: it has not been done
     struct pace pace;
     bool playing, strains;
     bool failed;
@@ -66,6 +69,9 @@ taut_status player_show(struct player *player, const char *path, const struct ch
 
 // Does what has been asked for.
 void player_act(struct player *player);
+
+// Lets the scene say what was changed in the solver alone.
+void player_record(struct player *player);
 
 // ---- player_moments.c
 

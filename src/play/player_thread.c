@@ -69,6 +69,8 @@ static bool wants_to_publish(const struct player *player, bool done, double now)
 static double rest(struct player *player, double now)
 {
     double seconds = player_critical_wait(player, now);
+    if (player->scene_is_behind)
+        seconds = fmin(seconds, fmax(player->record_at - now, 0));
     double frame = fmax(player->next_frame - now, 0);
     if (player->playing && !player->changed && frame == 0)
         frame = player->frame_seconds / 2; // steps longer than a frame: look again soon
@@ -94,6 +96,8 @@ void *player_run(void *context)
             advance(player, due);
         double now = clock_seconds();
         due = steps_due(player, now);
+        if (player->scene_is_behind && now >= player->record_at)
+            player_record(player);
         if (wants_to_publish(player, due == 0 || due == UINT64_MAX, now))
             player_publish(player);
         if (player_critical_wait(player, now) <= 0)

@@ -66,6 +66,7 @@ static bool replaces(const struct request *later, const struct request *earlier)
     case REQUEST_SET:
         return same_path(later->text, earlier->text);
     case REQUEST_SPHERE:
+    case REQUEST_SCALE:
     case REQUEST_LEAD:
         return later->number == earlier->number;
     default:
@@ -83,6 +84,7 @@ static bool may_be_passed(const struct request *earlier, const struct request *l
     case REQUEST_THREADS:
     case REQUEST_HAND:
     case REQUEST_SPHERE:
+    case REQUEST_SCALE:
     case REQUEST_LEAD:
         return true;
     case REQUEST_SET:

@@ -20,16 +20,18 @@ enum request_type {
     REQUEST_THREADS,
     REQUEST_HAND, // pulls, or lets go
     REQUEST_SPHERE,
+    REQUEST_SCALE,  // a sphere
+    REQUEST_RECORD, // the scene says all that was changed
     REQUEST_LEAD,
     REQUEST_CUT
 };
 
 struct request {
     enum request_type type;
-    bool wanted;     // PLAY, STRAINS; HAND: pulls
-    uint64_t number; // STEP: how many; THREADS; SPHERE: the collider; HAND, LEAD: the node;
+    bool wanted;     // PLAY, STRAINS; HAND: pulls; SPHERE: is held
+    uint64_t number; // STEP: how many; THREADS; SPHERE, SCALE: the collider; HAND, LEAD: the node;
                      // CUT: the origin of its setting
-    double value;    // SPEED; SPHERE: the radius
+    double value;    // SPEED; SCALE: the radius
     double place[3], velocity[3];
     char *text; // SET: PATH=VALUE; OPEN: the path; owned
     // CUT: by their numbers in the uncut scene; owned.

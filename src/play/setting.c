@@ -60,18 +60,29 @@ static void release_shown(struct shown *shown)
     memory_release(NULL, shown, 1, sizeof *shown);
 }
 
-taut_status setting_make(taut_scene *scene, const taut_solver *solver,
-                         const struct solver_cuts *cuts, struct setting **setting,
-                         taut_error *error)
+// A setting without a subject; takes the scene over, after a failure as well.
+static struct setting *make_for(taut_scene *scene, const struct changes *changes, taut_error *error)
 {
     struct setting *made = memory_allocate(NULL, 1, sizeof *made);
-    *setting = NULL;
-    if (!made) {
-        scene_free(scene);
-        return fail_memory(error, "a scene that is played");
+    if (made && changes_copy(changes, &made->changes)) {
+        atomic_init(&made->holders, 1);
+        made->scene = scene;
+        return made;
     }
-    atomic_init(&made->holders, 1);
-    made->scene = scene;
+    memory_release(NULL, made, 1, sizeof *made);
+    scene_free(scene);
+    fail_memory(error, "a scene that is played");
+    return NULL;
+}
+
+taut_status setting_make(taut_scene *scene, const struct changes *changes,
+                         const taut_solver *solver, const struct solver_cuts *cuts,
+                         struct setting **setting, taut_error *error)
+{
+    struct setting *made = make_for(scene, changes, error);
+    *setting = NULL;
+    if (!made)
+        return error->code;
     taut_status status = show_subject(made, solver, error);
     if (status == TAUT_OK && cuts) {
         keep_grids(scene, &made->shown->subject);
@@ -165,6 +176,32 @@ void setting_follow(struct setting *setting, const struct setting *before, bool 
     }
 }
 
+taut_status setting_make_again(const struct setting *before, taut_scene *scene,
+                               const struct changes *changes, struct setting **setting,
+                               taut_error *error)
+{
+    struct setting *made = make_for(scene, changes, error);
+    *setting = NULL;
+    if (!made)
+        return error->code;
+    made->origin = before->origin;
+    made->shown = before->shown;
+    made->subject = before->subject;
+    atomic_fetch_add(&made->shown->holders, 1);
+    if (before->springs)
+        made->springs = memory_copy(NULL, before->springs, (size_t)made->subject->springs_in_all,
+                                    sizeof *made->springs);
+    if (before->faces)
+        made->faces = memory_copy(NULL, before->faces, (size_t)made->subject->face_count,
+                                  sizeof *made->faces);
+    if ((before->springs && !made->springs) || (before->faces && !made->faces)) {
+        setting_release(made);
+        return fail_memory(error, "what is left by cuts");
+    }
+    *setting = made;
+    return TAUT_OK;
+}
+
 struct setting *setting_hold(struct setting *setting)
 {
     atomic_fetch_add(&setting->holders, 1);
@@ -182,6 +219,7 @@ void setting_release(struct setting *setting)
         memory_release(NULL, setting->faces, (size_t)setting->subject->face_count,
                        sizeof *setting->faces);
     release_shown(setting->shown);
+    changes_free(&setting->changes);
     scene_free(setting->scene);
     memory_release(NULL, setting, 1, sizeof *setting);
 }

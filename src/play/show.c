@@ -38,7 +38,7 @@ taut_status show_make(struct show *show, taut_scene *scene, const struct changes
         scene_free(scene);
         return status;
     }
-    status = setting_make(scene, show->solver, cuts, &show->setting, error);
+    status = setting_make(scene, changes, show->solver, cuts, &show->setting, error);
     if (status == TAUT_OK)
         status = copy_cuts(show, cuts, error);
     if (status == TAUT_OK && !changes_copy(changes, &show->changes))

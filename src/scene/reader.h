@@ -31,6 +31,11 @@ taut_scene *scene_read_text(const char *text, size_t length, const char *name,
 // absolute, aliases expanded). NULL without memory; the caller frees it.
 char *scene_resolved_yaml(const taut_scene *scene);
 
+// A value of a scene's document in one line of YAML, as --set takes it: anchors are written out,
+// paths stay as they are. NULL without memory; the caller frees it.
+struct dom_node;
+char *scene_value_yaml(const struct dom_node *value);
+
 void scene_free(taut_scene *scene);
 
 #endif

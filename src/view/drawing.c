@@ -73,6 +73,7 @@ static taut_status take_subject(struct view *view, taut_error *error)
     if (same)
         return renderer_set_subject(view->renderer, subject, error);
     view->scrub.active = false;
+    mouse_drop_sphere(view);
     stroke_end(&view->hand.stroke);
     view->hand.does = HAND_NOTHING;
     const taut_scene *scene = player_scene(view->player);

@@ -223,7 +223,13 @@ bool gui_count(const char *label, int *values, int count)
 bool gui_line(const char *label, char *text, size_t size)
 {
     return gui_seen(label,
-                    ImGui::InputText(label, text, size, ImGuiInputTextFlags_EnterReturnsTrue));
+                    ImGui::InputText(label, text, size, ImGuiInputTextFlags_EnterReturnsTrue |
+                                                            ImGuiInputTextFlags_AutoSelectAll));
+}
+
+void gui_begin_to_type(void)
+{
+    ImGui::SetKeyboardFocusHere();
 }
 
 bool gui_entry(const char *label, bool chosen)

@@ -75,6 +75,7 @@ bool gui_slider(const char *label, double *values, int count, double least, doub
                 const char *format, bool logarithmic);
 bool gui_count(const char *label, int *values, int count);
 bool gui_line(const char *label, char *text, size_t size); // Enter ends it
+void gui_begin_to_type(void);                              // into the next thing, a line
 bool gui_entry(const char *label, bool chosen);            // of a list
 bool gui_list(const char *name, float height);
 void gui_list_end(void);

@@ -29,8 +29,9 @@ struct hand {
     vec3 grip;             // of a sphere: from the place under the pointer to the centre
     vec3 centre;           // of the sphere, as it was then
     double radius;
-    vec3 target;   // of the node that is pulled or led
-    double led_at; // s, simulated: when the node that is led was told where to go
+    bool holds_sphere; // the player was told that it is held
+    vec3 target;       // of the node that is pulled or led
+    double led_at;     // s, simulated: when the node that is led was told where to go
     struct stroke stroke;
     bool cut_key; // is held: the left button cuts
 };

@@ -107,6 +107,18 @@ static void print_status(FILE *out, const struct player_status *status)
     fputc(',', out);
 }
 
+static void print_changes(FILE *out, const struct player *player)
+{
+    size_t count;
+    const char *const *changes = player_changes(player, &count);
+    fputs("\"changes\":[", out);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i > 0 ? "," : "", out);
+        print_text(out, changes[i]);
+    }
+    fputs("],", out);
+}
+
 static void print_scene(FILE *out, const taut_scene *scene)
 {
     print_three(out, "gravity", scene->environment.gravity);
@@ -195,7 +207,7 @@ static void print_widgets(const struct journal *journal)
 
 void journal_write(struct view *view, bool now)
 {
-    const double every = 1; // s
+    const double every = 0.25; // s
     struct journal *journal = &view->journal;
     double time = clock_seconds();
     if (!journal->out || (!now && time < journal->next))
@@ -208,6 +220,10 @@ void journal_write(struct view *view, bool now)
             (double)scene.width, (double)scene.height);
     print_status(journal->out, &view->status);
     print_scene(journal->out, player_scene(view->player));
+    fputs("\"notice\":", journal->out);
+    print_text(journal->out, view->banner.text);
+    fputc(',', journal->out);
+    print_changes(journal->out, view->player);
     print_nodes(view);
     print_spheres(view);
     print_widgets(journal);

@@ -1,4 +1,4 @@
-// What is in the window, for tests and scripts: lines of JSON, one a second and one at the end,
+// What is in the window, for tests and scripts: lines of JSON, four a second and one at the end,
 // with the state of the simulation, where the nodes and spheres are in the scene and on the screen,
 // and where each widget is.
 #ifndef TAUT_VIEW_JOURNAL_H

@@ -139,17 +139,27 @@ static vec3 moved_centre(const struct view *view)
     }
 }
 
-static void move_sphere(struct view *view)
+static void scale_sphere(struct view *view)
 {
     const struct hand *hand = &view->hand;
-    const double velocity[3] = {0};
     const double factor_a_pixel = 0.006;
+    double pixels = hand->x - hand->from_x - hand->y + hand->from_y;
+    player_scale_sphere(view->player, hand->pick.sphere,
+                        hand->radius * exp(factor_a_pixel * pixels));
+}
+
+static bool moves_sphere(const struct hand *hand)
+{
+    return hand->does >= HAND_MOVES_SPHERE_XY && hand->does <= HAND_MOVES_SPHERE_SCREEN;
+}
+
+static void move_sphere(struct view *view, bool held)
+{
+    struct hand *hand = &view->hand;
     vec3 centre = moved_centre(view);
-    double radius = hand->radius;
-    if (hand->does == HAND_SCALES_SPHERE)
-        radius *= exp(factor_a_pixel * (hand->x - hand->from_x - hand->y + hand->from_y));
     player_move_sphere(view->player, hand->pick.sphere,
-                       (const double[3]){centre.x, centre.y, centre.z}, velocity, radius);
+                       (const double[3]){centre.x, centre.y, centre.z}, held);
+    hand->holds_sphere = held;
 }
 
 // Where the pointer is, in the plane of the screen that the node was in.
@@ -187,8 +197,10 @@ void mouse_follow(struct view *view)
     hand->moved = false;
     if (hand->does == HAND_PULLS)
         send_target(view);
-    else if (hand->does >= HAND_MOVES_SPHERE_XY && hand->does <= HAND_SCALES_SPHERE)
-        move_sphere(view);
+    else if (hand->does == HAND_SCALES_SPHERE)
+        scale_sphere(view);
+    else if (moves_sphere(hand))
+        move_sphere(view, true);
 }
 
 static void drag(struct view *view, double right, double down)
@@ -225,10 +237,23 @@ static void cut(struct view *view)
     stroke_end(stroke);
 }
 
+// A sphere that was only clicked at was never held.
+void mouse_drop_sphere(struct view *view)
+{
+    const struct subject *subject = player_subject(view->player);
+    struct hand *hand = &view->hand;
+    size_t sphere = hand->pick.sphere;
+    if (hand->holds_sphere && moves_sphere(hand) && sphere < subject->collider_count &&
+        subject->colliders[sphere].type == COLLIDER_SPHERE)
+        move_sphere(view, false);
+    hand->holds_sphere = false;
+}
+
 void mouse_let_go(struct view *view)
 {
     struct hand *hand = &view->hand;
     mouse_follow(view);
+    mouse_drop_sphere(view);
     if (hand->does == HAND_PULLS)
         player_let_go(view->player);
     if (hand->does == HAND_LEADS)

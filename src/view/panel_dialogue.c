@@ -9,6 +9,7 @@
 
 static struct folder_list list;
 static char asked[PATH_SIZE]; // the file of which it was said that it is there
+static bool appears;          // the dialogue has just been opened
 
 static void take_folder(struct view *view)
 {
@@ -25,6 +26,7 @@ void open_dialogue(struct view *view, enum dialogue dialogue)
     const taut_scene *scene = player_scene(view->player);
     view->dialogue = dialogue;
     asked[0] = '\0';
+    appears = true;
     if (dialogue == DIALOGUE_OPEN) {
         snprintf(view->path, sizeof view->path, "%s", scene->file);
         take_folder(view);
@@ -38,7 +40,10 @@ static void save_scene(struct view *view)
 {
     taut_error error = {0};
     if (player_save_scene(view->player, view->path, &error) == TAUT_OK)
-        view_say(view, false, "saved as %s", view->path);
+        view_say(view, false,
+                 "saved as %s; cuts, led nodes and where the nodes are now are no part "
+                 "of it",
+                 view->path);
     else
         view_say(view, true, "%s", error.text);
 }
@@ -100,6 +105,9 @@ void panel_dialogue(struct view *view)
         if (opening)
             draw_list(view, (float)(280 * scale));
         gui_width(-1);
+        if (appears)
+            gui_begin_to_type();
+        appears = false;
         done = gui_line("##path", view->path, sizeof view->path);
         done |= gui_button(opening ? "Open##do" : "Save##do");
         gui_same_line();

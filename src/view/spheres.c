@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "scene/reader.h"
+#include "scene/text/document.h"
 #include "view/fields.h"
 
 static int sphere_count(const taut_scene *scene)
@@ -15,94 +17,99 @@ static int sphere_count(const taut_scene *scene)
     return count;
 }
 
-// Appends to a text that it takes; NULL without memory, or where there was none.
-static char *append(char *text, const char *more)
+// ---- The list of colliders, in the words of the scene
+
+// What a further sphere has of the last one there is: all but where it is, how large, how fast.
+static char *response_text(const struct dom_node *last)
 {
-    char *longer = text ? text_format("%s%s", text, more) : NULL;
+    enum { KEYS_MAX = 32 };
+    static const char *const own[] = {"type", "center", "radius", "velocity"};
+    struct dom_pair pairs[KEYS_MAX];
+    struct dom_node response = {.kind = DOM_MAPPING, .pairs = pairs};
+    if (!last)
+        return text_format("response: project, keep: 0.9");
+    for (size_t i = 0; i < last->count && response.count < KEYS_MAX; i++) {
+        bool taken = true;
+        for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
+            taken &= strcmp(last->pairs[i].key, own[k]) != 0;
+        if (taken)
+            pairs[response.count++] = last->pairs[i];
+    }
+    char *text = scene_value_yaml(&response);
+    char *bare = text ? text_format("%.*s", (int)strlen(text) - 2, text + 1) : NULL;
     free(text);
-    return longer;
+    return bare;
 }
 
-static void response_text(const struct scene_collider *collider, char *text, size_t size)
-{
-    if (collider->response == RESPONSE_PROJECT)
-        snprintf(text, size, "response: project, keep: %.9g", collider->keep);
-    else
-        snprintf(text, size, "stiffness: %.9g, friction: %.9g, absorption: %.9g",
-                 collider->stiffness, collider->friction, collider->absorption);
-}
-
-static void collider_text(const struct scene_collider *c, const struct subject_sphere *now,
-                          char *text, size_t size)
-{
-    char response[160];
-    response_text(c, response, sizeof response);
-    if (c->type == COLLIDER_PLANE)
-        snprintf(text, size,
-                 "{type: plane, point: [%.9g, %.9g, %.9g], normal: [%.9g, %.9g, %.9g], "
-                 "blocks_drives: %s, %s}",
-                 c->point.x, c->point.y, c->point.z, c->normal.x, c->normal.y, c->normal.z,
-                 c->blocks_drives ? "true" : "false", response);
-    else if (c->type == COLLIDER_ROOM)
-        snprintf(text, size, "{type: room, min: [%.9g, %.9g, %.9g], max: [%.9g, %.9g, %.9g], %s}",
-                 c->min.x, c->min.y, c->min.z, c->max.x, c->max.y, c->max.z, response);
-    else if (now && now->radius > 0)
-        snprintf(text, size, "{type: sphere, center: [%.9g, %.9g, %.9g], radius: %.9g, %s}",
-                 (double)now->centre[0], (double)now->centre[1], (double)now->centre[2],
-                 (double)now->radius, response);
-    else
-        snprintf(text, size, "{type: sphere, center: [%.9g, %.9g, %.9g], radius: %.9g, %s}",
-                 c->centre.x, c->centre.y, c->centre.z, c->radius, response);
-}
-
-// A further sphere: beside the bodies as they stand, as hard as the other spheres.
-static void new_sphere(const struct view *view, const taut_scene *scene, char *text, size_t size)
+// A further sphere: beside the bodies as they stand, as hard as the last one; NULL without memory.
+static char *new_sphere_text(const struct view *view, const taut_scene *scene,
+                             const struct dom_node *last)
 {
     const struct subject *subject = player_subject(view->player);
-    struct scene_collider sphere = {
-        .type = COLLIDER_SPHERE, .response = RESPONSE_PROJECT, .keep = 0.9};
-    for (size_t i = 0; i < scene->collider_count; i++)
-        if (scene->colliders[i].type == COLLIDER_SPHERE)
-            sphere = scene->colliders[i];
     vec3 low = vec3_make(subject->low[0], subject->low[1], subject->low[2]);
     vec3 high = vec3_make(subject->high[0], subject->high[1], subject->high[2]);
     double across = fmax(high.x - low.x, high.z - low.z);
-    int number = sphere_count(scene);
-    double angle = 2.399963 * number; // the golden angle: no two are in one place
-    sphere.radius = fmax(0.18 * across, 1e-3);
-    sphere.centre =
-        vec3_make((low.x + high.x) / 2 + 0.75 * across * cos(angle), low.y - 0.5 * across,
-                  (low.z + high.z) / 2 + 0.75 * across * sin(angle));
+    double angle = 2.399963 * sphere_count(scene); // the golden angle: no two are in one place
+    double radius = fmax(0.18 * across, 1e-3);
+    vec3 centre = vec3_make((low.x + high.x) / 2 + 0.75 * across * cos(angle), low.y - 0.5 * across,
+                            (low.z + high.z) / 2 + 0.75 * across * sin(angle));
     for (size_t i = 0; i < scene->collider_count; i++)
         if (scene->colliders[i].type == COLLIDER_ROOM)
-            sphere.centre.y = fmax(sphere.centre.y, scene->colliders[i].min.y + sphere.radius);
-    collider_text(&sphere, NULL, text, size);
+            centre.y = fmax(centre.y, scene->colliders[i].min.y + radius);
+    char *response = response_text(last);
+    char *text = response ? text_format("{type: sphere, center: [%.9g, %.9g, %.9g], radius: %.9g, "
+                                        "%s}",
+                                        centre.x, centre.y, centre.z, radius, response)
+                          : NULL;
+    free(response);
+    return text;
 }
 
-// The list of colliders with so many spheres: more come at its end, the last ones go first.
-static void set_count(struct view *view, int count)
+// Appends `more` to a text that it takes, and takes `more` too; NULL without memory, or where one
+// of them was NULL.
+static char *append(char *text, char *more)
+{
+    char *longer = text && more ? text_format("%s%s%s", text, text[1] ? ", " : "", more) : NULL;
+    free(text);
+    free(more);
+    return longer;
+}
+
+// The list of colliders with so many spheres: more come at its end, the last ones go first. The
+// others stay as the scene has them, which knows where they were put.
+static char *list_text(const struct view *view, int count)
 {
     const taut_scene *scene = player_scene(view->player);
-    const struct subject_moment *moment = &player_moment(view->player)->moment;
+    const struct dom_pair *list = dom_find(scene->document->root.node, "colliders");
+    const struct dom_node *last = NULL;
     int spheres = 0;
-    char *all = append(text_format("["), "");
-    char one[512];
+    char *all = text_format("[");
     for (size_t i = 0; i < scene->collider_count; i++) {
-        const struct scene_collider *collider = &scene->colliders[i];
-        if (collider->type == COLLIDER_SPHERE && ++spheres > count)
+        const struct dom_node *node = list->value.node->items[i].node;
+        bool is_sphere = scene->colliders[i].type == COLLIDER_SPHERE;
+        if (is_sphere && ++spheres > count)
             continue;
-        collider_text(collider, moment->spheres ? &moment->spheres[i] : NULL, one, sizeof one);
-        all = append(append(all, all && all[1] ? ", " : ""), one);
+        last = is_sphere ? node : last;
+        all = append(all, scene_value_yaml(node));
     }
-    if (spheres < count) {
-        new_sphere(view, scene, one, sizeof one);
-        all = append(append(all, all && all[1] ? ", " : ""), one);
-    }
-    all = append(all, "]");
-    if (all)
-        player_set(view->player, "colliders", all);
+    if (spheres < count)
+        all = append(all, new_sphere_text(view, scene, last));
+    char *closed = all ? text_format("%s]", all) : NULL;
     free(all);
+    return closed;
 }
+
+static void set_count(struct view *view, int count)
+{
+    char *text = list_text(view, count);
+    if (text)
+        player_set(view->player, "colliders", text);
+    else
+        view_say(view, true, "out of memory for the spheres");
+    free(text);
+}
+
+// ---- Widgets
 
 static void draw_radius(struct view *view, size_t collider, int number)
 {
@@ -110,19 +117,15 @@ static void draw_radius(struct view *view, size_t collider, int number)
     char path[FIELD_PATH_SIZE], label[FIELD_PATH_SIZE];
     field_path(path, "colliders.%zu.radius", collider);
     field_path(label, "radius of %d", number);
-    const struct subject_sphere *sphere = &moment->spheres[collider];
-    double radius = (double)sphere->radius;
+    double radius = (double)moment->spheres[collider].radius;
     struct field field = {.path = path,
                           .label = label,
                           .meaning = "The radius of a sphere; shift and the right button scale it "
                                      "in the picture.",
                           .unit = "m",
                           .flags = FIELD_SENDS_NOTHING | FIELD_LOGARITHMIC};
-    double centre[3] = {(double)sphere->centre[0], (double)sphere->centre[1],
-                        (double)sphere->centre[2]};
-    const double velocity[3] = {0};
     if (field_numbers(view, &field, &radius, 1) && radius > 0)
-        player_move_sphere(view->player, collider, centre, velocity, radius);
+        player_scale_sphere(view->player, collider, radius);
 }
 
 void spheres_draw(struct view *view)

@@ -112,6 +112,7 @@ void view_take_event(struct view *view, const struct event *event);
 void mouse_event(struct view *view, const struct event *event);
 void mouse_follow(struct view *view); // each frame, while something is held
 void mouse_let_go(struct view *view);
+void mouse_drop_sphere(struct view *view); // where it is held, if one is
 void key_event(struct view *view, const struct event *event);
 void leader_choose(struct view *view);
 bool leader_key(struct view *view, int key, bool down); // whether the key is one of its keys

@@ -150,14 +150,16 @@ static bool emit_root(struct emission *emission, const struct dom_node *root)
            yaml_emitter_emit(&emission->emitter, &event);
 }
 
-static bool emit_document(struct emission *emission, const struct dom_node *root)
+// `whole`: the root is that of a scene.
+static bool emit_document(struct emission *emission, const struct dom_node *root, bool whole)
 {
     yaml_event_t event;
     yaml_emitter_t *emitter = &emission->emitter;
     return yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING) &&
            yaml_emitter_emit(emitter, &event) &&
            yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1) &&
-           yaml_emitter_emit(emitter, &event) && emit_root(emission, root) &&
+           yaml_emitter_emit(emitter, &event) &&
+           (whole ? emit_root(emission, root) : emit_node(emission, root, false)) &&
            yaml_document_end_event_initialize(&event, 1) && yaml_emitter_emit(emitter, &event) &&
            yaml_stream_end_event_initialize(&event) && yaml_emitter_emit(emitter, &event);
 }
@@ -185,6 +187,22 @@ static char *absolute_folder(const char *file)
     return folder;
 }
 
+// Ends the emission; `width` -1: lines are as long as they come.
+static char *emit_text(struct emission *emission, const struct dom_node *root, bool whole,
+                       int width)
+{
+    yaml_emitter_set_output(&emission->emitter, append, emission);
+    yaml_emitter_set_unicode(&emission->emitter, 1);
+    yaml_emitter_set_width(&emission->emitter, width);
+    bool emitted = emit_document(emission, root, whole);
+    yaml_emitter_delete(&emission->emitter);
+    free(emission->folder);
+    if (emitted)
+        return emission->text;
+    free(emission->text);
+    return NULL;
+}
+
 char *scene_resolved_yaml(const taut_scene *scene)
 {
     struct emission emission = {.folder = absolute_folder(scene->file)};
@@ -192,15 +210,18 @@ char *scene_resolved_yaml(const taut_scene *scene)
         free(emission.folder);
         return NULL;
     }
-    yaml_emitter_set_output(&emission.emitter, append, &emission);
-    yaml_emitter_set_unicode(&emission.emitter, 1);
-    yaml_emitter_set_width(&emission.emitter, 100);
-    bool emitted = emit_document(&emission, scene->document->root.node);
-    yaml_emitter_delete(&emission.emitter);
-    free(emission.folder);
-    if (!emitted) {
-        free(emission.text);
+    return emit_text(&emission, scene->document->root.node, true, 100);
+}
+
+char *scene_value_yaml(const struct dom_node *value)
+{
+    struct emission emission = {0};
+    if (!yaml_emitter_initialize(&emission.emitter))
         return NULL;
-    }
-    return emission.text;
+    struct dom_node in_line = *value;
+    in_line.flow = true; // and so is all that is in it
+    char *text = emit_text(&emission, &in_line, false, -1);
+    if (text)
+        text[strcspn(text, "\n")] = '\0';
+    return text;
 }

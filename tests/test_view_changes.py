@@ -1,0 +1,263 @@
+#!/usr/bin/python3
+"""Nothing that people change of a scene in `taut view` is lost: every slider, box and list of the
+panels, and spheres moved and scaled by the mouse, are still there after a reset and in the scene
+that is saved; and what is saved is to the letter the scene with these changes, and runs to the same
+hash.
+
+usage: test_view_changes.py TAUT [NAME...]"""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from view_fixture import Screen, Window  # noqa: E402
+
+SCENES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scenes")
+# So tall that no panel must be scrolled.
+SCREEN, SIZE = (1280, 2000), (1100, 1900)
+SCENE_KEYS = ("environment", "bodies", "simulation", "colliders", "", "spheres")
+
+# What the last part of a widget's path is, unless it is a slider.
+COUNTS = {"nodes": ["7", "6", "5"], "subdivisions": ["2"], "substeps": ["7"], "iterations": ["3"],
+          "newton": ["2"]}
+BOOLEANS = ("relative", "blocks_drives", "line_search", "dt_auto")
+NAMES = ("law", "damping_law", "precision", "volume", "response", "links", "model", "shells")
+LEFT_OUT = ("integrator",)  # which changes what other widgets there are
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def path_of(change):
+    return change.split("=", 1)[0]
+
+
+def is_set(changes, path):
+    return any(path_of(change) == path for change in changes)
+
+
+def first_widget(report, name):
+    """A widget by the last part of its name, where that is a title."""
+    return next(key for key in report["widgets"] if key.split(".")[-1] == name)
+
+
+def settled(window, what="all is done"):
+    return window.until(lambda now: now["pending"] == 0, what)
+
+
+def press(screen, x, y):
+    screen.do("mousemove", int(x), int(y))
+    time.sleep(0.15)
+    screen.do("mousedown", 1)
+    time.sleep(0.15)
+    screen.do("mouseup", 1)
+    time.sleep(0.15)
+
+
+def slide(screen, box, values):
+    """To two fifths of the slider; of several side by side, of the first."""
+    x, y, width, height = box
+    begin, end = x + 0.2 * width / values, x + 0.4 * width / values
+    screen.do("mousemove", int(begin), int(y + height / 2))
+    time.sleep(0.1)
+    screen.do("mousedown", 1)
+    time.sleep(0.1)
+    screen.do("mousemove", int(end), int(y + height / 2))
+    time.sleep(0.15)
+    screen.do("mouseup", 1)
+    time.sleep(0.1)
+
+
+def enter(screen, box, texts):
+    """A count, or several side by side; the box is that of the label as well."""
+    x, y, _, height = box
+    width = 200
+    for i in range(len(texts)):
+        press(screen, x + width * (i + 0.3) / len(texts), y + height / 2)
+        screen.do("mousemove", int(x + width * (i + 0.3) / len(texts)), int(y + height / 2),
+                  "click", "--repeat", 2, "--delay", 80, 1)
+        time.sleep(0.15)
+        screen.do("key", "ctrl+a")
+        screen.do("type", "--delay", 60, texts[i])
+        screen.do("key", "Return")
+        time.sleep(0.25)
+
+
+def choose(screen, box, item):
+    """An item of a list that opens below its box."""
+    x, y, width, height = box
+    press(screen, x + 30, y + height / 2)
+    time.sleep(0.2)
+    press(screen, x + 30, y + height + 15 + 19 * item)
+
+
+def change(window, name, report):
+    """Changes what a widget shows. Where its key changes with others, waits until the scene has
+    it: whether it came is not seen later on."""
+    screen = window.screen
+    box, before = report["widgets"][name], report["changes"]
+    key = name.split(".")[-1]
+    if key in NAMES:
+        for item in (1, 0):
+            choose(screen, box, item)
+            window.now()
+            if settled(window)["changes"] != before:
+                return
+    elif key in COUNTS:
+        arity = {"jelly": 3, "flag": 2}.get(name.split(".")[1], 1) if key == "nodes" else 1
+        enter(screen, box, COUNTS[key][:arity])
+    elif key in BOOLEANS:
+        press(screen, box[0] + 8, box[1] + box[3] / 2)
+    else:
+        slide(screen, box, 3)
+    if any(name.startswith(path_of(change) + ".") for change in settled(window)["changes"]):
+        window.until(lambda now: now["changes"] != before and now["pending"] == 0,
+                     "the scene does not change by " + name, 20)
+
+
+def panel_widgets(report):
+    """Those that belong to the scene, sliders first: boxes and lists may change what else there
+    is."""
+    names = [name for name in report["widgets"]
+             if "." in name and name.split(".")[0] in SCENE_KEYS and name.split(".")[-1] not in
+             LEFT_OUT and not name.split(".")[-1].isdigit() and name != "spheres.number"]
+    boxes = [name for name in names if name.split(".")[-1] in NAMES + BOOLEANS]
+    return [name for name in names if name not in boxes] + boxes
+
+
+def open_branches(window, report):
+    for name in reversed(list(report["widgets"])):
+        parts = name.split(".")
+        if parts[0] == "more" or (parts[0] == "colliders" and parts[-1].isdigit()):
+            x, y, _, height = report["widgets"][name]
+            press(window.screen, x + 6, y + height / 2)
+    time.sleep(0.3)
+    return window.now()
+
+
+def change_all_of_a_tab(window, tab):
+    window.click(first_widget(window.now(), tab))
+    window.now()
+    report = open_branches(window, window.now())
+    names = panel_widgets(report)
+    for name in names:
+        now = window.now()
+        assert now["message"] == "", now["message"]
+        if name in now["widgets"]:
+            change(window, name, now)
+    return names
+
+
+def save_scene(window, path):
+    """By the keyboard and the dialogue. What is typed there does nothing else."""
+    window.screen.do("key", "--clearmodifiers", "ctrl+s")
+    window.until(lambda now: "dialogue.path" in now["widgets"], "the dialogue opens")
+    window.now()  # and what is typed goes there
+    window.screen.do("type", "--delay", 60, path)
+    time.sleep(0.3)
+    window.screen.do("key", "Return")
+    said = window.until(lambda now: "dialogue.path" not in now["widgets"], "the dialogue closes")
+    assert os.path.exists(path), "the scene was not saved: " + said["notice"]
+
+
+def run(taut, scene, changes, folder):
+    """Hash and resolved scene of a run of some steps."""
+    words = [word for change in changes for word in ("--set", change)]
+    done = subprocess.run([taut, "run", scene, *words, "--set", "simulation.steps=5", "--hash",
+                           "--quiet", "--force", "--output", folder],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    with open(os.path.join(folder, "scene.yaml"), encoding="utf-8") as file:
+        return done.stdout, file.read()
+
+
+def check_saved(window, taut, scene, folder):
+    """What was changed is there after a reset and in what is saved; returns the changes."""
+    before = settled(window)
+    changes = before["changes"]
+    saved = os.path.join(folder, "saved.yaml")
+    if os.path.exists(saved):
+        os.remove(saved)
+    save_scene(window, saved)
+    window.click("playback.Reset")
+    after = window.until(lambda now: now["pending"] == 0 and
+                         (now["time"] < before["time"] or now["time"] == 0), "it resets")
+    assert after["changes"] == changes, (changes, after["changes"])
+    assert after["message"] == "", after["message"]
+    meant = run(taut, scene, changes, os.path.join(folder, "meant"))
+    found = run(taut, saved, [], os.path.join(folder, "found"))
+    assert meant[1] == found[1], f"saved as\n{found[1]}\nbut meant\n{meant[1]}"
+    assert meant[0] == found[0], (meant[0], found[0])
+    return changes
+
+
+def change_every_slider(screen, taut, folder):
+    quick = os.environ.get("TAUT_TEST_QUICK")
+    for scene in ("flag",) if quick else ("jelly-spheres", "flag", "ball-floor"):
+        path = os.path.join(SCENES, scene + ".yaml")
+        window = Window(screen, taut, path, "--paused", size=SIZE)
+        names = []
+        for tab in ("Physics", "Body", "Solver"):
+            names += change_all_of_a_tab(window, tab)
+        changes = check_saved(window, taut, path, folder)
+        for name in names:
+            parts = name.strip(".").replace("dt_auto", "dt").split(".")
+            assert any(is_set(changes, ".".join(parts[:i + 1])) for i in range(len(parts))), \
+                f"{name} is not among {changes}"
+        say(f"{scene}: {len(set(names))} widgets, {len(changes)} changes")
+        window.close()
+
+
+def close_to(a, b):
+    return all(abs(one - other) < 1e-5 for one, other in zip(a, b))
+
+
+def move_and_scale_spheres(screen, taut, folder):
+    path = os.path.join(SCENES, "jelly-spheres.yaml")
+    window = Window(screen, taut, path, "--set", "environment.gravity=[0,0,0]")
+    window.until(lambda now: now["time"] > 0.1, "it plays")
+    before = window.now()["spheres"]
+    window.drag(before[0]["centre"]["seen"], (-60, 40))
+    window.drag(before[1]["centre"]["seen"], (40, 0), keys=["shift"], button=3)
+    now = settled(window)["spheres"]
+    moved, scaled = now[0]["centre"]["at"], now[1]["radius"]
+    assert not close_to(moved, before[0]["centre"]["at"]) and scaled > 1.1 * before[1]["radius"]
+    window.screen.do("mousemove", 700, 700)
+    changes = check_saved(window, taut, path, folder)
+    assert is_set(changes, "colliders.1.center") and is_set(changes, "colliders.2.radius"), changes
+    # One more sphere, in the panel, and one less: the others stay as they were put.
+    window.click(first_widget(window.now(), "Body"))
+    x, y, width, height = window.until(lambda now: "spheres.number" in now["widgets"],
+                                       "the panel opens")["widgets"]["spheres.number"]
+    for at, count in ((130, 4), (105, 3)):  # the buttons of more and less
+        press(screen, x + at, y + height / 2)
+        now = window.until(lambda now: len(now["spheres"]) == count and now["pending"] == 0,
+                           f"there are {count} spheres")
+        assert close_to(now["spheres"][0]["centre"]["at"], moved), now["spheres"]
+        assert abs(now["spheres"][1]["radius"] - scaled) < 1e-6, now["spheres"]
+    check_saved(window, taut, path, folder)
+    now = settled(window)
+    assert close_to(now["spheres"][0]["centre"]["at"], moved), now["spheres"]
+    window.close()
+
+
+TESTS = [move_and_scale_spheres, change_every_slider]
+
+
+def main():
+    screen = Screen(SCREEN)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for test in TESTS:
+                if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
+                    test(screen, sys.argv[1], folder)
+                    say(f"{test.__name__}: well")
+    finally:
+        screen.close()
+
+
+main()
