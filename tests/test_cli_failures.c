@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static int enter(void **state)
@@ -40,6 +41,91 @@ static void an_earlier_run_is_kept_unless_forced(void **state)
     assert_false(fixture_exists("kept/hanging_000005.vtp"));
     free(before);
     free(after);
+}
+
+// Files of the user's in the folder of a run, also such as begin like those of taut, and the mesh
+// that the scene is made of.
+static void force_keeps_what_the_run_did_not_write(void **state)
+{
+    (void)state;
+    fixture_write("ball.yaml", "simulation: {dt: 0.001, steps: 40}\n"
+                               "bodies: [{name: ball, type: mesh, file: kept2/tet.obj, mass: 1,\n"
+                               "  springs: {edges: {stiffness: 100}}}]\n"
+                               "output: {every_steps: 20, vtp: true, pc2: true}\n");
+    fixture_write("tet.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                             "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    struct outcome outcome = cli_expect(
+        0, "mkdir kept2 && cp tet.obj kept2 && "
+           "taut run --quiet --output kept2 ball.yaml && cp kept2/ball.obj kept2/x.obj "
+           "&& echo mine > kept2/x.pc2 && echo '{}' > kept2/summary.json && "
+           "touch kept2/empty.csv && cp kept2/ball_000001.vtp kept2/other_000001.vtp && "
+           "ls kept2 > before && taut run --quiet --force --output kept2 ball.yaml && "
+           "ls kept2 | diff before - && cmp tet.obj kept2/tet.obj && "
+           "cmp kept2/ball.obj kept2/x.obj && grep -qx mine kept2/x.pc2 && "
+           "test -e kept2/empty.csv && grep -q '\"complete\": true' kept2/manifest.json");
+    outcome_free(&outcome);
+    // A mesh with the name of a file of the run; one that the run has written.
+    outcome = cli_expect(
+        1, "taut run --quiet --force --output kept2 --set bodies.ball.file=kept2/ball.obj "
+           "ball.yaml");
+    assert_says(outcome.err, "kept2/ball.obj' is one of the files that the scene is made of");
+    outcome_free(&outcome);
+    outcome = cli_expect(1, "sed 's/name: ball/name: tet/' ball.yaml > tet.yaml; "
+                            "taut run --quiet --force --output kept2 tet.yaml");
+    assert_says(outcome.err, "kept2/tet.obj' is in the way and was not written by taut");
+    outcome_free(&outcome);
+    outcome = cli_expect(1, "taut run --quiet --force --output kept2 kept2/scene.yaml");
+    assert_says(outcome.err, "kept2/scene.yaml' is one of the files that the scene is made of");
+    outcome_free(&outcome);
+    outcome = cli_expect(1, "taut run --quiet --no-output --state kept2/tet.obj ball.yaml");
+    assert_says(outcome.err, "'kept2/tet.obj': it is one of the files that the scene is made of");
+    outcome_free(&outcome);
+    outcome = cli_expect(1, "echo >> kept2/energy.csv; "
+                            "taut run --quiet --force --output kept2 ball.yaml");
+    assert_says(outcome.err, "kept2/energy.csv' has changed since taut wrote it");
+    outcome_free(&outcome);
+    // Another scene in the same folder: nothing of this one stays, all else does.
+    outcome = cli_expect(0, "rm kept2/energy.csv && taut run --quiet --force --output kept2 "
+                            "hanging.yaml && test ! -e kept2/ball.pvd && test ! -e kept2/ball.pc2 "
+                            "&& cmp tet.obj kept2/tet.obj && test -e kept2/other_000001.vtp");
+    outcome_free(&outcome);
+    outcome = cli_expect(1, "taut stability hanging.yaml --integrators rk4 --map none --budget 5 "
+                            "--output kept2");
+    assert_says(outcome.err, "'kept2' holds a run (hanging): choose another folder");
+    outcome_free(&outcome);
+}
+
+// SIGKILL at any moment: what was being written is known, and can be replaced.
+static void a_killed_run_is_replaced_by_force(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        const char *arguments[] = {"run",
+                                   "--output",
+                                   "killed",
+                                   "--force",
+                                   "--steps",
+                                   "1000000",
+                                   "hanging.yaml",
+                                   "--set",
+                                   "output.every=0.001",
+                                   NULL};
+        pid_t process = cli_start(arguments);
+        assert_true(cli_wait_for_file(process, "killed/hanging_000000.vtp"));
+        const struct timespec moment = {.tv_nsec = 1000000 + 7300000 * i};
+        (void)nanosleep(&moment, NULL);
+        assert_int_equal(kill(process, SIGKILL), 0);
+        assert_int_equal(cli_wait(process), 128 + SIGKILL);
+        fixture_write("killed/mine.txt", "mine\n");
+    }
+    struct outcome outcome = cli_expect(1, "taut run --quiet --output killed hanging.yaml");
+    assert_says(outcome.err, "already holds an interrupted run (hanging)");
+    outcome_free(&outcome);
+    // A collection that was replaced at that very moment has two names.
+    outcome = cli_expect(0, "taut run --quiet --force --output killed hanging.yaml && "
+                            "rm -f killed/.taut-*.tmp");
+    outcome_free(&outcome);
+    assert_int_equal(fixture_count("killed"), 6 + 5 + 4 + 1);
 }
 
 static void a_folder_that_cannot_be_is_an_error(void **state)
@@ -272,6 +358,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_earlier_run_is_kept_unless_forced),
+        cmocka_unit_test(force_keeps_what_the_run_did_not_write),
+        cmocka_unit_test(a_killed_run_is_replaced_by_force),
         cmocka_unit_test(a_folder_that_cannot_be_is_an_error),
         cmocka_unit_test(sigint_ends_a_run_with_whole_files),
         cmocka_unit_test(sigterm_does_the_same),

@@ -62,8 +62,8 @@ static void a_run_leaves_its_files_and_a_summary(void **state)
     };
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         assert_true(fixture_exists(fixture_path("out/hanging", files[i])));
-    // Six frames, at 0, 20, ... 100 steps; scene, energy, probes, collection, two pairs.
-    assert_int_equal(fixture_count("out/hanging"), 6 + 4 + 4);
+    // Six frames, at 0, 20, ... 100 steps; scene, energy, probes, collection, manifest, two pairs.
+    assert_int_equal(fixture_count("out/hanging"), 6 + 5 + 4);
     assert_false(fixture_has_temporary("out/hanging"));
     assert_int_equal(cli_count_lines("out/hanging/energy.csv"), 1 + 6);
     // The rope at every step from 0 to 100, the cloth at every seventh.

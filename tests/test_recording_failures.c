@@ -109,9 +109,9 @@ static void test_disk_full_in_a_frame(void **state)
     struct fixture fixture;
     struct recording *recording = record_three(&options, &fixture);
     fail_fourth(recording, &fixture, length_of(folder, "flag_000002.vtp") - 100,
-                "flag_000003.vtp': File too large", 6);
+                "flag_000003.vtp': File too large", 7);
     assert_false(fixture_has_temporary(folder));
-    assert_int_equal(fixture_count(folder), 6);
+    assert_int_equal(fixture_count(folder), 7);
     const char *collection = fixture_path(folder, "flag.pvd");
     assert_int_equal(count_of(collection, ".vtp\""), 3);
     assert_readable("read_vtp.py", collection,
@@ -119,9 +119,8 @@ static void test_disk_full_in_a_frame(void **state)
     assert_int_equal(count_of(fixture_path(folder, "energy.csv"), "\n"), 4);
 }
 
-// Frames before it were larger than the collection is allowed to become now: only the collection
-// can fail, and keeps its last whole state.
-static void test_disk_full_in_the_collection(void **state)
+// The manifest grows faster than the collection: what it cannot list is not there.
+static void test_disk_full_in_the_manifest(void **state)
 {
     (void)state;
     const char *folder = fixture_folder("failures");
@@ -138,22 +137,47 @@ static void test_disk_full_in_the_collection(void **state)
     empty = fixture.snapshot;
     empty.body_count = 0;
     assert_int_equal(recording_open(&options, &empty, &recording, &error), TAUT_OK);
-    char collection[128];
-    snprintf(collection, sizeof collection, "%s.pvd", name);
     size_t frames = 0;
-    while (length_of(folder, collection) < 8000) {
+    while (length_of(folder, "manifest.json") < 8000) {
         assert_int_equal(recording_frame(recording, &empty, &error), TAUT_OK);
         frames++;
     }
-    limit_file_size(length_of(folder, collection) + 20);
-    taut_status status = recording_frame(recording, &empty, &error);
-    limit_file_size(RLIM_INFINITY);
-    assert_int_equal(status, TAUT_ERROR_IO);
-    assert_non_null(strstr(error.text, ".pvd': File too large"));
+    // First where the frame is announced, then where it is listed.
+    for (size_t room = 20; room <= 180; room += 160) {
+        limit_file_size(length_of(folder, "manifest.json") + room);
+        taut_status status = recording_frame(recording, &empty, &error);
+        limit_file_size(RLIM_INFINITY);
+        assert_int_equal(status, TAUT_ERROR_IO);
+        assert_non_null(strstr(error.text, "manifest.json': File too large"));
+    }
     assert_int_equal(recording_close(recording, NULL, NULL, &error), TAUT_OK);
+    char collection[128];
+    snprintf(collection, sizeof collection, "%s.pvd", name);
     assert_int_equal(count_of(fixture_path(folder, collection), ".vtp\""), frames);
-    assert_int_equal(fixture_count(folder), frames + 3);
+    assert_int_equal(count_of(fixture_path(folder, "manifest.json"), ".vtp\""), frames);
+    assert_int_equal(fixture_count(folder), frames + 4);
     assert_false(fixture_has_temporary(folder));
+}
+
+// A frame that the collection cannot list is not there.
+static void test_collection_that_cannot_be_written(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("failures");
+    struct recording_options options = {
+        .folder = folder, .name = "flag", .resolved_yaml = "", .vtp = true};
+    struct fixture fixture;
+    struct recording *recording = record_three(&options, &fixture);
+    assert_int_equal(unlink(fixture_path(folder, "flag.pvd")), 0);
+    assert_int_equal(mkdir(fixture_path(folder, "flag.pvd"), 0777), 0);
+    taut_error error = {0};
+    assert_int_equal(recording_frame(recording, &fixture.snapshot, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "flag.pvd': Is a directory"));
+    assert_int_equal(recording_close(recording, NULL, NULL, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "cannot read"));
+    assert_false(fixture_exists(fixture_path(folder, "flag_000003.vtp")));
+    assert_int_equal(count_of(fixture_path(folder, "manifest.json"), ".vtp\""), 3);
+    assert_int_equal(fixture_count(folder), 7);
 }
 
 static void test_disk_full_in_a_point_cache(void **state)
@@ -167,7 +191,7 @@ static void test_disk_full_in_a_point_cache(void **state)
     size_t whole = length_of(folder, "tet.pc2");
     assert_int_equal(whole, 32 + 3 * 5 * 12);
     // Shorter than energy.csv is already, which is not reached.
-    fail_fourth(recording, &fixture, whole + 30, "tet.pc2': File too large", 10);
+    fail_fourth(recording, &fixture, whole + 30, "tet.pc2': File too large", 11);
     assert_int_equal(length_of(folder, "tet.pc2"), whole);
     assert_readable("read_pc2.py", fixture_path(folder, "tet.pc2"),
                     "points 5 start 0 rate 0.25 samples 3\n");
@@ -182,7 +206,7 @@ static void test_disk_full_in_the_energy_table(void **state)
     struct fixture fixture;
     struct recording *recording = record_three(&options, &fixture);
     size_t whole = length_of(folder, "energy.csv");
-    fail_fourth(recording, &fixture, whole + 10, "energy.csv': File too large", 2);
+    fail_fourth(recording, &fixture, whole + 10, "energy.csv': File too large", 3);
     assert_int_equal(length_of(folder, "energy.csv"), whole);
     assert_int_equal(count_of(fixture_path(folder, "energy.csv"), "\n"), 4);
 }
@@ -198,13 +222,19 @@ static void test_disk_full_at_the_beginning(void **state)
     struct fixture fixture;
     fixture_fill(&fixture, 0, false);
     fixture.snapshot.has_work = false; // or the table's head would be longer than a mesh
-    // In turn: the scene, the head of the energy table, the first mesh.
+    // A table's head has a body's name once, the manifest not before its mesh, which has it twice.
+    char name[201];
+    memset(name, 'n', 200);
+    name[200] = '\0';
+    fixture.bodies[FIXTURE_TETRAHEDRON].name = name;
+    // In turn: the scene, the manifest, the head of the energy table, the first mesh.
     static const struct {
         const char *yaml, *reason;
         rlim_t limit;
     } cases[] = {{yaml, "scene.yaml': File too large", 500},
-                 {"", "energy.csv': File too large", 60},
-                 {"", "tet.obj': File too large", 160}};
+                 {"", "manifest.json': File too large", 60},
+                 {"", "energy.csv': File too large", 250},
+                 {"", "n.obj': File too large", 520}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct recording *recording;
         taut_error error = {0};
@@ -228,14 +258,14 @@ static void check_vanished(bool vtp, const char *reason)
     struct fixture fixture;
     struct recording *recording = record_three(&options, &fixture);
     fixture_remove(folder);
-    fail_fourth(recording, &fixture, RLIM_INFINITY, reason, vtp ? 6 : 2);
+    fail_fourth(recording, &fixture, RLIM_INFINITY, reason, vtp ? 7 : 3);
     assert_false(fixture_exists(folder));
 }
 
 static void test_vanished_folder(void **state)
 {
     (void)state;
-    check_vanished(true, "failures/flag_000003.vtp': No such file or directory");
+    check_vanished(true, "failures/manifest.json': No such file or directory");
 }
 
 // Nothing is opened any more, but what is still open belongs to nowhere.
@@ -289,7 +319,8 @@ int main(void)
     signal(SIGXFSZ, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_disk_full_in_a_frame),
-        cmocka_unit_test(test_disk_full_in_the_collection),
+        cmocka_unit_test(test_disk_full_in_the_manifest),
+        cmocka_unit_test(test_collection_that_cannot_be_written),
         cmocka_unit_test(test_disk_full_in_a_point_cache),
         cmocka_unit_test(test_disk_full_in_the_energy_table),
         cmocka_unit_test(test_disk_full_at_the_beginning),

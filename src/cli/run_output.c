@@ -65,9 +65,11 @@ static taut_status open_recording(struct run *run)
     const struct scene_output *output = &run->scene->output;
     struct recording_probe *probes = list_probes(run);
     char *yaml = scene_resolved_yaml(run->scene);
+    size_t input_count;
+    const char **inputs = scene_inputs(run->scene, &input_count);
     run->folder = run->options->output ? text_format("%s", run->options->output)
                                        : text_format("out/%s", run->scene->name);
-    if (!probes || !yaml || !run->folder)
+    if (!probes || !yaml || !inputs || !run->folder)
         run->status = fail_memory(&run->error, "the recording");
     if (run->status == TAUT_OK) {
         struct recording_options options = {
@@ -75,6 +77,8 @@ static taut_status open_recording(struct run *run)
             .name = run->scene->name,
             .resolved_yaml = yaml,
             .force = run->options->force,
+            .inputs = inputs,
+            .input_count = input_count,
             .vtp = output->vtp,
             .pc2 = output->pc2,
             .frame_seconds = run->schedule.frame_seconds,
@@ -84,6 +88,7 @@ static taut_status open_recording(struct run *run)
         run->status = recording_open(&options, &run->view.snapshot, &run->recording, &run->error);
     }
     free(probes);
+    free(inputs);
     free(yaml);
     return run->status;
 }
@@ -149,6 +154,8 @@ taut_status run_output_close(struct run *run)
         return run->status;
     double begin = clock_seconds();
     taut_error said = {0};
+    if (run->status == TAUT_OK && run->signal_number == 0)
+        recording_complete(run->recording);
     taut_status status = recording_close(run->recording, &run->files, &run->file_count, &said);
     run->recording = NULL;
     if (run->status == TAUT_OK && status != TAUT_OK) {
@@ -159,11 +166,32 @@ taut_status run_output_close(struct run *run)
     return run->status;
 }
 
+// What the scene is made of is not written over, even where it is named.
+static taut_status refuse_inputs(struct run *run, const char *path)
+{
+    size_t count;
+    struct stat there, input;
+    const char **inputs = scene_inputs(run->scene, &count);
+    if (!inputs)
+        return out_of_memory(run, "the names of files");
+    for (size_t i = 0; i < count && run->status == TAUT_OK; i++)
+        if (stat(path, &there) == 0 && stat(inputs[i], &input) == 0 &&
+            there.st_dev == input.st_dev && there.st_ino == input.st_ino)
+            run->status = fail(&run->error, TAUT_ERROR_IO,
+                               "cannot write '%s': it is one of the files that the scene is made "
+                               "of",
+                               path);
+    free(inputs);
+    return run->status;
+}
+
 // Only where a file is going to be: a pipe would take the try for the end.
 taut_status run_state_try(struct run *run)
 {
     const char *path = run->options->state;
     struct stat there;
+    if (path && refuse_inputs(run, path) != TAUT_OK)
+        return run->status;
     if (!path || (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
         return run->status;
     struct file file;

@@ -81,18 +81,23 @@ static taut_status measure(struct stability *stability, const struct study_optio
     struct study_options wanted = *options;
     taut_status status = choose_threads(stability->options, &wanted, error);
     if (status == TAUT_OK)
-        status = stability_prepare_files(stability, error);
-    if (status == TAUT_OK)
-        status = report_prepare(stability->folder, error);
+        status = stability_check_folder(stability, error);
     if (status == TAUT_OK)
         status = study_make(stability->scene, &wanted, &stability->study, error);
     live_line_clear();
     stability->signal_number = signals_caught();
     if (status == TAUT_OK)
+        status = stability_open_folder(stability, error);
+    if (status == TAUT_OK)
         status = stability_write_files(stability, error);
     if (status == TAUT_OK)
         status = stability_write_report(stability, wanted.threads, error);
-    return status;
+    if (!stability->manifest.folder)
+        return status;
+    bool complete = status == TAUT_OK && stability->signal_number == 0;
+    taut_status ended =
+        manifest_end(&stability->manifest, complete, status == TAUT_OK ? error : NULL);
+    return status == TAUT_OK ? ended : status;
 }
 
 static int finish(const struct stability *stability)

@@ -4,6 +4,7 @@
 #define TAUT_CLI_STABILITY_H
 
 #include "cli/session.h"
+#include "output/manifest.h"
 
 enum { STABILITY_FILES_MAX = 32 };
 
@@ -12,13 +13,18 @@ struct stability {
     const taut_scene *scene;
     struct study *study;
     char *folder;
+    struct manifest manifest;
     char *files[STABILITY_FILES_MAX]; // written
     int file_count;
     int signal_number; // that ended it early; 0: none
 };
 
-// Creates the folder, and fails where files of others are in the way.
-taut_status stability_prepare_files(const struct stability *stability, taut_error *error);
+// Creates the folder, and fails where files of others are in the way, or where those of an earlier
+// study have changed.
+taut_status stability_check_folder(const struct stability *stability, taut_error *error);
+
+// The same, then removes the earlier study and begins the manifest.
+taut_status stability_open_folder(struct stability *stability, taut_error *error);
 
 // Writes all tables; each is whole or not there.
 taut_status stability_write_files(struct stability *stability, taut_error *error);

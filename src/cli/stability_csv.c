@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "output/file.h"
 #include "output/folder.h"
+#include "report/report.h"
 
 static void put_number(struct file *file, double value)
 {
@@ -146,29 +148,57 @@ enum { TABLE_COUNT = sizeof tables / sizeof tables[0] };
 static bool is_wanted(const struct stability *stability, int table)
 {
     if (tables[table].put == put_oscillations)
-        return !stability->study || stability->study->oscillates;
+        return stability->study->oscillates;
     return tables[table].put != put_map || stability->options->map != STUDY_MAP_NONE;
 }
 
-taut_status stability_prepare_files(const struct stability *stability, taut_error *error)
+// Of a study, tables and what report.h writes.
+static bool writes(const void *context, const char *name)
 {
-    taut_status status = folder_make(stability->folder, error);
-    for (int i = 0; i < TABLE_COUNT && status == TAUT_OK; i++) {
-        char *path = text_format("%s/%s", stability->folder, tables[i].name);
-        if (!path)
-            return fail_memory(error, "the name of a file");
-        if (is_wanted(stability, i))
-            status = folder_file_ours(path, tables[i].opening, error);
-        free(path);
-    }
+    (void)context;
+    for (int i = 0; i < TABLE_COUNT; i++)
+        if (strcmp(name, tables[i].name) == 0)
+            return true;
+    return report_writes(name);
+}
+
+static taut_status claim(const struct stability *stability,
+                         taut_status (*act)(const struct folder_claim *claim, taut_error *error),
+                         taut_error *error)
+{
+    size_t count;
+    const char **inputs = scene_inputs(stability->scene, &count);
+    if (!inputs)
+        return fail_memory(error, "the list of files in the way");
+    const struct folder_claim claim = {.folder = stability->folder,
+                                       .kind = "study",
+                                       .force = true,
+                                       .inputs = inputs,
+                                       .input_count = count,
+                                       .writes = writes};
+    taut_status status = act(&claim, error);
+    free(inputs);
     return status;
+}
+
+taut_status stability_check_folder(const struct stability *stability, taut_error *error)
+{
+    return claim(stability, folder_check, error);
+}
+
+taut_status stability_open_folder(struct stability *stability, taut_error *error)
+{
+    taut_status status = claim(stability, folder_clear, error);
+    return status == TAUT_OK ? manifest_begin(stability->folder, "study", stability->scene->name,
+                                              &stability->manifest, error)
+                             : status;
 }
 
 static taut_status write_table(const struct stability *stability, int table, const char *path,
                                taut_error *error)
 {
     struct file file;
-    taut_status status = file_create(&file, path, error);
+    taut_status status = file_create_new(&file, path, error);
     if (status != TAUT_OK)
         return status;
     file_print(&file, "%s", tables[table].opening);
@@ -185,7 +215,9 @@ taut_status stability_write_files(struct stability *stability, taut_error *error
         char *path = text_format("%s/%s", stability->folder, tables[i].name);
         if (!path)
             return fail_memory(error, "the name of a file");
-        status = write_table(stability, i, path, error);
+        status = manifest_announce(&stability->manifest, path, error);
+        if (status == TAUT_OK)
+            status = write_table(stability, i, path, error);
         stability->files[stability->file_count++] = path;
     }
     return status;

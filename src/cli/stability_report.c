@@ -33,7 +33,7 @@ static taut_status write_report(struct stability *stability, struct report *repo
                                 taut_error *error)
 {
     struct report_files files;
-    taut_status status = report_write(report, stability->folder, &files, error);
+    taut_status status = report_write(report, &stability->manifest, &files, error);
     for (int i = 0; i < files.count; i++) {
         stability->files[stability->file_count++] = files.paths[i];
         files.paths[i] = NULL;

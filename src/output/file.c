@@ -216,7 +216,7 @@ taut_status file_replace(struct file *file, const char *path, taut_error *error)
     return create_as(file, path, FILE_REPLACING, error);
 }
 
-taut_status file_grow(struct file *file, const char *path, taut_error *error)
+static taut_status open_growing(struct file *file, const char *path, int flags, taut_error *error)
 {
     taut_status status = prepare(file, path, error);
     if (status != TAUT_OK)
@@ -227,10 +227,30 @@ taut_status file_grow(struct file *file, const char *path, taut_error *error)
         release(file);
         return fail_memory(error, "an output file");
     }
-    file->descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)0666);
+    file->descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, (mode_t)0666);
     if (file->descriptor < 0)
         return open_failed(file, errno, error);
     file->open = true;
+    return TAUT_OK;
+}
+
+taut_status file_grow(struct file *file, const char *path, taut_error *error)
+{
+    return open_growing(file, path, O_CREAT | O_EXCL, error);
+}
+
+taut_status file_extend(struct file *file, const char *path, taut_error *error)
+{
+    taut_status status = open_growing(file, path, 0, error);
+    if (status != TAUT_OK)
+        return status;
+    off_t length = lseek(file->descriptor, 0, SEEK_END);
+    if (length < 0) {
+        int reason = errno;
+        (void)close(file->descriptor);
+        return open_failed(file, reason, error);
+    }
+    file->flushed = file->kept = (uint64_t)length;
     return TAUT_OK;
 }
 

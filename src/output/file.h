@@ -5,7 +5,7 @@
 // half of it. Until then it has no name at all (O_TMPFILE), so that a killed process leaves
 // nothing. File systems that cannot do this (NFS, FAT) get a file .taut-RANDOM.tmp in the same
 // folder, with 64 random bits, created exclusively and never through a link; that one is left by
-// SIGKILL alone.
+// SIGKILL alone. A whole file has such a name too for the moment in which it replaces another one.
 //
 // A growing file (file_grow, file_keep, file_close) is written in place and grows by whole records:
 // what could not be written entirely is cut off again, so that it ends with its last whole record.
@@ -69,6 +69,9 @@ void file_abandon(struct file *file);
 
 // Begins a growing file, which must not exist yet.
 taut_status file_grow(struct file *file, const char *path, taut_error *error);
+
+// Goes on with a growing file that is there, behind what it holds.
+taut_status file_extend(struct file *file, const char *path, taut_error *error);
 
 // Ends a record: everything written since the last one is handed to the system, or, on failure, cut
 // off. Fails too where the file has been deleted meanwhile, since its rows would vanish with it.

@@ -1,27 +1,15 @@
 #include "output/folder.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "base/text.h"
-#include "output/energy_csv.h"
-#include "output/obj.h"
-#include "output/probes_csv.h"
-
-// The files of an earlier run.
-struct leavings {
-    char **paths;
-    size_t count, capacity;
-    const char *sign; // of those, one that shows that there was a run; NULL: none does
-};
+#include "output/manifest.h"
 
 static taut_status make_each(char *path, taut_error *error)
 {
@@ -54,201 +42,303 @@ taut_status folder_make(const char *path, taut_error *error)
     return status;
 }
 
-static bool ends_with(const char *text, const char *ending)
+// ---- What is found wrong, for one message
+
+enum verdict { REMOVABLE, ABSENT, CHANGED, FOREIGN, INPUT };
+
+enum { NAMES_SHOWN = 4 };
+
+struct file_id {
+    dev_t device;
+    ino_t number;
+};
+
+struct findings {
+    const struct folder_claim *claim;
+    struct file_id *inputs; // sorted
+    size_t input_count;
+    const char **listed; // names in the manifest, sorted
+    size_t listed_count;
+    size_t count;
+    char *first;  // a sentence
+    char *others; // names
+    bool failed;  // memory ran out
+    bool older;   // there is a run without a manifest
+};
+
+static char *path_in(const struct folder_claim *claim, const char *name)
 {
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
+    return text_format("%s/%s", claim->folder, name);
 }
 
-// NAME_000000.vtp and its like: six digits or more.
-static bool is_frame_name(const char *file, const char *run)
+static void add_finding(struct findings *findings, const char *name, enum verdict verdict)
 {
-    size_t length = strlen(run);
-    if (strncmp(file, run, length) != 0 || file[length] != '_')
-        return false;
-    const char *digits = file + length + 1;
-    size_t count = strspn(digits, "0123456789");
-    return count >= 6 && strcmp(digits + count, ".vtp") == 0;
-}
-
-static bool is_collection_name(const char *file, const char *run)
-{
-    size_t length = strlen(run);
-    return strncmp(file, run, length) == 0 && strcmp(file + length, ".pvd") == 0;
-}
-
-// How a file of that name begins if it is of a run called `run`; NULL if no run writes such a name.
-static const char *opening_of(const char *file, const char *run)
-{
-    static const struct {
-        const char *file, *opening;
-    } known[] = {
-        {"scene.yaml", SCENE_YAML_OPENING},
-        {"energy.csv", ENERGY_CSV_OPENING},
-        {"probes.csv", PROBES_CSV_OPENING},
-        {"summary.json", "{"},
+    static const char *const sentences[] = {
+        [CHANGED] = "has changed since taut wrote it",
+        [FOREIGN] = "is in the way and was not written by taut (no " MANIFEST_NAME " lists it)",
+        [INPUT] = "is one of the files that the scene is made of",
     };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(file, known[i].file) == 0)
-            return known[i].opening;
-    if (is_frame_name(file, run))
-        return "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\"";
-    if (is_collection_name(file, run))
-        return "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\"";
-    return NULL;
+    if (findings->count == 0) {
+        findings->first =
+            text_format("'%s/%s' %s", findings->claim->folder, name, sentences[verdict]);
+        findings->failed |= !findings->first;
+    } else if (findings->count <= NAMES_SHOWN) {
+        char *longer = findings->others ? text_format("%s, %s", findings->others, name)
+                                        : text_format("%s", name);
+        free(findings->others);
+        findings->others = longer;
+        findings->failed |= !longer;
+    }
+    findings->count++;
 }
 
-// True for a regular file that begins so, or that a full disk cut short while it began so.
-static bool begins_as(const char *path, const char *opening)
+static taut_status report_findings(const struct findings *findings, taut_error *error)
 {
-    char text[256];
-    size_t length = strlen(opening);
-    assert(length <= sizeof text);
-    struct stat status;
-    if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
-        return false;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return false;
-    size_t got = fread(text, 1, length, file);
-    bool sound = !ferror(file);
-    (void)fclose(file);
-    return sound && memcmp(text, opening, got) == 0;
-}
-
-taut_status folder_file_ours(const char *path, const char *opening, taut_error *error)
-{
-    struct stat status;
-    if (lstat(path, &status) != 0 || begins_as(path, opening))
+    if (findings->failed)
+        return fail_memory(error, "the list of files in the way");
+    if (findings->count == 0)
         return TAUT_OK;
+    if (findings->older)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' holds a run of an older version of taut, without the " MANIFEST_NAME
+                    " that tells its files from those of others: move or delete the folder, or "
+                    "choose another one with --output",
+                    findings->claim->folder);
+    if (findings->count == 1)
+        return fail(error, TAUT_ERROR_IO, "%s: move it, or choose another folder with --output",
+                    findings->first);
     return fail(error, TAUT_ERROR_IO,
-                "'%s' is in the way and was not written by taut: move it, or choose another "
+                "%s, and %zu more files cannot be replaced (%s%s): move them, or choose another "
                 "folder with --output",
-                path);
+                findings->first, findings->count - 1, findings->others,
+                findings->count > NAMES_SHOWN + 1 ? ", ..." : "");
 }
 
-static bool is_body(const char *name, size_t length, const struct snapshot *first)
+static int compare_ids(const void *left, const void *right)
 {
-    for (size_t b = 0; b < first->body_count; b++)
-        if (strlen(first->bodies[b].name) == length &&
-            strncmp(first->bodies[b].name, name, length) == 0)
-            return true;
-    return false;
+    const struct file_id *a = left, *b = right;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
-enum judgement { STRANGE, IN_THE_WAY, LEFT_BEHIND, SIGN_OF_A_RUN };
-
-// A body's files are a pair: the mesh says in its first line that it is ours, and the cache belongs
-// to the mesh of its name.
-static enum judgement judge_pair(const struct recording_options *options,
-                                 const struct snapshot *first, const char *file, const char *path)
+static int compare_names(const void *left, const void *right)
 {
-    size_t stem = strlen(file) - strlen(".obj"); // as long as ".pc2"
-    char *mesh = text_format("%.*s.obj", (int)(strlen(path) - strlen(".obj")), path);
-    bool ours = mesh && begins_as(mesh, OBJ_OPENING);
-    free(mesh);
-    if (ours)
-        return SIGN_OF_A_RUN;
-    return options->pc2 && is_body(file, stem, first) ? IN_THE_WAY : STRANGE;
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static enum judgement judge(const struct recording_options *options, const struct snapshot *first,
-                            const char *file, const char *path)
+static bool is_input(const struct findings *findings, const struct stat *file)
 {
-    if (ends_with(file, ".obj") || ends_with(file, ".pc2"))
-        return judge_pair(options, first, file, path);
-    const char *opening = opening_of(file, options->name);
-    if (opening && !begins_as(path, opening))
-        return strcmp(file, "summary.json") == 0 ? STRANGE : IN_THE_WAY;
-    if (opening)
-        return strcmp(file, "summary.json") == 0 ? LEFT_BEHIND : SIGN_OF_A_RUN;
-    if (!ends_with(file, ".tmp"))
-        return STRANGE;
-    // What a killed run was writing.
-    char *whole = text_format("%.*s", (int)(strlen(file) - strlen(".tmp")), file);
-    opening = whole ? opening_of(whole, options->name) : NULL;
-    free(whole);
-    return opening && begins_as(path, opening) ? LEFT_BEHIND : STRANGE;
+    const struct file_id id = {file->st_dev, file->st_ino};
+    return findings->input_count > 0 &&
+           bsearch(&id, findings->inputs, findings->input_count, sizeof id, compare_ids) != NULL;
 }
 
-static taut_status consider(const struct recording_options *options, const struct snapshot *first,
-                            const char *file, struct leavings *leavings, taut_error *error)
+static bool is_listed(const struct findings *findings, const char *name)
 {
-    char *path = text_format("%s/%s", options->folder, file);
-    if (!path || !array_reserve((void **)&leavings->paths, &leavings->capacity, leavings->count + 1,
-                                sizeof *leavings->paths)) {
-        free(path);
-        return fail_memory(error, "the list of an earlier run's files");
+    return findings->listed_count > 0 && bsearch(&name, findings->listed, findings->listed_count,
+                                                 sizeof name, compare_names) != NULL;
+}
+
+// `manifest` is NULL where there is none.
+static taut_status prepare_findings(const struct folder_claim *claim,
+                                    const struct manifest *manifest, struct findings *findings,
+                                    taut_error *error)
+{
+    *findings = (struct findings){.claim = claim,
+                                  .inputs = calloc(claim->input_count + 1, sizeof(struct file_id)),
+                                  .listed_count = manifest ? manifest->count : 0};
+    findings->listed = calloc(findings->listed_count + 1, sizeof *findings->listed);
+    if (!findings->inputs || !findings->listed)
+        return fail_memory(error, "the list of files in the way");
+    for (size_t i = 0; i < claim->input_count; i++) {
+        struct stat status;
+        if (stat(claim->inputs[i], &status) == 0)
+            findings->inputs[findings->input_count++] =
+                (struct file_id){status.st_dev, status.st_ino};
     }
-    enum judgement judgement = judge(options, first, file, path);
-    if (judgement == IN_THE_WAY) {
-        taut_status status =
-            fail(error, TAUT_ERROR_IO,
-                 "'%s' is in the way and was not written by taut: move it, or choose another "
-                 "folder with --output",
-                 path);
-        free(path);
-        return status;
-    }
-    if (judgement == STRANGE) {
-        free(path);
-        return TAUT_OK;
-    }
-    leavings->paths[leavings->count++] = path;
-    if (judgement == SIGN_OF_A_RUN && !leavings->sign)
-        leavings->sign = strrchr(path, '/') + 1;
+    for (size_t i = 0; i < findings->listed_count; i++)
+        findings->listed[i] = manifest->entries[i].name;
+    qsort(findings->inputs, findings->input_count, sizeof *findings->inputs, compare_ids);
+    qsort(findings->listed, findings->listed_count, sizeof *findings->listed, compare_names);
     return TAUT_OK;
 }
 
-static taut_status survey(const struct recording_options *options, const struct snapshot *first,
-                          struct leavings *leavings, taut_error *error)
+// ---- What the manifest lists
+
+// By what costs little: whether it is there, of the right size, and no input.
+static enum verdict judge_entry(const struct findings *findings, const struct manifest_entry *entry,
+                                const char *path)
 {
-    DIR *folder = opendir(options->folder);
-    if (!folder)
-        return fail(error, TAUT_ERROR_IO, "cannot read the folder '%s': %s", options->folder,
-                    strerror(errno));
-    taut_status status = TAUT_OK;
-    while (status == TAUT_OK) {
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return errno == ENOENT ? ABSENT : CHANGED;
+    if (!S_ISREG(status.st_mode))
+        return CHANGED;
+    if (is_input(findings, &status))
+        return INPUT;
+    return entry->writing || (uint64_t)status.st_size == entry->size ? REMOVABLE : CHANGED;
+}
+
+static enum verdict judge_content(const struct manifest_entry *entry, const char *path)
+{
+    uint64_t size, checksum;
+    if (entry->writing)
+        return REMOVABLE;
+    bool same = manifest_measure(path, &size, &checksum, NULL) == TAUT_OK && size == entry->size &&
+                checksum == entry->checksum;
+    return same ? REMOVABLE : CHANGED;
+}
+
+// First what is found at once, for all files; what they hold only where nothing was found.
+static void check_entries(const struct manifest *manifest, struct findings *findings)
+{
+    for (int contents = 0; contents < 2 && findings->count == 0; contents++)
+        for (size_t i = 0; i < manifest->count && !findings->failed; i++) {
+            const struct manifest_entry *entry = &manifest->entries[i];
+            char *path = path_in(findings->claim, entry->name);
+            findings->failed |= !path;
+            enum verdict verdict = path ? judge_entry(findings, entry, path) : ABSENT;
+            if (verdict == REMOVABLE && contents)
+                verdict = judge_content(entry, path);
+            if (verdict != REMOVABLE && verdict != ABSENT)
+                add_finding(findings, entry->name, verdict);
+            free(path);
+        }
+}
+
+static taut_status check_kind(const struct folder_claim *claim, const struct manifest *manifest,
+                              bool busy, taut_error *error)
+{
+    if (busy)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' is being written by another taut at this moment: choose another folder "
+                    "with --output",
+                    claim->folder);
+    if (strcmp(manifest->kind, claim->kind) != 0)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' holds a %s (%s): choose another folder with --output", claim->folder,
+                    manifest->kind, manifest->name);
+    if (!claim->force)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' already holds %s %s (%s): replace it with --force, or choose another "
+                    "folder with --output",
+                    claim->folder, manifest->complete ? "a" : "an interrupted", manifest->kind,
+                    manifest->name);
+    return TAUT_OK;
+}
+
+// ---- What it does not list
+
+static bool is_older_run(const struct folder_claim *claim, const char *name)
+{
+    char text[sizeof SCENE_YAML_OPENING];
+    char *path = strcmp(name, "scene.yaml") == 0 ? path_in(claim, name) : NULL;
+    int descriptor = path ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    size_t length = strlen(SCENE_YAML_OPENING);
+    bool older = descriptor >= 0 && read(descriptor, text, length) == (ssize_t)length &&
+                 memcmp(text, SCENE_YAML_OPENING, length) == 0;
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    free(path);
+    return older;
+}
+
+// Files in the way of what is going to be written.
+static taut_status check_strangers(struct findings *findings, bool has_manifest, taut_error *error)
+{
+    const struct folder_claim *claim = findings->claim;
+    DIR *folder = opendir(claim->folder);
+    int reason = folder ? 0 : errno;
+    while (folder && !findings->failed) {
         errno = 0;
         struct dirent *entry = readdir(folder);
         if (!entry) {
-            if (errno != 0)
-                status = fail(error, TAUT_ERROR_IO, "cannot read the folder '%s': %s",
-                              options->folder, strerror(errno));
+            reason = errno;
             break;
         }
-        status = consider(options, first, entry->d_name, leavings, error);
+        if (!claim->writes(claim->context, entry->d_name) || is_listed(findings, entry->d_name))
+            continue;
+        findings->older |= !has_manifest && is_older_run(claim, entry->d_name);
+        add_finding(findings, entry->d_name, FOREIGN);
     }
-    (void)closedir(folder);
+    if (folder)
+        (void)closedir(folder);
+    if (reason == 0)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_IO, "cannot read the folder '%s': %s", claim->folder,
+                strerror(reason));
+}
+
+// ---- All of it
+
+static taut_status remove_file(const struct folder_claim *claim, const char *name,
+                               taut_error *error)
+{
+    char *path = path_in(claim, name);
+    if (!path)
+        return fail_memory(error, "the name of a file");
+    taut_status status = TAUT_OK;
+    if (unlink(path) != 0 && errno != ENOENT)
+        status = fail(error, TAUT_ERROR_IO, "cannot remove '%s': %s", path, strerror(errno));
+    free(path);
     return status;
 }
 
-static taut_status remove_leavings(const struct leavings *leavings, taut_error *error)
+// The manifest last, so that what is left by a process that is killed here is still known.
+static taut_status remove_entries(const struct folder_claim *claim, const struct manifest *manifest,
+                                  taut_error *error)
 {
-    for (size_t i = 0; i < leavings->count; i++)
-        if (unlink(leavings->paths[i]) != 0 && errno != ENOENT)
-            return fail(error, TAUT_ERROR_IO, "cannot remove '%s': %s", leavings->paths[i],
-                        strerror(errno));
-    return TAUT_OK;
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < manifest->count && status == TAUT_OK; i++)
+        status = remove_file(claim, manifest->entries[i].name, error);
+    return status == TAUT_OK ? remove_file(claim, MANIFEST_NAME, error) : status;
 }
 
-taut_status folder_prepare(const struct recording_options *options, const struct snapshot *first,
-                           taut_error *error)
+static taut_status check_files(const struct folder_claim *claim, const struct manifest *manifest,
+                               taut_error *error)
 {
-    taut_status status = folder_make(options->folder, error);
+    struct findings findings;
+    taut_status status = prepare_findings(claim, manifest, &findings, error);
+    if (status == TAUT_OK)
+        status = check_strangers(&findings, manifest != NULL, error);
+    if (status == TAUT_OK && manifest)
+        check_entries(manifest, &findings);
+    if (status == TAUT_OK)
+        status = report_findings(&findings, error);
+    free(findings.inputs);
+    free(findings.listed);
+    free(findings.first);
+    free(findings.others);
+    return status;
+}
+
+static taut_status claim_folder(const struct folder_claim *claim, bool clear, taut_error *error)
+{
+    struct manifest manifest;
+    bool present, busy;
+    taut_status status = folder_make(claim->folder, error);
+    if (status == TAUT_OK)
+        status = manifest_read(claim->folder, &manifest, &present, &busy, error);
     if (status != TAUT_OK)
         return status;
-    struct leavings leavings = {0};
-    status = survey(options, first, &leavings, error);
-    if (status == TAUT_OK && leavings.sign && !options->force)
-        status = fail(error, TAUT_ERROR_IO,
-                      "'%s' already holds a run (%s): replace it with --force, or choose another "
-                      "folder with --output",
-                      options->folder, leavings.sign);
-    if (status == TAUT_OK && options->force)
-        status = remove_leavings(&leavings, error);
-    for (size_t i = 0; i < leavings.count; i++)
-        free(leavings.paths[i]);
-    free(leavings.paths);
+    if (present)
+        status = check_kind(claim, &manifest, busy, error);
+    if (status == TAUT_OK)
+        status = check_files(claim, present ? &manifest : NULL, error);
+    if (status == TAUT_OK && present && clear)
+        status = remove_entries(claim, &manifest, error);
+    if (present)
+        manifest_free(&manifest);
     return status;
+}
+
+taut_status folder_check(const struct folder_claim *claim, taut_error *error)
+{
+    return claim_folder(claim, false, error);
+}
+
+taut_status folder_clear(const struct folder_claim *claim, taut_error *error)
+{
+    return claim_folder(claim, true, error);
 }

@@ -54,7 +54,7 @@ taut_status obj_write(const char *path, const struct snapshot_body *body, taut_e
     if (!drawn)
         return fail_memory(error, "a rest mesh");
     struct file file;
-    taut_status status = file_create(&file, path, error);
+    taut_status status = file_create_new(&file, path, error);
     if (status == TAUT_OK) {
         bool faces = body->face_arity == 3 && body->face_count > 0;
         file_print(&file, OBJ_OPENING "%s\no %s\n", body->name, body->name);

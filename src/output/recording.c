@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "output/energy_csv.h"
 #include "output/folder.h"
+#include "output/manifest.h"
 #include "output/obj.h"
 #include "output/pc2.h"
 #include "output/probes_csv.h"
@@ -18,31 +19,37 @@
 struct recording {
     char *folder, *name;
     bool vtp;
-    char *collection; // path of the .pvd
-    double *times;    // s, of the frames in the collection
+    const char *collection; // path of the .pvd
+    double *times;          // s, of the frames in the collection
     size_t frame_count, time_capacity;
     struct energy_csv energy;
     struct probes_csv probes;
     struct pc2 *caches; // one a body; NULL: none asked for
     size_t cache_count;
+    struct manifest manifest;
+    bool complete;
     char **files; // all that exist
     size_t file_count, file_capacity;
 };
 
-// The path of a file of the run, owned by the list of files: room for it is made before the file
-// is, so that no file is ever written that the list cannot hold.
-static char *add_path(struct recording *recording, const char *stem, const char *ending,
-                      taut_error *error)
+// The path of a file of the run, owned by the list of files: it is there, and in the manifest,
+// before the file is.
+static taut_status add_path(struct recording *recording, const char *stem, const char *ending,
+                            const char **added, taut_error *error)
 {
     char *path = text_format("%s/%s%s", recording->folder, stem, ending);
+    taut_status status = TAUT_OK;
     if (!path || !array_reserve((void **)&recording->files, &recording->file_capacity,
-                                recording->file_count + 1, sizeof *recording->files)) {
+                                recording->file_count + 1, sizeof *recording->files))
+        status = fail_memory(error, "the list of files");
+    if (status == TAUT_OK)
+        status = manifest_announce(&recording->manifest, path, error);
+    if (status == TAUT_OK)
+        recording->files[recording->file_count++] = path;
+    else
         free(path);
-        (void)fail_memory(error, "the list of files");
-        return NULL;
-    }
-    recording->files[recording->file_count++] = path;
-    return path;
+    *added = status == TAUT_OK ? path : NULL;
+    return status;
 }
 
 // Takes the newest path back, whose file could not be made.
@@ -54,11 +61,12 @@ static taut_status drop_path(struct recording *recording, taut_status status)
 
 static taut_status write_scene(struct recording *recording, const char *yaml, taut_error *error)
 {
-    const char *path = add_path(recording, "scene", ".yaml", error);
-    if (!path)
-        return TAUT_ERROR_MEMORY;
+    const char *path;
+    taut_status status = add_path(recording, "scene", ".yaml", &path, error);
+    if (status != TAUT_OK)
+        return status;
     struct file file;
-    taut_status status = file_create(&file, path, error);
+    status = file_create_new(&file, path, error);
     if (status == TAUT_OK) {
         file_print(&file, SCENE_YAML_OPENING);
         file_write(&file, yaml, strlen(yaml));
@@ -70,17 +78,18 @@ static taut_status write_scene(struct recording *recording, const char *yaml, ta
 static taut_status open_tables(struct recording *recording, const struct recording_options *options,
                                const struct snapshot *first, taut_error *error)
 {
-    const char *path = add_path(recording, "energy", ".csv", error);
-    if (!path)
-        return TAUT_ERROR_MEMORY;
-    taut_status status = energy_csv_open(&recording->energy, path, first, error);
+    const char *path;
+    taut_status status = add_path(recording, "energy", ".csv", &path, error);
+    if (status != TAUT_OK)
+        return status;
+    status = energy_csv_open(&recording->energy, path, first, error);
     if (status != TAUT_OK)
         return drop_path(recording, status);
     if (options->probe_count == 0)
         return TAUT_OK;
-    path = add_path(recording, "probes", ".csv", error);
-    if (!path)
-        return TAUT_ERROR_MEMORY;
+    status = add_path(recording, "probes", ".csv", &path, error);
+    if (status != TAUT_OK)
+        return status;
     status =
         probes_csv_open(&recording->probes, path, options->probes, options->probe_count, error);
     return status == TAUT_OK ? status : drop_path(recording, status);
@@ -88,10 +97,11 @@ static taut_status open_tables(struct recording *recording, const struct recordi
 
 static taut_status open_collection(struct recording *recording, taut_error *error)
 {
-    recording->collection = add_path(recording, recording->name, ".pvd", error);
-    if (!recording->collection)
-        return TAUT_ERROR_MEMORY;
-    taut_status status = pvd_write(recording->collection, recording->name, NULL, 0, error);
+    taut_status status =
+        add_path(recording, recording->name, ".pvd", &recording->collection, error);
+    if (status != TAUT_OK)
+        return status;
+    status = pvd_create(recording->collection, recording->name, error);
     return status == TAUT_OK ? status : drop_path(recording, status);
 }
 
@@ -99,15 +109,16 @@ static taut_status open_cache(struct recording *recording, const struct snapshot
                               size_t body, double sample_seconds, taut_error *error)
 {
     const struct snapshot_body *rest = &first->bodies[body];
-    const char *path = add_path(recording, rest->name, ".obj", error);
-    if (!path)
-        return TAUT_ERROR_MEMORY;
-    taut_status status = obj_write(path, rest, error);
+    const char *path;
+    taut_status status = add_path(recording, rest->name, ".obj", &path, error);
+    if (status != TAUT_OK)
+        return status;
+    status = obj_write(path, rest, error);
     if (status != TAUT_OK)
         return drop_path(recording, status);
-    path = add_path(recording, rest->name, ".pc2", error);
-    if (!path)
-        return TAUT_ERROR_MEMORY;
+    status = add_path(recording, rest->name, ".pc2", &path, error);
+    if (status != TAUT_OK)
+        return status;
     status = pc2_open(&recording->caches[body], path, rest->node_count, first->time, sample_seconds,
                       error);
     return status == TAUT_OK ? status : drop_path(recording, status);
@@ -126,10 +137,75 @@ static taut_status open_caches(struct recording *recording, const struct snapsho
     return status;
 }
 
+// ---- The folder
+
+static bool is_pair(const struct snapshot *first, const char *file)
+{
+    size_t length = strlen(file), ending = strlen(".obj"); // as long as ".pc2"
+    if (length <= ending || (strcmp(file + length - ending, ".obj") != 0 &&
+                             strcmp(file + length - ending, ".pc2") != 0))
+        return false;
+    for (size_t b = 0; b < first->body_count; b++)
+        if (strlen(first->bodies[b].name) == length - ending &&
+            strncmp(first->bodies[b].name, file, length - ending) == 0)
+            return true;
+    return false;
+}
+
+// NAME.pvd, NAME_000000.vtp and its like: six digits or more.
+static bool is_frame(const char *name, const char *file)
+{
+    size_t length = strlen(name);
+    if (strncmp(file, name, length) != 0)
+        return false;
+    if (strcmp(file + length, ".pvd") == 0)
+        return true;
+    if (file[length] != '_')
+        return false;
+    const char *digits = file + length + 1;
+    size_t count = strspn(digits, "0123456789");
+    return count >= 6 && strcmp(digits + count, ".vtp") == 0;
+}
+
+struct plan_of_files {
+    const struct recording_options *options;
+    const struct snapshot *first;
+};
+
+// Whether a run may write a file of that name.
+static bool writes(const void *context, const char *file)
+{
+    const struct plan_of_files *plan = context;
+    const struct recording_options *options = plan->options;
+    if (strcmp(file, "scene.yaml") == 0 || strcmp(file, "energy.csv") == 0)
+        return true;
+    if (strcmp(file, "probes.csv") == 0)
+        return options->probe_count > 0;
+    return (options->vtp && is_frame(options->name, file)) ||
+           (options->pc2 && is_pair(plan->first, file));
+}
+
+static taut_status open_folder(struct recording *recording, const struct recording_options *options,
+                               const struct snapshot *first, taut_error *error)
+{
+    const struct plan_of_files plan = {options, first};
+    const struct folder_claim claim = {.folder = options->folder,
+                                       .kind = "run",
+                                       .force = options->force,
+                                       .inputs = options->inputs,
+                                       .input_count = options->input_count,
+                                       .writes = writes,
+                                       .context = &plan};
+    taut_status status = folder_clear(&claim, error);
+    return status == TAUT_OK
+               ? manifest_begin(options->folder, "run", options->name, &recording->manifest, error)
+               : status;
+}
+
 static taut_status open_all(struct recording *recording, const struct recording_options *options,
                             const struct snapshot *first, taut_error *error)
 {
-    taut_status status = folder_prepare(options, first, error);
+    taut_status status = open_folder(recording, options, first, error);
     if (status == TAUT_OK)
         status = write_scene(recording, options->resolved_yaml, error);
     if (status == TAUT_OK)
@@ -138,6 +214,9 @@ static taut_status open_all(struct recording *recording, const struct recording_
         status = open_collection(recording, error);
     if (status == TAUT_OK && options->pc2)
         status = open_caches(recording, first, options->frame_seconds, error);
+    // What is whole already; the others are listed when they are closed.
+    if (status == TAUT_OK)
+        status = manifest_add(&recording->manifest, recording->files[0], error);
     return status;
 }
 
@@ -177,6 +256,7 @@ taut_status recording_open(const struct recording_options *options, const struct
     // A run that never began leaves nothing that would pass for one.
     for (size_t i = 0; i < opened->file_count; i++)
         (void)unlink(opened->files[i]);
+    manifest_abandon(&opened->manifest);
     (void)recording_close(opened, NULL, NULL, NULL);
     return status;
 }
@@ -190,16 +270,19 @@ static taut_status add_vtp(struct recording *recording, const struct snapshot *n
     char *stem = text_format("%s_%06zu", recording->name, recording->frame_count);
     if (!stem)
         return fail_memory(error, "the name of a frame");
-    const char *path = add_path(recording, stem, ".vtp", error);
+    const char *path;
+    taut_status status = add_path(recording, stem, ".vtp", &path, error);
     free(stem);
-    if (!path)
-        return TAUT_ERROR_MEMORY;
-    taut_status status = vtp_write(path, now, error);
+    if (status != TAUT_OK)
+        return status;
+    status = vtp_write(path, now, error);
     if (status != TAUT_OK)
         return drop_path(recording, status);
+    status = manifest_add(&recording->manifest, path, error);
     recording->times[recording->frame_count] = now->time;
-    status = pvd_write(recording->collection, recording->name, recording->times,
-                       recording->frame_count + 1, error);
+    if (status == TAUT_OK)
+        status = pvd_write(recording->collection, recording->name, recording->times,
+                           recording->frame_count + 1, error);
     if (status == TAUT_OK) {
         recording->frame_count++;
         return TAUT_OK;
@@ -246,6 +329,25 @@ static taut_status first_of(taut_status status, taut_status next, const taut_err
     return next;
 }
 
+void recording_complete(struct recording *recording)
+{
+    recording->complete = true;
+}
+
+// manifest.json is the last of the files.
+static taut_status close_manifest(struct recording *recording, taut_error *error)
+{
+    char *path = text_format("%s/" MANIFEST_NAME, recording->folder);
+    bool listed = path && array_reserve((void **)&recording->files, &recording->file_capacity,
+                                        recording->file_count + 1, sizeof *recording->files);
+    if (listed)
+        recording->files[recording->file_count++] = path;
+    else
+        free(path);
+    taut_status status = manifest_end(&recording->manifest, recording->complete, error);
+    return status == TAUT_OK && !listed ? fail_memory(error, "the list of files") : status;
+}
+
 taut_status recording_close(struct recording *recording, char ***files, size_t *file_count,
                             taut_error *error)
 {
@@ -255,6 +357,8 @@ taut_status recording_close(struct recording *recording, char ***files, size_t *
         status = first_of(status, pc2_close(&recording->caches[b], &said), &said, error);
     status = first_of(status, energy_csv_close(&recording->energy, &said), &said, error);
     status = first_of(status, probes_csv_close(&recording->probes, &said), &said, error);
+    if (recording->manifest.folder)
+        status = first_of(status, close_manifest(recording, &said), &said, error);
     if (files) {
         *files = recording->files;
         *file_count = recording->file_count;

@@ -19,13 +19,16 @@ struct recording_options {
     const char *name;          // the scene's name: NAME.pvd, NAME_000000.vtp, BODY.obj, BODY.pc2
     const char *resolved_yaml; // written as scene.yaml
     bool force; // replace an existing run; else an existing run in the folder is an error
+    const char *const *inputs; // files that the scene is made of: they stay, wherever they are
+    size_t input_count;
     bool vtp, pc2;
     double frame_seconds; // simulated time between frames, for PC2's sample rate; 0: unknown
     const struct recording_probe *probes;
     size_t probe_count;
 };
 
-// Opens the folder. An existing run is one that has scene.yaml, energy.csv or NAME.pvd.
+// Opens the folder. An existing run is one whose files manifest.json lists; with options->force
+// those are removed first, if none has changed. Files of others are never touched (folder.h).
 taut_status recording_open(const struct recording_options *options, const struct snapshot *first,
                            struct recording **recording, taut_error *error);
 
@@ -41,8 +44,12 @@ bool recording_wants_probe(const struct recording *recording, uint64_t step);
 taut_status recording_probe(struct recording *recording, const struct snapshot *now,
                             taut_error *error);
 
-// Flushes, renames and closes everything; after a failure too. The recording is gone afterwards.
-// *files (may be NULL) gets a malloc'ed array of malloc'ed paths of all files of the run.
+// Says that the run came to its end, which the manifest will tell.
+void recording_complete(struct recording *recording);
+
+// Flushes and closes everything and writes the manifest anew; after a failure too. The recording is
+// gone afterwards. *files (may be NULL) gets a malloc'ed array of malloc'ed paths of all files of
+// the run.
 taut_status recording_close(struct recording *recording, char ***files, size_t *file_count,
                             taut_error *error);
 

@@ -81,7 +81,7 @@ taut_status vtp_write(const char *path, const struct snapshot *now, taut_error *
     if (!content.strain_sums || !content.strain_counts)
         status = fail_memory(error, "the strains of faces");
     else
-        status = file_create(&file, path, error);
+        status = file_create_new(&file, path, error);
     if (status == TAUT_OK) {
         write_head(&file, &content);
         write_data(&file, &content);

@@ -15,7 +15,8 @@
 #include "base/status.h"
 #include "output/snapshot.h"
 
-// Writes the file whole or not at all; floats in a single run, doubles in a double one.
+// Writes the file, where there is none yet, whole or not at all; floats in a single run, doubles in
+// a double one.
 taut_status vtp_write(const char *path, const struct snapshot *now, taut_error *error);
 
 #endif

@@ -88,7 +88,7 @@ taut_status convert_picture(struct converter *converter, const char *svg, const 
     taut_status status = from ? TAUT_OK : fail_memory(error, "the name of a file");
     while (status == TAUT_OK && converter->chosen < PROGRAM_COUNT && !*converted) {
         struct file draft;
-        status = file_replace(&draft, png, error);
+        status = file_create_new(&draft, png, error);
         if (status != TAUT_OK)
             break;
         *converted = run(programs[converter->chosen], from, draft.descriptor);

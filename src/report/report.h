@@ -2,6 +2,7 @@
 #ifndef TAUT_REPORT_REPORT_H
 #define TAUT_REPORT_REPORT_H
 
+#include "output/manifest.h"
 #include "report/pictures.h"
 
 struct report_fact {
@@ -25,13 +26,13 @@ struct report_files {
     bool unconverted; // no PNG, for want of a program that makes them
 };
 
-// Fails where files that are not ours are in the way of those of a report.
-taut_status report_prepare(const char *folder, taut_error *error);
+// Whether a file of that name may be one of a report's.
+bool report_writes(const char *name);
 
 // Writes the pictures (NAME.svg and, where the machine has a program for it, NAME.png) and the page
-// (report.html) into the folder; each is whole or not there. Pictures of an earlier study that this
-// one has nothing for are removed. report_files_free after success and failure.
-taut_status report_write(const struct report *report, const char *folder,
+// (report.html) into the manifest's folder, where there is nothing of these names; each is whole or
+// not there. report_files_free after success and failure.
+taut_status report_write(const struct report *report, struct manifest *manifest,
                          struct report_files *files, taut_error *error);
 
 void report_files_free(struct report_files *files);

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "scene/text/document.h"
 #include "scene/schema/schema.h"
@@ -80,4 +81,24 @@ vec3 scene_wind_at(const struct scene_wind *wind, double time)
         w = vec3_add(w, vec3_scale(sin(angle), gust->amplitude));
     }
     return w;
+}
+
+const char **scene_inputs(const taut_scene *scene, size_t *count)
+{
+    const char **paths = calloc(1 + 2 * scene->body_count, sizeof *paths);
+    *count = 0;
+    if (!paths)
+        return NULL;
+    if (scene->file)
+        paths[(*count)++] = scene->file;
+    for (size_t b = 0; b < scene->body_count; b++) {
+        const struct scene_body *body = &scene->bodies[b];
+        if (body->type == BODY_MESH && body->shape.mesh.path)
+            paths[(*count)++] = body->shape.mesh.path;
+        if (body->type != BODY_NETWORK || !body->shape.network.nodes_path)
+            continue;
+        paths[(*count)++] = body->shape.network.nodes_path;
+        paths[(*count)++] = body->shape.network.springs_path;
+    }
+    return paths;
 }

@@ -348,4 +348,8 @@ void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, ma
 void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
                 const char *format, ...) PRINTF_FORMAT(4, 5);
 
+// The files that a scene is made of: its own, meshes, tables of networks. A malloc'ed array of
+// paths that belong to the scene; NULL without memory.
+const char **scene_inputs(const taut_scene *scene, size_t *count);
+
 #endif

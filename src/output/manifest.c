@@ -1,0 +1,435 @@
+// flock() is of BSD and Linux.
+#define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier)
+
+#include "output/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "output/scan.h"
+
+enum { VERSION = 1, NAME_BYTES_MAX = 256 };
+
+void manifest_free(struct manifest *manifest)
+{
+    for (size_t i = 0; i < manifest->count; i++)
+        free(manifest->entries[i].name);
+    free(manifest->entries);
+    free(manifest->folder);
+    free(manifest->kind);
+    free(manifest->name);
+    *manifest = (struct manifest){0};
+}
+
+static char *path_of(const struct manifest *manifest)
+{
+    return text_format("%s/" MANIFEST_NAME, manifest->folder);
+}
+
+// Takes ownership of the name.
+static bool add_entry(struct manifest *manifest, struct manifest_entry entry)
+{
+    if (!entry.name || !array_reserve((void **)&manifest->entries, &manifest->capacity,
+                                      manifest->count + 1, sizeof *manifest->entries)) {
+        free(entry.name);
+        return false;
+    }
+    entry.line = manifest->count;
+    manifest->entries[manifest->count++] = entry;
+    return true;
+}
+
+// ---- Measuring
+
+static taut_status fail_read(const char *path, int reason, taut_error *error)
+{
+    return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, strerror(reason));
+}
+
+taut_status manifest_measure(const char *path, uint64_t *size, uint64_t *checksum,
+                             taut_error *error)
+{
+    enum { BLOCK = 1 << 20 };
+    struct stat status;
+    unsigned char *block = malloc(BLOCK);
+    if (!block)
+        return fail_memory(error, "a checksum");
+    int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int reason = descriptor < 0 || fstat(descriptor, &status) != 0 ? errno : 0;
+    if (reason == 0 && !S_ISREG(status.st_mode))
+        reason = EINVAL;
+    struct hash hash;
+    hash_begin(&hash);
+    while (reason == 0) {
+        ssize_t got = read(descriptor, block, BLOCK);
+        if (got == 0)
+            break;
+        if (got > 0)
+            hash_add(&hash, block, (size_t)got);
+        else if (errno != EINTR)
+            reason = errno;
+    }
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    free(block);
+    *size = hash.total;
+    *checksum = hash_end(&hash);
+    return reason == 0 ? TAUT_OK : fail_read(path, reason, error);
+}
+
+// ---- Writing
+
+static void put_string(struct file *file, const char *text)
+{
+    file_print(file, "\"");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            file_print(file, "\\");
+        file_write(file, text, 1);
+    }
+    file_print(file, "\"");
+}
+
+static void put_head(struct file *file, const struct manifest *manifest)
+{
+    file_print(file, "{\n\"taut_manifest\": %d,\n\"kind\": \"%s\",\n\"name\": ", VERSION,
+               manifest->kind);
+    put_string(file, manifest->name);
+    file_print(file, ",\n\"checksum\": \"XXH64\",\n\"files\": [");
+}
+
+static void put_entry(struct file *file, const struct manifest_entry *entry, bool first)
+{
+    file_print(file, "%s\n{\"name\": ", first ? "" : ",");
+    put_string(file, entry->name);
+    if (entry->writing)
+        file_print(file, ", \"writing\": true}");
+    else
+        file_print(file, ", \"size\": %" PRIu64 ", \"checksum\": \"%016" PRIx64 "\"}", entry->size,
+                   entry->checksum);
+}
+
+taut_status manifest_begin(const char *folder, const char *kind, const char *name,
+                           struct manifest *manifest, taut_error *error)
+{
+    *manifest = (struct manifest){.folder = text_format("%s", folder),
+                                  .kind = text_format("%s", kind),
+                                  .name = text_format("%s", name)};
+    char *path = manifest->folder ? path_of(manifest) : NULL;
+    taut_status status = TAUT_OK;
+    if (!path || !manifest->kind || !manifest->name)
+        status = fail_memory(error, "the manifest");
+    // Whole from the beginning: a process that is killed here must not leave an empty one.
+    struct file head = {0};
+    if (status == TAUT_OK)
+        status = file_create_new(&head, path, error);
+    if (status == TAUT_OK) {
+        put_head(&head, manifest);
+        status = file_commit(&head, error);
+    }
+    if (status == TAUT_OK) {
+        status = file_extend(&manifest->log, path, error);
+        if (status != TAUT_OK)
+            (void)unlink(path);
+    }
+    // Held as long as the process lives: see manifest_read. Where it cannot be had, none is.
+    if (status == TAUT_OK)
+        (void)flock(manifest->log.descriptor, LOCK_EX | LOCK_NB);
+    free(path);
+    return status;
+}
+
+static const char *name_in(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+taut_status manifest_announce(struct manifest *manifest, const char *path, taut_error *error)
+{
+    struct manifest_entry entry = {.name = text_format("%s", name_in(path)), .writing = true};
+    bool first = manifest->count == 0;
+    if (!add_entry(manifest, entry))
+        return fail_memory(error, "the manifest");
+    put_entry(&manifest->log, &manifest->entries[manifest->count - 1], first);
+    taut_status status = file_keep(&manifest->log, error);
+    if (status != TAUT_OK)
+        free(manifest->entries[--manifest->count].name);
+    return status;
+}
+
+static taut_status measure_entry(const struct manifest *manifest, struct manifest_entry *entry,
+                                 taut_error *error)
+{
+    char *path = text_format("%s/%s", manifest->folder, entry->name);
+    if (!path)
+        return fail_memory(error, "the manifest");
+    taut_status status = manifest_measure(path, &entry->size, &entry->checksum, error);
+    entry->writing = status != TAUT_OK;
+    free(path);
+    return status;
+}
+
+taut_status manifest_add(struct manifest *manifest, const char *path, taut_error *error)
+{
+    size_t i = manifest->count;
+    while (i > 0 && strcmp(manifest->entries[i - 1].name, name_in(path)) != 0)
+        i--;
+    if (i == 0)
+        return fail(error, TAUT_ERROR_ARGUMENT, "'%s' was not announced", path);
+    struct manifest_entry *entry = &manifest->entries[i - 1];
+    taut_status status = measure_entry(manifest, entry, error);
+    if (status != TAUT_OK)
+        return status;
+    put_entry(&manifest->log, entry, false);
+    return file_keep(&manifest->log, error);
+}
+
+static bool is_there(const struct manifest *manifest, const char *name)
+{
+    struct stat status;
+    char *path = text_format("%s/%s", manifest->folder, name);
+    bool there = !path || lstat(path, &status) == 0 || errno != ENOENT;
+    free(path);
+    return there;
+}
+
+// Files that are not there are left out; of the others the measures are found that are missing.
+static taut_status settle_entries(struct manifest *manifest, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    size_t kept = 0;
+    for (size_t i = 0; i < manifest->count; i++) {
+        struct manifest_entry *entry = &manifest->entries[i];
+        if (!is_there(manifest, entry->name)) {
+            free(entry->name);
+            continue;
+        }
+        if (entry->writing && status == TAUT_OK)
+            status = measure_entry(manifest, entry, error);
+        manifest->entries[kept++] = *entry;
+    }
+    manifest->count = kept;
+    return status;
+}
+
+static taut_status write_whole(const struct manifest *manifest, bool complete, taut_error *error)
+{
+    char *path = path_of(manifest);
+    if (!path)
+        return fail_memory(error, "the manifest");
+    struct file file;
+    taut_status status = file_replace(&file, path, error);
+    if (status == TAUT_OK) {
+        put_head(&file, manifest);
+        for (size_t i = 0; i < manifest->count; i++)
+            put_entry(&file, &manifest->entries[i], i == 0);
+        file_print(&file, "\n],\n\"complete\": %s\n}\n", complete ? "true" : "false");
+        status = file_commit(&file, error);
+    }
+    free(path);
+    return status;
+}
+
+taut_status manifest_end(struct manifest *manifest, bool complete, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    struct stat there;
+    // Where somebody has removed the folder there is nothing to list.
+    if (manifest->log.open && stat(manifest->folder, &there) == 0) {
+        status = settle_entries(manifest, error);
+        taut_status written =
+            write_whole(manifest, complete && status == TAUT_OK, status == TAUT_OK ? error : NULL);
+        status = status == TAUT_OK ? written : status;
+    }
+    if (manifest->log.open)
+        (void)file_close(&manifest->log, NULL); // of the log nothing is wanted any more
+    manifest_free(manifest);
+    return status;
+}
+
+void manifest_abandon(struct manifest *manifest)
+{
+    file_abandon(&manifest->log);
+    manifest_free(manifest);
+}
+
+// ---- Reading
+
+// A string after its first quote, with what stands behind a backslash as it is.
+static char *read_string(struct scan *scan)
+{
+    char text[4 * NAME_BYTES_MAX];
+    size_t length = 0;
+    while (!scan->failed) {
+        int next = getc(scan->file);
+        if (next == '"')
+            break;
+        if (next == '\\')
+            next = getc(scan->file);
+        if (next == EOF || next < ' ' || length + 1 == sizeof text)
+            scan->failed = true;
+        else
+            text[length++] = (char)next;
+    }
+    text[length] = '\0';
+    return scan->failed ? NULL : text_format("%s", text);
+}
+
+// A file in the folder and not the manifest itself: whoever made this one must not lead us astray.
+static bool is_plain_name(const char *name)
+{
+    return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+           strcmp(name, MANIFEST_NAME) != 0;
+}
+
+static uint64_t read_checksum(struct scan *scan)
+{
+    char text[17];
+    scan_until(scan, '"', text, sizeof text);
+    char *end = text;
+    errno = 0;
+    uint64_t value = strtoull(text, &end, 16);
+    scan->failed |= end != text + 16 || errno != 0 || strspn(text, "0123456789abcdef") != 16;
+    return value;
+}
+
+// After "{"; what a killed process or a full disk cut short is an entry that is not there.
+static bool read_entry(struct scan *scan, struct manifest *manifest)
+{
+    struct manifest_entry entry = {0};
+    scan_expect(scan, "\"name\": \"");
+    entry.name = read_string(scan);
+    scan->failed |= !entry.name || !is_plain_name(entry.name);
+    scan_expect(scan, ", \"");
+    entry.writing = !scan->failed && scan_sees(scan, 'w');
+    if (entry.writing) {
+        scan_expect(scan, "writing\": true}");
+    } else {
+        scan_expect(scan, "size\": ");
+        entry.size = scan_count(scan, ',');
+        scan_expect(scan, " \"checksum\": \"");
+        entry.checksum = read_checksum(scan);
+        scan_expect(scan, "}");
+    }
+    if (!scan->failed)
+        return add_entry(manifest, entry);
+    free(entry.name);
+    return true;
+}
+
+static int by_name_and_line(const void *left, const void *right)
+{
+    const struct manifest_entry *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : a->line < b->line ? -1 : 1;
+}
+
+static int by_line(const void *left, const void *right)
+{
+    const struct manifest_entry *a = left, *b = right;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+// Of the lines about one file the last.
+static void keep_last_lines(struct manifest *manifest)
+{
+    if (manifest->count == 0)
+        return;
+    struct manifest_entry *entries = manifest->entries;
+    qsort(entries, manifest->count, sizeof *entries, by_name_and_line);
+    size_t kept = 0;
+    for (size_t i = 0; i < manifest->count; i++) {
+        bool last = i + 1 == manifest->count || strcmp(entries[i].name, entries[i + 1].name) != 0;
+        if (last)
+            entries[kept++] = entries[i];
+        else
+            free(entries[i].name);
+    }
+    manifest->count = kept;
+    qsort(entries, kept, sizeof *entries, by_line);
+}
+
+static taut_status read_all(FILE *file, const char *path, struct manifest *manifest,
+                            taut_error *error)
+{
+    struct scan scan = {.file = file};
+    scan_expect(&scan, "{\n\"taut_manifest\": ");
+    uint64_t version = scan_count(&scan, ',');
+    if (!scan.failed && version > VERSION)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' was written by a newer version of taut: move the folder, or choose "
+                    "another one with --output",
+                    path);
+    scan_expect(&scan, "\n\"kind\": \"");
+    manifest->kind = read_string(&scan);
+    scan_expect(&scan, ",\n\"name\": \"");
+    manifest->name = read_string(&scan);
+    scan_expect(&scan, ",\n\"checksum\": \"XXH64\",\n\"files\": [");
+    if (scan.failed)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' is in the way and was not written by taut: move it, or choose another "
+                    "folder with --output",
+                    path);
+    scan_expect(&scan, "\n");
+    while (!scan.failed && scan_sees(&scan, '{')) {
+        scan_expect(&scan, "{");
+        if (!read_entry(&scan, manifest))
+            return fail_memory(error, "the manifest");
+        if (scan_sees(&scan, ','))
+            scan_expect(&scan, ",");
+        scan_expect(&scan, "\n");
+    }
+    scan_expect(&scan, "],\n\"complete\": ");
+    manifest->complete = !scan.failed && scan_sees(&scan, 't');
+    keep_last_lines(manifest);
+    return TAUT_OK;
+}
+
+taut_status manifest_read(const char *folder, struct manifest *manifest, bool *present, bool *busy,
+                          taut_error *error)
+{
+    *manifest = (struct manifest){.folder = text_format("%s", folder)};
+    *present = false;
+    *busy = false;
+    char *path = manifest->folder ? path_of(manifest) : NULL;
+    if (!path) {
+        manifest_free(manifest);
+        return fail_memory(error, "the manifest");
+    }
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int reason = descriptor < 0 ? errno : 0;
+    if (descriptor >= 0 && (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)))
+        reason = ELOOP;
+    FILE *file = reason == 0 ? fdopen(descriptor, "rb") : NULL;
+    if (!file && descriptor >= 0)
+        (void)close(descriptor);
+    taut_status result = TAUT_OK;
+    if (file) {
+        *present = true;
+        *busy = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        result = read_all(file, path, manifest, error);
+        (void)fclose(file);
+    } else if (reason == ELOOP) {
+        result = fail(error, TAUT_ERROR_IO,
+                      "'%s' is in the way: it is not a regular file; move it, or choose another "
+                      "folder with --output",
+                      path);
+    } else if (reason != ENOENT) {
+        result = fail_read(path, reason, error);
+    }
+    if (result != TAUT_OK || !*present)
+        manifest_free(manifest);
+    free(path);
+    return result;
+}
