@@ -1,5 +1,6 @@
 // The public functions of taut.h that do no work of their own.
 #include "solver_live.h"
+#include "solver_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,9 @@ static taut_status validate(const taut_scene *scene, struct diagnostics *diagnos
                             taut_error *error)
 {
     struct bodies bodies = {0};
-    taut_status status = bodies_build(scene, &bodies, diagnostics, error);
+    taut_status status = memory_check_bodies(scene, error);
+    if (status == TAUT_OK)
+        status = bodies_build(scene, &bodies, diagnostics, error);
     bodies_free(&bodies);
     return status;
 }

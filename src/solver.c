@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "solver_dt.h"
+#include "solver_memory.h"
 #include "parallel/machine.h"
 #include "topology/reorder.h"
 #include "parallel/places.h"
@@ -237,6 +238,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
                                          allocator, &solver->system, error);
         places_leave(solver->places, before);
     }
+    bodies_free(bodies); // before what follows takes memory in their place
     if (status == TAUT_OK)
         plan_forget(solver->topology, solver->plan);
     if (status == TAUT_OK)
@@ -266,6 +268,8 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     struct diagnostics own = {0};
     struct diagnostics *diagnostics = options->diagnostics ? options->diagnostics : &own;
     taut_status status = isa_choose(options->config.isa, &solver->isa, error);
+    if (status == TAUT_OK)
+        status = memory_check_scene(scene, options, error);
     if (status == TAUT_OK)
         status = bodies_build(scene, &bodies, diagnostics, error);
     if (status == TAUT_OK && options->change)

@@ -51,6 +51,9 @@ struct solver_options {
     // it is.
     taut_status (*change)(const void *context, struct bodies *bodies, taut_error *error);
     const void *change_context;
+    // Bytes that the caller is going to hold beside the solver: before anything is built, it is
+    // found out whether there is memory for all of it (solver_memory.h).
+    double beside;
     bool tolerant; // only values that are not finite end a run: the caller judges its energies
     // Receives what the builders find in the scene; NULL: the first finding becomes the error.
     struct diagnostics *diagnostics;

@@ -1,4 +1,5 @@
 #include "solver_dt.h"
+#include "solver_memory.h"
 
 #include <math.h>
 
@@ -133,6 +134,13 @@ static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
     solver_work(solver, find_up_to, &quick);
     bool certain = quick.dt >= solver->dt;
     quick.dt = solver->dt;
+    taut_error lacking;
+    if (!certain && memory_check_sharp(scene, &lacking) != TAUT_OK) {
+        solver->functions->forget_critical(solver->system);
+        scene_warn(scene, diagnostics, scene->simulation.dt_at,
+                   "whether dt is stable has not been found out: %s", lacking.text);
+        return TAUT_OK;
+    }
     if (!certain)
         status = solver->functions->prepare_critical(solver->system, true, error);
     if (!certain && status == TAUT_OK)

@@ -108,6 +108,25 @@ static void free_system(struct system *system)
     memory_release(system->allocator, system, 1, sizeof *system);
 }
 
+static struct state_needs needs_of(const struct settings *settings, const struct topology *topology,
+                                   bool grids, bool rings)
+{
+    struct state_needs needs = REAL_NAME(integrator_needs)(settings->integrator, topology);
+    needs.multipliers &= settings->iterations > 1;
+    needs.gradients = rings;
+    needs.power = settings->account_work && grids;
+    return needs;
+}
+
+static uint64_t planned_state_bytes(const taut_scene *scene, const struct topology *counts,
+                                    const struct plan *planned)
+{
+    struct settings settings = settings_of(scene);
+    return REAL_NAME(state_bytes_of)(
+        counts, planned,
+        needs_of(&settings, counts, planned->grid_count > 0, planned->ring_capacity > 0));
+}
+
 static taut_status make(const struct topology *topology, const struct plan *plan,
                         const struct bodies *bodies, const struct system_options *options,
                         const taut_allocator *allocator, struct system **result, taut_error *error)
@@ -124,10 +143,8 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->settings = settings_of(options->scene);
     system->settings.tolerant = options->tolerant;
     set_dt(system, options->dt);
-    struct state_needs needs = REAL_NAME(integrator_needs)(system->settings.integrator, topology);
-    needs.multipliers &= system->settings.iterations > 1;
-    needs.gradients = ring_tiles(plan, topology->body_count) > 0;
-    needs.power = system->settings.account_work && plan->grid_count > 0;
+    struct state_needs needs = needs_of(&system->settings, topology, plan->grid_count > 0,
+                                        ring_tiles(plan, topology->body_count) > 0);
     taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
                                                    &system->constants, error);
     if (status == TAUT_OK)
@@ -319,6 +336,7 @@ static const struct stage_clock *clock_of(const struct system *system)
 const struct system_functions REAL_NAME(system_functions) = {
     .real_bytes = sizeof(real),
     .make = make,
+    .state_bytes = planned_state_bytes,
     .free = free_system,
     .set_dt = set_dt,
     .set_looks = set_looks,

@@ -32,6 +32,9 @@ struct system_functions {
     taut_status (*make)(const struct topology *topology, const struct plan *plan,
                         const struct bodies *bodies, const struct system_options *options,
                         const taut_allocator *allocator, struct system **system, taut_error *error);
+    // Bytes of the state of a system, of which a topology and a plan have only the counts.
+    uint64_t (*state_bytes)(const taut_scene *scene, const struct topology *counts,
+                            const struct plan *planned);
     void (*free)(struct system *system);
     void (*set_dt)(struct system *system, double dt); // before the start
     // Tells that dt will be looked at anew so often.

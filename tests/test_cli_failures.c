@@ -354,6 +354,46 @@ static void divergence_is_found_at_the_same_step_each_time(void **state)
     outcome_free(&second);
 }
 
+static void a_scene_that_is_too_large_is_refused_at_once(void **state)
+{
+    (void)state;
+    fixture_write("ring.yaml",
+                  "simulation: {dt: 1e-6, steps: 2}\nbodies:\n  - {name: ring, type: ring, radius: "
+                  "1, nodes: 400000000, mass: 1, springs: {edges: {stiffness: 10}}, pressure: "
+                  "{amount: 1}}\n");
+    static const char *const commands[] = {"check", "info", "run", "stability"};
+    for (int i = 0; i < 4; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "TAUT_MEMORY_LIMIT=2G taut %s ring.yaml", commands[i]);
+        struct outcome outcome = cli_expect(1, line);
+        assert_says(outcome.err, "4e+08 nodes");
+        assert_says(outcome.err, "'ring'");
+        assert_says(outcome.err, " GiB of memory, and this process may take 2 GiB");
+        assert_string_equal(outcome.out, "");
+        outcome_free(&outcome);
+        assert_false(fixture_exists("out/ring"));
+    }
+    struct outcome outcome = cli_expect(2, "TAUT_MEMORY_LIMIT=plenty taut run ring.yaml");
+    assert_says(outcome.err, "TAUT_MEMORY_LIMIT is a size");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "TAUT_MEMORY_LIMIT=none taut run --quiet --no-output hanging.yaml");
+    outcome_free(&outcome);
+}
+
+// What is left of the address space counts: nothing is built, so nothing fails half-way.
+static void a_limit_of_address_space_counts(void **state)
+{
+    (void)state;
+    struct outcome outcome = cli_run("ulimit -v 1000000; taut check --quiet hanging.yaml");
+    bool works = outcome.code == 0; // a sanitizer needs more
+    outcome_free(&outcome);
+    if (!works)
+        skip();
+    outcome = cli_expect(1, "ulimit -v 1000000; taut run --no-output ring.yaml");
+    assert_says(outcome.err, "left by its limit of address space, ulimit -v");
+    outcome_free(&outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +411,8 @@ int main(void)
         cmocka_unit_test(a_closed_stream_is_not_taken_for_a_file),
         cmocka_unit_test(divergence_is_explained),
         cmocka_unit_test(divergence_is_found_at_the_same_step_each_time),
+        cmocka_unit_test(a_scene_that_is_too_large_is_refused_at_once),
+        cmocka_unit_test(a_limit_of_address_space_counts),
     };
     return cmocka_run_group_tests(tests, enter, NULL);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,6 +282,33 @@ static void test_quota_of_nonsense(void **state)
     assert_int_equal(quota_processors("0::/a\n", "/nowhere"), 0);
 }
 
+static void test_quota_of_memory(void **state)
+{
+    (void)state;
+    use_hierarchy("memory");
+    write_file("a/memory.max", "1000000\n");
+    write_file("a/memory.current", "600000\n");
+    write_file("a/memory.stat", "anon 1\nfile 400000\ninactive_file 100000\n");
+    write_file("a/b/memory.max", "max\n");
+    write_file("a/b/memory.current", "5\n");
+    write_file("a/c/memory.max", "700000\n");
+    write_file("a/c/memory.high", "400000\n");
+    write_file("a/c/memory.current", "100000\n");
+    write_file("a/d/memory.max", "100\n");
+    write_file("a/d/memory.current", "200\n");
+    write_file("memory/job/memory.limit_in_bytes", "9000\n");
+    write_file("memory/job/memory.usage_in_bytes", "4000\n");
+    write_file("memory/job/memory.stat", "cache 1\ntotal_inactive_file 500\n");
+    assert_true(quota_memory("0::/a\n", hierarchy) == 500000); // what is only cached may go
+    assert_true(quota_memory("0::/a/b\n", hierarchy) == 500000);
+    assert_true(quota_memory("0::/a/c\n", hierarchy) == 300000);
+    assert_true(quota_memory("0::/a/d\n", hierarchy) == 0);
+    assert_true(quota_memory("7:cpu,memory:/job\n", hierarchy) == 5500);
+    assert_true(quota_memory("7:cpu:/job\n", hierarchy) == INFINITY);
+    assert_true(quota_memory("0::/nowhere\n", hierarchy) == INFINITY);
+    assert_true(quota_memory("", hierarchy) == INFINITY);
+}
+
 static void test_quota_of_this_process_caps_the_cores(void **state)
 {
     (void)state;
@@ -308,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_quota_version_2),
         cmocka_unit_test(test_quota_version_1),
         cmocka_unit_test(test_quota_of_nonsense),
+        cmocka_unit_test(test_quota_of_memory),
         cmocka_unit_test(test_quota_of_this_process_caps_the_cores),
     };
     return cmocka_run_group_tests_name("machine", tests, NULL, NULL);

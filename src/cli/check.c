@@ -45,7 +45,7 @@ static void print_line(const struct options *options, const taut_solver *solver)
 static int check(const struct options *options)
 {
     struct session session;
-    int code = session_open(options, &session);
+    int code = session_open(options, NULL, &session);
     if (options->json && code != EXIT_CODE_FAILED)
         print_json(options, &session, code == EXIT_CODE_DONE);
     else if (code == EXIT_CODE_DONE && !options->quiet)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/terminal.h"
+#include "solver_memory.h"
 
 static taut_status gather(struct info *info, taut_error *error)
 {
@@ -18,10 +19,18 @@ static taut_status gather(struct info *info, taut_error *error)
     return status;
 }
 
+static double memory_beside_info(const struct options *options, const taut_scene *scene)
+{
+    (void)options;
+    struct memory_estimate estimate;
+    memory_estimate_make(scene, NULL, &estimate);
+    return estimate.sharp;
+}
+
 static int show_info(const struct options *options)
 {
     struct session session;
-    int code = session_open(options, &session);
+    int code = session_open(options, memory_beside_info, &session);
     if (code != EXIT_CODE_DONE) {
         session_close(&session);
         return code;

@@ -7,6 +7,7 @@
 #include "base/diagnostics.h"
 #include "base/text.h"
 #include "cli/terminal.h"
+#include "parallel/quota.h"
 
 static bool takes(const struct command *command, const struct option_entry *entry)
 {
@@ -89,6 +90,12 @@ static bool agree(const struct command *command, const bool *given, char **opera
     const char *isa = getenv("TAUT_ISA");
     if (isa && isa[0] && !given[KEY_ISA - KEY_SET] && !option_set_isa("TAUT_ISA", isa, options))
         return false;
+    const char *memory = getenv("TAUT_MEMORY_LIMIT");
+    double bytes;
+    if (memory && strcmp(memory, "none") != 0 && !memory_size_read(memory, &bytes)) {
+        complain("TAUT_MEMORY_LIMIT is a size, such as 500M or 20G, or none, not '%s'", memory);
+        return false;
+    }
     if (given[KEY_STEPS - KEY_SET] && given[KEY_DURATION - KEY_SET]) {
         complain("%s: --steps and --duration are two ways to say the same: give one",
                  command->name);

@@ -112,7 +112,7 @@ int footage_open(const struct options *options, struct footage *footage)
     if (finished_run_is_folder(options->scene))
         status = prepare_run(options, footage, &error);
     if (status == TAUT_OK) {
-        int code = session_open(&footage->options, &footage->session);
+        int code = session_open(&footage->options, NULL, &footage->session);
         if (code != EXIT_CODE_DONE)
             return code;
     }
@@ -260,7 +260,7 @@ taut_status footage_rewind(struct footage *footage, taut_error *error)
         return TAUT_OK;
     session_close(&footage->session);
     footage->options.quiet = true; // all has been said
-    if (session_open(&footage->options, &footage->session) != EXIT_CODE_DONE)
+    if (session_open(&footage->options, NULL, &footage->session) != EXIT_CODE_DONE)
         return fail(error, TAUT_ERROR_IO, "the scene cannot be simulated a second time");
     return TAUT_OK;
 }

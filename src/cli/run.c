@@ -74,7 +74,7 @@ static void print_results(struct run *run)
 static int run_scene(const struct options *options)
 {
     struct session session;
-    int code = session_open(options, &session);
+    int code = session_open(options, run_output_memory, &session);
     if (code != EXIT_CODE_DONE) {
         session_close(&session);
         return code;

@@ -37,6 +37,9 @@ void run_steps(struct run *run);
 // Opens the run's folder and writes what t = 0 gives. The files stay open. All of these return
 // run->status, and set it and the error where it was TAUT_OK.
 taut_status run_output_open(struct run *run);
+
+// What a run takes beside its solver (session.h).
+double run_output_memory(const struct options *options, const taut_scene *scene);
 taut_status run_output_frame(struct run *run);
 taut_status run_output_probe(struct run *run);
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "output/file.h"
 #include "scene/reader.h"
+#include "solver_memory.h"
 
 static taut_status out_of_memory(struct run *run, const char *what)
 {
@@ -44,6 +45,16 @@ static unsigned ever_wanted_by(const struct options *options, const struct scene
     if (!options->no_output && (output->vtp || output->pc2))
         wanted |= WANT_LISTS;
     return wanted;
+}
+
+double run_output_memory(const struct options *options, const taut_scene *scene)
+{
+    struct memory_estimate estimate;
+    memory_estimate_make(scene, NULL, &estimate);
+    double lists = !options->no_output && scene->output.vtp
+                       ? 12 * estimate.nodes // vtp.c: strains of each node
+                       : 0;
+    return memory_of_view(&estimate, ever_wanted_by(options, &scene->output)) + lists;
 }
 
 static struct recording_probe *list_probes(const struct run *run)

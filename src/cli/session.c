@@ -88,7 +88,7 @@ static taut_status refuse_warnings(struct session *session)
     return findings->error_count > 0 ? TAUT_ERROR_SCENE : TAUT_OK;
 }
 
-int session_open(const struct options *options, struct session *session)
+int session_open(const struct options *options, memory_beside beside, struct session *session)
 {
     *session = (struct session){0};
     show_reading(options);
@@ -102,6 +102,7 @@ int session_open(const struct options *options, struct session *session)
         wanted.config.kernel = options->kernel;
         wanted.config.isa = options->isa;
         wanted.config.no_pin = options->no_pin;
+        wanted.beside = beside ? beside(options, session->scene) : 0;
         status = solver_create(session->scene, &wanted, &session->solver, &error);
         if (status == TAUT_OK)
             status = check_probes(session);

@@ -12,8 +12,12 @@ struct session {
     double seconds; // what reading and making took
 };
 
-// Returns EXIT_CODE_DONE, or the exit code after saying what is wrong. session_close after either.
-int session_open(const struct options *options, struct session *session);
+// Bytes that a command is going to hold beside the solver of a scene.
+typedef double (*memory_beside)(const struct options *options, const taut_scene *scene);
+
+// `beside` may be NULL: nothing to speak of. Returns EXIT_CODE_DONE, or the exit code after saying
+// what is wrong. session_close after either.
+int session_open(const struct options *options, memory_beside beside, struct session *session);
 
 // Says what was found in a scene: errors always, warnings and notes unless all is to be quiet.
 void print_findings(const struct diagnostics *findings, bool quiet);

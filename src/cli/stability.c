@@ -1,6 +1,7 @@
 // taut stability: how the integrators fare on a scene.
 #include "cli/stability.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "cli/terminal.h"
 #include "parallel/machine.h"
 #include "report/report.h"
+#include "solver_memory.h"
 
 static bool find_integrator(const char *name, size_t length, enum integrator *integrator)
 {
@@ -75,6 +77,30 @@ static taut_status choose_threads(const struct options *options, struct study_op
     return status;
 }
 
+// Each thread has a solver of a variant in double precision; one of them at a time is being made,
+// or nearly so.
+static double memory_beside_study(const struct options *options, const taut_scene *scene)
+{
+    enum integrator chosen[INTEGRATOR_COUNT];
+    size_t count = options->integrators ? read_integrators(options->integrators, chosen) : 0;
+    struct study_options study = {0};
+    taut_error error;
+    if (choose_threads(options, &study, &error) != TAUT_OK)
+        return 0; // which is said when the study begins
+    double solver = 0, making = 0;
+    for (size_t i = 0; i < (count > 0 ? count : INTEGRATOR_COUNT); i++) {
+        taut_scene variant = *scene;
+        variant.precision = PRECISION_DOUBLE;
+        variant.output.work = false;
+        variant.simulation.integrator = count > 0 ? chosen[i] : (enum integrator)i;
+        struct memory_estimate estimate;
+        memory_estimate_make(&variant, NULL, &estimate);
+        solver = fmax(solver, estimate.solver);
+        making = fmax(making, estimate.making);
+    }
+    return (study.threads - 1) * solver + making;
+}
+
 static taut_status measure(struct stability *stability, const struct study_options *options,
                            taut_error *error)
 {
@@ -116,7 +142,7 @@ static int finish(const struct stability *stability)
 static int study_scene(const struct options *options, const struct study_options *wanted)
 {
     struct session session;
-    int code = session_open(options, &session);
+    int code = session_open(options, memory_beside_study, &session);
     if (code != EXIT_CODE_DONE) {
         session_close(&session);
         return code;

@@ -1,12 +1,16 @@
 #include "parallel/quota.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-enum { PATH_CAPACITY = 4096, TEXT_CAPACITY = 4096 };
+enum { PATH_CAPACITY = 4096, TEXT_CAPACITY = 8192 };
 
 // The beginning of a small file; false if it is not there.
 static bool read_text(const char *path, char *text, size_t capacity)
@@ -21,111 +25,167 @@ static bool read_text(const char *path, char *text, size_t capacity)
     return read && length > 0;
 }
 
-// Processors for `quota` of `period` microseconds, or 0 where that says nothing.
-static int processors(long long quota, long long period)
+// The text of a small file of a group's folder.
+static bool read_in(const char *folder, const char *name, char *text, size_t capacity)
 {
-    if (quota <= 0 || period <= 0)
-        return 0;
-    long long count = quota / period + (quota % period != 0);
-    return count < INT_MAX ? (int)count : INT_MAX;
+    char path[PATH_CAPACITY];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length >= 0 && (size_t)length < sizeof path && read_text(path, text, capacity);
 }
 
-static int smaller_limit(int a, int b)
+// A whole number above 0 that a file begins with, else INFINITY: "max", -1, no such file.
+static double read_number(const char *folder, const char *name)
 {
-    if (a == 0 || b == 0)
-        return a + b;
-    return a < b ? a : b;
+    char text[TEXT_CAPACITY], *rest;
+    if (!read_in(folder, name, text, sizeof text))
+        return INFINITY;
+    double number = strtod(text, &rest);
+    return rest != text && number > 0 ? number : INFINITY;
 }
 
-// Version 2: "max 100000" or "150000 100000".
-static int limit_v2(const char *folder)
+// ---- Processor time: processors' worth of it that the group of a folder may use
+
+static double processors_v2(const char *folder)
 {
-    char path[PATH_CAPACITY], text[TEXT_CAPACITY];
-    int length = snprintf(path, sizeof path, "%s/cpu.max", folder);
-    if (length < 0 || (size_t)length >= sizeof path || !read_text(path, text, sizeof text))
-        return 0;
-    char *rest;
-    long long quota = strtoll(text, &rest, 10);
-    return rest == text ? 0 : processors(quota, strtoll(rest, NULL, 10));
+    char text[TEXT_CAPACITY], *rest;
+    if (!read_in(folder, "cpu.max", text, sizeof text)) // "max 100000" or "150000 100000"
+        return INFINITY;
+    double quota = strtod(text, &rest);
+    double period = rest == text ? 0 : strtod(rest, NULL);
+    return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
 
-// Version 1: two files, -1 for no limit.
-static int limit_v1(const char *folder)
+static double processors_v1(const char *folder)
 {
-    static const char *const names[2] = {"cpu.cfs_quota_us", "cpu.cfs_period_us"};
-    long long values[2];
-    for (int i = 0; i < 2; i++) {
-        char path[PATH_CAPACITY], text[TEXT_CAPACITY];
-        int length = snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        if (length < 0 || (size_t)length >= sizeof path || !read_text(path, text, sizeof text))
-            return 0;
-        values[i] = strtoll(text, NULL, 10);
+    double quota = read_number(folder, "cpu.cfs_quota_us");
+    double period = read_number(folder, "cpu.cfs_period_us");
+    return isfinite(quota) && isfinite(period) ? quota / period : INFINITY;
+}
+
+// ---- Memory: bytes that the group of a folder may still take
+
+// The number behind a name at the beginning of a line, or 0.
+static double number_after(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = text; at; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncmp(at, name, length) == 0 && at[length] == ' ')
+            return strtod(at + length, NULL);
     }
-    return processors(values[0], values[1]);
+    return 0;
 }
+
+// Pages of files that nobody has used lately count as used, and go before anything is killed.
+static double memory_left(const char *folder, const char *limit, const char *usage,
+                          const char *inactive)
+{
+    char text[TEXT_CAPACITY];
+    double most = read_number(folder, limit), used = read_number(folder, usage);
+    if (!isfinite(most) || !isfinite(used))
+        return INFINITY;
+    double reclaimed =
+        read_in(folder, "memory.stat", text, sizeof text) ? number_after(text, inactive) : 0;
+    return fmax(0, most - fmax(0, used - reclaimed));
+}
+
+static double memory_v2(const char *folder)
+{
+    double hard = memory_left(folder, "memory.max", "memory.current", "inactive_file");
+    // Beyond this one nothing is killed, but everything is throttled to a standstill.
+    double soft = memory_left(folder, "memory.high", "memory.current", "inactive_file");
+    return fmin(hard, soft);
+}
+
+static double memory_v1(const char *folder)
+{
+    return memory_left(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                       "total_inactive_file");
+}
+
+// ---- Groups
+
+// What is limited, and where its hierarchies of version 1 are mounted.
+struct resource {
+    const char *controller;
+    double (*v2)(const char *folder);
+    double (*v1)(const char *folder);
+    const char *mounts[2];
+};
+
+static const struct resource processor_time = {
+    "cpu", processors_v2, processors_v1, {"/cpu,cpuacct", "/cpu"}};
+static const struct resource memory = {"memory", memory_v2, memory_v1, {"/memory", "/memory"}};
 
 // The tightest limit of `group` and of every group above it: each of them binds. Inside a container
 // the group's own name may be that of the host, and not be there; then only its parents count.
-static int tightest(const char *mount, const char *sub, const char *group,
-                    int (*limit)(const char *folder))
+static double tightest(const char *mount, const char *sub, const char *group,
+                       double (*limit)(const char *folder))
 {
     char folder[PATH_CAPACITY];
     int length = snprintf(folder, sizeof folder, "%s%s%s", mount, sub, group);
     if (length < 0 || (size_t)length >= sizeof folder)
-        return 0;
+        return INFINITY;
     size_t root = strlen(mount) + strlen(sub);
-    int found = 0;
+    double found = INFINITY;
     for (;;) {
-        found = smaller_limit(found, limit(folder));
+        found = fmin(found, limit(folder));
         if (strlen(folder) <= root)
             return found;
         *strrchr(folder, '/') = '\0'; // there is one: a group begins with it
     }
 }
 
-static bool lists_cpu(const char *controllers)
+static bool lists_controller(const char *controllers, const char *wanted)
 {
     size_t length;
     for (const char *at = controllers; *at; at += length + (at[length] == ',')) {
         length = strcspn(at, ",");
-        if (length == 3 && memcmp(at, "cpu", 3) == 0)
+        if (length == strlen(wanted) && memcmp(at, wanted, length) == 0)
             return true;
     }
     return false;
 }
 
 // One line, HIERARCHY:CONTROLLERS:GROUP; version 2 is hierarchy 0 without controllers.
-static int limit_of_line(char *line, const char *mount)
+static double limit_of_line(char *line, const char *mount, const struct resource *resource)
 {
     char *controllers = strchr(line, ':');
     char *group = controllers ? strchr(controllers + 1, ':') : NULL;
     if (!group || group[1] != '/')
-        return 0;
+        return INFINITY;
     *controllers++ = '\0';
     *group++ = '\0';
     if (strcmp(line, "0") == 0 && *controllers == '\0')
-        return smaller_limit(tightest(mount, "", group, limit_v2),
-                             tightest(mount, "/unified", group, limit_v2));
-    if (!lists_cpu(controllers))
-        return 0;
-    return smaller_limit(tightest(mount, "/cpu,cpuacct", group, limit_v1),
-                         tightest(mount, "/cpu", group, limit_v1));
+        return fmin(tightest(mount, "", group, resource->v2),
+                    tightest(mount, "/unified", group, resource->v2));
+    if (!lists_controller(controllers, resource->controller))
+        return INFINITY;
+    return fmin(tightest(mount, resource->mounts[0], group, resource->v1),
+                tightest(mount, resource->mounts[1], group, resource->v1));
 }
 
-int quota_processors(const char *membership, const char *mount)
+// The tightest limit in all hierarchies; INFINITY where there is none.
+static double limit_of(const char *membership, const char *mount, const struct resource *resource)
 {
-    int found = 0;
+    double found = INFINITY;
     char line[PATH_CAPACITY];
     for (const char *at = membership; *at;) {
         size_t length = strcspn(at, "\n");
         if (length < sizeof line) {
             memcpy(line, at, length);
             line[length] = '\0';
-            found = smaller_limit(found, limit_of_line(line, mount));
+            found = fmin(found, limit_of_line(line, mount, resource));
         }
         at += length + (at[length] == '\n');
     }
     return found;
+}
+
+int quota_processors(const char *membership, const char *mount)
+{
+    double found = ceil(limit_of(membership, mount, &processor_time));
+    return !isfinite(found) ? 0 : found < INT_MAX ? (int)found : INT_MAX;
 }
 
 int quota_of_this_process(void)
@@ -134,4 +194,102 @@ int quota_of_this_process(void)
     if (!read_text("/proc/self/cgroup", membership, sizeof membership))
         return 0;
     return quota_processors(membership, "/sys/fs/cgroup");
+}
+
+double quota_memory(const char *membership, const char *mount)
+{
+    return limit_of(membership, mount, &memory);
+}
+
+// ---- The memory of this process
+
+static const char *const source_texts[] = {
+    [MEMORY_UNKNOWN] = "of any size",
+    [MEMORY_MACHINE] = "free on this machine, swap included",
+    [MEMORY_GROUP] = "left by the limit of its control group",
+    [MEMORY_ADDRESSES] = "left by its limit of address space, ulimit -v",
+    [MEMORY_DATA] = "left by its limit of data, ulimit -d",
+    [MEMORY_WISHED] = "by TAUT_MEMORY_LIMIT",
+};
+
+const char *memory_source_text(enum memory_source source)
+{
+    return source_texts[source];
+}
+
+// Memory that could be given now without taking it from anybody, and what may be swapped.
+static double machine_left(void)
+{
+    char text[TEXT_CAPACITY];
+    if (read_text("/proc/meminfo", text, sizeof text)) {
+        double available = number_after(text, "MemAvailable:");
+        if (available > 0)
+            return 1024 * (available + number_after(text, "SwapFree:"));
+    }
+#ifdef _SC_PHYS_PAGES
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0)
+        return (double)pages * (double)page;
+#endif
+    return INFINITY;
+}
+
+// What a limit of this process leaves beyond the pages that a column of /proc/self/statm counts.
+static double limit_left(int resource, int column)
+{
+    struct rlimit limit;
+    char text[TEXT_CAPACITY], *at = text;
+    if (getrlimit((unsigned)resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return INFINITY;
+    double used = 0;
+    if (read_text("/proc/self/statm", text, sizeof text))
+        for (int i = 0; i <= column; i++)
+            used = strtod(at, &at) * (double)sysconf(_SC_PAGESIZE);
+    return fmax(0, (double)limit.rlim_cur - used);
+}
+
+bool memory_size_read(const char *text, double *bytes)
+{
+    static const char units[] = "KMGT";
+    char *rest;
+    errno = 0;
+    double number = strtod(text, &rest);
+    if (rest == text || !(number > 0) || !isfinite(number))
+        return false;
+    const char *unit = *rest ? strchr(units, *rest) : NULL;
+    if (unit) {
+        number = ldexp(number, 10 * (int)(unit - units + 1));
+        rest++;
+        rest += *rest == 'i';
+    }
+    rest += *rest == 'B';
+    *bytes = number;
+    return *rest == '\0';
+}
+
+static void tighten(struct memory_left *left, double bytes, enum memory_source source)
+{
+    if (bytes < left->bytes)
+        *left = (struct memory_left){bytes, source};
+}
+
+struct memory_left memory_left_to_this_process(void)
+{
+    struct memory_left left = {INFINITY, MEMORY_UNKNOWN};
+    char membership[TEXT_CAPACITY];
+    double wished;
+    const char *wish = getenv("TAUT_MEMORY_LIMIT");
+    if (wish && strcmp(wish, "none") == 0)
+        return left;
+    if (wish && memory_size_read(wish, &wished)) {
+        tighten(&left, wished, MEMORY_WISHED);
+        return left;
+    }
+    enum { STATM_SIZE = 0, STATM_DATA = 5 };
+    tighten(&left, machine_left(), MEMORY_MACHINE);
+    if (read_text("/proc/self/cgroup", membership, sizeof membership))
+        tighten(&left, quota_memory(membership, "/sys/fs/cgroup"), MEMORY_GROUP);
+    tighten(&left, limit_left(RLIMIT_AS, STATM_SIZE), MEMORY_ADDRESSES);
+    tighten(&left, limit_left(RLIMIT_DATA, STATM_DATA), MEMORY_DATA);
+    return left;
 }

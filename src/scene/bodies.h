@@ -83,6 +83,25 @@ struct bodies {
 taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
                          struct diagnostics *diagnostics, taut_error *error);
 
+// How large a body will be when it is built, from the scene alone. Zero nodes where the scene says
+// what no builder accepts, or a file cannot be read: building it will say why.
+struct body_size {
+    enum body_type type;
+    bool exact; // false: counts are guessed from a file
+    double nodes, springs, faces;
+    int face_arity;
+    bool is_sheet;     // its faces need no list
+    bool is_surface;   // springs along the edges of triangles
+    size_t directions; // of a grid; 0: springs are listed
+    uint64_t grid[3];  // nodes along x, y, z; zeros: no grid
+    uint64_t reach[3]; // of the springs of a grid, nodes along x, y, z
+    double bytes;      // of the finished body
+    double building;   // the most while it is built, the body included
+};
+
+// Opens the body's files, reads samples of them, and allocates nothing.
+void body_size_find(const taut_scene *scene, size_t index, struct body_size *size);
+
 struct spring_ends {
     uint32_t a, b;
 };

@@ -140,6 +140,33 @@ static void start_springs(struct state *state, const struct topology *topology,
     }
 }
 
+static void set_lengths(struct state *state, const struct topology *topology,
+                        const struct plan *plan)
+{
+    state->nodes = topology->node_count;
+    state->springs = plan->place_count;
+    state->links = topology->spring_count;
+    state->slots = plan->packed.slot_count;
+    state->bodies = topology->body_count;
+    state->motions = topology->motion_count;
+    state->colliders = topology->collider_count;
+}
+
+uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology, const struct plan *plan,
+                                   struct state_needs needs)
+{
+    struct state lengths = {0};
+    const struct state *state = &lengths;
+    set_lengths(&lengths, topology, plan);
+    uint64_t bytes = sizeof *state;
+#define ADD_BYTES(type, name, length, condition)                                                   \
+    if (condition)                                                                                 \
+        bytes += guarded(state->length, ARRAY_START(type, name)) * sizeof(type);
+    STATE_ARRAYS(ADD_BYTES)
+#undef ADD_BYTES
+    return bytes;
+}
+
 taut_status state_make(const struct topology *topology, const struct plan *plan,
                        const struct bodies *bodies, struct state_needs needs, struct team *team,
                        const taut_allocator *allocator, struct state **result, taut_error *error)
@@ -149,13 +176,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
     if (!state)
         return fail_memory(error, "the state");
     state->allocator = allocator;
-    state->nodes = topology->node_count;
-    state->springs = plan->place_count;
-    state->links = topology->spring_count;
-    state->slots = plan->packed.slot_count;
-    state->bodies = topology->body_count;
-    state->motions = topology->motion_count;
-    state->colliders = topology->collider_count;
+    set_lengths(state, topology, plan);
     if (!allocate_arrays(state, topology, needs)) {
         state_free(state);
         return fail_memory(error, "the state");

@@ -110,6 +110,10 @@ taut_status REAL_NAME(state_make)(const struct topology *topology, const struct 
 
 void REAL_NAME(state_free)(struct state *state);
 
+// Bytes of the state of a topology and a plan, of which only the counts are looked at.
+uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology, const struct plan *plan,
+                                   struct state_needs needs);
+
 // Bytes held.
 uint64_t REAL_NAME(state_bytes)(const struct state *state);
 

@@ -2,9 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "parallel/quota.h"
 
 taut_status build_refuse(struct build *build, mark at, const char *format, ...)
 {
@@ -49,17 +49,6 @@ bool node_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *product)
     return true;
 }
 
-// The machine's memory in bytes, or INFINITY where it does not say.
-static double machine_bytes(void)
-{
-#ifdef _SC_PHYS_PAGES
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    if (pages > 0 && page > 0)
-        return (double)pages * (double)page;
-#endif
-    return INFINITY;
-}
-
 // Nodes of these types may have velocities and masses of their own.
 static bool has_own_nodes(enum body_type type)
 {
@@ -93,6 +82,22 @@ static bool allocate_arrays(const struct scene_body *given, struct body *body)
            (body->springs || body->directions) && (body->faces || body->is_sheet);
 }
 
+double build_bytes(const struct scene_body *given, const struct build_counts *counts)
+{
+    double springs = 0, doubles = 3 + (is_moving(given) ? 3 : 0) + has_own_nodes(given->type);
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
+        springs += (double)counts->springs[kind];
+    double bytes = (double)counts->nodes * (doubles * sizeof(double) + sizeof(uint8_t));
+    if (counts->directions == 0)
+        bytes += springs * sizeof(uint32_t[2]);
+    if (!counts->is_sheet)
+        bytes += (double)counts->faces * counts->face_arity * sizeof(uint32_t);
+    return bytes;
+}
+
+// Reading the limits of the process takes longer than building what is smaller.
+#define BYTES_CHECKED 16e6
+
 taut_status build_allocate(struct build *build, const struct build_counts *counts)
 {
     struct body *body = build->body;
@@ -107,18 +112,17 @@ taut_status build_allocate(struct build *build, const struct build_counts *count
         body->kind_start[kind + 1] = body->kind_start[kind] + counts->springs[kind];
     body->spring_count = body->kind_start[SPRING_KINDS_MAX];
     body->direction_count = counts->directions;
-    uint64_t listed = body->direction_count == 0 ? body->spring_count : 0;
-    uint64_t listed_faces = body->is_sheet ? 0 : body->face_count;
 
-    size_t doubles = 3 + (is_moving(build->given) ? 3 : 0) + has_own_nodes(build->given->type);
-    double bytes = (double)body->node_count * ((double)doubles * sizeof(double) + 1) +
-                   (double)listed * sizeof *body->springs +
-                   (double)listed_faces * (double)body->face_arity * sizeof *body->faces;
-    if (bytes > machine_bytes())
+    double bytes = build_bytes(build->given, counts);
+    struct memory_left left = {INFINITY, MEMORY_UNKNOWN};
+    if (bytes > BYTES_CHECKED)
+        left = memory_left_to_this_process();
+    if (bytes > left.bytes)
         return fail(build->error, TAUT_ERROR_MEMORY,
-                    "body '%s' of %llu nodes and %llu springs takes %.3g GiB to build, more than "
-                    "this machine has",
+                    "body '%s' of %llu nodes and %llu springs takes %.3g GiB to build, and this "
+                    "process may take %.3g GiB (%s)",
                     build->given->name, (unsigned long long)body->node_count,
-                    (unsigned long long)body->spring_count, bytes / 1073741824.0);
+                    (unsigned long long)body->spring_count, bytes / 1073741824.0,
+                    left.bytes / 1073741824.0, memory_source_text(left.source));
     return allocate_arrays(build->given, body) ? TAUT_OK : build_no_memory(build);
 }

@@ -46,6 +46,28 @@ struct build_counts {
     bool is_sheet; // the faces need no list
 };
 
+// A grid and the directions in which it has springs.
+struct grid {
+    uint64_t nodes[3];
+    struct {
+        size_t kind;
+        struct grid_direction to;
+    } links[GRID_LINKS_MAX];
+    size_t link_count;
+};
+
+// What the bodies of a type will have, from the scene alone: the builders count by it, and so does
+// body_size_find before anything is built. False for what the builder refuses.
+bool rope_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts);
+bool cloth_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts);
+bool ring_count(const struct scene_body *given, struct build_counts *counts);
+bool lattice_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts);
+// Nodes and faces; which springs there are only the surface tells.
+bool sphere_count(const struct scene_body *given, struct build_counts *counts);
+
+// Bytes of the arrays that build_allocate makes for a body.
+double build_bytes(const struct scene_body *given, const struct build_counts *counts);
+
 // One builder for each type.
 taut_status build_rope(struct build *build);
 taut_status build_cloth(struct build *build);
@@ -75,7 +97,9 @@ taut_status build_file_status(struct build *build);
 bool node_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *product);
 
 // Gives the body its arrays, zeroed, and its table of kinds. Refuses more nodes than a body may
-// have, and more than the machine's memory could hold (better than to be killed while filling it).
+// have, and arrays that take more memory than is left (better than to be killed while filling
+// them): most scenes are refused before they are built (solver_memory.h), but how much a file holds
+// is only known when it has been read.
 taut_status build_allocate(struct build *build, const struct build_counts *counts);
 
 // Writes springs one after the other, in the order of their kinds.
@@ -111,16 +135,6 @@ static inline void vec3_store(double *values, uint64_t node, vec3 v)
     values[3 * node + 2] = v.z;
 }
 
-// A grid and the directions in which it has springs.
-struct grid {
-    uint64_t nodes[3];
-    struct {
-        size_t kind;
-        struct grid_direction to;
-    } links[GRID_LINKS_MAX];
-    size_t link_count;
-};
-
 // Adds a direction; nothing where no node has a partner there. Kinds must come in their order.
 void grid_link(struct grid *grid, size_t kind, const int steps[3]);
 
@@ -133,6 +147,12 @@ void grid_springs(const struct grid *grid, struct body *body);
 // Each with each where the body has springs of this kind (and then no others): n (n - 1) / 2, in
 // the order of the lower node.
 void springs_all(struct body *body, size_t all_kind);
+
+// So many.
+static inline uint64_t all_springs(uint64_t nodes)
+{
+    return nodes * (nodes - 1) / 2; // of two numbers of 32 bits
+}
 
 // Refuses `all` beside other kinds and for too many nodes.
 taut_status check_link_all(struct build *build, uint64_t nodes, size_t all_kind);

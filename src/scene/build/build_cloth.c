@@ -31,12 +31,28 @@ static void place_nodes(const struct scene_cloth *cloth, struct body *body)
     }
 }
 
+bool cloth_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts)
+{
+    uint64_t nu = given->shape.cloth.nodes_u, nv = given->shape.cloth.nodes_v;
+    *counts = (struct build_counts){.face_arity = 3, .is_sheet = true}; // normals along u x v
+    *grid = (struct grid){.nodes = {nu, nv, 1}};
+    if (nu < 2 || nv < 2 || !node_product(nu, nv, 1, &counts->nodes))
+        return false;
+    link(given, grid);
+    grid_count(grid, counts);
+    if (given->kinds[ALL].present)
+        counts->springs[ALL] = all_springs(counts->nodes);
+    counts->faces = 2 * (nu - 1) * (nv - 1);
+    return true;
+}
+
 taut_status build_cloth(struct build *build)
 {
     const struct scene_body *given = build->given;
     const struct scene_cloth *cloth = &given->shape.cloth;
     uint64_t nu = cloth->nodes_u, nv = cloth->nodes_v;
-    struct build_counts counts = {.face_arity = 3, .is_sheet = true}; // normals along u x v
+    struct build_counts counts;
+    struct grid grid;
     if (nu < 2 || nv < 2)
         return build_refuse(build, given->at,
                             "cloth '%s' needs at least 2 nodes along u and along v", given->name);
@@ -44,19 +60,13 @@ taut_status build_cloth(struct build *build)
         return build_refuse(build, given->at,
                             "cloth '%s' has no area: 'u' and 'v' are parallel or zero",
                             given->name);
-    if (!node_product(nu, nv, 1, &counts.nodes))
+    if (!cloth_count(given, &grid, &counts))
         return build_refuse(build, given->at, "cloth '%s' of %llu by %llu nodes is too large",
                             given->name, (unsigned long long)nu, (unsigned long long)nv);
     taut_status status = check_link_all(build, counts.nodes, ALL);
     if (status != TAUT_OK)
         return status;
 
-    struct grid grid = {.nodes = {nu, nv, 1}};
-    link(given, &grid);
-    grid_count(&grid, &counts);
-    if (given->kinds[ALL].present)
-        counts.springs[ALL] = counts.nodes * (counts.nodes - 1) / 2;
-    counts.faces = 2 * (nu - 1) * (nv - 1);
     status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;

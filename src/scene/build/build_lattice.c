@@ -75,12 +75,34 @@ static void cover(const struct grid *grid, struct body *body)
     assert(face == body->face_count);
 }
 
+// A box of one node's thickness has no inside, so no surface either.
+static bool is_solid(const struct scene_lattice *lattice)
+{
+    return lattice->nodes_x >= 2 && lattice->nodes_y >= 2 && lattice->nodes_z >= 2;
+}
+
+bool lattice_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts)
+{
+    const struct scene_lattice *lattice = &given->shape.lattice;
+    uint64_t nx = lattice->nodes_x, ny = lattice->nodes_y, nz = lattice->nodes_z;
+    *counts = (struct build_counts){.face_arity = 3};
+    *grid = (struct grid){.nodes = {nx, ny, nz}};
+    if (nx == 0 || ny == 0 || nz == 0 || !node_product(nx, ny, nz, &counts->nodes))
+        return false;
+    if (is_solid(lattice))
+        counts->faces = 4 * ((nx - 1) * (ny - 1) + (ny - 1) * (nz - 1) + (nz - 1) * (nx - 1));
+    link(given, grid);
+    grid_count(grid, counts);
+    return true;
+}
+
 taut_status build_lattice(struct build *build)
 {
     const struct scene_body *given = build->given;
     const struct scene_lattice *lattice = &given->shape.lattice;
     uint64_t nx = lattice->nodes_x, ny = lattice->nodes_y, nz = lattice->nodes_z;
-    struct build_counts counts = {.face_arity = 3};
+    struct build_counts counts;
+    struct grid grid;
     if (nx == 0 || ny == 0 || nz == 0)
         return build_refuse(build, given->at, "lattice '%s' needs at least 1 node along each axis",
                             given->name);
@@ -89,26 +111,19 @@ taut_status build_lattice(struct build *build)
     if (lattice->shells < 1 || lattice->shells > SHELLS_MAX)
         return build_refuse(build, given->at, "lattice '%s' has 1 or %d shells, not %d",
                             given->name, (int)SHELLS_MAX, lattice->shells);
-    if (!node_product(nx, ny, nz, &counts.nodes))
+    if (!lattice_count(given, &grid, &counts))
         return build_refuse(build, given->at,
                             "lattice '%s' of %llu by %llu by %llu nodes is too large", given->name,
                             (unsigned long long)nx, (unsigned long long)ny, (unsigned long long)nz);
 
-    // A box of one node's thickness has no inside, so no surface either.
-    bool solid = nx >= 2 && ny >= 2 && nz >= 2;
-    struct grid grid = {.nodes = {nx, ny, nz}};
-    if (solid)
-        counts.faces = 4 * ((nx - 1) * (ny - 1) + (ny - 1) * (nz - 1) + (nz - 1) * (nx - 1));
-    link(given, &grid);
-    grid_count(&grid, &counts);
     taut_status status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
     struct body *body = build->body;
     place_nodes(lattice, body);
     grid_springs(&grid, body);
-    if (solid)
+    body->closed = is_solid(lattice);
+    if (body->closed)
         cover(&grid, body);
-    body->closed = solid;
     return TAUT_OK;
 }

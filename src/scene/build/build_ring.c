@@ -21,6 +21,18 @@ static void chain_around(uint64_t nodes, struct spring_writer *writer)
     spring_write(writer, 0, nodes - 1);
 }
 
+bool ring_count(const struct scene_body *given, struct build_counts *counts)
+{
+    uint64_t nodes = given->shape.ring.nodes;
+    *counts = (struct build_counts){
+        .nodes = nodes,
+        .springs = {given->kinds[0].present ? nodes : 0},
+        .faces = nodes,
+        .face_arity = 2,
+    };
+    return nodes >= 3 && nodes <= BODY_NODES_MAX;
+}
+
 taut_status build_ring(struct build *build)
 {
     const struct scene_body *given = build->given;
@@ -30,11 +42,8 @@ taut_status build_ring(struct build *build)
         return build_refuse(build, given->at, "ring '%s' needs at least 3 nodes", given->name);
     if (!(ring->radius > 0.0))
         return build_refuse(build, given->at, "ring '%s' needs a radius above 0", given->name);
-    bool linked = given->kinds[0].present;
-    struct build_counts counts = {.nodes = ring->nodes,
-                                  .springs = {linked ? ring->nodes : 0},
-                                  .faces = ring->nodes,
-                                  .face_arity = 2};
+    struct build_counts counts;
+    (void)ring_count(given, &counts); // too many nodes: build_allocate refuses them
     taut_status status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
@@ -44,7 +53,7 @@ taut_status build_ring(struct build *build)
         vec3_store(body->positions, i, vec3_add(ring->centre, out));
     }
     struct spring_writer writer = {body->springs, 0};
-    if (linked)
+    if (body->spring_count > 0)
         chain_around(ring->nodes, &writer);
     assert(writer.count == body->spring_count);
     outline(body);

@@ -12,6 +12,20 @@ static void link(const struct scene_body *given, struct grid *grid)
         grid_link(grid, SKIP, (const int[3]){2, 0, 0});
 }
 
+bool rope_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts)
+{
+    uint64_t nodes = given->shape.rope.nodes;
+    *counts = (struct build_counts){.nodes = nodes};
+    *grid = (struct grid){.nodes = {nodes, 1, 1}};
+    if (nodes < 2 || nodes > BODY_NODES_MAX)
+        return false;
+    link(given, grid);
+    grid_count(grid, counts);
+    if (given->kinds[ALL].present)
+        counts->springs[ALL] = all_springs(nodes);
+    return true;
+}
+
 taut_status build_rope(struct build *build)
 {
     const struct scene_body *given = build->given;
@@ -28,12 +42,9 @@ taut_status build_rope(struct build *build)
     if (status != TAUT_OK)
         return status;
 
-    struct build_counts counts = {.nodes = rope->nodes};
-    struct grid grid = {.nodes = {rope->nodes, 1, 1}};
-    link(given, &grid);
-    grid_count(&grid, &counts);
-    if (given->kinds[ALL].present)
-        counts.springs[ALL] = counts.nodes * (counts.nodes - 1) / 2;
+    struct build_counts counts;
+    struct grid grid;
+    (void)rope_count(given, &grid, &counts); // too many nodes: build_allocate refuses them
     status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;

@@ -142,20 +142,30 @@ static taut_status fill(struct build *build, const struct icosphere *sphere,
     return TAUT_OK;
 }
 
+bool sphere_count(const struct scene_body *given, struct build_counts *counts)
+{
+    int subdivisions = given->shape.sphere.subdivisions;
+    *counts = (struct build_counts){.face_arity = 3};
+    if (subdivisions < 0 || subdivisions > SUBDIVISIONS_MAX)
+        return false;
+    // Every subdivision makes four triangles of one, and a closed surface has half as many vertices
+    // as triangles, and two.
+    counts->faces = (uint64_t)ICOSAHEDRON_FACES << (2 * subdivisions);
+    counts->nodes = counts->faces / 2 + 2;
+    return true;
+}
+
 taut_status build_sphere(struct build *build)
 {
     const struct scene_body *given = build->given;
     int subdivisions = given->shape.sphere.subdivisions;
     if (!(given->shape.sphere.radius > 0.0))
         return build_refuse(build, given->at, "sphere '%s' needs a radius above 0", given->name);
-    if (subdivisions < 0 || subdivisions > SUBDIVISIONS_MAX)
+    struct build_counts counts;
+    if (!sphere_count(given, &counts))
         return build_refuse(build, given->at, "sphere '%s' can be subdivided 0 to %d times",
                             given->name, (int)SUBDIVISIONS_MAX);
-
-    // Every subdivision makes four triangles of one, and a closed surface has half as many vertices
-    // as triangles, and two.
-    uint64_t triangles = (uint64_t)ICOSAHEDRON_FACES << (2 * subdivisions);
-    uint64_t vertices = triangles / 2 + 2;
+    uint64_t triangles = counts.faces, vertices = counts.nodes;
     struct icosphere sphere = {0};
     struct sphere_springs springs = {0};
     sphere.vertices = memory_allocate(NULL, 3 * vertices, sizeof *sphere.vertices);

@@ -1,0 +1,348 @@
+// How large a body will be and what building it takes, from the scene alone: exact counts where the
+// scene has them, and for files a guess from their headers or from samples of their lines. What is
+// counted here is what the builders allocate, stage by stage, and no more; memory that grows by
+// doubling is counted as far as it is filled.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "scene/build/build.h"
+
+// ---- Files
+
+enum { SAMPLES = 64, SAMPLE_BYTES = 1 << 13 };
+
+struct sampled {
+    double bytes;                // of the file
+    double lines, first, second; // lines, and those that begin with either word, guessed
+    double second_words;         // words of the lines that begin with the second word
+    char head[SAMPLE_BYTES + 1]; // the file's beginning
+};
+
+static bool begins_with(const char *line, const char *word)
+{
+    size_t length = word ? strlen(word) : 0;
+    return length > 0 && strncasecmp(line, word, length) == 0 &&
+           (line[length] == ' ' || line[length] == '\t');
+}
+
+static double count_words(const char *line)
+{
+    double words = 0;
+    for (line += strspn(line, " \t"); *line && *line != '\n' && *line != '\r';
+         line += strspn(line, " \t")) {
+        words++;
+        line += strcspn(line, " \t\r\n");
+    }
+    return words;
+}
+
+// Counts the whole lines of a block, of which the first may be cut.
+static double count_lines(char *block, bool from_start, const char *first, const char *second,
+                          struct sampled *sampled)
+{
+    char *line = from_start ? block : strchr(block, '\n'), *start;
+    if (!line)
+        return 0;
+    start = line += !from_start;
+    for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        line += strspn(line, " \t");
+        sampled->lines++;
+        sampled->first += begins_with(line, first);
+        if (begins_with(line, second)) {
+            sampled->second++;
+            sampled->second_words += count_words(line);
+        }
+    }
+    return (double)(line - start);
+}
+
+// Samples spread over a file: of a file of ten gigabytes it takes as long as of one of a megabyte.
+// False if it is no ordinary file that can be read, which the reader of it will say.
+static bool sample(const char *path, const char *first, const char *second, struct sampled *sampled)
+{
+    memset(sampled, 0, sizeof *sampled);
+    struct stat status;
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); // a pipe would wait for its writer
+    if (file < 0)
+        return false;
+    bool known = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    double seen = 0;
+    sampled->bytes = known ? (double)status.st_size : 0;
+    // Of a part of the file its middle, so that what changes half-way is not counted too often.
+    off_t part = known ? status.st_size / SAMPLES : 0;
+    off_t step = part > SAMPLE_BYTES ? part : SAMPLE_BYTES;
+    char block[SAMPLE_BYTES + 1];
+    for (int i = 0; known && i < SAMPLES; i++) {
+        off_t at = i * step + (step - SAMPLE_BYTES) / 2;
+        ssize_t read = pread(file, block, SAMPLE_BYTES, at);
+        if (read <= 0)
+            break;
+        block[read] = '\0';
+        seen += count_lines(block, at == 0, first, second, sampled);
+    }
+    ssize_t read = known ? pread(file, sampled->head, SAMPLE_BYTES, 0) : 0;
+    sampled->head[read > 0 ? read : 0] = '\0';
+    (void)close(file);
+    double scale = seen > 0 ? sampled->bytes / seen : 0;
+    sampled->lines *= scale;
+    sampled->first *= scale;
+    sampled->second *= scale;
+    sampled->second_words *= scale;
+    return known;
+}
+
+// ---- Meshes
+
+struct mesh_size {
+    double file, vertices, triangles;
+};
+
+// The number behind "element NAME" in the header of a PLY file, or 0.
+static double ply_count(const char *head, const char *name)
+{
+    char words[32];
+    snprintf(words, sizeof words, "element %s ", name);
+    const char *at = strstr(head, words);
+    return at ? fmax(0, strtod(at + strlen(words), NULL)) : 0;
+}
+
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t length = strlen(path), own = strlen(ending);
+    return length > own && strcasecmp(path + length - own, ending) == 0;
+}
+
+static bool mesh_size_guess(const char *path, struct mesh_size *mesh)
+{
+    struct sampled sampled;
+    bool obj = ends_with(path, ".obj"), asc = ends_with(path, ".asc");
+    *mesh = (struct mesh_size){0};
+    if (!sample(path,
+                obj   ? "v"
+                : asc ? "Vertex"
+                      : "vertex",
+                obj   ? "f"
+                : asc ? "Face"
+                      : "facet",
+                &sampled))
+        return false;
+    mesh->file = sampled.bytes;
+    mesh->vertices = sampled.first;
+    mesh->triangles = sampled.second;
+    if (obj) // a polygon of n corners gives n - 2 triangles
+        mesh->triangles = fmax(sampled.second_words - 3 * sampled.second, 0);
+    if (ends_with(path, ".ply")) {
+        mesh->vertices = ply_count(sampled.head, "vertex");
+        mesh->triangles = ply_count(sampled.head, "face");
+        if (mesh->triangles == 0) // strips
+            mesh->triangles = 2 * mesh->vertices;
+        // Each face takes some bytes of the file, so that a header cannot claim what is not there.
+        mesh->triangles = fmin(mesh->triangles, sampled.bytes);
+        mesh->vertices = fmin(mesh->vertices, sampled.bytes);
+    }
+    if (ends_with(path, ".stl")) {
+        enum { BINARY_HEADER = 84, BINARY_FACET = 50 };
+        bool text = strncmp(sampled.head, "solid", 5) == 0 && sampled.second > 0;
+        if (!text)
+            mesh->triangles = fmax(0, sampled.bytes - BINARY_HEADER) / BINARY_FACET;
+        mesh->vertices = mesh->triangles / 2; // equal corners are one vertex
+    }
+    mesh->vertices = fmin(mesh->vertices, 3 * mesh->triangles);
+    return true;
+}
+
+// ---- Tables of pairs (pairs.c), of which the builders of surfaces make several
+
+static double table_bytes(double pairs, double rows)
+{
+    return pairs * sizeof(uint32_t) + rows * sizeof(uint64_t);
+}
+
+static double list_bytes(double pairs)
+{
+    return pairs * sizeof(uint32_t[2]);
+}
+
+// The springs of a surface of triangles, in a closed one three for every two triangles; and the
+// most that finding them takes. *kept is what their tables take until they are copied.
+struct surface_size {
+    double edges, bends, seconds, kept, peak;
+};
+
+static struct surface_size surface_size_find(double vertices, double triangles, bool bends,
+                                             bool seconds)
+{
+    struct surface_size size = {.edges = 1.5 * triangles};
+    double corners = 3 * triangles;
+    size.kept = table_bytes(corners, vertices);
+    size.peak = size.kept + list_bytes(corners);
+    if (bends) { // one pair across every edge
+        size.bends = size.edges;
+        double found = size.edges * sizeof(uint32_t) + list_bytes(size.bends);
+        size.peak = fmax(size.peak, size.kept + found + table_bytes(size.bends, vertices));
+        size.kept += table_bytes(size.bends, vertices);
+    }
+    if (seconds) { // twelve second neighbours of each node, six of them across an edge
+        size.seconds = bends ? size.edges : 2 * size.edges;
+        double marks = vertices * sizeof(uint32_t), both = table_bytes(2 * size.edges, vertices);
+        double listed = fmax(list_bytes(2 * size.edges),
+                             list_bytes(size.seconds) + table_bytes(size.seconds, vertices));
+        size.peak = fmax(size.peak, size.kept + marks + both + listed);
+        size.kept += table_bytes(size.seconds, vertices);
+    }
+    return size;
+}
+
+// ---- Bodies
+
+static void set_counts(const struct scene_body *given, const struct build_counts *counts,
+                       struct body_size *size)
+{
+    size->nodes = (double)counts->nodes;
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
+        size->springs += (double)counts->springs[kind];
+    size->faces = (double)counts->faces;
+    size->face_arity = counts->faces ? counts->face_arity : 0;
+    size->is_sheet = counts->is_sheet;
+    size->directions = counts->directions;
+    size->bytes += build_bytes(given, counts);
+    size->building = size->bytes;
+}
+
+static void set_grid(const struct grid *grid, struct body_size *size)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        size->grid[axis] = grid->nodes[axis];
+        for (size_t i = 0; i < grid->link_count; i++) {
+            uint64_t steps = (uint64_t)abs(grid->links[i].to.steps[axis]);
+            if (steps > size->reach[axis])
+                size->reach[axis] = steps;
+        }
+    }
+}
+
+// Spheres and meshes: a surface on its way is there besides the body.
+static void set_surface(const struct scene_body *given, double vertices, double triangles,
+                        double surface_bytes, struct body_size *size)
+{
+    enum { EDGES, BEND, SECOND };
+    struct surface_size found =
+        surface_size_find(vertices, triangles, given->kinds[BEND].present,
+                          given->type == BODY_SPHERE && given->kinds[SECOND].present);
+    struct build_counts counts = {
+        .nodes = (uint64_t)vertices, .faces = (uint64_t)triangles, .face_arity = 3};
+    if (given->kinds[EDGES].present)
+        counts.springs[EDGES] = (uint64_t)found.edges;
+    counts.springs[BEND] = (uint64_t)found.bends;
+    counts.springs[SECOND] = (uint64_t)found.seconds;
+    set_counts(given, &counts, size);
+    size->is_surface = true;
+    size->building = surface_bytes + fmax(found.peak, found.kept + size->bytes);
+}
+
+static void set_mesh(const struct scene_body *given, struct body_size *size)
+{
+    struct mesh_size mesh;
+    if (!mesh_size_guess(given->shape.mesh.path, &mesh))
+        return;
+    double corners = 3 * mesh.triangles;
+    double kept = 24 * mesh.vertices + 12 * mesh.triangles;
+    // mesh_draft.c: vertices, corners with their places, ends of polygons; then triangles, the
+    // numbers of vertices and the vertices that are used.
+    double reading = mesh.file + 24 * mesh.vertices + 16 * corners + 8 * mesh.triangles + kept +
+                     4 * mesh.vertices;
+    // mesh_topology.c: twins, fans and buckets of corners; vertices and triangles.
+    double inspecting = kept + 32 * corners + 9 * mesh.vertices + 10 * mesh.triangles;
+    size->exact = false;
+    set_surface(given, mesh.vertices, mesh.triangles, kept, size);
+    size->building = fmax(size->building, fmax(reading, inspecting));
+}
+
+// Listed springs are sorted to find those that are there twice.
+static double twins_bytes(double springs, double nodes)
+{
+    return list_bytes(springs) + table_bytes(springs, nodes);
+}
+
+static void set_network(const struct scene_body *given, struct body_size *size)
+{
+    const struct scene_network *network = &given->shape.network;
+    double nodes = (double)network->node_count, springs = (double)network->spring_count;
+    double reading = 0, materials = network->material_count > 1 ? sizeof(uint32_t) : 0;
+    struct sampled sampled;
+    if (network->nodes_path) {
+        size->exact = false;
+        nodes = sample(network->nodes_path, NULL, NULL, &sampled) ? fmax(0, sampled.lines - 1) : 0;
+        reading = sampled.bytes;
+        springs =
+            sample(network->springs_path, NULL, NULL, &sampled) ? fmax(0, sampled.lines - 1) : 0;
+        reading += sampled.bytes;
+        // Indices of materials, and rest lengths where there is a column of them.
+        materials = sizeof(uint32_t);
+        sampled.head[strcspn(sampled.head, "\n")] = '\0';
+        materials += strstr(sampled.head, "rest_length") ? sizeof(double) : 0;
+    }
+    struct build_counts counts = {.nodes = (uint64_t)nodes, .springs = {(uint64_t)springs}};
+    set_counts(given, &counts, size);
+    size->bytes += springs * materials;
+    size->building = size->bytes + reading + twins_bytes(springs, nodes);
+}
+
+void body_size_find(const taut_scene *scene, size_t index, struct body_size *size)
+{
+    const struct scene_body *given = &scene->bodies[index];
+    struct build_counts counts = {0};
+    struct grid grid = {0};
+    // What a body has whatever its size: itself, its name, its materials, and what the allocator
+    // adds to some eight blocks.
+    double own = sizeof(struct body) + SPRING_KINDS_MAX * sizeof(struct material) + 64 + 8 * 80;
+    *size = (struct body_size){.type = given->type, .exact = true, .bytes = own, .building = own};
+    bool known = true;
+    switch (given->type) {
+    case BODY_ROPE:
+        known = rope_count(given, &grid, &counts);
+        break;
+    case BODY_CLOTH:
+        known = cloth_count(given, &grid, &counts);
+        break;
+    case BODY_RING:
+        known = ring_count(given, &counts);
+        break;
+    case BODY_QUAD:
+        counts = (struct build_counts){.nodes = 4, .springs = {4, 2}, .faces = 4, .face_arity = 2};
+        break;
+    case BODY_SPHERE:
+        if (sphere_count(given, &counts))
+            set_surface(given, (double)counts.nodes, (double)counts.faces,
+                        24 * (double)counts.nodes + 12 * (double)counts.faces, size);
+        return;
+    case BODY_LATTICE:
+        known = lattice_count(given, &grid, &counts);
+        break;
+    case BODY_MESH:
+        set_mesh(given, size);
+        return;
+    case BODY_NETWORK:
+        set_network(given, size);
+        return;
+    case BODY_OSCILLATOR:
+    case BODY_PENDULUM:
+        counts = (struct build_counts){.nodes = 2, .springs = {1}};
+        break;
+    case BODY_TYPE_COUNT:
+        return;
+    }
+    bool all = (given->type == BODY_ROPE && given->kinds[2].present) ||
+               (given->type == BODY_CLOTH && given->kinds[3].present);
+    if (!known || (all && counts.nodes > LINK_ALL_NODES_MAX))
+        return;
+    set_counts(given, &counts, size);
+    if (counts.directions > 0)
+        set_grid(&grid, size);
+}

@@ -1,0 +1,463 @@
+// How much memory a scene takes, by formula (solver_memory.h): counts and bytes against what the
+// builders make, the solver's part against an allocator that counts, the most of both against what
+// the system saw; and scenes that are too large are refused with both figures.
+#include "samples.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/memory.h"
+#include "parallel/quota.h"
+#include "scene/reader.h"
+#include "solver_memory.h"
+
+static taut_scene *read(const char *body, const char *sections, const char *integrator,
+                        const char *precision)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fprintf(out,
+            "precision: %s\nsimulation: {integrator: %s, dt: 1e-6, steps: 1}\n"
+            "output: {every_steps: 1000000}\n%sbodies:\n  - {name: b, %s}\n",
+            precision, integrator, sections, body);
+    assert_int_equal(fclose(out), 0);
+    struct diagnostics findings = {0};
+    taut_scene *scene = scene_read_text(text, size, "memory.yaml", NULL, 0, &findings);
+    if (!scene)
+        print_error("%s\n%s\n", text, findings.count > 0 ? findings.items[0].text : "");
+    assert_non_null(scene);
+    diagnostics_free(&findings);
+    free(text);
+    return scene;
+}
+
+#define MATERIAL      "{stiffness: 10}"
+#define CLOTH         "mass: 1, type: cloth, origin: [0, 0, 0], u: [1, 0, 0], v: [0, 1, 0], "
+#define CLOTH_SPRINGS "springs: {structural: " MATERIAL ", shear: " MATERIAL ", bend: " MATERIAL "}"
+#define SPHERE        "mass: 1, type: sphere, radius: 1, "
+#define LATTICE       "mass: 1, type: lattice, spacing: 0.1, "
+
+static const struct {
+    const char *name, *body, *sections;
+    bool guessed; // springs, to within a tenth of a percent
+} bodies[] = {
+    {"rope",
+     "mass: 1, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 20000, springs: {chain: "
+     "{stiffness: 10}}, links: chain",
+     "", false},
+    {"rope, all",
+     "mass: 1, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 900, links: all, "
+     "springs: {all: {stiffness: 10}}",
+     "", false},
+    {"cloth", CLOTH "nodes: [150, 120], " CLOTH_SPRINGS, "", false},
+    {"cloth, wind", CLOTH "nodes: [150, 120], " CLOTH_SPRINGS,
+     "environment: {wind: {velocity: [1, 0, 0], law: quadratic}}\n", false},
+    {"cloth, breaks",
+     CLOTH "nodes: [150, 120], springs: {structural: {stiffness: 10, break_at: 2, yield_at: 0.5}}",
+     "", false},
+    {"cloth, all", CLOTH "nodes: [30, 30], links: all, springs: {all: {stiffness: 10}}", "", false},
+    {"narrow cloth", CLOTH "nodes: [3, 8000], " CLOTH_SPRINGS, "", false},
+    {"ring", "mass: 1, type: ring, radius: 1, nodes: 30000, springs: {edges: {stiffness: 10}}", "",
+     false},
+    {"ring, gas",
+     "mass: 1, type: ring, radius: 1, nodes: 30000, springs: {edges: {stiffness: 10}}, "
+     "pressure: {amount: 1}",
+     "", false},
+    {"quad",
+     "mass: 1, type: quad, origin: [0, 0, 0], u: [1, 0, 0], v: [0, 1, 0], springs: "
+     "{sides: {stiffness: 10}, diagonals: {stiffness: 10}}",
+     "", false},
+    {"sphere", SPHERE "subdivisions: 5, springs: {edges: " MATERIAL "}", "", false},
+    {"sphere, gas", SPHERE "subdivisions: 5, springs: {edges: " MATERIAL "}, pressure: {amount: 1}",
+     "", false},
+    {"sphere, bends", SPHERE "subdivisions: 5, springs: {edges: " MATERIAL ", bend: " MATERIAL "}",
+     "", false},
+    {"sphere, second neighbours",
+     SPHERE "subdivisions: 5, springs: {edges: " MATERIAL ", bend: " MATERIAL ", second: " MATERIAL
+            "}",
+     "", true},
+    {"lattice",
+     LATTICE "nodes: [30, 25, 20], springs: {k1: " MATERIAL ", k2: " MATERIAL ", k3: " MATERIAL "}",
+     "", false},
+    {"lattice, two shells",
+     LATTICE "nodes: [30, 25, 20], shells: 2, springs: {k1: " MATERIAL ", kb1: " MATERIAL
+             ", kb3: " MATERIAL "}",
+     "", false},
+    {"lattice, gas",
+     LATTICE "nodes: [30, 25, 20], springs: {k1: " MATERIAL "}, pressure: {amount: 1}", "", false},
+    {"pendulum",
+     "mass: 1, type: pendulum, pivot: [0, 0, 0], length: 1, angle: 10, model: spring, "
+     "stiffness: 100",
+     "environment: {gravity: [0, -9.81, 0]}\n", false},
+};
+
+enum { BODY_COUNT = sizeof bodies / sizeof bodies[0] };
+
+// What build_allocate gave the body.
+static double bytes_of(const struct body *body)
+{
+    double nodes = (double)body->node_count;
+    return nodes * (3 * sizeof(double) + 1) + (body->velocities ? 24 * nodes : 0) +
+           (body->masses ? 8 * nodes : 0) + (body->springs ? 8 * (double)body->spring_count : 0) +
+           (body->faces ? 4.0 * body->face_arity * (double)body->face_count : 0);
+}
+
+static void test_sizes_are_those_of_the_builders(void **state)
+{
+    (void)state;
+    for (int i = 0; i < BODY_COUNT; i++) {
+        taut_scene *scene = read(bodies[i].body, bodies[i].sections, "symplectic_euler", "single");
+        struct body_size size;
+        body_size_find(scene, 0, &size);
+        struct bodies built;
+        struct diagnostics findings = {0};
+        assert_int_equal(bodies_build(scene, &built, &findings, NULL), TAUT_OK);
+        const struct body *body = &built.items[0];
+        double springs = (double)body->spring_count;
+        if (size.nodes != (double)body->node_count || size.faces != (double)body->face_count ||
+            fabs(size.springs - springs) > (bodies[i].guessed ? 1e-3 * springs : 0))
+            fail_msg("%s: %g nodes, %g springs, %g faces are not %g, %g, %g", bodies[i].name,
+                     size.nodes, size.springs, size.faces, (double)body->node_count, springs,
+                     (double)body->face_count);
+        double excess = size.bytes - bytes_of(body); // what a body has whatever its size
+        if (excess < 0 || excess > 4000 + 1e-3 * bytes_of(body))
+            fail_msg("%s: %g bytes are not %g", bodies[i].name, size.bytes, bytes_of(body));
+        assert_true(size.exact);
+        assert_true(size.building >= size.bytes);
+        bodies_free(&built);
+        diagnostics_free(&findings);
+        scene_free(scene);
+    }
+}
+
+// ---- The solver, against an allocator that counts
+
+struct counting {
+    size_t now, most;
+};
+
+static void *counting_allocate(void *context, size_t bytes, size_t alignment)
+{
+    struct counting *counting = context;
+    void *block = memory_default_allocator.allocate(NULL, bytes, alignment);
+    counting->now += block ? bytes : 0;
+    counting->most = counting->now > counting->most ? counting->now : counting->most;
+    return block;
+}
+
+static void counting_release(void *context, void *block, size_t bytes)
+{
+    struct counting *counting = context;
+    counting->now -= bytes;
+    memory_default_allocator.release(NULL, block, bytes);
+}
+
+static void compare_solver(int body, const char *integrator, const char *precision,
+                           taut_kernel kernel)
+{
+    taut_scene *scene = read(bodies[body].body, bodies[body].sections, integrator, precision);
+    struct counting counting = {0};
+    taut_allocator allocator = {counting_allocate, counting_release, &counting};
+    struct solver_options options = {.config.allocator = &allocator, .config.threads = 1};
+    options.config.kernel = kernel;
+    struct memory_estimate estimate;
+    memory_estimate_make(scene, &options, &estimate);
+    taut_solver *solver;
+    taut_error error = {0};
+    if (solver_create(scene, &options, &solver, &error) != TAUT_OK)
+        fail_msg("%s, %s: %s", bodies[body].name, integrator, error.text);
+    // What there is whatever the size is left out: some 100 kB.
+    double held = (double)counting.now;
+    if (estimate.solver < 0.8 * held - 150e3 || estimate.solver > 1.3 * held + 100e3)
+        fail_msg("%s, %s, %s: %.3g MB are not %.3g MB", bodies[body].name, integrator, precision,
+                 estimate.solver / 1e6, held / 1e6);
+    assert_true(estimate.making >= estimate.solver);
+    taut_solver_destroy(solver);
+    assert_int_equal(counting.now, 0);
+    scene_free(scene);
+}
+
+static void test_solvers_hold_what_was_estimated(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "rk4", "bdf2", "xpbd"};
+    for (int body = 0; body < BODY_COUNT; body++)
+        for (int i = 0; i < 4; i++) {
+            compare_solver(body, integrators[i], "single", TAUT_KERNEL_AUTO);
+            compare_solver(body, integrators[i], "double", TAUT_KERNEL_AUTO);
+        }
+    for (int body = 0; body < BODY_COUNT; body++)
+        compare_solver(body, "verlet", "single", TAUT_KERNEL_REFERENCE);
+}
+
+// ---- The most of all, as the system counts it
+
+// A line of /proc/self/status in bytes; 0 where there is none.
+static double status_bytes(const char *name)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    double bytes = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            bytes = 1024 * strtod(line + strlen(name), NULL);
+    if (file)
+        assert_int_equal(fclose(file), 0);
+    return bytes;
+}
+
+// Sets the high-water mark of this process back to what it holds now.
+static bool forget_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    return file && fputs("5", file) >= 0 && fclose(file) == 0;
+}
+
+static void test_making_takes_what_was_estimated(void **state)
+{
+    (void)state;
+    static const char *const large[] = {
+        CLOTH "nodes: [1000, 1000], " CLOTH_SPRINGS,
+        SPHERE "subdivisions: 8, springs: {edges: " MATERIAL ", bend: " MATERIAL "}, pressure: "
+               "{amount: 1}",
+        "mass: 1, type: ring, radius: 1, nodes: 1000000, springs: {edges: {stiffness: 10}}",
+        LATTICE "nodes: [100, 100, 100], shells: 2, springs: {k1: " MATERIAL ", kb3: " MATERIAL "}",
+        CLOTH "nodes: [50, 40], links: all, springs: {all: {stiffness: 10}}",
+    };
+    taut_scene *first = read(bodies[0].body, "", "verlet", "single"); // whatever libraries keep
+    scene_free(first);
+    bool is_sanitized = status_bytes("VmSize:") > 1e12; // shadow memory
+    if (is_sanitized || !forget_peak() || status_bytes("VmHWM:") == 0)
+        skip();
+    for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
+        taut_scene *scene = read(large[i], "", "symplectic_euler", "single");
+        struct memory_estimate estimate;
+        memory_estimate_make(scene, NULL, &estimate);
+#ifdef __GLIBC__
+        (void)malloc_trim(0); // else what earlier solvers left counts as held
+#endif
+        assert_true(forget_peak());
+        double before = status_bytes("VmRSS:");
+        taut_solver *solver;
+        assert_int_equal(solver_create(scene, &(struct solver_options){0}, &solver, NULL), TAUT_OK);
+        double peak = status_bytes("VmHWM:") - before;
+        if (estimate.making < 0.8 * peak || estimate.making > 1.5 * peak)
+            fail_msg("%s: %.3g MB are not %.3g MB", large[i], estimate.making / 1e6, peak / 1e6);
+        taut_solver_destroy(solver);
+        scene_free(scene);
+    }
+}
+
+// ---- Refusals
+
+static void assert_refused(const char *body, const char *amount)
+{
+    taut_scene *scene = read(body, "", "symplectic_euler", "single");
+    taut_solver *solver;
+    taut_error error = {0};
+    assert_int_equal(solver_create(scene, &(struct solver_options){0}, &solver, &error),
+                     TAUT_ERROR_MEMORY);
+    if (!strstr(error.text, amount) || !strstr(error.text, "0.0977 GiB (by TAUT_MEMORY_LIMIT)"))
+        fail_msg("'%s' says nothing of %s", error.text, amount);
+    scene_free(scene);
+}
+
+static void test_too_large_a_scene_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "100M", 1), 0);
+    assert_refused("mass: 1, type: ring, radius: 1, nodes: 400000000, springs: {edges: {stiffness: "
+                   "10}}, pressure: {amount: 1}",
+                   "body 'b'");
+    assert_refused("mass: 1, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 4000000000, "
+                   "springs: {chain: {stiffness: 10}}",
+                   "4e+09 nodes");
+    assert_refused(SPHERE "subdivisions: 8, springs: {edges: " MATERIAL "}", "655362 nodes");
+    assert_refused(CLOTH "nodes: [140, 140], links: all, springs: {all: {stiffness: 10}}",
+                   "1.9207e+08 springs");
+    assert_refused(CLOTH "nodes: [60000, 60000], " CLOTH_SPRINGS, "3.6e+09 nodes");
+    // The same through the interface, where bodies alone are built first.
+    const char *text =
+        "simulation: {dt: 1e-6, steps: 1}\nbodies:\n  - {name: many, type: ring, radius: 1, nodes: "
+        "400000000, mass: 1, springs: {edges: {stiffness: 10}}}\n";
+    taut_scene *scene;
+    taut_error error = {0};
+    assert_int_equal(taut_scene_parse(text, strlen(text), "x.yaml", NULL, &scene, &error),
+                     TAUT_ERROR_MEMORY);
+    assert_non_null(strstr(error.text, "body 'many'"));
+    assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
+}
+
+// What no builder accepts is refused by the builder, for its own reason.
+static void test_absurd_counts_do_not_overflow(void **state)
+{
+    (void)state;
+    static const char *const absurd[] = {
+        CLOTH "nodes: [60000, 60000], links: all, springs: {all: {stiffness: 10}}",
+    };
+    assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "none", 1), 0);
+    for (size_t i = 0; i < sizeof absurd / sizeof absurd[0]; i++) {
+        taut_scene *scene = read(absurd[i], "", "symplectic_euler", "single");
+        taut_solver *solver;
+        taut_error error = {0};
+        taut_status status = solver_create(scene, &(struct solver_options){0}, &solver, &error);
+        if (status != TAUT_ERROR_SCENE)
+            fail_msg("%s: %d, %s", absurd[i], (int)status, error.text);
+        scene_free(scene);
+    }
+    assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
+}
+
+static void test_all_bodies_together_are_counted(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fputs("simulation: {dt: 1e-6, steps: 1}\nbodies:\n", out);
+    for (int i = 0; i < 40; i++)
+        fprintf(out,
+                "  - {name: r%d, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 200000000, "
+                "mass: 1, springs: {chain: {stiffness: 10}}}\n",
+                i);
+    assert_int_equal(fclose(out), 0);
+    struct diagnostics findings = {0};
+    taut_scene *scene = scene_read_text(text, size, "many.yaml", NULL, 0, &findings);
+    assert_non_null(scene);
+    taut_solver *solver;
+    taut_error error = {0};
+    // Enough for each, not for all.
+    assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "100G", 1), 0);
+    assert_int_equal(solver_create(scene, &(struct solver_options){0}, &solver, &error),
+                     TAUT_ERROR_MEMORY);
+    assert_non_null(strstr(error.text, "8e+09 nodes"));
+    assert_non_null(strstr(error.text, "100 GiB"));
+    // Enough for all, but nodes have numbers of 32 bits.
+    assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "100T", 1), 0);
+    assert_int_equal(solver_create(scene, &(struct solver_options){0}, &solver, &error),
+                     TAUT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "8000000000 nodes"));
+    assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
+    scene_free(scene);
+    free(text);
+}
+
+static void test_what_a_caller_holds_beside_counts(void **state)
+{
+    (void)state;
+    taut_scene *scene = read(bodies[2].body, "", "symplectic_euler", "single");
+    taut_solver *solver;
+    taut_error error = {0};
+    struct solver_options options = {.beside = 1e9};
+    assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "1G", 1), 0);
+    assert_int_equal(solver_create(scene, &options, &solver, &error), TAUT_OK);
+    taut_solver_destroy(solver);
+    options.beside = 1.2e9;
+    assert_int_equal(solver_create(scene, &options, &solver, &error), TAUT_ERROR_MEMORY);
+    assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
+    scene_free(scene);
+}
+
+// ---- Files: headers and samples
+
+static const char *write_mesh(const char *name, int rows, bool header_only)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", TAUT_TEST_OUT, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    if (header_only)
+        fprintf(file,
+                "ply\nformat ascii 1.0\nelement vertex 4000000000\nproperty float x\nproperty "
+                "float y\nproperty float z\nelement face 4000000000\nproperty list uchar int "
+                "vertex_indices\nend_header\n");
+    for (int j = 0; !header_only && j < rows; j++)
+        for (int i = 0; i < rows; i++)
+            fprintf(file, "v %d %d 0.%d\n", i, j, i * j % 10);
+    for (int j = 0; !header_only && j + 1 < rows; j++)
+        for (int i = 0; i + 1 < rows; i++)
+            fprintf(file, "f %d %d %d %d\n", j * rows + i + 1, j * rows + i + 2,
+                    (j + 1) * rows + i + 2, (j + 1) * rows + i + 1);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+static void test_files_are_sampled(void **state)
+{
+    (void)state;
+    char body[4200];
+    snprintf(body, sizeof body, "mass: 1, type: mesh, file: '%s', springs: {edges: " MATERIAL "}",
+             write_mesh("memory.obj", 300, false));
+    taut_scene *scene = read(body, "", "symplectic_euler", "single");
+    struct body_size size;
+    body_size_find(scene, 0, &size);
+    assert_false(size.exact);
+    assert_true(fabs(size.nodes - 90000) < 9000);
+    assert_true(fabs(size.faces - 178802) < 18000);
+    assert_true(fabs(size.springs - 268201) < 27000);
+    scene_free(scene);
+    // A header that claims more than the file holds.
+    snprintf(body, sizeof body, "mass: 1, type: mesh, file: '%s', springs: {edges: " MATERIAL "}",
+             write_mesh("memory.ply", 0, true));
+    scene = read(body, "", "symplectic_euler", "single");
+    body_size_find(scene, 0, &size);
+    assert_true(size.nodes < 1000);
+    scene_free(scene);
+}
+
+// ---- What is left
+
+static void test_sizes_in_words(void **state)
+{
+    (void)state;
+    double bytes = 0;
+    assert_true(memory_size_read("1500", &bytes) && bytes == 1500);
+    assert_true(memory_size_read("64K", &bytes) && bytes == 65536);
+    assert_true(memory_size_read("1.5GiB", &bytes) && bytes == 1.5 * 1073741824);
+    assert_true(memory_size_read("2TB", &bytes) && bytes == 2 * 1099511627776.0);
+    static const char *const wrong[] = {"", "much", "-1G", "0", "1X", "1GG", "nan", "inf", "1 G"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_false(memory_size_read(wrong[i], &bytes));
+}
+
+static void test_limits_of_the_process_count(void **state)
+{
+    (void)state;
+    assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
+    struct memory_left free_now = memory_left_to_this_process();
+    assert_true(free_now.bytes > 0);
+    struct rlimit before, tight;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    if (status_bytes("VmSize:") == 0 || status_bytes("VmSize:") > 1e12)
+        skip();
+    tight = before;
+    tight.rlim_cur = (rlim_t)status_bytes("VmSize:") + 50000000;
+    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    struct memory_left left = memory_left_to_this_process();
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(left.source, MEMORY_ADDRESSES);
+    assert_true(left.bytes > 40e6 && left.bytes <= 51e6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes_are_those_of_the_builders),
+        cmocka_unit_test(test_solvers_hold_what_was_estimated),
+        cmocka_unit_test(test_making_takes_what_was_estimated),
+        cmocka_unit_test(test_too_large_a_scene_is_refused),
+        cmocka_unit_test(test_absurd_counts_do_not_overflow),
+        cmocka_unit_test(test_all_bodies_together_are_counted),
+        cmocka_unit_test(test_what_a_caller_holds_beside_counts),
+        cmocka_unit_test(test_files_are_sampled),
+        cmocka_unit_test(test_sizes_in_words),
+        cmocka_unit_test(test_limits_of_the_process_count),
+    };
+    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}
