@@ -9,7 +9,9 @@
     "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"                \
     "property float z\n"
 #define PLY_HEAD PLY_POINTS "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
-#define PLY_XYZ  "0 0 0\n1 0 0\n0 1 0\n"
+#define STRIP_HEAD                                                                                 \
+    PLY_POINTS "element tristrips 1\nproperty list int int vertex_indices\nend_header\n"
+#define PLY_XYZ "0 0 0\n1 0 0\n0 1 0\n"
 
 const struct broken broken_meshes[] = {
     // ---- OBJ
@@ -205,9 +207,33 @@ const struct broken broken_meshes[] = {
      "FILE:6:1: error: the property 'z' of the element 'vertex' is missing\n"},
     {"ply: no vertices", MESH_PLY, TEXT("ply\nformat ascii 1.0\nend_header\n"),
      "FILE:3:1: error: the element 'vertex' with its property 'x' is missing\n"},
-    {"ply: strips", MESH_PLY,
-     TEXT(PLY_POINTS "element tristrips 1\nproperty list int int vertex_indices\nend_header\n"),
-     "FILE:9:1: error: the element 'face' with its list 'vertex_indices' is missing\n"},
+    {"ply: no faces", MESH_PLY, TEXT(PLY_POINTS "end_header\n"),
+     "FILE:7:1: error: the element 'face' or 'tristrips' with its list 'vertex_indices' is "
+     "missing\n"},
+    {"ply: strips without list", MESH_PLY,
+     TEXT(PLY_POINTS "element tristrips 1\nproperty int vertex_indices\nend_header\n"),
+     "FILE:8:14: error: 'vertex_indices' must be a list of whole numbers\n"},
+    {"ply: strip cut off", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "4 0 1 2\n"),
+     "FILE:13:8: error: the line ends too early for 'tristrips' 0\n"},
+    {"ply: strip too long", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "3 0 1 2 -1\n"),
+     "FILE:13:9: error: unexpected '-1' at the end of the line\n"},
+    {"ply: strip of one vertex", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "6 0 1 2 -1 1 -1\n"),
+     "FILE:13:12: error: list 0 of strips has at item 4 a strip of 1 vertex; a triangle takes 3\n"},
+    {"ply: strip of two vertices", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "3 -1 0 1\n"),
+     "FILE:13:6: error: list 0 of strips has at item 1 a strip of 2 vertices; a triangle takes "
+     "3\n"},
+    {"ply: strip with another negative number", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "4 0 1 2 -2\n"),
+     "FILE:13:9: error: item 3 of list 0 of strips is -2: neither a vertex nor -1, the end of a "
+     "strip\n"},
+    // Of a triangle that is left out, too.
+    {"ply: strip beyond the last", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "5 0 1 2 3 3\n"),
+     "FILE:13:9: error: item 3 of list 0 of strips is vertex 3, but the last one is 2\n"},
+    {"ply: strips without a triangle", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "5 0 0 1 1 -1\n"),
+     "FILE: error: the file has no faces\n"},
+    {"ply: no strips", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "0\n"),
+     "FILE: error: the file has no faces\n"},
+    {"ply: strips of negative length", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "-3 0 1 2\n"),
+     "FILE:13:1: error: 'tristrips' 0 has a list of negative length\n"},
     {"ply: lying count", MESH_PLY,
      TEXT("ply\nformat ascii 1.0\nelement vertex 4000000000\nproperty float x\nproperty float y\n"
           "property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
@@ -300,6 +326,11 @@ const struct broken broken_meshes[] = {
           "property char y\nproperty char z\nelement face 1\nproperty list uchar char "
           "vertex_index\nend_header\n\1\2\3\3\0\xff\0"),
      "FILE: error: face 0 has the negative vertex -1\n"},
+    {"ply: binary strip beyond the last", MESH_PLY,
+     TEXT("ply\nformat binary_big_endian 1.0\nelement vertex 1\nproperty char x\n"
+          "property char y\nproperty char z\nelement tristrips 1\nproperty list uchar short "
+          "vertex_index\nend_header\n\1\2\3\3\0\0\0\1\0\2"),
+     "FILE: error: item 1 of list 0 of strips is vertex 1, but the last one is 0\n"},
     {"ply: binary negative length", MESH_PLY,
      TEXT("ply\nformat binary_little_endian 1.0\nelement vertex 1\nproperty list char char more\n"
           "property char x\nproperty char y\nproperty char z\nelement face 1\nproperty list char "

@@ -109,6 +109,22 @@ static void test_truncated_ply(void **state)
     refuse_all_lengths(MESH_PLY, &bytes);
 }
 
+static void test_truncated_strips(void **state)
+{
+    (void)state;
+    struct bytes bytes = {.big_endian = true};
+    put_text(&bytes, "ply\nformat binary_big_endian 1.0\nelement vertex 4\nproperty float x\n"
+                     "property float y\nproperty float z\nelement tristrips 1\n"
+                     "property list int int vertex_indices\nend_header\n");
+    for (int i = 0; i < 12; ++i)
+        put_float(&bytes, (float)(i * i % 7));
+    static const int items[] = {0, 1, 2, 3, -1, 3, 2, 1};
+    put_whole(&bytes, 8, 4);
+    for (int i = 0; i < 8; ++i)
+        put_whole(&bytes, (uint64_t)(int64_t)items[i], 4);
+    refuse_all_lengths(MESH_PLY, &bytes);
+}
+
 static void put_stl(struct bytes *bytes, uint32_t facets)
 {
     put_text(bytes, "solid by name only");
@@ -156,8 +172,11 @@ static void test_lying_stl(void **state)
 int main(void)
 {
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_caret),         cmocka_unit_test(test_too_many_errors),
-        cmocka_unit_test(test_truncated_ply), cmocka_unit_test(test_truncated_stl),
+        cmocka_unit_test(test_caret),
+        cmocka_unit_test(test_too_many_errors),
+        cmocka_unit_test(test_truncated_strips),
+        cmocka_unit_test(test_truncated_ply),
+        cmocka_unit_test(test_truncated_stl),
         cmocka_unit_test(test_lying_stl),
     };
     static struct CMUnitTest tests[256];

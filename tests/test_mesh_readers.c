@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static const double PI_OVER_3 = 3.14159265358979323846 / 3;
+
 static const double tetrahedron[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 static const uint32_t outward[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}};
 
@@ -233,6 +235,145 @@ static void test_ply_types(void **state)
     }
 }
 
+// ---- Triangle strips
+
+enum { ENCODINGS = 3 }; // ASCII, little-endian, big-endian
+
+static void put_strips_head(struct bytes *bytes, int encoding, int vertices, int lists,
+                            const char *type)
+{
+    static const char *const names[] = {"ascii", "binary_little_endian", "binary_big_endian"};
+    char head[512];
+    snprintf(head, sizeof head,
+             "ply\nformat %s 1.0\nelement vertex %d\nproperty float x\nproperty float y\n"
+             "property float z\nelement tristrips %d\nproperty list int %s vertex_indices\n"
+             "end_header\n",
+             names[encoding], vertices, lists, type);
+    *bytes = (struct bytes){.big_endian = encoding == 2};
+    put_text(bytes, head);
+}
+
+static void put_point(struct bytes *bytes, int encoding, const float point[3])
+{
+    char line[96];
+    if (encoding == 0) {
+        snprintf(line, sizeof line, "%.9g %.9g %.9g\n", (double)point[0], (double)point[1],
+                 (double)point[2]);
+        put_text(bytes, line);
+    } else {
+        for (int i = 0; i < 3; ++i)
+            put_float(bytes, point[i]);
+    }
+}
+
+static void put_item(struct bytes *bytes, int encoding, int item, size_t size, bool last)
+{
+    char word[16];
+    snprintf(word, sizeof word, "%d%c", item, last ? '\n' : ' ');
+    if (encoding == 0)
+        put_text(bytes, word);
+    else
+        put_whole(bytes, (uint64_t)(int64_t)item, size);
+}
+
+static void put_strips(struct bytes *bytes, int encoding, const int *items, int count, size_t size)
+{
+    put_item(bytes, encoding, count, 4, count == 0);
+    for (int i = 0; i < count; ++i)
+        put_item(bytes, encoding, items[i], size, i + 1 == count);
+}
+
+// Triangles turn the other way round from one to the next; -1 begins a strip anew; triangles that
+// use a vertex twice are left out, but count for the turning.
+static void test_ply_strips(void **state)
+{
+    (void)state;
+    static const int restarted[] = {-1, 0, 1, 2, 3, 4, -1, -1, 2, 1, 5, -1};
+    static const int stitched[] = {0, 1, 2, 2, 4, 4, 5, 6};
+    static const uint32_t expected[][3] = {{0, 1, 2}, {2, 1, 3}, {2, 3, 4},
+                                           {2, 1, 5}, {0, 1, 2}, {5, 4, 6}};
+    static const char *const types[] = {"char", "short", "int"};
+    for (int encoding = 0; encoding < ENCODINGS; ++encoding)
+        for (int t = 0; t < 3; ++t) {
+            struct bytes bytes;
+            put_strips_head(&bytes, encoding, 7, 3, types[t]);
+            for (int v = 0; v < 7; ++v)
+                put_point(&bytes, encoding, (float[3]){(float)v, (float)(v * v), 1});
+            put_strips(&bytes, encoding, restarted, sizeof restarted / sizeof *restarted,
+                       (size_t)1 << t);
+            put_strips(&bytes, encoding, NULL, 0, 0);
+            put_strips(&bytes, encoding, stitched, sizeof stitched / sizeof *stitched,
+                       (size_t)1 << t);
+            struct mesh mesh = read_bytes("strips.ply", &bytes);
+            assert_int_equal(mesh.vertex_count, 7);
+            assert_int_equal(mesh.triangle_count, 6);
+            assert_memory_equal(mesh.triangles, expected, sizeof expected);
+            mesh_free(&mesh);
+        }
+}
+
+static void test_ply_strip_files(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"strips.ply", "strips_little.ply", "strips_big.ply"};
+    for (int i = 0; i < 3; ++i) {
+        struct mesh mesh = read_data(names[i]);
+        assert_int_equal(mesh.triangle_count, 4);
+        assert_memory_equal(mesh.vertices, tetrahedron, sizeof tetrahedron);
+        assert_true(six_volumes(&mesh) == 1);
+        mesh_free(&mesh);
+    }
+}
+
+// A ring around the z axis, one strip for each of its sectors, either with -1 between them or
+// stitched into one strip. It is closed, and all triangles face outwards.
+static void test_ply_strips_of_a_ring(void **state)
+{
+    (void)state;
+    enum { AROUND = 6, SIDES = 4 };
+    static const float section[SIDES][2] = {{3, 0}, {2, 1}, {1, 0}, {2, -1}};
+    for (int encoding = 0; encoding < ENCODINGS; ++encoding)
+        for (int stitch = 0; stitch < 2; ++stitch) {
+            struct bytes bytes;
+            int items[AROUND * (2 * SIDES + 4)], count = 0;
+            put_strips_head(&bytes, encoding, AROUND * SIDES, 1, "int");
+            for (int i = 0; i < AROUND; ++i)
+                for (int j = 0; j < SIDES; ++j) {
+                    double angle = 2 * 3.14159265358979323846 * i / AROUND;
+                    put_point(&bytes, encoding,
+                              (float[3]){section[j][0] * (float)cos(angle),
+                                         section[j][0] * (float)sin(angle), section[j][1]});
+                }
+            for (int i = 0; i < AROUND; ++i) {
+                for (int j = 0; j <= SIDES; ++j) {
+                    int here = i * SIDES + j % SIDES, next = (i + 1) % AROUND * SIDES + j % SIDES;
+                    if (stitch && i > 0 && j == 0)
+                        items[count++] = here;
+                    items[count++] = here;
+                    items[count++] = next;
+                    if (stitch && j == SIDES)
+                        items[count++] = next;
+                }
+                if (!stitch)
+                    items[count++] = -1;
+            }
+            put_strips(&bytes, encoding, items, count, 4);
+            struct mesh mesh = read_bytes("ring.ply", &bytes);
+            assert_int_equal(mesh.vertex_count, AROUND * SIDES);
+            assert_int_equal(mesh.triangle_count, 2 * AROUND * SIDES);
+            // Each sector's prism has the section's area 2 and the way of its middle as its length.
+            assert_true(fabs(six_volumes(&mesh) / 6 - AROUND * 2 * 2 * sin(PI_OVER_3)) < 0.02);
+            struct mesh_report report;
+            struct mesh as_read = mesh;
+            uint32_t before[6 * AROUND * SIDES];
+            memcpy(before, mesh.triangles, sizeof before);
+            assert_true(mesh_inspect_and_orient(&as_read, &report));
+            assert_true(report.closed && report.orientable);
+            assert_memory_equal(before, as_read.triangles, sizeof before);
+            mesh_free(&as_read);
+        }
+}
+
 static void put_tetrahedron_stl(struct bytes *bytes, const char *head)
 {
     put_text(bytes, head);
@@ -348,6 +489,9 @@ int main(void)
         cmocka_unit_test(test_ply_little_endian),
         cmocka_unit_test(test_ply_big_endian),
         cmocka_unit_test(test_ply_types),
+        cmocka_unit_test(test_ply_strips),
+        cmocka_unit_test(test_ply_strip_files),
+        cmocka_unit_test(test_ply_strips_of_a_ring),
         cmocka_unit_test(test_stl_binary),
         cmocka_unit_test(test_stl_many_vertices),
         cmocka_unit_test(test_unused_vertices_are_left_out),

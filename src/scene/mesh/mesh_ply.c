@@ -1,5 +1,6 @@
 // PLY 1.0: ASCII and both binary forms. Elements and properties come in any order; those that a
-// mesh has no use for are read past.
+// mesh has no use for are read past. Faces are polygons (element 'face'), triangle strips (element
+// 'tristrips', as in the models of the Stanford 3D Scanning Repository), or both.
 #include "scene/mesh/mesh_formats.h"
 #include "scene/mesh/mesh_ply_header.h"
 
@@ -106,6 +107,92 @@ static const char *place_of_next(struct ply_body *body)
 
 // ---- Properties and elements
 
+static bool add_triangle(struct ply_body *body, const struct corner *a, const struct corner *b,
+                         const struct corner *c)
+{
+    return draft_corner(body->draft, body->text, a->vertex, a->at) &&
+           draft_corner(body->draft, body->text, b->vertex, b->at) &&
+           draft_corner(body->draft, body->text, c->vertex, c->at) &&
+           draft_polygon(body->draft, body->text);
+}
+
+static uint64_t vertices_promised(const struct ply_header *header)
+{
+    for (size_t e = 0; e < header->element_count; ++e)
+        if (token_is_exactly(header->elements[e].name, "vertex"))
+            return header->elements[e].count;
+    return 0;
+}
+
+// A strip that has ended, of which `begin` is the place of its first vertex. None at all is fine:
+// lists end in -1, too.
+static bool end_strip(struct ply_body *body, uint64_t vertices, uint64_t begin, const char *at)
+{
+    return vertices == 0 || vertices >= 3 ||
+           text_complain(body->text, at,
+                         "list %" PRIu64 " of strips has at item %" PRIu64 " a strip of %" PRIu64
+                         " %s; a triangle takes 3",
+                         body->instance, begin, vertices, vertices == 1 ? "vertex" : "vertices");
+}
+
+static bool strip_vertex(struct ply_body *body, double value, uint64_t vertices, uint64_t item,
+                         const char *at)
+{
+    if (value < 0)
+        return text_complain(body->text, at,
+                             "item %" PRIu64 " of list %" PRIu64
+                             " of strips is %.0f: neither a vertex nor -1, the end of a strip",
+                             item, body->instance, value);
+    if (vertices == 0)
+        return text_complain(body->text, at, "the file has strips but no vertices");
+    return value < (double)vertices ||
+           text_complain(body->text, at,
+                         "item %" PRIu64 " of list %" PRIu64
+                         " of strips is vertex %.0f, but the last one is %" PRIu64,
+                         item, body->instance, value, vertices - 1);
+}
+
+// A list of triangle strips: from its third vertex on each makes a triangle with the two before it,
+// turned the other way round in every second one, so that all face the same side; -1 begins a new
+// strip. Triangles that use a vertex twice only lead from one part of a strip to the next, and are
+// left out.
+static bool read_strips(struct ply_body *body, const struct ply_property *property, uint64_t length)
+{
+    const uint64_t vertices = vertices_promised(body->header);
+    struct corner before[2] = {{0}};
+    uint64_t count = 0, begin = 0; // of the strip that is being read
+    const char *begin_at = NULL;
+    for (uint64_t i = 0; i < length; ++i) {
+        const char *at = place_of_next(body);
+        double value;
+        if (!next_value(body, property->type, &value))
+            return false;
+        if (value == -1) {
+            if (!end_strip(body, count, begin, begin_at))
+                return false;
+            count = 0;
+            continue;
+        }
+        if (!strip_vertex(body, value, vertices, i, at))
+            return false;
+        if (count == 0) {
+            begin = i;
+            begin_at = at;
+        }
+        struct corner corner = {(uint64_t)value, at};
+        bool degenerate = corner.vertex == before[0].vertex || corner.vertex == before[1].vertex ||
+                          before[0].vertex == before[1].vertex;
+        bool turned = count % 2 != 0;
+        if (count >= 2 && !degenerate &&
+            !add_triangle(body, &before[turned], &before[!turned], &corner))
+            return false;
+        before[0] = before[1];
+        before[1] = corner;
+        ++count;
+    }
+    return end_strip(body, count, begin, begin_at);
+}
+
 static bool read_list(struct ply_body *body, const struct ply_property *property)
 {
     const char *at = place_of_next(body);
@@ -115,6 +202,8 @@ static bool read_list(struct ply_body *body, const struct ply_property *property
     if (length < 0)
         return text_complain(body->text, at, "'%s' %" PRIu64 " has a list of negative length",
                              token_show(body->element->name).text, body->instance);
+    if (property->role == PLY_STRIPS)
+        return read_strips(body, property, (uint64_t)length);
     bool corners = property->role == PLY_CORNERS;
     if (corners && length < 3)
         return text_complain(body->text, at, "face %" PRIu64 " has fewer than 3 corners",

@@ -121,9 +121,12 @@ static enum ply_role role_of(const struct ply_element *element, struct token nam
             if (token_is_exactly(name, axes[i]))
                 return (enum ply_role)(PLY_X + i);
     }
-    if (token_is_exactly(element->name, "face") &&
-        (token_is_exactly(name, "vertex_indices") || token_is_exactly(name, "vertex_index")))
+    bool indices =
+        token_is_exactly(name, "vertex_indices") || token_is_exactly(name, "vertex_index");
+    if (indices && token_is_exactly(element->name, "face"))
         return PLY_CORNERS;
+    if (indices && token_is_exactly(element->name, "tristrips"))
+        return PLY_STRIPS;
     return PLY_IGNORED;
 }
 
@@ -138,7 +141,8 @@ static bool check_property(struct mesh_text *text, const struct ply_header *head
             return text_complain(text, at, "there is a second property '%s'",
                                  token_show(other->name).text);
     }
-    if (property->role == PLY_CORNERS && !(property->is_list && ply_type_is_whole(property->type)))
+    bool indices = property->role == PLY_CORNERS || property->role == PLY_STRIPS;
+    if (indices && !(property->is_list && ply_type_is_whole(property->type)))
         return text_complain(text, at, "'%s' must be a list of whole numbers",
                              token_show(property->name).text);
     if (property->role < PLY_CORNERS && property->is_list)
@@ -222,12 +226,14 @@ static bool check_roles(struct mesh_text *text, const struct ply_header *header,
     static const char *const missing[] = {
         [PLY_X] = "the element 'vertex' with its property 'x' is missing",
         [PLY_Y] = "the property 'y' of the element 'vertex' is missing",
-        [PLY_Z] = "the property 'z' of the element 'vertex' is missing",
-        [PLY_CORNERS] = "the element 'face' with its list 'vertex_indices' is missing"};
-    for (int role = PLY_X; role <= PLY_CORNERS; ++role)
+        [PLY_Z] = "the property 'z' of the element 'vertex' is missing"};
+    for (int role = PLY_X; role <= PLY_Z; ++role)
         if (!has_role(header, (enum ply_role)role))
             return text_complain(text, at, "%s", missing[role]);
-    return true;
+    return has_role(header, PLY_CORNERS) || has_role(header, PLY_STRIPS) ||
+           text_complain(text, at,
+                         "the element 'face' or 'tristrips' with its list 'vertex_indices' is "
+                         "missing");
 }
 
 bool ply_header_read(struct mesh_text *text, struct ply_header *header)

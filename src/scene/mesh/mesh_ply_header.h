@@ -19,7 +19,7 @@ enum ply_type {
 };
 
 // What a property means to a mesh.
-enum ply_role { PLY_X, PLY_Y, PLY_Z, PLY_CORNERS, PLY_IGNORED };
+enum ply_role { PLY_X, PLY_Y, PLY_Z, PLY_CORNERS, PLY_STRIPS, PLY_IGNORED };
 
 struct ply_property {
     struct token name;
