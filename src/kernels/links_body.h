@@ -58,6 +58,7 @@ WIDE_INLINE struct link_wide link_reach(const struct link_row *row, long i, long
 
 struct link_state {
     wide square, length, rest, along, inverse; // along: d.w; inverse: 1/m_a + 1/m_b
+    wide rounding; // of the length at the substep's start, of a rigid link
     wide lambda;
     wide_mask valid; // is there, is whole
 };
@@ -67,6 +68,8 @@ WIDE_INLINE wide link_pull(const struct link_row *row, const struct link_state *
 {
     const struct link_law *law = &row->law;
     wide stretch = wide_subtract(it->length, it->rest);
+    if (rich && law->rounding > 0)
+        stretch = wide_subtract(stretch, it->rounding);
     wide damping = wide_multiply(wide_set(law->damping), it->along);
     wide elastic = wide_multiply(wide_set(law->elastic), stretch);
     if (rich && law->one_sided)
@@ -84,6 +87,31 @@ WIDE_INLINE wide link_pull(const struct link_row *row, const struct link_state *
         pull = wide_multiply(side, wide_max(wide_multiply(side, pull), least));
     }
     return wide_keep(wide_both(it->valid, wide_positive(divisor)), pull);
+}
+
+WIDE_INLINE wide link_size(wide a)
+{
+    return wide_max(a, wide_subtract(wide_set(0), a));
+}
+
+// The part of |x_a - x_b| - L0 that rounding explains (links.h): between -r and r.
+WIDE_INLINE wide link_rounding(const struct link_row *row, long i, long left, wide rest)
+{
+    const struct state *s = row->state;
+    const int64_t a = row->a + i, b = row->b + i;
+    const struct link_wide place = {wide_load_first(s->x + a, left),
+                                    wide_load_first(s->y + a, left),
+                                    wide_load_first(s->z + a, left)};
+    const struct link_wide d = {wide_subtract(place.x, wide_load_first(s->x + b, left)),
+                                wide_subtract(place.y, wide_load_first(s->y + b, left)),
+                                wide_subtract(place.z, wide_load_first(s->z + b, left))};
+    wide error = wide_subtract(wide_sqrt(link_dot(&d, &d)), rest);
+    wide size = wide_add(wide_add(link_size(place.x), link_size(place.y)),
+                         wide_add(link_size(place.z), rest));
+    wide most = wide_multiply(wide_set(row->law.rounding), size);
+    wide least = wide_subtract(wide_set(0), most);
+    wide below = wide_max(wide_subtract(wide_set(0), error), least); // -min(error, most)
+    return wide_max(wide_subtract(wide_set(0), below), least);
 }
 
 WIDE_INLINE wide_mask link_valid(const struct link_row *row, long i, wide_mask chosen, bool rich)
@@ -130,6 +158,8 @@ WIDE_INLINE struct link_wide link_solve(const struct link_row *row, long i, wide
     it.rest = rich && row->rest_lengths ? wide_load_first(row->rest_lengths + i, left)
                                         : wide_set(row->rest_length);
     it.inverse = wide_add(a->inverse_mass, b->inverse_mass);
+    if (rich && row->law.rounding > 0)
+        it.rounding = link_rounding(row, i, left, it.rest);
     it.valid = link_valid(row, i, chosen, rich);
     it.lambda = rich && row->multipliers && !starts ? wide_load_first(row->multipliers + i, left)
                                                     : wide_set(0);
@@ -221,7 +251,7 @@ void GRID_NAME(grid_links)(const struct link_row *given)
 {
     const struct link_row own = *given, *row = &own; // a copy, which no store can change
     bool rich = row->multipliers || row->broken || row->rest_lengths || row->law.one_sided ||
-                row->law.across > 0;
+                row->law.across > 0 || row->law.rounding > 0;
     if (row->along == 0 && !rich) {
         links_to_other_row(row, false);
     } else if (row->along == 0) {

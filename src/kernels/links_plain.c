@@ -6,9 +6,24 @@ struct link {
     real x, y, z;    // d, from b to a at the end of the substep
     real wx, wy, wz; // v_a - v_b
     real square, length, rest;
-    real along;   // d.w
-    real inverse; // 1/m_a + 1/m_b
+    real along;    // d.w
+    real inverse;  // 1/m_a + 1/m_b
+    real rounding; // of a rigid link's length at the substep's start
 };
+
+// The part of |x_a - x_b| - L0 that rounding explains: between -r and r.
+static real link_rounding(const struct system *system, const struct link_law *law, size_t i,
+                          real rest)
+{
+    const struct state *s = system->state;
+    uint32_t a = system->constants->spring_nodes[i][0], b = system->constants->spring_nodes[i][1];
+    real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
+    real error = real_sqrt(dx * dx + dy * dy + dz * dz) - rest;
+    real size = (real_abs(s->x[a]) + real_abs(s->y[a])) + (real_abs(s->z[a]) + rest);
+    real most = law->rounding * size;
+    real below = error < most ? error : most;
+    return below > -most ? below : -most;
+}
 
 static struct link link_at(const struct system *system, size_t i, double step)
 {
@@ -32,7 +47,7 @@ static struct link link_at(const struct system *system, size_t i, double step)
 // What the ends get along d for each unit of inverse mass: -(change of lambda) / (h L).
 static real link_pull(const struct link_law *law, const struct link *it, real lambda)
 {
-    real stretch = it->length - it->rest;
+    real stretch = it->length - it->rest - it->rounding;
     bool slack = law->one_sided && !(law->side * stretch > 0);
     real damping = slack ? 0 : law->damping * it->along;
     real wanted = (law->elastic * stretch + law->give * lambda) * it->length + damping;
@@ -87,6 +102,8 @@ void REAL_NAME(links_plain)(const struct system *system, const void *argument,
             law = link_law_of(material, pass->step);
         known = material;
         struct link it = link_at(system, i, pass->step);
+        if (law.rounding > 0)
+            it.rounding = link_rounding(system, &law, i, it.rest);
         real lambda = s->multiplier && !pass->first ? s->multiplier[i] : 0;
         real pull = link_pull(&law, &it, lambda);
         if (s->multiplier)
