@@ -229,6 +229,8 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
         .dt = scene->simulation.dt_auto ? 0 : scene->simulation.dt,
         .isa = solver->isa,
         .threads = solver->threads,
+        .account_work =
+            wanted->budget == BUDGET_OF_SCENE ? scene->output.work : wanted->budget == BUDGET_ON,
         .tolerant = wanted->tolerant,
     };
     if (status == TAUT_OK) {

@@ -42,7 +42,12 @@ struct taut_solver {
     double step_seconds; // wall time spent in steps, the account of work excluded
 };
 
-// Settings of a solver beyond taut_config, for tests.
+// Whether a solver keeps the energy budget (work of damping, drag, friction, wind and drives),
+// which takes a pass over all springs each step and rules out the kernels that fuse forces and
+// motion.
+enum energy_budget { BUDGET_OF_SCENE, BUDGET_OFF, BUDGET_ON }; // of scene: output.work
+
+// Settings of a solver beyond taut_config.
 struct solver_options {
     taut_config config;
     struct plan_options plan; // .reference is set from config.kernel
@@ -54,6 +59,7 @@ struct solver_options {
     // Bytes that the caller is going to hold beside the solver: before anything is built, it is
     // found out whether there is memory for all of it (solver_memory.h).
     double beside;
+    enum energy_budget budget;
     bool tolerant; // only values that are not finite end a run: the caller judges its energies
     // Receives what the builders find in the scene; NULL: the first finding becomes the error.
     struct diagnostics *diagnostics;

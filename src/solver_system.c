@@ -59,7 +59,6 @@ static struct settings settings_of(const taut_scene *scene)
         .substeps = (int)simulation->substeps,
         .iterations = (int)simulation->iterations,
         .projects = any_projection(scene),
-        .account_work = scene->output.work,
         .implicit = simulation->implicit,
     };
 }
@@ -142,6 +141,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
         plan->reference ? &REAL_NAME(kernels_reference) : REAL_NAME(kernels_for)(options->isa);
     system->settings = settings_of(options->scene);
     system->settings.tolerant = options->tolerant;
+    system->settings.account_work = options->account_work;
     set_dt(system, options->dt);
     struct state_needs needs = needs_of(&system->settings, topology, plan->grid_count > 0,
                                         ring_tiles(plan, topology->body_count) > 0);

@@ -19,6 +19,7 @@ struct system_options {
     enum isa isa;
     int threads;
     struct team *team; // to fill large arrays with; may be NULL
+    bool account_work; // keep the energy budget
     bool tolerant;     // only values that are not finite are a divergence
 };
 

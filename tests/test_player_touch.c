@@ -263,6 +263,7 @@ static void test_the_past_is_kept(void **state)
 {
     (void)state;
     struct player *player = player_of("flag.yaml", small_flag);
+    player_energies(player, true);
     player_play(player, true);
     while (player_history_count(player) < 10 || player_rows(player, NULL, 0) > 0)
         nap();
@@ -296,10 +297,15 @@ static void test_energies_are_kept(void **state)
 {
     (void)state;
     struct player *player = player_of("ball-floor.yaml", none);
+    struct player_row rows[8];
+    step(player, 20);
+    newest(player);
+    assert_int_equal(player_rows(player, rows, 8), 0); // nobody wants them
+    assert_true(player_moment(player)->energy.total == 0);
+    player_energies(player, true);
     for (int i = 0; i < 5; i++)
         step(player, 20);
     newest(player);
-    struct player_row rows[8];
     size_t count = player_rows(player, rows, 8);
     assert_true(count >= 2);
     for (size_t i = 1; i < count; i++)
@@ -317,6 +323,76 @@ static void test_energies_are_kept(void **state)
     player_free(player);
 }
 
+// ---- The energy budget
+
+static double sum_of(const struct player_budget *budget)
+{
+    double sum = budget->unexplained;
+    for (int cause = 0; cause < WORK_CAUSES; cause++)
+        sum += budget->work[cause];
+    return sum;
+}
+
+static void test_the_budget_is_kept_on_request(void **state)
+{
+    (void)state;
+    struct player *player = player_of("flag.yaml", small_flag);
+    taut_solver *plain = plain_of("flag.yaml", small_flag); // keeps it all the time
+    assert_false(step(player, 300).budget.kept);
+    double began = status_of(player).time;
+    advance(plain, 300);
+    taut_energy before = energy_of(plain);
+    const struct work_account *work = plain->functions->work(plain->system);
+    double wind = work->done[WORK_WIND], damping = work->done[WORK_DAMPING];
+    player_budget(player, true);
+    struct player_status status = settle(player);
+    assert_true(status.budget.kept && status.budget.since == began && status.step == 300);
+    step(player, 400);
+    newest(player);
+    status = status_of(player);
+    advance(plain, 400);
+    assert_same_moment(&player_moment(player)->moment, plain); // the motion is the same to the bit
+    double change = energy_of(plain).total - before.total;
+    assert_float_equal(status.budget.change, change, 1e-9);
+    assert_float_equal(status.budget.work[WORK_WIND], work->done[WORK_WIND] - wind, 1e-9);
+    assert_float_equal(status.budget.work[WORK_DAMPING], damping - work->done[WORK_DAMPING], 1e-9);
+    assert_true(status.budget.work[WORK_WIND] > 0 && status.budget.work[WORK_DAMPING] < 0);
+    assert_float_equal(sum_of(&status.budget), change, 1e-9);
+    // A change of a parameter begins it anew, and so does a reset; nobody keeps it in the end.
+    player_set(player, "environment.gravity", "[0, -5, 0]");
+    status = settle(player);
+    assert_true(status.budget.kept && status.budget.since == status.time && status.time > 0);
+    player_reset(player);
+    status = settle(player);
+    assert_true(status.budget.kept && status.budget.since == 0);
+    player_budget(player, false);
+    assert_false(settle(player).budget.kept);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+// What a run loses before the budget is asked for is no part of it.
+static void test_the_budget_leaves_out_what_was_before(void **state)
+{
+    (void)state;
+    struct player *player = player_of("rope-breaks.yaml", none);
+    while (step(player, 200).broken == 0)
+        ;
+    player_budget(player, true);
+    step(player, 1);
+    newest(player);
+    struct player_status status = status_of(player);
+    taut_solver *plain = plain_of("rope-breaks.yaml", none);
+    advance(plain, status.step - 1);
+    double lost = plain->functions->work(plain->system)->done[WORK_BREAKING];
+    advance(plain, 1);
+    double more = plain->functions->work(plain->system)->done[WORK_BREAKING] - lost;
+    assert_true(lost > 0);
+    assert_float_equal(status.budget.work[WORK_BREAKING], -more, 1e-9 * lost);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +404,8 @@ int main(void)
         cmocka_unit_test(test_a_cut_cloth_falls_apart),
         cmocka_unit_test(test_the_past_is_kept),
         cmocka_unit_test(test_energies_are_kept),
+        cmocka_unit_test(test_the_budget_is_kept_on_request),
+        cmocka_unit_test(test_the_budget_leaves_out_what_was_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

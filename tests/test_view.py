@@ -171,7 +171,19 @@ def pull_the_cloth(screen, taut, folder):
     window.close()
 
 
-TESTS = [pull_the_cloth, drag_a_sphere_into_the_jelly, lead_the_rope_by_keys, cut_the_cloth,
+def show_the_energy_budget(screen, taut, folder):
+    window = Window(screen, taut, os.path.join(SCENES, "flag.yaml"))
+    before = window.until(lambda now: now["time"] > 0.1, "it plays")
+    assert before["budget_since"] is None, "nobody asked for the energy budget"
+    window.click("plots.budget")
+    kept = window.until(lambda now: now["budget_since"] is not None, "the budget is kept")
+    assert kept["budget_since"] >= before["time"], "it begins when it is asked for"
+    screen.do("mousemove", 600, 500, "key", "p")
+    window.until(lambda now: now["budget_since"] is None, "nothing shows it any more")
+    window.close()
+
+
+TESTS = [show_the_energy_budget, pull_the_cloth, drag_a_sphere_into_the_jelly, lead_the_rope_by_keys, cut_the_cloth,
          change_the_wind_by_a_slider, keys_and_buttons]
 
 

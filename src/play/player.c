@@ -205,6 +205,16 @@ void player_strains(struct player *player, bool wanted)
     ask(player, (struct request){.type = REQUEST_STRAINS, .wanted = wanted});
 }
 
+void player_energies(struct player *player, bool wanted)
+{
+    ask(player, (struct request){.type = REQUEST_ENERGIES, .wanted = wanted});
+}
+
+void player_budget(struct player *player, bool wanted)
+{
+    ask(player, (struct request){.type = REQUEST_BUDGET, .wanted = wanted});
+}
+
 void player_set(struct player *player, const char *path, const char *value)
 {
     ask_text(player, REQUEST_SET, text_format("%s=%s", path, value));

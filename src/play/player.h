@@ -7,6 +7,7 @@
 #define TAUT_PLAY_PLAYER_H
 
 #include "picture/subject.h"
+#include "state/account.h"
 
 struct player;
 
@@ -30,7 +31,7 @@ void player_free(struct player *player);
 
 struct player_moment {
     struct subject_moment moment;
-    taut_energy energy;    // J
+    taut_energy energy;    // J, where energies are wanted (player_energies), as of the last look
     const double *volumes; // a body
     uint64_t generation;   // of the subject it belongs to
 };
@@ -43,6 +44,16 @@ const struct subject *player_subject(const struct player *player);
 const taut_scene *player_scene(const struct player *player); // with all changes so far
 // These changes of the scene's file, PATH=VALUE as --set takes them.
 const char *const *player_changes(const struct player *player, size_t *count);
+
+// Where energy came from and went since the balance was begun: when it was asked for, and again
+// with every reset and every change of a parameter, which changes energies by itself.
+struct player_budget {
+    bool kept;
+    double since;             // s
+    double change;            // J, of the total energy
+    double work[WORK_CAUSES]; // J, of what brings energy above 0, of what takes it below
+    double unexplained;       // J: the error of the integrator, and the work of the mouse
+};
 
 struct player_status {
     double speed_wanted; // simulated seconds a second; INFINITY: as fast as it goes
@@ -61,11 +72,13 @@ struct player_status {
     bool failed;         // the run diverged or collapsed; reset, or change something
     bool critical_fresh; // it is sharp; else a bound that is certain, found in the meantime
     bool published;      // the newest moment shows all of this
-    char message[512];   // what the last thing asked for came to, where it failed; else empty
+    struct player_budget budget;
+    char message[512]; // what the last thing asked for came to, where it failed; else empty
 };
 void player_status(struct player *player, struct player_status *status);
 
-// Energies and volumes of the recent past, oldest first; returns how many rows were written.
+// Energies and volumes of the recent past, of the time in which they were wanted, oldest first;
+// returns how many rows were written.
 struct player_row {
     double time;
     taut_energy energy;
@@ -82,6 +95,10 @@ void player_reset(struct player *player);                // to t = 0, with the p
 void player_open(struct player *player,
                  const char *scene_path);                // another scene, on failure the old
 void player_strains(struct player *player, bool wanted); // whether moments have strains
+
+void player_energies(struct player *player, bool wanted); // whether they are evaluated
+// Whether the energy budget is kept; it makes steps some times as long (docs/viewer.md).
+void player_budget(struct player *player, bool wanted);
 
 // Changes a key of the scene (as --set does) and goes on from the present state; topology that the
 // key changes (bodies.NAME.nodes) is built anew, at t = 0. Many changes of one key in a row count

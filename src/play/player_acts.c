@@ -88,6 +88,7 @@ static void take_over(struct player *player, struct show *next, bool goes_on)
     if (!goes_on)
         player->steps_asked = 0;
     player->next_look = player->next_frame = 0;
+    player_begin_budget(player);
     player_forget_critical(player);
     pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
 }
@@ -98,7 +99,9 @@ static taut_status play_scene(struct player *player, taut_scene *scene,
                               const struct changes *changes, const struct solver_cuts *cuts,
                               bool goes_on, struct diagnostics *diagnostics, taut_error *error)
 {
-    struct solver_options options = {.config = player->config, .diagnostics = diagnostics};
+    struct solver_options options = {.config = player->config,
+                                     .budget = player->budget_wanted ? BUDGET_ON : BUDGET_OFF,
+                                     .diagnostics = diagnostics};
     struct show next;
     taut_status status = show_make(&next, scene, changes, cuts, &options, error);
     if (status != TAUT_OK)
@@ -245,6 +248,21 @@ static void set_threads(struct player *player, int threads)
                     : play_again(player, &player->show.changes, &player->show.cuts, true, &error);
     if (status != TAUT_OK)
         player->config.threads = before;
+    player->seconds_per_step = 0;
+    say_outcome(player, &error);
+}
+
+// A solver either keeps the budget or fuses forces and motion: another one goes on.
+static void set_budget(struct player *player, bool wanted)
+{
+    taut_error error = {0};
+    if (wanted == player->budget_wanted)
+        return;
+    player->budget_wanted = wanted;
+    if (player->failed)
+        return; // the next solver has it
+    if (play_again(player, &player->show.changes, &player->show.cuts, true, &error) != TAUT_OK)
+        player->budget_wanted = !wanted;
     player->seconds_per_step = 0;
     say_outcome(player, &error);
 }
@@ -426,6 +444,12 @@ static void act(struct player *player, const struct request *request)
         break;
     case REQUEST_STRAINS:
         player->strains = request->wanted;
+        break;
+    case REQUEST_ENERGIES:
+        player->energies = request->wanted;
+        break;
+    case REQUEST_BUDGET:
+        set_budget(player, request->wanted);
         break;
     case REQUEST_SET:
         set(player, request, 1);

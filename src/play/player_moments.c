@@ -14,11 +14,47 @@ static const double MOMENTS_TAKE = 30, STRAINS_TAKE = 10, ENERGIES_TAKE = 100;
 
 // ---- Moments
 
+static bool brings_energy(enum work_cause cause)
+{
+    return cause == WORK_WIND || cause == WORK_DRIVES || cause == WORK_INFLATION;
+}
+
+static void take_budget(struct player *player)
+{
+    const taut_solver *solver = player->show.solver;
+    const struct work_account *work = solver->functions->work(solver->system);
+    struct player_budget *budget = &player->budget;
+    if (!work || !budget->kept)
+        return;
+    budget->change = budget->unexplained = player->energy.total - player->budget_energy;
+    for (int cause = 0; cause < WORK_CAUSES; cause++) {
+        double done = work->done[cause] - player->budget_work[cause];
+        budget->work[cause] = brings_energy((enum work_cause)cause) ? done : -done;
+        budget->unexplained -= budget->work[cause];
+    }
+}
+
+void player_begin_budget(struct player *player)
+{
+    taut_solver *solver = player->show.solver;
+    player->budget = (struct player_budget){.since = taut_solver_time(solver)};
+    if (!player->budget_wanted || player->failed)
+        return;
+    solver_look(solver, false, &player->energy);
+    const struct work_account *work = solver->functions->work(solver->system);
+    if (!work)
+        return;
+    player->budget.kept = true;
+    player->budget_energy = player->energy.total;
+    memcpy(player->budget_work, work->done, sizeof player->budget_work);
+}
+
 static void take_energies(struct player *player)
 {
     double begin = clock_seconds();
     taut_solver *solver = player->show.solver;
     solver_look(solver, false, &player->energy);
+    take_budget(player);
     double cost = clock_seconds() - begin;
     player->next_look = begin + fmax(player->frame_seconds, ENERGIES_TAKE * cost);
     player->volume = 0;
@@ -67,7 +103,8 @@ void player_publish(struct player *player)
     struct show *show = &player->show;
     uint64_t step = taut_solver_step_count(show->solver);
     bool goes = player->playing || player->steps_asked > 0;
-    if (now >= player->next_look || !goes)
+    bool looks = player->energies || player->budget.kept;
+    if (looks && (now >= player->next_look || !goes))
         take_energies(player);
     double begin = clock_seconds();
     bool room = player->strains || show->solver->topology->any_breaks;
@@ -138,6 +175,7 @@ void player_tell(struct player *player)
         .broken = taut_solver_broken_count(solver),
         .failed = player->failed,
         .published = !player->changed,
+        .budget = player->budget,
     };
     pthread_mutex_lock(&player->lock);
     struct player_status *told = &player->told;

@@ -42,7 +42,11 @@ struct player {
     double record_at;      // which is to be mended then, s
     double record_seconds; // what that took last; 0: it has not been done
     struct pace pace;
-    bool playing, strains;
+    bool playing, strains, energies;
+    bool budget_wanted;
+    struct player_budget budget;     // as of the last look; not kept where it is not wanted
+    double budget_energy;            // J, when it began
+    double budget_work[WORK_CAUSES]; // as the solver counts it, when it began
     bool failed;
     bool played_when_failed; // so that it plays again once it can
     uint64_t steps_asked;    // single steps
@@ -77,6 +81,9 @@ void player_record(struct player *player);
 
 // Publishes the present moment.
 void player_publish(struct player *player);
+
+// Begins the balance of energies at the present moment, if one is wanted.
+void player_begin_budget(struct player *player);
 
 // Brings up to now what everybody may know.
 void player_tell(struct player *player);

@@ -60,6 +60,8 @@ static bool replaces(const struct request *later, const struct request *earlier)
     switch (later->type) {
     case REQUEST_SPEED:
     case REQUEST_STRAINS:
+    case REQUEST_ENERGIES:
+    case REQUEST_BUDGET:
     case REQUEST_THREADS:
     case REQUEST_HAND:
         return true;
@@ -81,6 +83,8 @@ static bool may_be_passed(const struct request *earlier, const struct request *l
     switch (earlier->type) {
     case REQUEST_SPEED:
     case REQUEST_STRAINS:
+    case REQUEST_ENERGIES:
+    case REQUEST_BUDGET:
     case REQUEST_THREADS:
     case REQUEST_HAND:
     case REQUEST_SPHERE:

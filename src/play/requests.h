@@ -16,6 +16,8 @@ enum request_type {
     REQUEST_RESET,
     REQUEST_OPEN,
     REQUEST_STRAINS,
+    REQUEST_ENERGIES,
+    REQUEST_BUDGET,
     REQUEST_SET,
     REQUEST_THREADS,
     REQUEST_HAND, // pulls, or lets go
@@ -28,7 +30,7 @@ enum request_type {
 
 struct request {
     enum request_type type;
-    bool wanted;     // PLAY, STRAINS; HAND: pulls; SPHERE: is held
+    bool wanted;     // PLAY, STRAINS, ENERGIES, BUDGET; HAND: pulls; SPHERE: is held
     uint64_t number; // STEP: how many; THREADS; SPHERE, SCALE: the collider; HAND, LEAD: the node;
                      // CUT: the origin of its setting
     double value;    // SPEED; SCALE: the radius

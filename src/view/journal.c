@@ -101,6 +101,8 @@ static void print_status(FILE *out, const struct player_status *status)
     print_number(out, "dt", status->dt);
     print_number(out, "critical_dt", status->critical_dt);
     print_number(out, "speed", status->speed);
+    print_number(out, "budget_since", status->budget.kept ? status->budget.since : NAN);
+    print_number(out, "unexplained", status->budget.kept ? status->budget.unexplained : NAN);
     print_number(out, "springs_per_second", status->spring_updates_per_second);
     fputs("\"message\":", out);
     print_text(out, status->message);

@@ -71,6 +71,18 @@ static void want_strains(struct view *view)
     view->strains_wanted = wanted;
 }
 
+// Nothing is evaluated that nothing shows.
+static void want_energies(struct view *view)
+{
+    bool energies = view->layout.plots, budget = energies && view->budget;
+    if (energies != view->energies_wanted)
+        player_energies(view->player, energies);
+    if (budget != view->budget_wanted)
+        player_budget(view->player, budget);
+    view->energies_wanted = energies;
+    view->budget_wanted = budget;
+}
+
 // ---- A frame
 
 // Whether one event is the press that ends by the other. Letters that are typed are told apart by
@@ -168,6 +180,7 @@ static taut_status run(struct view *view, const struct view_options *options, ta
         view->scene_stale = view->scene_stale || (fresh && !view->scrub.active);
         bool news = take_status(view);
         want_strains(view);
+        want_energies(view);
         bool last = is_over(view, options, view->frames + 1);
         bool said = view->banner.text[0] != '\0';
         struct event waiting;

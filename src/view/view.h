@@ -53,7 +53,8 @@ struct view {
     struct screen screen;
     struct camera camera;
     struct render_options looks;
-    bool strains_wanted; // as the player was told
+    bool strains_wanted, energies_wanted, budget_wanted; // as the player was told
+    bool budget;                                         // the user wants to see it
     struct player_status status;
     uint64_t generation; // of the subject that the renderer has; 0: none yet
     const struct subject *subject;
