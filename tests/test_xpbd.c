@@ -288,6 +288,153 @@ static void test_slack_springs_do_nothing(void **state)
         }
 }
 
+// ---- Contacts with penalty colliders
+
+// A node that falls on a plane, by the equations of the step: with v the velocity after gravity and
+// p the depth that it would lead to, D = h (k p - c_n (v + D)) / (m + h^2 k), the absorption only
+// while it still comes in, and not beyond the surface; along it v / (1 + h c_t / m).
+static void test_contact_is_implicit(void **state)
+{
+    (void)state;
+    const double m = 2, k = 5000, absorption = 30, friction = 7, h = 0.02, g = 9.81;
+    for (int iterations = 1; iterations <= 3; iterations += 2) {
+        taut_solver *solver = solver_of(
+            "precision: double\nsimulation: {integrator: xpbd, dt: 0.04, substeps: 2, steps: 1,\n"
+            "  iterations: %d}\nenvironment: {gravity: [0,-9.81,0]}\n"
+            "bodies: [{name: b, type: network, nodes: [[0,0.1,0]], node_mass: [2],\n"
+            "  velocities: [[1.5,-1,0]], springs: []}]\n"
+            "colliders: [{type: plane, point: [0,0,0], normal: [0,1,0], stiffness: 5000,\n"
+            "  friction: 7, absorption: 30}]\n",
+            iterations);
+        double y = 0.1, v = -1, along = 1.5;
+        for (int i = 0; i < 100; i++) {
+            v -= h * g;
+            double depth = -(y + h * v);
+            if (depth > 0) {
+                double kicked = h * k * depth / (m + h * h * k);
+                if (v + kicked < 0)
+                    kicked = h * (k * depth - absorption * v) / (m + h * h * k + h * absorption);
+                v += fmin(kicked, depth / h);
+                along /= 1 + h * friction / m;
+            }
+            y += h * v;
+            if (i % 2 == 0)
+                continue;
+            advance(solver, 1);
+            assert_near(place_of(solver, 0).y, y, 1e-12);
+            assert_near(velocity_of(solver, 0).y, v, 1e-12);
+            assert_near(velocity_of(solver, 0).x, along, 1e-12);
+        }
+        assert_near(y, -m * g / k, 1e-9); // at rest
+        taut_solver_destroy(solver);
+    }
+}
+
+// No stiffness, friction or absorption is too much for a step, and contacts take energy: the rope
+// of 0.1 g a node that diverged at dt = 1/60 with k = 2000; on planes, in a room, on spheres, held
+// at one end, and between two colliders that cannot both have their way.
+static void test_contacts_are_stable(void **state)
+{
+    (void)state;
+    static const char *const colliders[] = {
+        "{type: plane, point: [0,0,0], normal: [0,1,0], %s}",
+        "{type: plane, point: [0,0,0], normal: [0.3,1,0.1], %s},\n"
+        "  {type: plane, point: [0.5,0,0], normal: [-0.8,1,0.1], %s}",
+        "{type: room, min: [0.1,0.2,-0.1], max: [0.9,2,0.1], %s}",
+        "{type: sphere, center: [0.5,0.5,0.01], radius: 0.3, %s}, {type: plane,\n"
+        "  point: [0,0,0], normal: [0,1,0], %s}",
+        "{type: plane, point: [0,0.5,0], normal: [0,1,0], %s},\n"
+        "  {type: plane, point: [0,0.4,0], normal: [0,-1,0], %s}"};
+    static const char *const keys[] = {"stiffness: 1, friction: 1000", "stiffness: 2000",
+                                       "stiffness: 2000, friction: 0.01, absorption: 0.1",
+                                       "stiffness: 1e5, friction: 1000, absorption: 1000",
+                                       "stiffness: 1e9, absorption: 1e6"};
+    for (size_t c = 0; c < sizeof colliders / sizeof colliders[0]; c++)
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+            for (int held = 0; held < 2; held++)
+                for (int iterations = 1; iterations <= 4; iterations += 3) {
+                    char list[400];
+                    snprintf(list, sizeof list, colliders[c], keys[k], keys[k]);
+                    taut_solver *solver = solver_of(
+                        "precision: %s\nsimulation: {integrator: xpbd, dt: 0.016666666666666666,\n"
+                        "  iterations: %d, steps: 1}\nenvironment: {gravity: [0,-9.81,0]}\n"
+                        "bodies: [{name: r, type: rope, from: [0,1,0], to: [1,1.2,0], nodes: 21,\n"
+                        "  node_mass: 0.0001, %sspring: {stiffness: 100}}]\ncolliders: [%s]\n",
+                        c % 2 ? "single" : "double", iterations, held ? "pins: [first], " : "",
+                        list);
+                    // One iteration leaves springs unsolved: the energy of a rope that is held, or
+                    // that friction stops at one end, grows to 1.2 times that at the start in
+                    // between, the former without any collider as well.
+                    const double start = energy_of(solver).total, most = 1.5 * start;
+                    for (int i = 0; i < 60; i++) {
+                        taut_error error = {0};
+                        if (taut_solver_step(solver, 5, &error) != TAUT_OK)
+                            fail_msg("%s: %s", list, error.text);
+                        double total = energy_of(solver).total;
+                        if (total > most)
+                            fail_msg("%s: the energy grows from %g to %g J", list, start, total);
+                    }
+                    assert_true(energy_of(solver).total < start);
+                    taut_solver_destroy(solver);
+                }
+}
+
+// A stiff sphere that comes in at 3 m/s pushes a sheet of light nodes before it, and no faster.
+static void test_a_moving_sphere_pushes(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        "simulation: {integrator: xpbd, dt: 0.01, steps: 1}\n"
+        "bodies: [{name: c, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,1,0], nodes: [21,21],\n"
+        "  node_mass: 0.0001, springs: {structural: {stiffness: 50, damping: 0.01}}}]\n"
+        "colliders: [{type: sphere, center: [0.5,0.5,-0.6], radius: 0.4, stiffness: 1e5,\n"
+        "  absorption: 100, friction: 0.001, velocity: [0,0,3]}]\n");
+    advance(solver, 100); // the sphere's front is at z = -0.2 + 3
+    for (uint64_t i = 0; i < 441; i++) {
+        vec3 velocity = velocity_of(solver, i);
+        assert_true(vec3_length(velocity) < 12);
+    }
+    assert_near(place_of(solver, 220).z, 2.8, 0.05);
+    assert_near(velocity_of(solver, 220).z, 3, 0.3);
+    taut_solver_destroy(solver);
+}
+
+// Air drag beyond h c / m = 1 is implicit in what goes beyond: with a = h c / m, v' = (v - v + h g)
+// / (1 + (a - 1)) = h g / a, so the terminal speed m g / c at once; and a hanging weight is held.
+static void test_drag_at_any_step(void **state)
+{
+    (void)state;
+    for (int collider = 0; collider < 2; collider++) { // with one there are forces, without none
+        taut_solver *solver = solver_of(
+            HEADER("xpbd, substeps: 1",
+                   "0.5") "environment: {gravity: [0,-9.81,0], air_drag: 100}\n"
+                          "bodies: [{name: b, type: network, nodes: [[0,0,0]],\n"
+                          "  node_mass: [2], velocities: [[3,0,0]], springs: []}]\n"
+                          "%s",
+            collider
+                ? "colliders: [{type: plane, point: [0,-99,0], normal: [0,1,0], stiffness: 1}]\n"
+                : "");
+        for (int i = 0; i < 8; i++) {
+            advance(solver, 1);
+            assert_vector_near(velocity_of(solver, 0), vec3_make(0, -2 * 9.81 / 100, 0), 1e-12);
+        }
+        taut_solver_destroy(solver);
+    }
+}
+
+static void test_strong_drag_at_equilibrium(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        HEADER("xpbd, substeps: 1",
+               "0.5") "environment: {gravity: [0,-9.81,0], air_drag: 100}\n"
+                      "bodies: [{name: b, type: network, nodes: [[0,0,0],[0,-1,0]], pins: [0],\n"
+                      "  node_mass: [2,2], springs: [[0,1,{stiffness: 50}]]}]\n");
+    advance(solver, 1000);
+    assert_near(place_of(solver, 1).y, -1 - 2 * 9.81 / 50, 1e-9);
+    taut_solver_destroy(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +448,11 @@ int main(void)
         cmocka_unit_test(test_drives_tow_rigid_links),
         cmocka_unit_test(test_momentum_is_kept),
         cmocka_unit_test(test_slack_springs_do_nothing),
+        cmocka_unit_test(test_contact_is_implicit),
+        cmocka_unit_test(test_contacts_are_stable),
+        cmocka_unit_test(test_a_moving_sphere_pushes),
+        cmocka_unit_test(test_drag_at_any_step),
+        cmocka_unit_test(test_strong_drag_at_equilibrium),
     };
     return cmocka_run_group_tests_name("xpbd", tests, NULL, NULL);
 }

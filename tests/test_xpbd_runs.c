@@ -25,6 +25,15 @@
     "  pins: [first], links: skip, springs: {chain: {law: rigid},\n"                               \
     "  skip: {stiffness: 10, damping: 0.01}}}]\n"
 
+#define DROPPED                                                                                    \
+    "environment: {gravity: [0,-9.81,0], air_drag: 0.001}\n"                                       \
+    "bodies: [{name: b, type: lattice, origin: [0,0.02,0], nodes: [11,17,16], spacing: 0.1,\n"     \
+    "  mass: 5, springs: {k1: {stiffness: 900}, k2: {stiffness: 400}}}]\n"                         \
+    "colliders: [{type: plane, point: [0,0,0], normal: [0,1,0], stiffness: 1e5, friction: 3,\n"    \
+    "  absorption: 2}, {type: sphere, center: [0.5,0.3,0.2], radius: 0.25, velocity: [0,1,0],\n"   \
+    "  stiffness: 1e4, friction: 1}, {type: room, min: [0.05,-1,0.01], max: [1.2,9,1.4],\n"        \
+    "  stiffness: 1e6}]\n"
+
 struct run {
     const char *text;
     const char *precision;
@@ -51,8 +60,8 @@ static uint64_t hash_of_run(const void *context, const struct solver_options *op
 static void test_same_bits(void **state)
 {
     (void)state;
-    static const char *const texts[] = {CLOTH, LATTICE, ROPE};
-    for (int t = 0; t < 3; t++)
+    static const char *const texts[] = {CLOTH, LATTICE, ROPE, DROPPED};
+    for (int t = 0; t < 4; t++)
         for (int precision = 0; precision < 2; precision++) {
             struct run run = {texts[t], precision ? "double" : "single", 1 + 2 * precision};
             assert_same_hashes(hash_of_run, &run);

@@ -116,8 +116,6 @@ void REAL_NAME(forces_outside)(struct system *system, struct moment moment,
     stage_end(&system->clock, STAGE_WIND, worker);
     REAL_NAME(pressure_add)(system, moment, worker);
     stage_end(&system->clock, STAGE_PRESSURE, worker);
-    REAL_NAME(colliders_add)(system, moment.time, worker);
-    stage_end(&system->clock, STAGE_COLLIDERS, worker);
     struct finish_range range = {
         .first = (int64_t)share.first, .count = (long)(share.end - share.first), .loaded = true};
     if (range.count > 0)

@@ -14,8 +14,9 @@ void REAL_NAME(forces_evaluate)(struct system *system, struct moment moment,
 void REAL_NAME(forces_look)(struct system *system, struct moment moment,
                             const struct worker *worker);
 
-// fx, fy, fz := all forces but those of springs. A worker's own share of the nodes (node_share) is
-// ready for it when this returns, without a barrier at the end; the others' need not be.
+// fx, fy, fz := all forces but those of springs and colliders. A worker's own share of the nodes
+// (node_share) is ready for it when this returns, without a barrier at the end; the others' need
+// not be.
 void REAL_NAME(forces_outside)(struct system *system, struct moment moment,
                                const struct worker *worker);
 
