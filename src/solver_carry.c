@@ -259,6 +259,47 @@ static void take_forces(struct system *system, struct carried *carried, const st
     worker_barrier(worker);
 }
 
+// ---- What nodes touch
+
+// Where the state keeps who touches a collider; NULL where it does not project.
+static uint8_t *touching_of(const struct system *system, size_t collider)
+{
+    const struct scene_collider *colliders = system->topology->colliders;
+    uint8_t *touching = system->state->touching;
+    if (colliders[collider].response != RESPONSE_PROJECT)
+        return NULL;
+    for (size_t c = 0; c < collider; c++)
+        if (colliders[c].response == RESPONSE_PROJECT)
+            touching += system->state->nodes;
+    return touching;
+}
+
+static void take_touching(const struct system *system, struct carried *carried)
+{
+    const uint64_t nodes = system->state->nodes;
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        const uint8_t *touching = touching_of(system, c);
+        for (uint64_t node = 0; touching && node < nodes; node++)
+            carried->touching[c * nodes + node] =
+                touching[topology_node_inside(system->topology, node)];
+    }
+}
+
+// Of colliders that are new, or have another shape, what colliders_start has found stays.
+static void put_touching(struct system *system, const struct carried *carried)
+{
+    const uint64_t nodes = system->state->nodes;
+    const struct topology *topology = system->topology, *before = carried->topology;
+    for (size_t c = 0; c < topology->collider_count && c < (size_t)carried->colliders; c++) {
+        uint8_t *touching = touching_of(system, c);
+        if (!touching || before->colliders[c].response != RESPONSE_PROJECT ||
+            before->colliders[c].type != topology->colliders[c].type)
+            continue;
+        for (uint64_t node = 0; node < nodes; node++)
+            touching[topology_node_inside(topology, node)] = carried->touching[c * nodes + node];
+    }
+}
+
 void REAL_NAME(carry_take)(struct system *system, struct carried *carried,
                            const struct worker *worker)
 {
@@ -286,6 +327,7 @@ void REAL_NAME(carry_take)(struct system *system, struct carried *carried,
         carried->collider_since[c] = s->collider_since[c];
         carried->collider_radius[c] = s->collider_radius[c];
     }
+    take_touching(system, carried);
     carried->step = s->step;
     carried->memory_from = s->memory_from;
     carried->forces_current = s->forces_current;
@@ -300,7 +342,7 @@ static void put_all(struct system *system, struct carried *carried)
     struct state *s = system->state;
     s->step = carried->step;
     s->memory_from = carried->step;
-    s->forces_current = s->forces_zero = false;
+    s->forces_current = s->forces_zero = s->grid_forces_zero = false;
     system->settings.dt_time = carried->since_time;
     system->settings.dt_step = carried->since_step;
     put_leads(system, carried); // before the velocities: these may be stopped by a plane
@@ -382,6 +424,10 @@ void REAL_NAME(carry_put)(struct system *system, struct carried *carried,
         put_all(system, carried);
         put_memory(system, carried);
     }
+    worker_barrier(worker);
+    REAL_NAME(colliders_start)(system, step_time(system, system->state->step), worker);
+    if (worker->index == 0)
+        put_touching(system, carried);
     worker_barrier(worker);
     go_on(system, carried, worker);
     taut_energy energy = {0};

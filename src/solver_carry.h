@@ -35,12 +35,15 @@ struct system;
     X(vec3, collider_centre, colliders, true)                                                      \
     X(vec3, collider_velocity, colliders, true)                                                    \
     X(double, collider_since, colliders, true)                                                     \
-    X(double, collider_radius, colliders, true)
+    X(double, collider_radius, colliders, true)                                                    \
+    /* what nodes touch of colliders that project (state.h), of all colliders one after another */ \
+    X(uint8_t, touching, touches, needs.touching)
 
 struct carried {
     const struct topology *topology; // of the solver that it is from: whose motions and colliders
     enum integrator integrator;
     uint64_t triples, springs, motions, colliders; // triples: of all nodes
+    uint64_t touches;
     // The numbers in the uncut scene of each solver's springs; NULL: their own.
     const uint32_t *from_springs, *to_springs;
 

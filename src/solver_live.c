@@ -53,7 +53,7 @@ taut_status solver_create_cut(const taut_scene *scene, const struct solver_optio
 // ---- What is carried from one solver to another
 
 struct carried_needs {
-    bool forces, positions_before, velocities_before, correction;
+    bool forces, positions_before, velocities_before, correction, touching;
 };
 
 bool carried_make(struct carried *carried, const struct topology *topology,
@@ -65,6 +65,7 @@ bool carried_make(struct carried *carried, const struct topology *topology,
         .positions_before = verlet || bdf2,
         .velocities_before = bdf2,
         .correction = integrator_is_implicit(integrator),
+        .touching = topology->collider_count > 0,
     };
     carried->topology = topology;
     carried->integrator = integrator;
@@ -72,6 +73,7 @@ bool carried_make(struct carried *carried, const struct topology *topology,
     carried->springs = springs;
     carried->motions = topology->motion_count;
     carried->colliders = topology->collider_count;
+    carried->touches = topology->node_count * topology->collider_count;
 #define ALLOCATE(type, name, length, condition)                                                    \
     if (condition) {                                                                               \
         carried->name = memory_allocate(NULL, (size_t)carried->length, sizeof(type));              \

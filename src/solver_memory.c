@@ -341,6 +341,7 @@ static double state_bytes_of(const struct census *census, const struct system_fu
         .node_count = (uint64_t)census->nodes,
         .spring_count = (uint64_t)census->springs,
         .body_count = scene->body_count,
+        .colliders = scene->colliders,
         .collider_count = scene->collider_count,
         .any_breaks = census->breaks,
         .any_yields = census->yields,

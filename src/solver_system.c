@@ -13,10 +13,10 @@
 #include "stability/divergence.h"
 #include "state/reading.h"
 
-static bool any_projection(const taut_scene *scene)
+static bool any_response(const taut_scene *scene, enum collider_response response)
 {
     for (size_t c = 0; c < scene->collider_count; c++)
-        if (scene->colliders[c].response == RESPONSE_PROJECT)
+        if (scene->colliders[c].response == response)
             return true;
     return false;
 }
@@ -38,7 +38,7 @@ static enum sweep_load load_on_grids(const struct topology *topology)
     bool gas = false;
     for (size_t b = 0; b < topology->body_count; b++)
         gas |= topology->bodies[b].pressure.present;
-    if (gas || topology->collider_count > 0)
+    if (gas)
         return LOAD_ANYTHING;
     return topology->environment.wind.present ? LOAD_WIND : LOAD_NOTHING;
 }
@@ -58,7 +58,8 @@ static struct settings settings_of(const taut_scene *scene)
         .keep_velocity = simulation->keep_velocity,
         .substeps = (int)simulation->substeps,
         .iterations = (int)simulation->iterations,
-        .projects = any_projection(scene),
+        .projects = any_response(scene, RESPONSE_PROJECT),
+        .penalises = any_response(scene, RESPONSE_PENALTY),
         .implicit = simulation->implicit,
     };
 }
@@ -71,6 +72,18 @@ static size_t ring_tiles(const struct plan *plan, size_t body_count)
         if (plan_rings_of_body(plan, body))
             most = larger(most, (size_t)plan->rings[body].tile_count);
     return most;
+}
+
+static bool allocate_contacts(struct system *system)
+{
+    struct contacts *contacts = &system->contacts;
+    if (system->topology->collider_count == 0)
+        return true;
+    contacts->blocks = (size_t)system->state->contact_blocks;
+    contacts->near = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->near);
+    contacts->work = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->work);
+    contacts->moved = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->moved);
+    return contacts->near && contacts->moved && contacts->work;
 }
 
 static bool allocate_scratch(struct system *system)
@@ -86,6 +99,8 @@ static bool allocate_scratch(struct system *system)
     system->fragile_losses =
         memory_allocate(system->allocator, chunk_count((size_t)plan_fragile_total(system->plan)),
                         sizeof *system->fragile_losses);
+    if (!allocate_contacts(system))
+        return false;
     return system->chunk_sums && system->fragile_losses;
 }
 
@@ -104,6 +119,12 @@ static void free_system(struct system *system)
     memory_release(system->allocator, system->fragile_losses,
                    chunk_count((size_t)plan_fragile_total(system->plan)),
                    sizeof *system->fragile_losses);
+    memory_release(system->allocator, system->contacts.near, system->contacts.blocks,
+                   sizeof *system->contacts.near);
+    memory_release(system->allocator, system->contacts.moved, system->contacts.blocks,
+                   sizeof *system->contacts.moved);
+    memory_release(system->allocator, system->contacts.work, system->contacts.blocks,
+                   sizeof *system->contacts.work);
     memory_release(system->allocator, system, 1, sizeof *system);
 }
 
@@ -174,6 +195,7 @@ static void start(struct system *system, const struct worker *worker)
             system->state->volume_built[b] = system->state->volume[b];
     worker_barrier(worker);
     REAL_NAME(integrator_start)(system, worker);
+    REAL_NAME(colliders_start)(system, 0, worker);
     taut_energy energy = {0};
     REAL_NAME(energy_measure)(system, REAL_NAME(moment_now)(system), &energy, worker);
     if (worker->index == 0)

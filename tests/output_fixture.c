@@ -77,7 +77,7 @@ void fixture_fill(struct fixture *fixture, unsigned frame, bool single)
                                           .contact = 0,
                                           .total = -0.65 + frame,
                                           .has_work = true,
-                                          .work = {1, 2, 3, 4, 5, 6, 7, 8},
+                                          .work = {1, 2, 3, 4, 5, 6, 7, 8, 9},
                                           .bodies = fixture->bodies,
                                           .body_count = FIXTURE_BODY_COUNT};
 }

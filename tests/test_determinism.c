@@ -192,7 +192,8 @@ static void test_sums_over_several_chunks(void **state)
             energy_of(solver);
         }
         struct snapshot_work work = work_of(solver);
-        assert_true(work.damping > 0 && work.friction > 0 && work.keep != 0 && work.breaking > 0);
+        assert_true(work.damping > 0 && work.friction > 0 && work.projection != 0 &&
+                    work.breaking > 0);
         assert_true(taut_solver_broken_count(solver) > 0);
         if (threads == 1) {
             first = work;

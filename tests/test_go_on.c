@@ -25,6 +25,7 @@ static void assert_same_account(taut_solver *whole, taut_solver *second)
     assert_same_bits(a.drag, b.drag);
     assert_same_bits(a.friction, b.friction);
     assert_same_bits(a.keep, b.keep);
+    assert_same_bits(a.projection, b.projection);
     assert_same_bits(a.wind, b.wind);
     assert_same_bits(a.drives, b.drives);
     assert_same_bits(a.inflation, b.inflation);

@@ -31,8 +31,8 @@ static void test_keep_velocity(void **state)
     }
 }
 
-// A mass on a rough slope that projects: it slides at the acceleration of the slope, its memory of
-// the last step following what the projection does.
+// A mass on a rough plane that projects: it loses its speed once it lies there, its memory of the
+// last step following what the projection does.
 static void test_projection(void **state)
 {
     (void)state;
@@ -44,7 +44,7 @@ static void test_projection(void **state)
                       "bodies: [{name: o, type: network, nodes: [[0,0.3,0]], node_mass: [2],\n"
                       "  springs: [], velocities: [[1,0,0]]}]\n"
                       "colliders: [{type: plane, point: [0,0,0], normal: [0,1,0],\n"
-                      "  response: project, keep: 0.99}]\n",
+                      "  response: project, friction: 2}]\n",
                       implicit[i]);
         advance(solver, 20);
         assert_near(velocity_of(solver, 0).x, 1, 1e-12);

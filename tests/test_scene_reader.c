@@ -303,16 +303,18 @@ static void test_set_replaces_what_it_excludes(void **state)
     assert_true(!network->nodes_path && !network->springs_path && network->node_count == 2);
     assert_true(network->masses[1] == 3);
     assert_int_equal(scene->colliders[0].response, RESPONSE_PROJECT);
-    assert_true(scene->colliders[0].stiffness == 0 && scene->colliders[0].friction == 0);
+    assert_true(scene->colliders[0].stiffness == 0 && scene->colliders[0].absorption == 0 &&
+                scene->colliders[0].friction == 1);
     assert_int_equal(scene->colliders[1].response, RESPONSE_PENALTY);
     assert_true(scene->colliders[1].stiffness == 8 && scene->colliders[1].keep == 1);
     char *resolved = scene_resolved_yaml(scene);
     assert_non_null(resolved);
     scene_free(scene);
     scene_free(read_sound(resolved, NULL));
-    static const char *const gone[] = {
-        "node_mass: 0.1", "duration",   "safety", "substeps",   "iterations", "drag",     "density",
-        "every_steps",    "structural", "skip",   "velocities", "nodes_file", "friction", "keep"};
+    static const char *const gone[] = {"node_mass: 0.1", "duration", "safety",     "substeps",
+                                       "iterations",     "drag",     "density",    "every_steps",
+                                       "structural",     "skip",     "velocities", "nodes_file",
+                                       "absorption",     "keep"};
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
         if (strstr(resolved, gone[i]))
             fail_msg("'%s' is still in the resolved scene:\n%s", gone[i], resolved);

@@ -43,13 +43,15 @@ static void test_energy_rows(void **state)
     assert_int_equal(energy_csv_add(&table, &fixture.snapshot, NULL), TAUT_OK);
     fixture_fill(&fixture, 2, false);
     assert_int_equal(energy_csv_add(&table, &fixture.snapshot, NULL), TAUT_OK);
-    assert_text(path, "step,time,kinetic,elastic,gravity,gas,contact,total,work_damping,work_drag,"
-                      "work_friction,work_keep,work_breaking,work_wind,work_drives,work_inflation,"
-                      "volume_tet,volume_ring-2D\n"
-                      "0,0,1,0.10000000000000001,-2.5,0.75,0,-0.65000000000000002,1,2,3,4,5,6,7,8,"
-                      "0.16666666666666666,1\n"
-                      "20,0.5,3,0.10000000000000001,-2.5,0.75,0,1.3500000000000001,1,2,3,4,5,6,7,"
-                      "8,0.16666666666666666,1\n");
+    assert_text(path,
+                "step,time,kinetic,elastic,gravity,gas,contact,total,work_damping,work_drag,"
+                "work_friction,work_keep,work_projection,work_breaking,work_wind,work_drives,"
+                "work_inflation,"
+                "volume_tet,volume_ring-2D\n"
+                "0,0,1,0.10000000000000001,-2.5,0.75,0,-0.65000000000000002,1,2,3,4,5,6,7,8,9,"
+                "0.16666666666666666,1\n"
+                "20,0.5,3,0.10000000000000001,-2.5,0.75,0,1.3500000000000001,1,2,3,4,5,6,7,"
+                "8,9,0.16666666666666666,1\n");
     assert_int_equal(energy_csv_close(&table, NULL), TAUT_OK);
 }
 

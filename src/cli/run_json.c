@@ -67,6 +67,7 @@ static void print_work(struct json *json, const struct run *run)
     json_number(json, "drag", work->drag);
     json_number(json, "friction", work->friction);
     json_number(json, "keep", work->keep);
+    json_number(json, "projection", work->projection);
     json_number(json, "breaking", work->breaking);
     json_number(json, "wind", work->wind);
     json_number(json, "drives", work->drives);

@@ -104,7 +104,7 @@ static void print_energy(const struct run *run)
     }
     const struct snapshot_work *work = &now->work;
     double explained = work->wind + work->drives + work->inflation - work->damping - work->drag -
-                       work->friction - work->keep - work->breaking;
+                       work->friction - work->keep - work->projection - work->breaking;
     int column =
         printf("  balance    changed by %.5g J, accounted for are %.5g J", change, explained);
     print_term(&column, "wind", work->wind, '+');
@@ -114,6 +114,7 @@ static void print_energy(const struct run *run)
     print_term(&column, "drag", work->drag, '-');
     print_term(&column, "friction", work->friction, '-');
     print_term(&column, "keep", work->keep, '-');
+    print_term(&column, "projection", work->projection, '-');
     print_term(&column, "breaking", work->breaking, '-');
     puts("");
 }

@@ -5,19 +5,11 @@
 
 enum node_energy { NODE_KINETIC, NODE_GRAVITY, NODE_CONTACT };
 
-static double contact_energy(const struct system *system, double time, vec3 position)
+static void add_contact_energy(const struct system *system, const struct scene_collider *collider,
+                               size_t node, const struct contact *contact, void *energy)
 {
-    double energy = 0;
-    for (size_t c = 0; c < system->topology->collider_count; c++) {
-        const struct scene_collider *collider = &system->topology->colliders[c];
-        if (collider->response != RESPONSE_PENALTY)
-            continue;
-        struct contact contacts[6];
-        int count = REAL_NAME(collider_contacts)(system, c, time, position, contacts);
-        for (int i = 0; i < count; i++)
-            energy += 0.5 * collider->stiffness * contacts[i].depth * contacts[i].depth;
-    }
-    return energy;
+    (void)system, (void)node;
+    *(double *)energy += 0.5 * collider->stiffness * contact->depth * contact->depth;
 }
 
 static double kinetic_of(const struct system *system, size_t i, double mass)
@@ -31,6 +23,8 @@ static void sum_nodes(const struct system *system, const void *time, struct rang
 {
     const struct state *s = system->state;
     vec3 gravity = system->topology->environment.gravity;
+    REAL_NAME(contacts_visit)
+    (system, *(const double *)time, range, add_contact_energy, &sums[NODE_CONTACT]);
     for (size_t i = range.first; i < range.end;) {
         struct node_masses masses = topology_masses(system->topology, i, range.end);
         for (; i < masses.end; i++) {
@@ -38,7 +32,6 @@ static void sum_nodes(const struct system *system, const void *time, struct rang
             vec3 position = node_position(s, i);
             sums[NODE_KINETIC] += kinetic_of(system, i, mass);
             sums[NODE_GRAVITY] -= mass * vec3_dot(gravity, position);
-            sums[NODE_CONTACT] += contact_energy(system, *(const double *)time, position);
         }
     }
 }

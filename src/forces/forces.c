@@ -14,10 +14,12 @@ static void clear_nodes(struct system *system, const struct plan_nodes *nodes,
 // Where only springs act on the nodes of grids, their forces need not be 0: they are not read.
 static void clear_forces(struct system *system, const struct worker *worker)
 {
-    if (system->state->forces_zero)
+    const struct state *s = system->state;
+    const bool loaded = sweep_is_loaded(system);
+    if (s->forces_zero && (s->grid_forces_zero || !loaded))
         return;
-    const struct plan_nodes all = {0, system->state->nodes};
-    if (system->sweeps->loaded)
+    const struct plan_nodes all = {0, s->nodes};
+    if (loaded)
         clear_nodes(system, &all, worker);
     else
         for (size_t i = 0; i < system->plan->loose_count; i++)
@@ -79,8 +81,10 @@ static void settle(struct system *system, enum sweep_finish finish, const struct
         REAL_NAME(settle_tile)(system, sweep, tile, finish);
     }
     finish_loose(system, finish, worker);
-    if (worker->index == 0)
+    if (worker->index == 0) {
         system->state->forces_zero = finish != SWEEP_FORCES;
+        system->state->grid_forces_zero = finish != SWEEP_FORCES && sweep_is_loaded(system);
+    }
     stage_end(&system->clock, finish == SWEEP_FORCES ? STAGE_GRAVITY_DRAG : STAGE_INTEGRATE,
               worker);
 }
@@ -91,6 +95,7 @@ static void settle(struct system *system, enum sweep_finish finish, const struct
 static void evaluate(struct system *system, struct moment moment, bool breaking,
                      enum sweep_finish finish, const struct worker *worker)
 {
+    REAL_NAME(contacts_find)(system, moment.time, worker);
     clear_forces(system, worker);
     REAL_NAME(wind_add)(system, moment, finish, worker);
     REAL_NAME(pressure_add)(system, moment, worker);
@@ -109,7 +114,7 @@ void REAL_NAME(forces_outside)(struct system *system, struct moment moment,
     struct range share = node_share(system, worker);
     const struct plan_nodes all = {0, system->state->nodes};
     if (worker->index == 0)
-        system->state->forces_zero = false;
+        system->state->forces_zero = system->state->grid_forces_zero = false;
     clear_nodes(system, &all, worker);
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
     REAL_NAME(wind_add)(system, moment, SWEEP_FORCES, worker);

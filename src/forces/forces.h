@@ -84,6 +84,7 @@ struct contact {
     vec3 normal;
     double depth;
     vec3 surface_velocity;
+    int wall; // of a room 0 .. 5, else 0
 };
 
 // Contacts of a point with a collider at a time: at most 1, a room up to 6. Returns their number.
@@ -112,11 +113,35 @@ static inline struct contact_action contact_action(const struct scene_collider *
     };
 }
 
+// Calls `visit` for each contact of these nodes with penalty colliders. Of one node in the order of
+// the colliders.
+typedef void contact_visitor(const struct system *system, const struct scene_collider *collider,
+                             size_t node, const struct contact *contact, void *context);
+void REAL_NAME(contacts_visit)(const struct system *system, double time, struct range nodes,
+                               contact_visitor *visit, void *context);
+
+// Finds the blocks of nodes that may touch a penalty collider in this evaluation of the forces:
+// contacts.found says whether there are any, and colliders_add visits these alone. Has a barrier
+// where there are such colliders.
+void REAL_NAME(contacts_find)(struct system *system, double time, const struct worker *worker);
+
 void REAL_NAME(colliders_add)(struct system *system, double time, const struct worker *worker);
 
-// response: project, after a step: nodes found inside are put on the surface, their velocity times
-// keep.
+// response: project, at the end of a step, or of a substep of xpbd. A node that is
+// found inside is put on the surface, and does not go in any more. Where it did not touch before
+// this is an impact: it leaves with `restitution` times its speed, and the rest of its velocity is
+// multiplied by `keep`. Where it did, friction slows it for the whole step. Without a barrier at
+// the end; then contacts has the work done on each block, and whether a node of it has changed.
 void REAL_NAME(colliders_project)(struct system *system, double time, const struct worker *worker);
+
+// Whether that may change a node at all; the same on every worker.
+bool REAL_NAME(colliders_near)(struct system *system, double time, const struct worker *worker);
+
+// What the projection must know of the start of a step, once all velocities are known.
+void REAL_NAME(colliders_remember)(struct system *system, double time, const struct worker *worker);
+
+// What nodes touch at the start of a run.
+void REAL_NAME(colliders_start)(struct system *system, double time, const struct worker *worker);
 
 // Energies at the present state in J, into *energy by worker 0. The gas is that of moment.gas_step.
 void REAL_NAME(energy_measure)(struct system *system, struct moment moment, taut_energy *energy,

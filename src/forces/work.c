@@ -2,8 +2,8 @@
 // joined by trapezoids, and the lumps lost to breaking, yielding and inflation. Only to be looked
 // at: nothing of the state depends on it. In double, over fixed chunks added in order.
 //
-// E(t) - E(0) = wind + drives + inflation - damping - drag - friction - keep - breaking, to the
-// order of the trapezoid (h^2) and of the integrator.
+// E(t) - E(0) = wind + drives + inflation - damping - drag - friction - keep - projection -
+// breaking, to the order of the trapezoid (h^2) and of the integrator.
 #include "forces/forces.h"
 #include "kernels/face.h"
 #include "state/reading.h"
@@ -35,23 +35,14 @@ static double damping_power(const struct system *system, const struct spring_con
 
 // Friction and absorption of penalty colliders take power; a moving sphere puts it in, as a drive
 // does.
-static void contact_power(const struct system *system, double time, size_t i, double *sums)
+static void contact_power(const struct system *system, const struct scene_collider *collider,
+                          size_t node, const struct contact *contact, void *to)
 {
-    const struct state *s = system->state;
-    vec3 position = node_position(s, i);
-    for (size_t c = 0; c < system->topology->collider_count; c++) {
-        const struct scene_collider *collider = &system->topology->colliders[c];
-        if (collider->response != RESPONSE_PENALTY)
-            continue;
-        struct contact contacts[6];
-        int count = REAL_NAME(collider_contacts)(system, c, time, position, contacts);
-        for (int k = 0; k < count; k++) {
-            struct contact_action action =
-                contact_action(collider, &contacts[k], node_velocity(s, i));
-            sums[WORK_FRICTION] += action.power_taken;
-            sums[WORK_DRIVES] += vec3_dot(action.force, contacts[k].surface_velocity);
-        }
-    }
+    double *sums = to;
+    struct contact_action action =
+        contact_action(collider, contact, node_velocity(system->state, node));
+    sums[WORK_FRICTION] += action.power_taken;
+    sums[WORK_DRIVES] += vec3_dot(action.force, contact->surface_velocity);
 }
 
 // What a sum needs to know of the moment.
@@ -68,10 +59,10 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
     const struct state *s = system->state;
     double drag = system->topology->environment.air_drag;
     bool by_node = wind->factor != 0 && wind->law == WIND_NODE && s->nx;
+    REAL_NAME(contacts_visit)(system, now->time, range, contact_power, sums);
     for (size_t i = range.first; i < range.end; i++) {
         vec3 v = node_velocity(s, i);
         sums[WORK_DRAG] += drag * vec3_dot(v, v);
-        contact_power(system, now->time, i, sums);
         if (system->constants->inverse_mass[i] == 0) {
             vec3 force = node_force(s, i);
             sums[WORK_DRIVES] -= vec3_dot(force, v);

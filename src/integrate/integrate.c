@@ -1,5 +1,7 @@
 #include "integrate/integrate.h"
 
+#include <string.h>
+
 #include "integrate/hand.h"
 
 struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
@@ -8,7 +10,18 @@ struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
     const struct scene_wind *wind = &topology->environment.wind;
     bool start = integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 ||
                  integrator == INTEGRATOR_BDF2;
+    size_t projections = 0;
+    bool restitution = false;
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const struct scene_collider *collider = &topology->colliders[c];
+        if (collider->response != RESPONSE_PROJECT)
+            continue;
+        projections++;
+        restitution |= collider->restitution > 0;
+    }
     return (struct state_needs){
+        .restitution = restitution,
+        .projections = projections,
         .base_positions = start || integrator == INTEGRATOR_VERLET,
         .base_velocities = start,
         .slopes = integrator == INTEGRATOR_RK4,
@@ -135,49 +148,82 @@ static void keep_velocity(struct system *system, const struct worker *worker)
     }
 }
 
-// What projection and keep_velocity take from, for the account of work; valid on worker 0.
-// Projection moves nodes against springs and gravity, so that all of the energy counts there.
-static double energy_at_stake(struct system *system, const struct worker *worker)
+// All energy at a time, for the energy budget of a projection, which moves nodes against springs
+// and gravity; valid on worker 0.
+static double energy_at(struct system *system, double time, const struct worker *worker)
 {
-    uint64_t step = system->state->step;
-    struct moment end = {step_time(system, step + 1), step + 1};
+    struct moment moment = {time, system->state->step + 1};
     struct fault found =
         system->fault; // whether a body has collapsed is not for the account to say
     taut_energy energy = {0};
-    if (system->settings.projects)
-        REAL_NAME(energy_measure)(system, end, &energy, worker);
-    else
-        energy.total = REAL_NAME(kinetic_energy)(system, worker);
+    REAL_NAME(energy_measure)(system, moment, &energy, worker);
     if (worker->index == 0)
         system->fault = found;
     stage_end(&system->clock, STAGE_WORK, worker);
     return energy.total;
 }
 
-static void project_and_keep(struct system *system, const struct worker *worker)
+// What friction took and moving spheres put in is known; all else that the energy has changed by is
+// what the projection took.
+static void count_projection(struct system *system, double change)
 {
-    if (system->settings.projects) {
-        double end = step_time(system, system->state->step + 1);
-        REAL_NAME(colliders_project)(system, end, worker);
+    const struct contacts *contacts = &system->contacts;
+    double *done = system->work.done, taken = 0, driven = 0;
+    for (size_t block = 0; block < contacts->blocks; block++) {
+        taken += contacts->work[block][0];
+        driven += contacts->work[block][1];
     }
-    if (system->settings.keep_velocity != 1)
-        keep_velocity(system, worker);
-    stage_end(&system->clock, STAGE_INTEGRATE, worker); // all have written their nodes
+    done[WORK_FRICTION] += taken;
+    done[WORK_DRIVES] += driven;
+    done[WORK_PROJECTION] += driven - taken - change;
 }
 
-void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
+void REAL_NAME(project)(struct system *system, double time, const struct worker *worker)
 {
-    bool changes = system->settings.projects || system->settings.keep_velocity != 1;
-    bool accounts = changes && system->settings.account_work;
-    double before = accounts ? energy_at_stake(system, worker) : 0;
-    if (changes)
-        project_and_keep(system, worker);
-    double after = accounts ? energy_at_stake(system, worker) : 0;
+    if (!system->settings.projects)
+        return;
+    bool accounts =
+        system->settings.account_work && REAL_NAME(colliders_near)(system, time, worker);
+    double before = accounts ? energy_at(system, time, worker) : 0;
+    REAL_NAME(colliders_project)(system, time, worker);
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    double after = accounts ? energy_at(system, time, worker) : 0;
     if (worker->index == 0) {
-        system->work.done[WORK_KEEP] += before - after;
-        system->state->step++;
-        if (changes)
+        const struct contacts *contacts = &system->contacts;
+        if (accounts)
+            count_projection(system, after - before);
+        if (memchr(contacts->moved, 1, contacts->blocks))
             system->state->forces_current = false;
     }
+    worker_barrier(worker);
+}
+
+static void keep_and_count(struct system *system, const struct worker *worker)
+{
+    bool accounts = system->settings.account_work;
+    double before = accounts ? REAL_NAME(kinetic_energy)(system, worker) : 0;
+    stage_end(&system->clock, STAGE_WORK, worker);
+    keep_velocity(system, worker);
+    stage_end(&system->clock, STAGE_INTEGRATE, worker); // all have written their nodes
+    double after = accounts ? REAL_NAME(kinetic_energy)(system, worker) : 0;
+    if (worker->index == 0) {
+        system->work.done[WORK_KEEP] += before - after;
+        system->state->forces_current = false;
+    }
+    stage_end(&system->clock, STAGE_WORK, worker);
+}
+
+// xpbd projects after each of its substeps.
+void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
+{
+    const double end = step_time(system, system->state->step + 1);
+    if (system->settings.integrator != INTEGRATOR_XPBD)
+        REAL_NAME(project)(system, end, worker);
+    if (system->settings.keep_velocity != 1)
+        keep_and_count(system, worker);
+    if (system->settings.projects)
+        REAL_NAME(colliders_remember)(system, end, worker);
+    if (worker->index == 0)
+        system->state->step++;
     stage_count(&system->clock, STAGE_INTEGRATE, worker);
 }

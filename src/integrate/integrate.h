@@ -22,6 +22,9 @@ void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const str
 // x and v from t = step * dt to the next step, moved nodes included. The step is not yet counted.
 void REAL_NAME(integrator_step)(struct system *system, const struct worker *worker);
 
+// The projection at the end of a step or substep, and its energy budget.
+void REAL_NAME(project)(struct system *system, double time, const struct worker *worker);
+
 // What follows the integrator: projection, keep_velocity; then the step is counted.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);
 

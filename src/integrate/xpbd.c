@@ -199,18 +199,10 @@ static void solve_contacts(struct system *system, double h, double end, bool fir
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
 
-static bool any_penalty(const struct topology *topology)
-{
-    for (size_t c = 0; c < topology->collider_count; c++)
-        if (topology->colliders[c].response == RESPONSE_PENALTY)
-            return true;
-    return false;
-}
-
 static void solve_constraints(struct system *system, double h, double end,
                               const struct worker *worker)
 {
-    const bool touches = any_penalty(system->topology);
+    const bool touches = system->settings.penalises;
     for (int i = 0; i < system->settings.iterations; i++) {
         REAL_NAME(run_links)(system, h, i == 0, worker);
         if (touches) {
@@ -251,6 +243,11 @@ static void substep(struct system *system, struct moment moment, int number, boo
         REAL_NAME(motions_place)(system, end, worker);
     else
         REAL_NAME(motions_advance)(system, dt, worker);
+    if (system->settings.projects) {
+        REAL_NAME(project)(system, end_time, worker);
+        REAL_NAME(colliders_remember)(system, end_time, worker);
+        worker_barrier(worker);
+    }
 }
 
 // The account of work asks for the forces of the step's start.

@@ -6,6 +6,7 @@
 #    include "kernels/grid_cloth_body.h"
 #    include "kernels/grid_power_body.h"
 #    include "kernels/node_sums_body.h"
+#    include "kernels/contacts_body.h"
 #    include "kernels/grid_strain_body.h"
 #    include "kernels/links_body.h"
 #else

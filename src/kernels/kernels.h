@@ -40,6 +40,20 @@ struct grid_strand {
     int count;
 };
 
+// The bounding box of some nodes, m; of none, or of none that is a number, least > most.
+struct node_box {
+    real least[3], most[3];
+};
+
+// A collider as the broad phase sees it, with a margin for what its arithmetic rounds off. Nodes
+// may touch where n.x < limit (plane, n = a), |x - a|^2 < limit (sphere), or where they are more
+// than -limit outside of the box from a to b (room).
+struct near_shape {
+    enum collider_type type;
+    real a[3], b[3];
+    real limit;
+};
+
 struct kernels {
     const char *name;
     // Elastic and damping forces of springs (physics.md, 3).
@@ -96,6 +110,12 @@ struct kernels {
     // Adds the nodes of the range to the sums; their masses are masses[0], ..., or `each` if NULL.
     void (*node_sums)(const struct state *state, struct range range, const double *masses,
                       double each, const double gravity[3], struct node_sums *sums);
+    // The box of the nodes' x, y and z, of whatever vectors.
+    void (*node_box)(const real *x, const real *y, const real *z, struct range nodes,
+                     struct node_box *box);
+    // Bit i is set where node first + i may touch; count <= 64.
+    uint64_t (*nodes_near)(const struct state *state, size_t first, int count,
+                           const struct near_shape *shape);
     // out := the product of these nodes of a grid, counted in it, with the tangent of its springs.
     void (*tangent_grid)(const struct tangent_grid *grid, const struct tangent_product *product,
                          struct range nodes);
@@ -105,6 +125,12 @@ struct kernels {
     // Lines of nodes that are solved one by one (line.h).
     line_solve line_solve;
 };
+
+// Whether more than springs, gravity and drag act on nodes of grids in the present evaluation.
+static inline bool sweep_is_loaded(const struct system *system)
+{
+    return system->sweeps->loaded || contacts_are_found(system);
+}
 
 typedef void (*block_kernel)(const struct system *system, const void *argument,
                              struct plan_block block);
@@ -128,6 +154,10 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa);
                                     const double[3], struct node_sums *);                          \
     uint64_t REAL_NAME(grid_beyond_##isa)(const struct state *, const struct grid_strand *,        \
                                           const struct strain_limits *);                           \
+    void REAL_NAME(node_box_##isa)(const real *, const real *, const real *, struct range,         \
+                                   struct node_box *);                                             \
+    uint64_t REAL_NAME(nodes_near_##isa)(const struct state *, size_t, int,                        \
+                                         const struct near_shape *);                               \
     void REAL_NAME(grid_links_##isa)(const struct link_row *);
 DECLARE_GRID_KERNELS(base)
 DECLARE_GRID_KERNELS(v3)

@@ -171,6 +171,8 @@ const struct kernels REAL_NAME(kernels_reference) = {
     .pressure = pressure,
     .grid_finish = finish,
     .node_sums = REAL_NAME(node_sums_base),
+    .node_box = REAL_NAME(node_box_base),
+    .nodes_near = REAL_NAME(nodes_near_base),
 };
 
 // The elements of blocks are computed by the plain loops on every instruction set; grids have
@@ -184,8 +186,9 @@ const struct kernels *REAL_NAME(kernels_for)(enum isa isa)
             REAL_NAME(grid_pass_##isa), REAL_NAME(grid_finish_##isa), REAL_NAME(grid_cloth_##isa), \
             REAL_NAME(grid_power_##isa), REAL_NAME(grid_beyond_##isa), REAL_NAME(face_grid_##isa), \
             REAL_NAME(face_carry_##isa), REAL_NAME(ring_tile_##isa), REAL_NAME(ring_push_##isa),   \
-            REAL_NAME(node_sums_##isa), REAL_NAME(tangent_grid_##isa),                             \
-            REAL_NAME(tangent_packed_##isa), REAL_NAME(line_solve_##isa)                           \
+            REAL_NAME(node_sums_##isa), REAL_NAME(node_box_##isa), REAL_NAME(nodes_near_##isa),    \
+            REAL_NAME(tangent_grid_##isa), REAL_NAME(tangent_packed_##isa),                        \
+            REAL_NAME(line_solve_##isa)                                                            \
     }
     static const struct kernels tables[ISA_COUNT] = {
         [ISA_BASE] = TABLE(base),

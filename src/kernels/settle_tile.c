@@ -79,7 +79,7 @@ static void settle_rows(const struct tile_sweep *it, struct rows part)
     struct finish_range range = {.first = row_node(it->sweep, part.j0, part.k),
                                  .count = (long)((part.j1 - part.j0) * it->tiling->nx),
                                  .loaded = true,
-                                 .clears = it->system->sweeps->loaded};
+                                 .clears = sweep_is_loaded(it->system)};
     struct spilled spilled[NEIGHBOURS];
     int count = find_spilled(it, part, spilled);
     bool at_once = count == 1 && spilled[0].j0 == part.j0 && spilled[0].j1 == part.j1;

@@ -49,7 +49,7 @@ struct sweep_pass {
 // What the sweep does with a node whose force is complete.
 enum sweep_finish { SWEEP_FORCES, SWEEP_EXPLICIT_EULER, SWEEP_SYMPLECTIC_EULER };
 
-// What acts on nodes of grids, but for springs, gravity and drag.
+// What always acts on nodes of grids, but for springs, gravity and drag.
 enum sweep_load { LOAD_NOTHING, LOAD_WIND, LOAD_ANYTHING };
 
 struct sweep {

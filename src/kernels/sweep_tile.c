@@ -125,8 +125,8 @@ static struct finish_range range_of(const struct tile_sweep *it, const struct ro
         .count = (long)((part->j1 - part->j0) * it->tiling->nx),
         .own = sum_row(it, chunk, part->j0),
         .reactions = wave_row(it, part->j0, part->k),
-        .loaded = it->system->sweeps->loaded,
-        .clears = it->system->sweeps->loaded,
+        .loaded = sweep_is_loaded(it->system),
+        .clears = sweep_is_loaded(it->system),
     };
 }
 
@@ -240,8 +240,8 @@ bool REAL_NAME(sweep_blows)(const struct system *system, const struct sweep *swe
                             const struct wind_now *wind, enum sweep_finish finish)
 {
     return wind->factor != 0 && wind->law == WIND_FACE && system->sweeps->load == LOAD_WIND &&
-           sweep->cloth && sweep->faces && finish == SWEEP_SYMPLECTIC_EULER &&
-           !masses_of(system, sweep).listed;
+           !contacts_are_found(system) && sweep->cloth && sweep->faces &&
+           finish == SWEEP_SYMPLECTIC_EULER && !masses_of(system, sweep).listed;
 }
 
 // What the cells between the last row before and the first of these give to the latter goes to
@@ -273,7 +273,7 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
         .other = wave_row(it, rows.j0, 0),
     };
     it->system->kernels->grid_cloth(it->system, &range, (real)masses_of(it->system, it->sweep).each,
-                                    it->system->sweeps->loaded && !blows, blows ? it->wind : NULL);
+                                    sweep_is_loaded(it->system) && !blows, blows ? it->wind : NULL);
 }
 
 static void sweep_layer(const struct tile_sweep *it, uint64_t k)

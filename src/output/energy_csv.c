@@ -13,8 +13,8 @@ static taut_status write_header(struct energy_csv *table, const struct snapshot 
     struct file *file = &table->file;
     file_print(file, ENERGY_CSV_OPENING);
     if (table->has_work)
-        file_print(file, ",work_damping,work_drag,work_friction,work_keep,work_breaking,work_wind,"
-                         "work_drives,work_inflation");
+        file_print(file, ",work_damping,work_drag,work_friction,work_keep,work_projection,"
+                         "work_breaking,work_wind,work_drives,work_inflation");
     for (size_t i = 0; i < table->volume_count; i++)
         file_print(file, ",volume_%s", first->bodies[table->volume_bodies[i]].name);
     file_print(file, "\n");
@@ -60,8 +60,9 @@ taut_status energy_csv_add(struct energy_csv *table, const struct snapshot *now,
     add_numbers(file, energies, sizeof energies / sizeof energies[0]);
     if (table->has_work) {
         const struct snapshot_work *work = &now->work;
-        const double works[] = {work->damping,  work->drag, work->friction, work->keep,
-                                work->breaking, work->wind, work->drives,   work->inflation};
+        const double works[] = {work->damping, work->drag,       work->friction,
+                                work->keep,    work->projection, work->breaking,
+                                work->wind,    work->drives,     work->inflation};
         add_numbers(file, works, sizeof works / sizeof works[0]);
     }
     for (size_t i = 0; i < table->volume_count; i++)

@@ -26,9 +26,10 @@ struct snapshot_body {
 // taken away), and what wind and drives put in (positive: put in).
 struct snapshot_work {
     double damping, drag,
-        friction;    // taken by spring damping, air drag, colliders' friction, absorption
-    double keep;     // taken by keep_velocity and by response: project
-    double breaking; // elastic energy that broke or yielded away
+        friction;      // taken by spring damping, air drag, colliders' friction, absorption
+    double keep;       // taken by keep_velocity
+    double projection; // taken by colliders that project, but for their friction
+    double breaking;   // elastic energy that broke or yielded away
     double wind, drives, inflation; // put in
 };
 

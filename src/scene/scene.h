@@ -285,9 +285,10 @@ struct scene_collider {
     double radius;
     vec3 min, max;      // room
     double stiffness;   // N/m
-    double friction;    // c_t, N s/m
+    double friction;    // c_t, N s/m; of either response
     double absorption;  // c_n, N s/m
-    double keep;        // project: factor of the velocity; default 1
+    double restitution; // project: part of the approaching speed that returns; default 0
+    double keep;        // project: factor of the rest of the velocity at an impact; default 1
     bool blocks_drives; // planes
     mark at;
 };

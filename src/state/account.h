@@ -35,6 +35,7 @@ enum work_cause {
     WORK_WIND,
     WORK_DRIVES,
     WORK_KEEP,
+    WORK_PROJECTION,
     WORK_BREAKING,
     WORK_INFLATION,
     WORK_CAUSES

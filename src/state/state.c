@@ -141,7 +141,7 @@ static void start_springs(struct state *state, const struct topology *topology,
 }
 
 static void set_lengths(struct state *state, const struct topology *topology,
-                        const struct plan *plan)
+                        const struct plan *plan, size_t projections)
 {
     state->nodes = topology->node_count;
     state->springs = plan->place_count;
@@ -150,6 +150,8 @@ static void set_lengths(struct state *state, const struct topology *topology,
     state->bodies = topology->body_count;
     state->motions = topology->motion_count;
     state->colliders = topology->collider_count;
+    state->touches = topology->node_count * projections;
+    state->contact_blocks = (topology->node_count + CONTACT_BLOCK - 1) / CONTACT_BLOCK;
 }
 
 uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology, const struct plan *plan,
@@ -157,7 +159,7 @@ uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology, const struct
 {
     struct state lengths = {0};
     const struct state *state = &lengths;
-    set_lengths(&lengths, topology, plan);
+    set_lengths(&lengths, topology, plan, needs.projections);
     uint64_t bytes = sizeof *state;
 #define ADD_BYTES(type, name, length, condition)                                                   \
     if (condition)                                                                                 \
@@ -176,7 +178,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
     if (!state)
         return fail_memory(error, "the state");
     state->allocator = allocator;
-    set_lengths(state, topology, plan);
+    set_lengths(state, topology, plan, needs.projections);
     if (!allocate_arrays(state, topology, needs)) {
         state_free(state);
         return fail_memory(error, "the state");

@@ -66,7 +66,18 @@
     X(vec3, collider_centre, colliders, true)                                                      \
     X(vec3, collider_velocity, colliders, true)                                                    \
     X(double, collider_since, colliders, true)                                                     \
-    X(double, collider_radius, colliders, true)
+    X(double, collider_radius, colliders, true)                                                    \
+    /* colliders that project: which of their surfaces a node touched at the end of the last step, \
+     * a bit for each wall of a room, collider after collider; whether any node of a block did */  \
+    X(uint8_t, touching, touches, needs.projections > 0)                                           \
+    X(uint8_t, block_touches, contact_blocks, needs.projections > 0)                               \
+    /* velocities at the start of the step, of blocks near to a surface with restitution (m/s) */  \
+    X(real, start_vx, nodes, needs.restitution)                                                    \
+    X(real, start_vy, nodes, needs.restitution)                                                    \
+    X(real, start_vz, nodes, needs.restitution)                                                    \
+    X(uint8_t, start_known, contact_blocks, needs.restitution)                                     \
+    /* and the stiffness of the springs at a node along any direction, over its mass (1/s2) */     \
+    X(real, spring_rate, nodes, needs.restitution)
 
 // Elements before and after every array, so that vectors at the edge of a grid may load beyond it.
 enum { STATE_GUARD = 64 };
@@ -87,15 +98,22 @@ static inline size_t state_place(int place)
 
 struct state_needs {
     bool base_positions, base_velocities, slopes, normals, power, gradients, multipliers;
+    bool restitution;   // some collider that projects has it
+    size_t projections; // colliders that project
 };
+
+// Nodes of a block, the unit in which nodes are tested for contacts.
+enum { CONTACT_BLOCK = 256 };
 
 struct state {
     const taut_allocator *allocator;
     uint64_t nodes, springs, links, slots, bodies, motions, colliders;
-    uint64_t step;        // steps done
-    uint64_t memory_from; // the step from which on bdf2 remembers the one before it
-    bool forces_current;  // fx, fy, fz belong to x and v (and may serve the next step)
-    bool forces_zero;     // fx, fy, fz are 0 where the next evaluation wants them so
+    uint64_t touches, contact_blocks;
+    uint64_t step;         // steps done
+    uint64_t memory_from;  // the step from which on bdf2 remembers the one before it
+    bool forces_current;   // fx, fy, fz belong to x and v (and may serve the next step)
+    bool forces_zero;      // fx, fy, fz are 0 at nodes of no grid, and
+    bool grid_forces_zero; // at those of grids
 #define DECLARE(type, name, length, condition) type *name;
     STATE_ARRAYS(DECLARE)
 #undef DECLARE

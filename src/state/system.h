@@ -4,6 +4,8 @@
 #ifndef TAUT_STATE_SYSTEM_H
 #define TAUT_STATE_SYSTEM_H
 
+#include <stdatomic.h>
+
 #include "parallel/team.h"
 #include "state/account.h"
 #include "state/constants.h"
@@ -26,7 +28,7 @@ struct settings {
     uint64_t looks_every;  // steps until dt is looked at anew; 0: it stays
     double keep_velocity;
     int substeps, iterations; // of xpbd
-    bool projects;            // some collider has response: project
+    bool projects, penalises; // some collider has response: project, or penalty
     bool account_work;        // work.h
     struct scene_implicit implicit;
     bool tolerant; // divergence.h looks for values that are not finite alone
@@ -34,6 +36,15 @@ struct settings {
 
 // Columns of a chunk's sums.
 enum { SUM_WIDTH = 8 };
+
+// Scratch of the colliders (forces/colliders.c), an element for each block of nodes.
+struct contacts {
+    size_t blocks;
+    uint8_t *near;     // whether nodes may touch in the present evaluation, or projection
+    uint8_t *moved;    // whether the last projection changed a node
+    double (*work)[2]; // J of a projection: taken by friction, put in by moving spheres
+    atomic_bool found; // any block that may touch a penalty collider in the present evaluation
+};
 
 struct system {
     const struct topology *topology;
@@ -43,6 +54,7 @@ struct system {
     struct settings settings;
     struct state *state;
     struct sweeps *sweeps; // of the plan's grids
+    struct contacts contacts;
     const taut_allocator *allocator;
     double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length
     size_t chunk_sums_length;
@@ -60,6 +72,11 @@ struct system {
     double gravity_start;         // J
     double fastest_outside; // m/s, of what was moved from outside before it was moved otherwise
 };
+
+static inline bool contacts_are_found(const struct system *system)
+{
+    return atomic_load_explicit(&system->contacts.found, memory_order_relaxed);
+}
 
 // The time at the start of a step, s. Counted from where dt changed last, so that no sum of steps
 // rounds off.

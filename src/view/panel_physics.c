@@ -176,9 +176,9 @@ static void draw_body(struct view *view, const taut_scene *scene, size_t number,
 
 static void draw_collider(struct view *view, const struct scene_collider *collider, size_t number)
 {
-    static const char *const of_projection[] = {"response",   "stiffness", "friction",
-                                                "absorption", "keep",      NULL};
-    static const char *const of_penalty[] = {"response", "keep", NULL};
+    static const char *const of_projection[] = {"response", "stiffness", "absorption", "keep",
+                                                NULL};
+    static const char *const of_penalty[] = {"response", "restitution", "keep", NULL};
     char path[FIELD_PATH_SIZE];
     bool projects = collider->response == RESPONSE_PROJECT;
     field_path(path, "colliders.%zu", number);
@@ -191,8 +191,8 @@ static void draw_collider(struct view *view, const struct scene_collider *collid
     double loss = 1 - collider->keep;
     struct field field = {.path = key,
                           .label = "energy loss",
-                          .meaning = "Collision energy loss: the part of its velocity that a node "
-                                     "loses at each step in which it touches.",
+                          .meaning = "Collision energy loss: the part of its velocity along the "
+                                     "surface that a node loses at an impact.",
                           .most = 1,
                           .flags = FIELD_SENDS_NOTHING};
     if (field_numbers(view, &field, &loss, 1))

@@ -11,12 +11,13 @@ static void check_response(struct binder *binder, const struct bound *bound,
         return;
     if (collider->response == RESPONSE_PENALTY) {
         bound_belongs_not(binder, bound, "keep", "response", "is only for 'response: project'");
+        bound_belongs_not(binder, bound, "restitution", "response",
+                          "is only for 'response: project'");
         if (bound_lacks(bound, "stiffness"))
             bind_complain(binder, bound->at, NULL, "'stiffness' is missing in %s", bound->what);
         return;
     }
     bound_belongs_not(binder, bound, "stiffness", "response", "is only for 'response: penalty'");
-    bound_belongs_not(binder, bound, "friction", "response", "is only for 'response: penalty'");
     bound_belongs_not(binder, bound, "absorption", "response", "is only for 'response: penalty'");
 }
 

@@ -31,7 +31,7 @@ static const struct schema_key collider_keys[] = {
      .range = RANGE_NOT_NEGATIVE,
      .unit = "N s/m",
      .initial = "0",
-     .meaning = "The sliding friction: F = −friction · v along the surface; only with `penalty`."},
+     .meaning = "The sliding friction: F = −friction · v along the surface, while a node touches."},
     {.name = "absorption",
      .type = VALUE_NUMBER,
      .offset = FIELD(absorption),
@@ -39,12 +39,21 @@ static const struct schema_key collider_keys[] = {
      .unit = "N s/m",
      .initial = "0",
      .meaning = "Slows a node that goes deeper, not one that leaves; only with `penalty`."},
+    {.name = "restitution",
+     .type = VALUE_NUMBER,
+     .offset = FIELD(restitution),
+     .range = RANGE_UP_TO(0, 1),
+     .initial = "0",
+     .meaning = "The part of the approaching speed with which a node leaves after an impact; only "
+                "with `project`."},
     {.name = "keep",
      .type = VALUE_NUMBER,
      .offset = FIELD(keep),
      .range = RANGE_UP_TO(0, 1),
      .initial = "1",
-     .meaning = "The factor that the velocity is multiplied by; only with `project`."},
+     .meaning =
+         "The factor that the velocity along the surface is multiplied by at an impact; only "
+         "with `project`."},
 };
 SCHEMA_TABLE(schema_collider, "collider", "a collider", collider_keys);
 
