@@ -1,6 +1,8 @@
 // A solver's present moment as output sees it.
 #include "solver.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 
 // All arrays of a view with their lengths and what they are wanted for, listed once.
@@ -64,6 +66,21 @@ static void fill_lists(const struct topology *topology, const struct topology_bo
     }
 }
 
+// Whether what a spring has become cannot be told from places alone.
+static bool springs_change(const struct topology *topology, const struct topology_body *body)
+{
+    uint64_t end = body->first_spring + body->spring_count;
+    bool none = !topology->any_breaks && !topology->any_yields;
+    for (uint64_t spring = body->first_spring; spring < end && !none;) {
+        struct spring_run run = topology_run(topology, spring, end);
+        const struct material *material = &topology->materials[run.material];
+        if (isfinite(material->break_at) || isfinite(material->yield_at))
+            return true;
+        spring += run.count;
+    }
+    return false;
+}
+
 static void fill_body(const struct topology *topology, size_t index, struct moment_view *view)
 {
     const struct topology_body *body = &topology->bodies[index];
@@ -74,7 +91,12 @@ static void fill_body(const struct topology *topology, size_t index, struct mome
         .spring_count = body->spring_count,
         .face_count = body->face_count,
         .face_arity = body->face_arity,
+        .springs_change = springs_change(topology, body),
     };
+    if (body->type == BODY_CLOTH) {
+        to->sheet[0] = body->grid[0];
+        to->sheet[1] = body->grid[1];
+    }
     if (view->room & WANT_NODES) {
         to->positions = view->positions + 3 * body->first_node;
         to->velocities = view->velocities + 3 * body->first_node;

@@ -57,11 +57,20 @@ def print_frame(data):
     print_cells("polys", data.GetPolys())
     for kind, arrays in (("point", data.GetPointData()), ("cell", data.GetCellData())):
         for i in range(arrays.GetNumberOfArrays()):
+            if arrays.GetArrayName(i) == "TextureCoordinates":
+                continue  # below, as what VTK takes them for
             print_array(f"{kind} {arrays.GetArrayName(i)}", arrays.GetArray(i))
+    texture = data.GetPointData().GetTCoords()
+    if texture:
+        print_array(f"texture {texture.GetName()}", texture)
+    else:
+        print("texture none")
     field = data.GetFieldData()
     print_array("time", field.GetAbstractArray("TimeValue"))
     names = field.GetAbstractArray("body_names")
     print("names", *[names.GetValue(i) for i in range(names.GetNumberOfValues())])
+    springs = field.GetAbstractArray("body_springs")
+    print("body_springs", *[springs.GetValue(i) for i in range(springs.GetNumberOfValues())])
 
 
 def main(path):

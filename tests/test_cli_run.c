@@ -71,6 +71,34 @@ static void a_run_leaves_its_files_and_a_summary(void **state)
     fixture_remove("out");
 }
 
+// The numbers of a cloth that moves everywhere; and its springs and forces where they are asked
+// for.
+static void frames_of_a_large_cloth_are_small(void **state)
+{
+    (void)state;
+    fixture_write("large.yaml",
+                  "simulation: {dt: auto, steps: 150}\n"
+                  "environment: {gravity: [0, -9.81, 0], wind: {velocity: [6, 0, 1]}}\n"
+                  "bodies: [{name: c, type: cloth, u: [1.5, 0, 0.1], v: [0.2, -1, 0],\n"
+                  "  nodes: [200, 200], mass: 0.3, pins: [left], velocity: [1.3, 0.4, 2.1],\n"
+                  "  springs: {structural: {stiffness: 100}, shear: {stiffness: 100},\n"
+                  "  bend: {stiffness: 10}}}]\n"
+                  "output: {every_steps: 150, vtp: true}\n");
+    struct outcome outcome = cli_expect(0, "taut run --quiet --output small large.yaml");
+    outcome_free(&outcome);
+    size_t length;
+    free(fixture_read("small/large_000001.vtp", &length));
+    assert_in_range(length, 1000000, 1500000);
+    outcome = cli_expect(0, "taut run --quiet --output all --set 'output.vtp={springs: true, "
+                            "forces: true}' large.yaml && "
+                            "grep -aq 'Name=\"force\"' all/large_000001.vtp && "
+                            "grep -aq 'NumberOfLines=\"238002' all/large_000001.vtp && "
+                            "! grep -aq 'Name=\"force\"' small/large_000001.vtp");
+    outcome_free(&outcome);
+    fixture_remove("small");
+    fixture_remove("all");
+}
+
 static void json_has_every_field_of_the_contract(void **state)
 {
     (void)state;
@@ -322,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_leaves_its_files_and_a_summary),
+        cmocka_unit_test(frames_of_a_large_cloth_are_small),
         cmocka_unit_test(json_has_every_field_of_the_contract),
         cmocka_unit_test(quiet_prints_nothing),
         cmocka_unit_test(no_output_leaves_nothing),

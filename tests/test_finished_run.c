@@ -2,10 +2,12 @@
 // read what their writers wrote, and refuse everything else with a sentence.
 #include "test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "output/finished_run.h"
 #include "output/pc2.h"
@@ -35,12 +37,14 @@ static void assert_springs(const struct fixture *fixture, const float *strains,
     }
 }
 
+static const struct vtp_options with_springs = {.springs = true};
+
 static void check_frame(bool single)
 {
     struct fixture fixture;
     fixture_fill(&fixture, 3, single);
     const char *path = fixture_path(fixture_folder("finished-run"), "a.vtp");
-    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL), TAUT_OK);
+    assert_int_equal(vtp_write(path, &fixture.snapshot, &with_springs, NULL), TAUT_OK);
     struct vtp_frame frame;
     taut_error error = {0};
     assert_int_equal(vtp_frame_open(path, &frame, &error), TAUT_OK);
@@ -74,20 +78,36 @@ static void test_frame_in_double(void **state)
     check_frame(false);
 }
 
-// Frames of before must stay readable: the file in tests/data is what the writer wrote when the
-// reader was made.
-static void test_frame_of_the_first_day(void **state)
+// Frames of before must stay readable: the files in tests/data are what the writers wrote when the
+// readers were made, the first two without compression and with all springs.
+static void test_frames_of_earlier_days(void **state)
 {
     (void)state;
-    struct fixture fixture;
-    fixture_fill(&fixture, 1, true);
-    struct vtp_frame frame;
-    taut_error error = {0};
-    assert_int_equal(vtp_frame_open(TAUT_TEST_DATA "/frames/single.vtp", &frame, &error), TAUT_OK);
-    float positions[3 * FIXTURE_NODE_COUNT];
-    assert_int_equal(vtp_frame_positions(&frame, positions, &error), TAUT_OK);
-    assert_positions(&fixture, positions);
-    vtp_frame_close(&frame);
+    static const struct {
+        const char *path;
+        bool single, springs;
+    } files[] = {{TAUT_TEST_DATA "/frames/single.vtp", true, true},
+                 {TAUT_TEST_DATA "/frames/double.vtp", false, true},
+                 {TAUT_TEST_DATA "/frames/compressed.vtp", true, false},
+                 {TAUT_TEST_DATA "/frames/compressed-springs.vtp", false, true}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct fixture fixture;
+        struct vtp_frame frame;
+        taut_error error = {0};
+        if (vtp_frame_open(files[i].path, &frame, &error) != TAUT_OK)
+            fail_msg("%s", error.text);
+        fixture_fill(&fixture, (unsigned)(frame.time / 0.25), files[i].single);
+        float positions[3 * FIXTURE_NODE_COUNT], strains[FIXTURE_SPRING_COUNT];
+        uint8_t broken[FIXTURE_SPRING_COUNT];
+        assert_int_equal(vtp_frame_positions(&frame, positions, &error), TAUT_OK);
+        assert_positions(&fixture, positions);
+        assert_int_equal(frame.lines, files[i].springs ? FIXTURE_SPRING_COUNT : 6);
+        assert_int_equal(vtp_frame_springs(&frame, strains, broken, &error), TAUT_OK);
+        if (files[i].springs)
+            assert_springs(&fixture, strains, broken);
+        assert_int_equal(frame.compressed, i >= 2);
+        vtp_frame_close(&frame);
+    }
 }
 
 static void write_bytes(const char *path, const char *bytes, size_t length)
@@ -115,7 +135,7 @@ static void test_broken_frames_are_refused(void **state)
     fixture_fill(&fixture, 0, true);
     const char *folder = fixture_folder("finished-run");
     const char *path = fixture_path(folder, "a.vtp"), *broken = fixture_path(folder, "b.vtp");
-    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL), TAUT_OK);
+    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL, NULL), TAUT_OK);
     size_t length;
     char *bytes = fixture_read(path, &length);
     size_t head = (size_t)(strstr(bytes, "   _") - bytes) + 4;
@@ -135,36 +155,90 @@ static void test_broken_frames_are_refused(void **state)
     free(bytes);
 }
 
-// The head is sound, but a block is not as long as it should be, or a number is none.
+static void assert_unreadable(const char *path, const char *why)
+{
+    struct vtp_frame frame;
+    float values[3 * FIXTURE_NODE_COUNT];
+    uint8_t broken[FIXTURE_SPRING_COUNT];
+    taut_error error = {0};
+    taut_status status = vtp_frame_open(path, &frame, &error);
+    if (status == TAUT_OK) {
+        status = vtp_frame_positions(&frame, values, &error);
+        if (status == TAUT_OK)
+            status = vtp_frame_springs(&frame, values, broken, &error);
+        vtp_frame_close(&frame);
+    }
+    assert_int_equal(status, TAUT_ERROR_IO);
+    if (!strstr(error.text, why))
+        fail_msg("'%s' does not say '%s'", error.text, why);
+}
+
+// The head is sound, but what it leads to is not: its lengths, or what zlib has packed.
 static void test_broken_values_are_refused(void **state)
 {
     (void)state;
     struct fixture fixture;
     fixture_fill(&fixture, 0, false);
     const char *path = fixture_path(fixture_folder("finished-run"), "a.vtp");
-    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL), TAUT_OK);
+    assert_int_equal(vtp_write(path, &fixture.snapshot, &with_springs, NULL), TAUT_OK);
     struct vtp_frame frame;
     assert_int_equal(vtp_frame_open(path, &frame, NULL), TAUT_OK);
-    uint64_t positions_at = frame.positions, strains_at = frame.strains;
+    const uint64_t arrays[] = {frame.positions.place, frame.strains.place, frame.broken.place};
     vtp_frame_close(&frame);
-    const uint64_t places[] = {positions_at - 8, positions_at + 7, strains_at - 1};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        size_t length;
-        char *bytes = fixture_read(path, &length);
-        bytes[places[i]] = (char)0x7f;
-        bytes[places[i] - 1] = (char)0xff;
-        const char *changed = fixture_path(TAUT_TEST_OUT "/finished-run", "b.vtp");
-        write_bytes(changed, bytes, length);
-        free(bytes);
-        assert_int_equal(vtp_frame_open(changed, &frame, NULL), TAUT_OK);
-        float values[3 * FIXTURE_NODE_COUNT];
-        uint8_t broken[FIXTURE_SPRING_COUNT];
-        taut_error error = {0};
-        assert_int_equal(i < 2 ? vtp_frame_positions(&frame, values, &error)
-                               : vtp_frame_springs(&frame, values, broken, &error),
-                         TAUT_ERROR_IO);
-        assert_non_null(strstr(error.text, "cannot be read to its end"));
-        vtp_frame_close(&frame);
+    const char *changed = fixture_path(TAUT_TEST_OUT "/finished-run", "b.vtp");
+    size_t length;
+    char *bytes = fixture_read(path, &length);
+    for (size_t i = 0; i < 3; i++)
+        // Blocks, their bytes, those of the last, those of it packed; and the packed bytes.
+        for (size_t at = 0; at < 32 + 8; at++) {
+            char kept = bytes[arrays[i] + at];
+            bytes[arrays[i] + at] = (char)~kept;
+            write_bytes(changed, bytes, length);
+            bytes[arrays[i] + at] = kept;
+            assert_unreadable(changed, at < 32 ? "is not whole" : "cannot be read to its end");
+        }
+    free(bytes);
+}
+
+// A small block that unpacks to gigabytes is given no more room than the head asks for.
+static void test_a_bomb_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_fill(&fixture, 0, true);
+    const char *folder = fixture_folder("finished-run"), *path = fixture_path(folder, "a.vtp");
+    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL, NULL), TAUT_OK);
+    struct vtp_frame frame;
+    assert_int_equal(vtp_frame_open(path, &frame, NULL), TAUT_OK);
+    uint64_t place = frame.positions.place;
+    vtp_frame_close(&frame);
+    size_t length;
+    char *bytes = fixture_read(path, &length);
+    uint64_t packed;
+    memcpy(&packed, bytes + place + 24, sizeof packed);
+    // Of as many packed bytes, with zeros behind its end.
+    static unsigned char zeros[50000];
+    unsigned char bomb[256] = {0};
+    uLongf size = sizeof bomb;
+    assert_int_equal(compress2(bomb, &size, zeros, sizeof zeros, 9), Z_OK);
+    assert_in_range(size, 1, packed);
+    memcpy(bytes + place + 32, bomb, packed < sizeof bomb ? (size_t)packed : sizeof bomb);
+    const char *changed = fixture_path(folder, "b.vtp");
+    write_bytes(changed, bytes, length);
+    assert_unreadable(changed, "cannot be read to its end");
+    free(bytes);
+}
+
+static void test_numbers_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct fixture fixture;
+        fixture_fill(&fixture, 0, i == 0);
+        fixture.positions[FIXTURE_ROPE][4] = i == 0 ? NAN : INFINITY;
+        const char *path = fixture_path(fixture_folder("finished-run"), "a.vtp");
+        assert_int_equal(vtp_write(path, &fixture.snapshot, NULL, NULL), TAUT_OK);
+        assert_unreadable(path, "positions that are not numbers");
     }
 }
 
@@ -193,7 +267,8 @@ static void test_collection(void **state)
     assert_int_equal(pvd_read(path, name, &times, &count, &error), TAUT_ERROR_IO);
 }
 
-static const struct finished_body bodies[] = {{"tet", 5}, {"rope", 3}, {"ring-2D", 4}, {"bob", 2}};
+static const struct finished_body bodies[] = {
+    {"tet", 5, 7}, {"rope", 3, 2}, {"ring-2D", 4, 4}, {"bob", 2, 0}};
 static const struct finished_system fixture_system = {
     .bodies = bodies,
     .body_count = FIXTURE_BODY_COUNT,
@@ -229,7 +304,8 @@ static void write_frames(const char *folder, unsigned frames)
         struct fixture fixture;
         fixture_fill(&fixture, frame, true);
         times[frame] = fixture.snapshot.time;
-        assert_int_equal(vtp_write(fixture_path(folder, name), &fixture.snapshot, NULL), TAUT_OK);
+        assert_int_equal(vtp_write(fixture_path(folder, name), &fixture.snapshot, NULL, NULL),
+                         TAUT_OK);
     }
     assert_int_equal(pvd_write(fixture_path(folder, "fix.pvd"), "fix", times, frames, NULL),
                      TAUT_OK);
@@ -247,6 +323,12 @@ static void assert_second_frame(struct finished_run *run, bool with_strains)
                      TAUT_OK);
     assert_positions(&fixture, positions);
     assert_true(has_strains == with_strains);
+    // Those of the tetrahedron are not in the frames, since its triangles are.
+    for (size_t i = 0; i < 7 && has_strains; i++) {
+        assert_true(isnan(strains[i]));
+        assert_int_equal(broken[i], 0);
+        strains[i] = (float)fixture.bodies[FIXTURE_TETRAHEDRON].strains[i];
+    }
     if (has_strains)
         assert_springs(&fixture, strains, broken);
 }
@@ -318,8 +400,9 @@ static void test_what_is_no_run(void **state)
     other.bodies = others;
     assert_no_run(folder, &other, "it is not of the run that scene.yaml describes");
     write_frames(folder, 1);
-    other.spring_count++;
-    assert_no_run(folder, &other, "but scene.yaml makes 14 and 14");
+    others[1].node_count = 3;
+    others[1].spring_count++;
+    assert_no_run(folder, &other, "but scene.yaml makes 14 and");
     fixture_write(fixture_path(folder, "second.pvd"), "");
     assert_no_run(folder, &fixture_system, "has several collections");
     assert_no_run("/nonexistent", &fixture_system, "cannot read the folder");
@@ -361,9 +444,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frame_in_single),
         cmocka_unit_test(test_frame_in_double),
-        cmocka_unit_test(test_frame_of_the_first_day),
+        cmocka_unit_test(test_frames_of_earlier_days),
         cmocka_unit_test(test_broken_frames_are_refused),
         cmocka_unit_test(test_broken_values_are_refused),
+        cmocka_unit_test(test_a_bomb_is_refused),
+        cmocka_unit_test(test_numbers_that_are_none_are_refused),
         cmocka_unit_test(test_collection),
         cmocka_unit_test(test_run_of_caches),
         cmocka_unit_test(test_run_of_frames),

@@ -115,7 +115,7 @@ static void test_disk_full_in_a_frame(void **state)
     const char *collection = fixture_path(folder, "flag.pvd");
     assert_int_equal(count_of(collection, ".vtp\""), 3);
     assert_readable("read_vtp.py", collection,
-                    "0.5 flag_000002.vtp: time 0.5, 14 points, 19 cells\n");
+                    "0.5 flag_000002.vtp: time 0.5, 14 points, 12 cells\n");
     assert_int_equal(count_of(fixture_path(folder, "energy.csv"), "\n"), 4);
 }
 

@@ -324,6 +324,7 @@ static void test_output(void **state)
     assert_true(output->has_every);
     assert_int_equal(output->every_steps, 40);
     assert_true(output->vtp && output->pc2);
+    assert_true(output->vtp_springs && !output->vtp_forces);
     assert_false(output->work);
     assert_int_equal(output->probe_count, 3);
     assert_string_equal(scene->bodies[output->probes[0].body].name, "rope");

@@ -67,7 +67,8 @@ static taut_status open_run(const char *folder, struct footage *footage, taut_er
         return fail_memory(error, "the frames of a run");
     for (size_t b = 0; b < count; b++)
         footage->bodies[b] = (struct finished_body){taut_solver_body_name(solver, b),
-                                                    taut_solver_body_node_count(solver, b)};
+                                                    taut_solver_body_node_count(solver, b),
+                                                    solver->topology->bodies[b].spring_count};
     const struct finished_system system = {
         .bodies = footage->bodies,
         .body_count = count,
@@ -200,12 +201,24 @@ static taut_status simulate(struct footage *footage, double time, taut_error *er
     return status;
 }
 
+// What frames do not have follows from places, of springs that neither break nor yield.
+static float strain_by_places(const struct subject *subject, const float *positions,
+                              uint64_t spring)
+{
+    const float *a = positions + 3 * (size_t)subject->springs[spring][0];
+    const float *b = positions + 3 * (size_t)subject->springs[spring][1];
+    float x = b[0] - a[0], y = b[1] - a[1], z = b[2] - a[2];
+    float rest = subject->rest_lengths[spring];
+    return rest > 0.0f ? (sqrtf(x * x + y * y + z * z) - rest) / rest : 0.0f;
+}
+
 static void choose_springs(const struct footage *footage, struct subject_store *store)
 {
     const struct subject *subject = &footage->subject;
     for (uint64_t i = 0; i < store->spring_count; i++) {
         uint64_t number = subject->number_count > 0 ? subject->spring_numbers[i] : i;
-        store->strains[i] = footage->strains[number];
+        float strain = footage->strains[number];
+        store->strains[i] = isnan(strain) ? strain_by_places(subject, store->positions, i) : strain;
         store->broken[i] = footage->broken[number];
     }
 }

@@ -32,7 +32,7 @@ static unsigned wanted_by(const struct options *options, const struct scene_outp
     if (options->no_output)
         return WANT_ENERGY;
     if (output->vtp)
-        return WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY;
+        return WANT_NODES | WANT_STRAINS | WANT_ENERGY | (output->vtp_forces ? WANT_FORCES : 0);
     return output->pc2 ? WANT_NODES | WANT_ENERGY : WANT_ENERGY;
 }
 
@@ -71,6 +71,11 @@ static struct recording_probe *list_probes(const struct run *run)
     return probes;
 }
 
+static void work_of(void *owner, team_function function, void *context)
+{
+    solver_work(owner, function, context);
+}
+
 static taut_status open_recording(struct run *run)
 {
     const struct scene_output *output = &run->scene->output;
@@ -91,6 +96,7 @@ static taut_status open_recording(struct run *run)
             .inputs = inputs,
             .input_count = input_count,
             .vtp = output->vtp,
+            .vtp_options = {output->vtp_springs, output->vtp_forces, work_of, run->solver},
             .pc2 = output->pc2,
             .frame_seconds = run->schedule.frame_seconds,
             .probes = probes,

@@ -153,18 +153,60 @@ size_t finished_run_nearest(const struct finished_run *run, double time)
     return nearest;
 }
 
+static bool has_springs(const struct vtp_frame *frame, size_t body)
+{
+    return !frame->body_springs || frame->body_springs[body];
+}
+
+// How many springs the frame should have, by what it says of each body.
+static uint64_t expected_lines(const struct finished_system *system, const struct vtp_frame *frame)
+{
+    uint64_t lines = 0;
+    if (!frame->body_springs)
+        return system->spring_count;
+    for (size_t b = 0; b < system->body_count; b++)
+        lines += has_springs(frame, b) ? system->bodies[b].spring_count : 0;
+    return lines;
+}
+
+// From the springs that are there, one after the other, to all of them.
+static void spread_springs(const struct finished_system *system, const struct vtp_frame *frame,
+                           float *strains, uint8_t *broken)
+{
+    uint64_t from = frame->lines, to = system->spring_count;
+    for (size_t b = system->body_count; b > 0; b--) {
+        uint64_t count = system->bodies[b - 1].spring_count;
+        to -= count;
+        if (has_springs(frame, b - 1)) {
+            from -= count;
+            memmove(strains + to, strains + from, count * sizeof *strains);
+            memmove(broken + to, broken + from, count);
+            continue;
+        }
+        for (uint64_t i = 0; i < count; i++) {
+            strains[to + i] = NAN;
+            broken[to + i] = 0;
+        }
+    }
+}
+
 static taut_status read_frame(struct finished_run *run, struct vtp_frame *frame, float *positions,
                               float *strains, uint8_t *broken, taut_error *error)
 {
-    if (frame->points != run->system.node_count || frame->lines != run->system.spring_count)
+    bool bodies = !frame->body_springs || frame->body_count == run->system.body_count;
+    if (frame->points != run->system.node_count || !bodies ||
+        frame->lines != expected_lines(&run->system, frame))
         return fail(error, TAUT_ERROR_IO,
                     "'%s' has %" PRIu64 " nodes and %" PRIu64
                     " springs, but scene.yaml makes %" PRIu64 " and %" PRIu64,
                     frame->path, frame->points, frame->lines, run->system.node_count,
                     run->system.spring_count);
     taut_status status = vtp_frame_positions(frame, positions, error);
-    if (status == TAUT_OK && strains)
-        status = vtp_frame_springs(frame, strains, broken, error);
+    if (status != TAUT_OK || !strains)
+        return status;
+    status = vtp_frame_springs(frame, strains, broken, error);
+    if (status == TAUT_OK && frame->body_springs)
+        spread_springs(&run->system, frame, strains, broken);
     return status;
 }
 

@@ -11,7 +11,7 @@
 
 struct finished_body {
     const char *name;
-    uint64_t node_count;
+    uint64_t node_count, spring_count;
 };
 
 // What frames must agree with: the system that the folder's scene.yaml makes.
@@ -45,7 +45,8 @@ taut_status finished_run_open(const char *folder, const struct finished_system *
 size_t finished_run_nearest(const struct finished_run *run, double time);
 
 // A frame: 3 positions a node, and where `strains` is not NULL and the frames have them, of each
-// spring its strain and whether it has broken; *has_strains tells.
+// spring its strain and whether it has broken; *has_strains tells. Where the frames have the
+// springs of some bodies only, the strains of the others are not a number: their places tell.
 taut_status finished_run_read(struct finished_run *run, size_t frame, float *positions,
                               float *strains, uint8_t *broken, bool *has_strains,
                               taut_error *error);

@@ -18,7 +18,7 @@
 
 struct recording {
     char *folder, *name;
-    bool vtp;
+    struct vtp_writer *vtp; // NULL: no frames for ParaView
     const char *collection; // path of the .pvd
     double *times;          // s, of the frames in the collection
     size_t frame_count, time_capacity;
@@ -211,6 +211,8 @@ static taut_status open_all(struct recording *recording, const struct recording_
     if (status == TAUT_OK)
         status = open_tables(recording, options, first, error);
     if (status == TAUT_OK && options->vtp)
+        status = vtp_writer_make(&options->vtp_options, &recording->vtp, error);
+    if (status == TAUT_OK && options->vtp)
         status = open_collection(recording, error);
     if (status == TAUT_OK && options->pc2)
         status = open_caches(recording, first, options->frame_seconds, error);
@@ -243,7 +245,6 @@ taut_status recording_open(const struct recording_options *options, const struct
         return fail_memory(error, "the recording");
     opened->folder = text_format("%s", options->folder);
     opened->name = text_format("%s", options->name);
-    opened->vtp = options->vtp;
     taut_status status = TAUT_OK;
     if (!opened->folder || !opened->name)
         status = fail_memory(error, "the recording");
@@ -275,7 +276,7 @@ static taut_status add_vtp(struct recording *recording, const struct snapshot *n
     free(stem);
     if (status != TAUT_OK)
         return status;
-    status = vtp_write(path, now, error);
+    status = vtp_writer_frame(recording->vtp, path, now, error);
     if (status != TAUT_OK)
         return drop_path(recording, status);
     status = manifest_add(&recording->manifest, path, error);
@@ -367,6 +368,7 @@ taut_status recording_close(struct recording *recording, char ***files, size_t *
             free(recording->files[i]);
         free(recording->files);
     }
+    vtp_writer_free(recording->vtp);
     free(recording->caches);
     free(recording->times);
     free(recording->folder);

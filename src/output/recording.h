@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "output/snapshot.h"
+#include "output/vtp.h"
 
 struct recording;
 
@@ -22,6 +23,7 @@ struct recording_options {
     const char *const *inputs; // files that the scene is made of: they stay, wherever they are
     size_t input_count;
     bool vtp, pc2;
+    struct vtp_options vtp_options;
     double frame_seconds; // simulated time between frames, for PC2's sample rate; 0: unknown
     const struct recording_probe *probes;
     size_t probe_count;

@@ -120,6 +120,13 @@ void scan_reals(struct scan *scan, bool single, float *values, uint64_t count)
     }
 }
 
+void scan_take_reals(const unsigned char *bytes, bool single, float *values, size_t count)
+{
+    size_t size = single ? 4 : 8;
+    for (size_t i = 0; i < count; i++)
+        values[i] = real_of(bytes + i * size, single);
+}
+
 uint64_t scan_place(struct scan *scan)
 {
     off_t place = ftello(scan->file);

@@ -34,6 +34,9 @@ float scan_f32(struct scan *scan);
 // `count` floats, or doubles made floats, that lie one after the other.
 void scan_reals(struct scan *scan, bool single, float *values, uint64_t count);
 
+// The same of bytes that are in memory; what is no finite number is the caller's to find.
+void scan_take_reals(const unsigned char *bytes, bool single, float *values, size_t count);
+
 // The place in the file, and its length.
 uint64_t scan_place(struct scan *scan);
 uint64_t scan_length(struct scan *scan);

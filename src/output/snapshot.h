@@ -16,6 +16,8 @@ struct snapshot_body {
     const uint32_t (*springs)[2]; // body's node numbers, builder order
     const double *strains; // a spring: (L - L0) / L0 of the present rest length; 0 where L0 is 0
     const uint8_t *broken; // a spring; NULL: none can break
+    bool springs_change;   // some of its springs can break or yield
+    uint64_t sheet[2];     // of a cloth: nodes along u and v; zeros: it is none
     uint64_t face_count;
     int face_arity; // 3, 2 or 0
     const uint32_t *faces;

@@ -2,14 +2,722 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "output/file.h"
-#include "output/vtp_arrays.h"
+
+// ---- What is written
+
+// Where a body begins in each list of the file; one more than there are bodies.
+struct start {
+    uint64_t points, verts, lines, polys;
+};
+
+struct content {
+    const struct snapshot *now;
+    const struct vtp_options *options;
+    struct start *starts;
+    uint64_t points, verts, lines, polys;
+    bool has_cloths;
+    bool wide; // indices need 64 bits
+    // Of a node: the sum over the unbroken springs that meet there, and how many they are.
+    double *strain_sums;
+    uint32_t *strain_counts;
+};
+
+bool vtp_has_triangles(const struct snapshot_body *body)
+{
+    return body->face_arity == 3 && body->face_count > 0;
+}
+
+static uint64_t line_count(const struct content *content, const struct snapshot_body *body)
+{
+    bool shown = content->options->springs || body->springs_change || !vtp_has_triangles(body);
+    return shown ? body->spring_count : 0;
+}
+
+static uint64_t poly_count(const struct snapshot_body *body)
+{
+    return vtp_has_triangles(body) ? body->face_count : 0;
+}
+
+static bool is_cloth(const struct snapshot_body *body)
+{
+    return body->sheet[0] > 0 && body->sheet[1] > 0;
+}
+
+static taut_status count(const struct snapshot *now, const struct vtp_options *options,
+                         struct content *content, taut_error *error)
+{
+    *content = (struct content){.now = now, .options = options};
+    content->starts = calloc(now->body_count + 1, sizeof *content->starts);
+    if (!content->starts)
+        return fail_memory(error, "a frame");
+    struct start end = {0};
+    for (size_t b = 0; b < now->body_count; b++) {
+        const struct snapshot_body *body = &now->bodies[b];
+        content->starts[b] = end;
+        uint64_t lines = line_count(content, body), polys = poly_count(body);
+        end.points += body->node_count;
+        end.lines += lines;
+        end.polys += polys;
+        end.verts += lines + polys == 0 ? body->node_count : 0;
+        content->has_cloths |= is_cloth(body);
+    }
+    content->starts[now->body_count] = end;
+    content->points = end.points;
+    content->verts = end.verts;
+    content->lines = end.lines;
+    content->polys = end.polys;
+    content->wide =
+        end.points > INT32_MAX || 2 * end.lines > INT32_MAX || 3 * end.polys > INT32_MAX;
+    return TAUT_OK;
+}
+
+static void gather_strains(const struct content *content)
+{
+    memset(content->strain_sums, 0, content->points * sizeof *content->strain_sums);
+    memset(content->strain_counts, 0, content->points * sizeof *content->strain_counts);
+    for (size_t b = 0; b < content->now->body_count; b++) {
+        const struct snapshot_body *body = &content->now->bodies[b];
+        double *sums = content->strain_sums + content->starts[b].points;
+        uint32_t *counts = content->strain_counts + content->starts[b].points;
+        for (uint64_t i = 0; body->strains && i < body->spring_count; i++) {
+            if (body->broken && body->broken[i])
+                continue;
+            for (int end = 0; end < 2; end++) {
+                sums[body->springs[i][end]] += body->strains[i];
+                counts[body->springs[i][end]]++;
+            }
+        }
+    }
+}
+
+// ---- Values. A unit is what is filled at once: a point's, a cell's.
+
+static unsigned char *put_32(unsigned char *out, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = (unsigned char)(value >> (8 * i));
+    return out + 4;
+}
+
+static unsigned char *put_64(unsigned char *out, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        out[i] = (unsigned char)(value >> (8 * i));
+    return out + 8;
+}
+
+static unsigned char *put_float(unsigned char *out, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return put_32(out, bits);
+}
+
+static unsigned char *put_real(unsigned char *out, const struct content *content, double value)
+{
+    if (content->now->single)
+        return put_float(out, (float)value);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return put_64(out, bits);
+}
+
+static unsigned char *put_index(unsigned char *out, const struct content *content, uint64_t value)
+{
+    return content->wide ? put_64(out, value) : put_32(out, (uint32_t)value);
+}
+
+// Goes through units [first, end) of a list body by body.
+struct walk {
+    size_t body;
+    uint64_t first, end; // within the body
+};
+
+enum list { LIST_POINTS, LIST_VERTS, LIST_LINES, LIST_POLYS };
+
+static const uint64_t *list_starts(const struct content *content, enum list list)
+{
+    const struct start *starts = content->starts;
+    switch (list) {
+    case LIST_POINTS:
+        return &starts->points;
+    case LIST_VERTS:
+        return &starts->verts;
+    case LIST_LINES:
+        return &starts->lines;
+    case LIST_POLYS:
+        break;
+    }
+    return &starts->polys;
+}
+
+static uint64_t list_start(const struct content *content, enum list list, size_t body)
+{
+    return *(const uint64_t *)((const char *)list_starts(content, list) +
+                               body * sizeof(struct start));
+}
+
+// The next part of units [*first, end); false at the end.
+static bool walk_on(const struct content *content, enum list list, uint64_t *first, uint64_t end,
+                    struct walk *walk)
+{
+    if (*first >= end)
+        return false;
+    walk->body =
+        part_of(list_starts(content, list), sizeof(struct start), content->now->body_count, *first);
+    uint64_t start = list_start(content, list, walk->body);
+    uint64_t next = list_start(content, list, walk->body + 1);
+    walk->first = *first - start;
+    walk->end = (next < end ? next : end) - start;
+    *first = start + walk->end;
+    return true;
+}
+
+typedef const double *(*vectors_of)(const struct snapshot_body *body);
+
+static void fill_vectors(const struct content *content, uint64_t first, uint64_t end,
+                         unsigned char *out, vectors_of vectors)
+{
+    struct walk walk;
+    while (walk_on(content, LIST_POINTS, &first, end, &walk)) {
+        const double *values = vectors(&content->now->bodies[walk.body]);
+        for (uint64_t i = 3 * walk.first; i < 3 * walk.end; i++)
+            out = put_real(out, content, values[i]);
+    }
+}
+
+static const double *positions_of(const struct snapshot_body *body)
+{
+    return body->positions;
+}
+
+static const double *velocities_of(const struct snapshot_body *body)
+{
+    return body->velocities;
+}
+
+static const double *forces_of(const struct snapshot_body *body)
+{
+    return body->forces;
+}
+
+static void fill_positions(const struct content *content, uint64_t first, uint64_t end,
+                           unsigned char *out)
+{
+    fill_vectors(content, first, end, out, positions_of);
+}
+
+static void fill_velocities(const struct content *content, uint64_t first, uint64_t end,
+                            unsigned char *out)
+{
+    fill_vectors(content, first, end, out, velocities_of);
+}
+
+static void fill_forces(const struct content *content, uint64_t first, uint64_t end,
+                        unsigned char *out)
+{
+    fill_vectors(content, first, end, out, forces_of);
+}
+
+static void fill_node_strains(const struct content *content, uint64_t first, uint64_t end,
+                              unsigned char *out)
+{
+    for (uint64_t i = first; i < end; i++) {
+        uint32_t springs = content->strain_counts[i];
+        out = put_real(out, content, springs ? content->strain_sums[i] / springs : 0);
+    }
+}
+
+static void fill_point_bodies(const struct content *content, uint64_t first, uint64_t end,
+                              unsigned char *out)
+{
+    struct walk walk;
+    while (walk_on(content, LIST_POINTS, &first, end, &walk))
+        for (uint64_t i = walk.first; i < walk.end; i++)
+            out = put_32(out, (uint32_t)walk.body);
+}
+
+static float fraction(uint64_t number, uint64_t nodes)
+{
+    return nodes > 1 ? (float)((double)number / (double)(nodes - 1)) : 0;
+}
+
+static void fill_texture(const struct content *content, uint64_t first, uint64_t end,
+                         unsigned char *out)
+{
+    struct walk walk;
+    while (walk_on(content, LIST_POINTS, &first, end, &walk)) {
+        const struct snapshot_body *body = &content->now->bodies[walk.body];
+        for (uint64_t i = walk.first; i < walk.end; i++) {
+            bool cloth = is_cloth(body);
+            out = put_float(out, cloth ? fraction(i % body->sheet[0], body->sheet[0]) : 0);
+            out = put_float(out, cloth ? fraction(i / body->sheet[0], body->sheet[1]) : 0);
+        }
+    }
+}
+
+static void fill_verts(const struct content *content, uint64_t first, uint64_t end,
+                       unsigned char *out)
+{
+    struct walk walk;
+    while (walk_on(content, LIST_VERTS, &first, end, &walk))
+        for (uint64_t i = walk.first; i < walk.end; i++)
+            out = put_index(out, content, content->starts[walk.body].points + i);
+}
+
+static void fill_lines(const struct content *content, uint64_t first, uint64_t end,
+                       unsigned char *out)
+{
+    struct walk walk;
+    while (walk_on(content, LIST_LINES, &first, end, &walk)) {
+        const struct snapshot_body *body = &content->now->bodies[walk.body];
+        uint64_t base = content->starts[walk.body].points;
+        for (uint64_t i = walk.first; i < walk.end; i++) {
+            out = put_index(out, content, base + body->springs[i][0]);
+            out = put_index(out, content, base + body->springs[i][1]);
+        }
+    }
+}
+
+static void fill_polys(const struct content *content, uint64_t first, uint64_t end,
+                       unsigned char *out)
+{
+    struct walk walk;
+    while (walk_on(content, LIST_POLYS, &first, end, &walk)) {
+        const uint32_t *faces = content->now->bodies[walk.body].faces;
+        uint64_t base = content->starts[walk.body].points;
+        for (uint64_t i = 3 * walk.first; i < 3 * walk.end; i++)
+            out = put_index(out, content, base + faces[i]);
+    }
+}
+
+// VTK wants, for each cell, where the next one's points begin.
+static void fill_offsets_1(const struct content *content, uint64_t first, uint64_t end,
+                           unsigned char *out)
+{
+    for (uint64_t i = first; i < end; i++)
+        out = put_index(out, content, i + 1);
+}
+
+static void fill_offsets_2(const struct content *content, uint64_t first, uint64_t end,
+                           unsigned char *out)
+{
+    for (uint64_t i = first; i < end; i++)
+        out = put_index(out, content, 2 * (i + 1));
+}
+
+static void fill_offsets_3(const struct content *content, uint64_t first, uint64_t end,
+                           unsigned char *out)
+{
+    for (uint64_t i = first; i < end; i++)
+        out = put_index(out, content, 3 * (i + 1));
+}
+
+// A part [first, end) of the cells as parts of the three lists.
+struct cells {
+    uint64_t verts, first_line, end_line, first_poly, end_poly;
+};
+
+static uint64_t clamp_to(uint64_t cell, uint64_t start, uint64_t count)
+{
+    return cell <= start ? 0 : cell - start < count ? cell - start : count;
+}
+
+static struct cells split_cells(const struct content *content, uint64_t first, uint64_t end)
+{
+    uint64_t lines = content->verts, polys = lines + content->lines;
+    return (struct cells){
+        .verts = clamp_to(end, 0, content->verts) - clamp_to(first, 0, content->verts),
+        .first_line = clamp_to(first, lines, content->lines),
+        .end_line = clamp_to(end, lines, content->lines),
+        .first_poly = clamp_to(first, polys, content->polys),
+        .end_poly = clamp_to(end, polys, content->polys),
+    };
+}
+
+static double strain_of_face(const struct content *content, size_t body, uint64_t face)
+{
+    const uint32_t *corners = content->now->bodies[body].faces + 3 * face;
+    uint64_t base = content->starts[body].points, springs = 0;
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        sum += content->strain_sums[base + corners[i]];
+        springs += content->strain_counts[base + corners[i]];
+    }
+    return springs ? sum / (double)springs : 0;
+}
+
+static void fill_cell_strains(const struct content *content, uint64_t first, uint64_t end,
+                              unsigned char *out)
+{
+    struct cells cells = split_cells(content, first, end);
+    struct walk walk;
+    for (uint64_t i = 0; i < cells.verts; i++)
+        out = put_real(out, content, 0);
+    while (walk_on(content, LIST_LINES, &cells.first_line, cells.end_line, &walk))
+        for (uint64_t i = walk.first; i < walk.end; i++)
+            out = put_real(out, content, content->now->bodies[walk.body].strains[i]);
+    while (walk_on(content, LIST_POLYS, &cells.first_poly, cells.end_poly, &walk))
+        for (uint64_t i = walk.first; i < walk.end; i++)
+            out = put_real(out, content, strain_of_face(content, walk.body, i));
+}
+
+static void fill_cell_bodies(const struct content *content, uint64_t first, uint64_t end,
+                             unsigned char *out)
+{
+    struct cells cells = split_cells(content, first, end);
+    uint64_t first_vert = clamp_to(first, 0, content->verts), end_vert = first_vert + cells.verts;
+    const struct {
+        enum list list;
+        uint64_t first, end;
+    } parts[] = {{LIST_VERTS, first_vert, end_vert},
+                 {LIST_LINES, cells.first_line, cells.end_line},
+                 {LIST_POLYS, cells.first_poly, cells.end_poly}};
+    for (int part = 0; part < 3; part++) {
+        struct walk walk;
+        uint64_t at = parts[part].first;
+        while (walk_on(content, parts[part].list, &at, parts[part].end, &walk))
+            for (uint64_t i = walk.first; i < walk.end; i++)
+                out = put_32(out, (uint32_t)walk.body);
+    }
+}
+
+static void fill_broken(const struct content *content, uint64_t first, uint64_t end,
+                        unsigned char *out)
+{
+    struct cells cells = split_cells(content, first, end);
+    struct walk walk;
+    memset(out, 0, end - first);
+    out += cells.verts;
+    while (walk_on(content, LIST_LINES, &cells.first_line, cells.end_line, &walk)) {
+        const uint8_t *broken = content->now->bodies[walk.body].broken;
+        for (uint64_t i = walk.first; i < walk.end; i++)
+            *out++ = broken && broken[i];
+    }
+}
+
+// ---- The arrays
+
+static uint64_t count_points(const struct content *content)
+{
+    return content->points;
+}
+
+static uint64_t count_cells(const struct content *content)
+{
+    return content->verts + content->lines + content->polys;
+}
+
+static uint64_t count_verts(const struct content *content)
+{
+    return content->verts;
+}
+
+static uint64_t count_lines(const struct content *content)
+{
+    return content->lines;
+}
+
+static uint64_t count_polys(const struct content *content)
+{
+    return content->polys;
+}
+
+enum type { TYPE_REAL, TYPE_FLOAT, TYPE_INDEX, TYPE_INT32, TYPE_UINT8 };
+
+enum condition { ALWAYS, WITH_FORCES, WITH_CLOTHS, WITH_LINES };
+
+struct array {
+    const char *section, *name;
+    enum type type;
+    int components, values; // of VTK's tuples, and of the units below
+    bool constant;          // the same in all frames
+    enum condition condition;
+    uint64_t (*units)(const struct content *content);
+    void (*fill)(const struct content *content, uint64_t first, uint64_t end, unsigned char *out);
+};
+
+// In the order of the file; arrays of one section stand together.
+static const struct array arrays[] = {
+    {"PointData", "velocity", TYPE_REAL, 3, 3, false, ALWAYS, count_points, fill_velocities},
+    {"PointData", "strain", TYPE_REAL, 1, 1, false, ALWAYS, count_points, fill_node_strains},
+    {"PointData", "body", TYPE_INT32, 1, 1, true, ALWAYS, count_points, fill_point_bodies},
+    {"PointData", "force", TYPE_REAL, 3, 3, false, WITH_FORCES, count_points, fill_forces},
+    {"PointData", "TextureCoordinates", TYPE_FLOAT, 2, 2, true, WITH_CLOTHS, count_points,
+     fill_texture},
+    {"CellData", "body", TYPE_INT32, 1, 1, true, ALWAYS, count_cells, fill_cell_bodies},
+    {"CellData", "strain", TYPE_REAL, 1, 1, false, WITH_LINES, count_cells, fill_cell_strains},
+    {"CellData", "broken", TYPE_UINT8, 1, 1, false, WITH_LINES, count_cells, fill_broken},
+    {"Points", "Points", TYPE_REAL, 3, 3, false, ALWAYS, count_points, fill_positions},
+    {"Verts", "connectivity", TYPE_INDEX, 1, 1, true, ALWAYS, count_verts, fill_verts},
+    {"Verts", "offsets", TYPE_INDEX, 1, 1, true, ALWAYS, count_verts, fill_offsets_1},
+    {"Lines", "connectivity", TYPE_INDEX, 1, 2, true, ALWAYS, count_lines, fill_lines},
+    {"Lines", "offsets", TYPE_INDEX, 1, 1, true, ALWAYS, count_lines, fill_offsets_2},
+    {"Polys", "connectivity", TYPE_INDEX, 1, 3, true, ALWAYS, count_polys, fill_polys},
+    {"Polys", "offsets", TYPE_INDEX, 1, 1, true, ALWAYS, count_polys, fill_offsets_3},
+};
+
+enum { ARRAY_COUNT = sizeof arrays / sizeof arrays[0] };
+
+static bool is_there(const struct array *array, const struct content *content)
+{
+    switch (array->condition) {
+    case ALWAYS:
+        break;
+    case WITH_FORCES:
+        return content->options->forces;
+    case WITH_CLOTHS:
+        return content->has_cloths;
+    case WITH_LINES:
+        return content->lines > 0;
+    }
+    return true;
+}
+
+static const char *type_name(const struct array *array, const struct content *content)
+{
+    switch (array->type) {
+    case TYPE_REAL:
+        return content->now->single ? "Float32" : "Float64";
+    case TYPE_FLOAT:
+        return "Float32";
+    case TYPE_INDEX:
+        return content->wide ? "Int64" : "Int32";
+    case TYPE_INT32:
+        return "Int32";
+    case TYPE_UINT8:
+        break;
+    }
+    return "UInt8";
+}
+
+static size_t unit_bytes(const struct array *array, const struct content *content)
+{
+    size_t value = 4;
+    if (array->type == TYPE_UINT8)
+        value = 1;
+    else if ((array->type == TYPE_REAL && !content->now->single) ||
+             (array->type == TYPE_INDEX && content->wide))
+        value = 8;
+    return value * (size_t)array->values;
+}
+
+// ---- Compression
+
+// An array's compressed blocks with the header that VTK wants before them, kept for later frames.
+struct kept {
+    unsigned char *bytes;
+    size_t length;
+    uint64_t units; // of the array that it is of
+};
+
+enum {
+    WAVE = 64,              // blocks that are compressed at once
+    KEPT_BYTES = 256 << 20, // of all arrays together
+    SAMPLE = 16 * 1024,
+};
+
+struct block {
+    const struct array *array;
+    uint64_t first, end; // units
+    unsigned char *out;
+    size_t length;
+};
+
+struct vtp_writer {
+    struct vtp_options options;
+    struct kept kept[ARRAY_COUNT];
+    size_t kept_bytes;
+    unsigned char *room; // for a wave
+    size_t bound;        // of a compressed block
+};
+
+struct wave {
+    const struct content *content;
+    struct block blocks[WAVE];
+    size_t count;
+    atomic_bool failed;
+};
+
+// Level 1 all along: on indices higher levels save nothing, on numbers least of all
+// (docs/performance.md has the figures).
+static size_t deflate_bytes(const unsigned char *bytes, size_t count, int strategy,
+                            unsigned char *out, size_t room)
+{
+    z_stream stream = {0};
+    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, strategy) != Z_OK)
+        return 0;
+    stream.next_in = (unsigned char *)(uintptr_t)bytes; // zlib only reads it
+    stream.avail_in = (uInt)count;
+    stream.next_out = out;
+    stream.avail_out = (uInt)room;
+    bool done = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+    size_t length = stream.total_out;
+    (void)deflateEnd(&stream);
+    return done ? length : 0;
+}
+
+// Of numbers that vary, zlib finds hardly anything twice, and looks for it in vain for most of its
+// time: then only their bytes are coded by how frequent they are. A sample tells.
+static int choose_strategy(const struct array *array, const unsigned char *bytes, size_t count,
+                           unsigned char *out, size_t room)
+{
+    if (array->type != TYPE_REAL || count < 2 * SAMPLE)
+        return Z_DEFAULT_STRATEGY;
+    const unsigned char *sample = bytes + (count / 2 / SAMPLE) * SAMPLE;
+    size_t plain = deflate_bytes(sample, SAMPLE, Z_HUFFMAN_ONLY, out, room);
+    size_t searched = deflate_bytes(sample, SAMPLE, Z_DEFAULT_STRATEGY, out, room);
+    return searched + searched / 16 < plain ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY;
+}
+
+static void compress_wave(void *context, const struct worker *worker)
+{
+    struct wave *wave = context;
+    size_t bound = compressBound(VTP_BLOCK_BYTES);
+    unsigned char *values = malloc(VTP_BLOCK_BYTES);
+    if (!values)
+        atomic_store(&wave->failed, true);
+    struct range range;
+    while (worker_take(worker, wave->count, 1, &range)) {
+        struct block *block = &wave->blocks[range.first];
+        if (!values)
+            continue;
+        size_t count =
+            (size_t)(block->end - block->first) * unit_bytes(block->array, wave->content);
+        block->array->fill(wave->content, block->first, block->end, values);
+        int strategy = choose_strategy(block->array, values, count, block->out, bound);
+        block->length = deflate_bytes(values, count, strategy, block->out, bound);
+        if (block->length == 0)
+            atomic_store(&wave->failed, true);
+    }
+    free(values);
+}
+
+static taut_status compress_blocks(const struct vtp_writer *writer, struct wave *wave,
+                                   taut_error *error)
+{
+    if (writer->options.work)
+        writer->options.work(writer->options.owner, compress_wave, wave);
+    else
+        team_work(NULL, compress_wave, wave);
+    return atomic_load(&wave->failed) ? fail_memory(error, "a frame's compression") : TAUT_OK;
+}
+
+// ---- The file
+
+// A block's values fill units, so that none is cut in two.
+static uint64_t units_of_block(size_t bytes)
+{
+    return VTP_BLOCK_BYTES / bytes;
+}
+
+static void keep(struct kept *kept, const unsigned char *bytes, size_t length)
+{
+    if (!kept->bytes)
+        return;
+    memcpy(kept->bytes + kept->length, bytes, length);
+    kept->length += length;
+}
+
+// Makes room for a constant array; without it, it is compressed anew each time.
+static void begin_keeping(struct vtp_writer *writer, struct kept *kept, uint64_t units,
+                          size_t header, uint64_t raw)
+{
+    uint64_t most = header + raw + raw / 1000 + (raw / VTP_BLOCK_BYTES + 1) * 64;
+    if (writer->kept_bytes + most > KEPT_BYTES)
+        return;
+    kept->bytes = malloc((size_t)most);
+    kept->length = header;
+    kept->units = units;
+}
+
+static void end_keeping(struct vtp_writer *writer, struct kept *kept, const unsigned char *header,
+                        size_t header_bytes, taut_status status)
+{
+    if (!kept->bytes)
+        return;
+    unsigned char *fitting = status == TAUT_OK ? realloc(kept->bytes, kept->length) : NULL;
+    if (!fitting) {
+        free(kept->bytes);
+        *kept = (struct kept){0};
+        return;
+    }
+    kept->bytes = fitting;
+    memcpy(kept->bytes, header, header_bytes);
+    writer->kept_bytes += kept->length;
+}
+
+// The number of blocks, their bytes before compression, those of the last where it is shorter, and
+// the bytes of each after it.
+static taut_status write_blocks(struct vtp_writer *writer, struct file *file,
+                                const struct content *content, size_t index, taut_error *error)
+{
+    const struct array *array = &arrays[index];
+    struct kept *kept = &writer->kept[index];
+    size_t bytes = unit_bytes(array, content);
+    uint64_t units = array->units(content), step = units_of_block(bytes);
+    uint64_t blocks = (units + step - 1) / step;
+    size_t header_bytes = (size_t)(3 + blocks) * 8;
+    unsigned char *header = calloc(3 + (size_t)blocks, 8);
+    if (!header)
+        return fail_memory(error, "a frame");
+    put_64(header, blocks);
+    put_64(header + 8, step * bytes);
+    put_64(header + 16, units % step * bytes);
+    uint64_t place = file_length(file);
+    file_write(file, header, header_bytes);
+    if (array->constant)
+        begin_keeping(writer, kept, units, header_bytes, units * bytes);
+    taut_status status = TAUT_OK;
+    struct wave wave = {.content = content};
+    for (uint64_t done = 0; done < blocks && status == TAUT_OK && !file->failure;
+         done += wave.count) {
+        wave.count = blocks - done < WAVE ? (size_t)(blocks - done) : WAVE;
+        for (size_t i = 0; i < wave.count; i++) {
+            uint64_t first = (done + i) * step, end = first + step;
+            wave.blocks[i] = (struct block){array, first, end < units ? end : units,
+                                            writer->room + i * writer->bound, 0};
+        }
+        status = compress_blocks(writer, &wave, error);
+        for (size_t i = 0; i < wave.count && status == TAUT_OK; i++) {
+            put_64(header + 8 * (size_t)(3 + done + i), wave.blocks[i].length);
+            file_write(file, wave.blocks[i].out, wave.blocks[i].length);
+            keep(kept, wave.blocks[i].out, wave.blocks[i].length);
+        }
+    }
+    if (status == TAUT_OK && !file->failure)
+        file_patch(file, place, header, header_bytes);
+    end_keeping(writer, kept, header, header_bytes, status);
+    free(header);
+    return status;
+}
+
+static taut_status write_array(struct vtp_writer *writer, struct file *file,
+                               const struct content *content, size_t index, taut_error *error)
+{
+    struct kept *kept = &writer->kept[index];
+    if (kept->bytes && kept->units == arrays[index].units(content)) {
+        file_write(file, kept->bytes, kept->length);
+        return TAUT_OK;
+    }
+    if (kept->bytes)
+        writer->kept_bytes -= kept->length;
+    free(kept->bytes);
+    *kept = (struct kept){0};
+    return write_blocks(writer, file, content, index, error);
+}
 
 // Time, and the bodies' names: VTK writes a string as the codes of its characters and a 0.
-static void write_field_data(struct file *file, const struct vtp_content *content)
+static void write_field_data(struct file *file, const struct content *content)
 {
     const struct snapshot *now = content->now;
     file_print(file, "    <FieldData>\n      <DataArray type=\"Float64\" Name=\"TimeValue\" "
@@ -24,70 +732,138 @@ static void write_field_data(struct file *file, const struct vtp_content *conten
             file_print(file, "%d ", (unsigned char)*c);
         file_print(file, "0\n");
     }
-    file_print(file, "      </Array>\n    </FieldData>\n");
+    file_print(file,
+               "      </Array>\n      <DataArray type=\"UInt8\" Name=\"body_springs\" "
+               "NumberOfTuples=\"%zu\" format=\"ascii\">\n",
+               now->body_count);
+    for (size_t b = 0; b < now->body_count; b++)
+        file_print(file, "%d\n", line_count(content, &now->bodies[b]) > 0);
+    file_print(file, "      </DataArray>\n    </FieldData>\n");
 }
 
-static void write_head(struct file *file, const struct vtp_content *content)
+// Room for any offset; what it leaves is blanks.
+enum { OFFSET_ROOM = 21 };
+
+// places: where each array's offset is to be written.
+static void write_head(struct file *file, const struct content *content,
+                       uint64_t places[ARRAY_COUNT])
 {
     file_print(file, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
-                     "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n  <PolyData>\n");
+                     "byte_order=\"LittleEndian\" header_type=\"UInt64\" "
+                     "compressor=\"vtkZLibDataCompressor\">\n  <PolyData>\n");
     write_field_data(file, content);
     file_print(file,
                "    <Piece NumberOfPoints=\"%" PRIu64 "\" NumberOfVerts=\"%" PRIu64
                "\" NumberOfLines=\"%" PRIu64 "\" NumberOfStrips=\"0\" NumberOfPolys=\"%" PRIu64
                "\">\n",
                content->points, content->verts, content->lines, content->polys);
-    uint64_t offset = 0;
     const char *section = NULL;
-    for (size_t i = 0; i < VTP_ARRAY_COUNT; i++) {
-        const struct vtp_array *array = &vtp_arrays[i];
+    for (size_t i = 0; i < ARRAY_COUNT; i++) {
+        const struct array *array = &arrays[i];
+        if (!is_there(array, content))
+            continue;
         if (!section || strcmp(section, array->section) != 0) {
             if (section)
                 file_print(file, "      </%s>\n", section);
             section = array->section;
-            file_print(file, "      <%s>\n", section);
+            // The name by which VTK knows which array it is that places a texture.
+            bool texture = strcmp(section, "PointData") == 0 && content->has_cloths;
+            file_print(file, "      <%s%s>\n", section,
+                       texture ? " TCoords=\"TextureCoordinates\"" : "");
         }
         file_print(file,
                    "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
-                   "format=\"appended\" offset=\"%" PRIu64 "\"/>\n",
-                   vtp_type_name(array->type, content), array->name, array->components, offset);
-        offset += sizeof(uint64_t) + vtp_array_bytes(array, content);
+                   "format=\"appended\" offset=\"",
+                   type_name(array, content), array->name, array->components);
+        places[i] = file_length(file);
+        file_print(file, "%*s/>\n", OFFSET_ROOM, "");
     }
     file_print(file, "      </%s>\n    </Piece>\n  </PolyData>\n", section);
 }
 
-static void write_data(struct file *file, const struct vtp_content *content)
+static taut_status write_all(struct vtp_writer *writer, struct file *file,
+                             const struct content *content, taut_error *error)
 {
+    uint64_t places[ARRAY_COUNT] = {0};
+    write_head(file, content, places);
     file_print(file, "  <AppendedData encoding=\"raw\">\n   _");
-    for (size_t i = 0; i < VTP_ARRAY_COUNT && !file->failure; i++) {
-        uint64_t bytes = vtp_array_bytes(&vtp_arrays[i], content);
-        file_put_u64(file, bytes);
-        uint64_t before = file_length(file);
-        vtp_arrays[i].write(file, content);
-        assert(file->failure || file_length(file) - before == bytes);
-        (void)before;
+    uint64_t data = file_length(file);
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < ARRAY_COUNT && status == TAUT_OK && !file->failure; i++) {
+        if (!is_there(&arrays[i], content))
+            continue;
+        char text[OFFSET_ROOM + 1];
+        int length = snprintf(text, sizeof text, "%" PRIu64 "\"", file_length(file) - data);
+        file_patch(file, places[i], text, (size_t)length);
+        status = write_array(writer, file, content, i, error);
     }
     file_print(file, "\n  </AppendedData>\n</VTKFile>\n");
+    return status;
 }
 
-taut_status vtp_write(const char *path, const struct snapshot *now, taut_error *error)
+taut_status vtp_writer_make(const struct vtp_options *options, struct vtp_writer **writer,
+                            taut_error *error)
 {
-    struct vtp_content content = vtp_count(now);
-    uint64_t nodes = content.scratch_nodes;
-    content.strain_sums = memory_allocate(NULL, nodes, sizeof *content.strain_sums);
-    content.strain_counts = memory_allocate(NULL, nodes, sizeof *content.strain_counts);
-    taut_status status = TAUT_OK;
+    *writer = calloc(1, sizeof **writer);
+    if (!*writer)
+        return fail_memory(error, "the frames");
+    if (options)
+        (*writer)->options = *options;
+    (*writer)->bound = compressBound(VTP_BLOCK_BYTES);
+    (*writer)->room = malloc(WAVE * (*writer)->bound);
+    if ((*writer)->room)
+        return TAUT_OK;
+    vtp_writer_free(*writer);
+    *writer = NULL;
+    return fail_memory(error, "the frames");
+}
+
+void vtp_writer_free(struct vtp_writer *writer)
+{
+    if (!writer)
+        return;
+    for (size_t i = 0; i < ARRAY_COUNT; i++)
+        free(writer->kept[i].bytes);
+    free(writer->room);
+    free(writer);
+}
+
+taut_status vtp_writer_frame(struct vtp_writer *writer, const char *path,
+                             const struct snapshot *now, taut_error *error)
+{
+    struct content content;
     struct file file = {0};
+    taut_status status = count(now, &writer->options, &content, error);
+    if (status != TAUT_OK)
+        return status;
+    content.strain_sums = memory_allocate(NULL, content.points, sizeof *content.strain_sums);
+    content.strain_counts = memory_allocate(NULL, content.points, sizeof *content.strain_counts);
     if (!content.strain_sums || !content.strain_counts)
-        status = fail_memory(error, "the strains of faces");
+        status = fail_memory(error, "the strains of nodes");
     else
         status = file_create_new(&file, path, error);
     if (status == TAUT_OK) {
-        write_head(&file, &content);
-        write_data(&file, &content);
-        status = file_commit(&file, error);
+        gather_strains(&content);
+        status = write_all(writer, &file, &content, error);
+        if (status == TAUT_OK)
+            status = file_commit(&file, error);
+        else
+            file_abandon(&file);
     }
-    memory_release(NULL, content.strain_sums, nodes, sizeof *content.strain_sums);
-    memory_release(NULL, content.strain_counts, nodes, sizeof *content.strain_counts);
+    memory_release(NULL, content.strain_sums, content.points, sizeof *content.strain_sums);
+    memory_release(NULL, content.strain_counts, content.points, sizeof *content.strain_counts);
+    free(content.starts);
+    return status;
+}
+
+taut_status vtp_write(const char *path, const struct snapshot *now,
+                      const struct vtp_options *options, taut_error *error)
+{
+    struct vtp_writer *writer;
+    taut_status status = vtp_writer_make(options, &writer, error);
+    if (status != TAUT_OK)
+        return status;
+    status = vtp_writer_frame(writer, path, now, error);
+    vtp_writer_free(writer);
     return status;
 }

@@ -1,11 +1,14 @@
 #include "output/vtp_reader.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
+#include "base/memory.h"
 #include "base/text.h"
-#include "output/vtp_arrays.h"
+#include "output/vtp.h"
 
 static const uint64_t COUNT_MAX = (uint64_t)1 << 40; // of anything: no sum below overflows
 
@@ -14,8 +17,30 @@ static taut_status refuse(const struct vtp_frame *frame, const char *what, taut_
     return fail(error, TAUT_ERROR_IO, "'%s' %s", frame->path, what);
 }
 
-// As write_field_data in vtp.c writes it: names are lines of numbers.
-static void pass_field_data(struct vtp_frame *frame)
+// ---- The head
+
+// One digit a line. Earlier versions wrote all springs, and no such list.
+static taut_status pass_body_springs(struct vtp_frame *frame, taut_error *error)
+{
+    struct scan *scan = &frame->scan;
+    size_t capacity = 0;
+    scan_expect(scan, "      <DataArray type=\"UInt8\" Name=\"body_springs\" NumberOfTuples=\"");
+    uint64_t count = scan_count(scan, '"');
+    scan_expect(scan, " format=\"ascii\">\n");
+    for (uint64_t i = 0; i < count && !scan->failed; i++) {
+        if (!array_reserve((void **)&frame->body_springs, &capacity, (size_t)i + 1, 1))
+            return fail_memory(error, "the bodies of a frame");
+        int digit = getc(scan->file);
+        scan->failed |= (digit != '0' && digit != '1') || getc(scan->file) != '\n';
+        frame->body_springs[i] = digit == '1';
+    }
+    frame->body_count = count;
+    scan_expect(scan, "      </DataArray>\n    </FieldData>\n");
+    return TAUT_OK;
+}
+
+// Names are lines of numbers.
+static taut_status pass_field_data(struct vtp_frame *frame, taut_error *error)
 {
     struct scan *scan = &frame->scan;
     scan_expect(scan, "    <FieldData>\n      <DataArray type=\"Float64\" Name=\"TimeValue\" "
@@ -30,7 +55,11 @@ static void pass_field_data(struct vtp_frame *frame)
         while ((letter = getc(scan->file)) != '\n' && !scan->failed)
             scan->failed = letter != ' ' && (letter < '0' || letter > '9');
     }
-    scan_expect(scan, "      </Array>\n    </FieldData>\n");
+    scan_expect(scan, "      </Array>\n");
+    if (frame->compressed)
+        return pass_body_springs(frame, error);
+    scan_expect(scan, "    </FieldData>\n");
+    return TAUT_OK;
 }
 
 static void pass_counts(struct vtp_frame *frame)
@@ -50,89 +79,230 @@ static void pass_counts(struct vtp_frame *frame)
         scan->failed = true;
 }
 
-static bool is_array(const struct vtp_array *array, const char *section, const char *name)
-{
-    return strcmp(array->section, section) == 0 && strcmp(array->name, name) == 0;
-}
+// An array as its line in the head tells it.
+struct line {
+    char type[16], name[24];
+    uint64_t components, offset;
+};
 
-// The line of one array. The first tells the precision of all.
-static void pass_array(struct vtp_frame *frame, const struct vtp_array *array,
-                       struct vtp_content *content, struct snapshot *now, uint64_t *offset)
+enum { LINES_MAX = 20 };
+
+struct head {
+    struct line lines[LINES_MAX];
+    int sections[LINES_MAX];
+    int count;
+};
+
+static const char *const sections[] = {"PointData", "CellData", "Points",
+                                       "Verts",     "Lines",    "Polys"};
+enum { POINT_DATA, CELL_DATA, POINTS, VERTS, LINES, POLYS, SECTION_COUNT };
+
+static void pass_line(struct vtp_frame *frame, int section, struct head *head)
 {
     struct scan *scan = &frame->scan;
-    char type[16];
-    scan_expect(scan, "        <DataArray type=\"");
-    scan_until(scan, '"', type, sizeof type);
-    if (array == vtp_arrays)
-        now->single = strcmp(type, "Float32") == 0;
-    scan->failed |= strcmp(type, vtp_type_name(array->type, content)) != 0;
-    scan_expect(scan, " Name=\"");
-    scan_expect(scan, array->name);
-    scan_expect(scan, "\" NumberOfComponents=\"");
-    scan->failed |= scan_count(scan, '"') != (uint64_t)array->components;
-    scan_expect(scan, " format=\"appended\" offset=\"");
-    scan->failed |= scan_count(scan, '"') != *offset;
-    scan_expect(scan, "/>\n");
-    uint64_t values = *offset + sizeof(uint64_t);
-    if (is_array(array, "Points", "Points"))
-        frame->positions = values;
-    else if (is_array(array, "CellData", "strain"))
-        frame->strains = values;
-    else if (is_array(array, "CellData", "broken"))
-        frame->broken = values;
-    *offset = values + vtp_array_bytes(array, content);
-}
-
-// The lines of all arrays; where the values are comes out as distances from the data's beginning.
-// Returns how long the data is.
-static uint64_t pass_arrays(struct vtp_frame *frame)
-{
-    struct snapshot now = {0};
-    struct vtp_content content = {.now = &now,
-                                  .points = frame->points,
-                                  .verts = frame->verts,
-                                  .lines = frame->lines,
-                                  .polys = frame->polys};
-    content.wide = vtp_is_wide(&content);
-    struct scan *scan = &frame->scan;
-    const char *section = NULL;
-    uint64_t offset = 0;
-    for (size_t i = 0; i < VTP_ARRAY_COUNT && !scan->failed; i++) {
-        if (!section || strcmp(section, vtp_arrays[i].section) != 0) {
-            if (section) {
-                scan_expect(scan, "      </");
-                scan_expect(scan, section);
-                scan_expect(scan, ">\n");
-            }
-            section = vtp_arrays[i].section;
-            scan_expect(scan, "      <");
-            scan_expect(scan, section);
-            scan_expect(scan, ">\n");
-        }
-        pass_array(frame, &vtp_arrays[i], &content, &now, &offset);
+    if (head->count == LINES_MAX) {
+        scan->failed = true;
+        return;
     }
-    scan_expect(scan, "      </Polys>\n    </Piece>\n  </PolyData>\n"
-                      "  <AppendedData encoding=\"raw\">\n   _");
-    frame->single = now.single;
-    return offset;
+    struct line *line = &head->lines[head->count];
+    head->sections[head->count++] = section;
+    scan_expect(scan, "  <DataArray type=\"");
+    scan_until(scan, '"', line->type, sizeof line->type);
+    scan_expect(scan, " Name=\"");
+    scan_until(scan, '"', line->name, sizeof line->name);
+    scan_expect(scan, " NumberOfComponents=\"");
+    line->components = scan_count(scan, '"');
+    scan_expect(scan, " format=\"appended\" offset=\"");
+    line->offset = scan_count(scan, '"');
+    while (!scan->failed && scan_sees(scan, ' ')) // room for a longer number
+        scan_expect(scan, " ");
+    scan_expect(scan, "/>\n");
+}
+
+static void pass_sections(struct vtp_frame *frame, struct head *head)
+{
+    struct scan *scan = &frame->scan;
+    for (int section = 0; section < SECTION_COUNT && !scan->failed; section++) {
+        scan_expect(scan, "      <");
+        scan_expect(scan, sections[section]);
+        if (section == POINT_DATA && scan_sees(scan, ' '))
+            scan_expect(scan, " TCoords=\"TextureCoordinates\"");
+        scan_expect(scan, ">\n      ");
+        while (!scan->failed && scan_sees(scan, ' ')) {
+            pass_line(frame, section, head);
+            scan_expect(scan, "      ");
+        }
+        scan_expect(scan, "</");
+        scan_expect(scan, sections[section]);
+        scan_expect(scan, ">\n");
+    }
+    scan_expect(scan, "    </Piece>\n  </PolyData>\n  <AppendedData encoding=\"raw\">\n   _");
+}
+
+// ---- The arrays
+
+static uint64_t tuples_of(const struct vtp_frame *frame, int section, const char *name)
+{
+    bool ends = strcmp(name, "connectivity") == 0;
+    switch (section) {
+    case CELL_DATA:
+        return frame->verts + frame->lines + frame->polys;
+    case VERTS:
+        return frame->verts;
+    case LINES:
+        return frame->lines * (ends ? 2 : 1);
+    case POLYS:
+        return frame->polys * (ends ? 3 : 1);
+    default:
+        return frame->points;
+    }
+}
+
+// 0: no type of ours.
+static uint64_t type_bytes(const char *type)
+{
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+    } types[] = {{"Float32", 4}, {"Float64", 8}, {"Int32", 4}, {"Int64", 8}, {"UInt8", 1}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(type, types[i].name) == 0)
+            return types[i].bytes;
+    return 0;
+}
+
+// 0: no array of ours.
+static uint64_t known_components(int section, const char *name)
+{
+    static const struct {
+        int section;
+        const char *name;
+        uint64_t components;
+    } known[] = {{POINT_DATA, "velocity", 3},
+                 {POINT_DATA, "force", 3},
+                 {POINT_DATA, "strain", 1},
+                 {POINT_DATA, "body", 1},
+                 {POINT_DATA, "TextureCoordinates", 2},
+                 {CELL_DATA, "strain", 1},
+                 {CELL_DATA, "body", 1},
+                 {CELL_DATA, "broken", 1},
+                 {POINTS, "Points", 3}};
+    if (section >= VERTS)
+        return strcmp(name, "connectivity") == 0 || strcmp(name, "offsets") == 0;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].section == section && strcmp(known[i].name, name) == 0)
+            return known[i].components;
+    return 0;
+}
+
+// What stands together in a block (vtp.c): a point's or a cell's values.
+static uint64_t unit_bytes(int section, const struct line *line)
+{
+    uint64_t values = line->components;
+    if (strcmp(line->name, "connectivity") == 0)
+        values = section == LINES ? 2 : section == POLYS ? 3 : 1;
+    return values * type_bytes(line->type);
+}
+
+// The header of an array in front of its values, which must be the one that belongs to its head.
+// Returns the bytes of it and of the values in the file.
+static uint64_t pass_values(struct vtp_frame *frame, uint64_t place, uint64_t length,
+                            struct vtp_array *array)
+{
+    struct scan *scan = &frame->scan;
+    scan_go(scan, place);
+    if (!frame->compressed) {
+        scan->failed |= scan_u64(scan) != array->bytes;
+        return 8 + array->bytes;
+    }
+    uint64_t blocks = (array->bytes + array->block - 1) / array->block;
+    uint64_t header = 8 * (3 + blocks), sum = header;
+    if (header > length - place) { // as it would be read to the end of the file, and beyond
+        scan->failed = true;
+        return header;
+    }
+    scan->failed |= scan_u64(scan) != blocks || scan_u64(scan) != array->block ||
+                    scan_u64(scan) != array->bytes % array->block;
+    uint64_t most = compressBound(VTP_BLOCK_BYTES);
+    for (uint64_t i = 0; i < blocks && !scan->failed; i++) {
+        uint64_t bytes = scan_u64(scan);
+        uint64_t raw = i + 1 < blocks ? array->block : array->bytes - i * array->block;
+        // Nothing unpacks to more than 1032 times its size.
+        scan->failed |= bytes > most || bytes < raw / 1040;
+        sum += bytes;
+    }
+    return sum;
+}
+
+// Every array follows the one before it. Returns where the last one ends.
+static uint64_t find_arrays(struct vtp_frame *frame, const struct head *head, uint64_t data,
+                            uint64_t length)
+{
+    struct scan *scan = &frame->scan;
+    uint64_t end = data;
+    for (int i = 0; i < head->count && !scan->failed; i++) {
+        const struct line *line = &head->lines[i];
+        int section = head->sections[i];
+        uint64_t unit = unit_bytes(section, line);
+        scan->failed |= unit == 0 || end - data != line->offset ||
+                        line->components != known_components(section, line->name);
+        if (scan->failed)
+            break;
+        struct vtp_array array = {
+            .present = true,
+            .place = end,
+            .bytes =
+                tuples_of(frame, section, line->name) * line->components * type_bytes(line->type),
+            .block = VTP_BLOCK_BYTES / unit * unit,
+        };
+        uint64_t taken = pass_values(frame, end, length, &array);
+        bool real = strncmp(line->type, "Float", 5) == 0;
+        if (section == POINTS) {
+            frame->positions = array;
+            frame->single = strcmp(line->type, "Float32") == 0;
+            scan->failed |= line->components != 3 || !real;
+        } else if (section == CELL_DATA && strcmp(line->name, "strain") == 0) {
+            frame->strains = array;
+            scan->failed |= line->components != 1 || !real;
+        } else if (section == CELL_DATA && strcmp(line->name, "broken") == 0) {
+            frame->broken = array;
+            scan->failed |= line->components != 1 || strcmp(line->type, "UInt8") != 0;
+        }
+        scan->failed |= taken > length - end;
+        end += taken;
+    }
+    uint64_t real = frame->single ? 4 : 8, cells = tuples_of(frame, CELL_DATA, "");
+    scan->failed |= !frame->positions.present || frame->strains.present != frame->broken.present ||
+                    (frame->lines > 0 && !frame->strains.present) ||
+                    frame->positions.bytes != 3 * real * frame->points ||
+                    (frame->strains.present && frame->strains.bytes != real * cells);
+    return end;
 }
 
 static taut_status pass_head(struct vtp_frame *frame, taut_error *error)
 {
     struct scan *scan = &frame->scan;
+    struct head head = {.count = 0};
+    uint64_t length = scan_length(scan);
     scan_expect(scan, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
-                      "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n  <PolyData>\n");
-    pass_field_data(frame);
+                      "byte_order=\"LittleEndian\" header_type=\"UInt64\"");
+    frame->compressed = !scan->failed && scan_sees(scan, ' ');
+    scan_expect(scan, frame->compressed ? " compressor=\"vtkZLibDataCompressor\">\n  <PolyData>\n"
+                                        : ">\n  <PolyData>\n");
+    taut_status status = pass_field_data(frame, error);
+    if (status != TAUT_OK)
+        return status;
     pass_counts(frame);
-    uint64_t length = pass_arrays(frame), data = scan_place(scan);
+    pass_sections(frame, &head);
+    uint64_t data = scan_place(scan);
     if (scan->failed)
         return refuse(frame, "is not a frame that taut wrote: its head is another", error);
     static const char tail[] = "\n  </AppendedData>\n</VTKFile>\n";
-    if (scan_length(scan) != data + length + strlen(tail) || scan->failed)
+    uint64_t end = find_arrays(frame, &head, data, length);
+    scan_go(scan, end);
+    scan_expect(scan, tail);
+    if (scan->failed || length != end + strlen(tail))
         return refuse(frame, "is not whole: it is shorter or longer than its head says", error);
-    frame->positions += data;
-    frame->strains += data;
-    frame->broken += data;
     return TAUT_OK;
 }
 
@@ -154,20 +324,123 @@ taut_status vtp_frame_open(const char *path, struct vtp_frame *frame, taut_error
     return vtp_frame_take(file, path, frame, error);
 }
 
-// To the values of an array that has this many bytes, and past some.
-static void go_to(struct vtp_frame *frame, uint64_t values, uint64_t bytes, uint64_t skipped)
+// ---- Values
+
+// Reads an array from its beginning, a block at a time.
+struct stream {
+    struct vtp_frame *frame;
+    const struct vtp_array *array;
+    uint64_t block;     // the next
+    uint64_t size_at;   // in the file: its compressed size
+    uint64_t values_at; // and its bytes
+    unsigned char *values;
+    unsigned char *packed; // NULL: not compressed
+    size_t count, used;    // in `values`
+};
+
+static bool stream_open(struct vtp_frame *frame, const struct vtp_array *array,
+                        struct stream *stream)
 {
-    scan_go(&frame->scan, values - sizeof(uint64_t));
-    if (scan_u64(&frame->scan) != bytes)
-        frame->scan.failed = true;
-    scan_go(&frame->scan, values + skipped);
+    uint64_t blocks = (array->bytes + array->block - 1) / array->block;
+    *stream = (struct stream){
+        .frame = frame,
+        .array = array,
+        .size_at = array->place + 24,
+        .values_at = array->place + (frame->compressed ? 24 + 8 * blocks : 8),
+        .values = malloc(VTP_BLOCK_BYTES),
+        .packed = frame->compressed ? malloc(compressBound(VTP_BLOCK_BYTES)) : NULL,
+    };
+    return stream->values && (stream->packed || !frame->compressed);
+}
+
+static void stream_close(struct stream *stream)
+{
+    free(stream->values);
+    free(stream->packed);
+}
+
+static void read_bytes(struct scan *scan, unsigned char *bytes, size_t count)
+{
+    if (!scan->failed)
+        scan->failed = fread(bytes, 1, count, scan->file) != count;
+}
+
+// The next block. The size that it is unpacked to follows from the head, not from the block.
+static void stream_fill(struct stream *stream)
+{
+    struct scan *scan = &stream->frame->scan;
+    const struct vtp_array *array = stream->array;
+    uint64_t left = array->bytes - stream->block * array->block;
+    stream->count = (size_t)(left < array->block ? left : array->block);
+    stream->used = 0;
+    stream->block++;
+    if (!stream->packed) {
+        scan_go(scan, stream->values_at);
+        read_bytes(scan, stream->values, stream->count);
+        stream->values_at += stream->count;
+        return;
+    }
+    scan_go(scan, stream->size_at);
+    uint64_t packed = scan_u64(scan);
+    scan->failed |= packed > compressBound(VTP_BLOCK_BYTES);
+    if (scan->failed)
+        return;
+    scan_go(scan, stream->values_at);
+    read_bytes(scan, stream->packed, (size_t)packed);
+    stream->size_at += 8;
+    stream->values_at += packed;
+    uLongf got = stream->count;
+    scan->failed |= scan->failed ||
+                    uncompress(stream->values, &got, stream->packed, (uLong)packed) != Z_OK ||
+                    got != stream->count;
+}
+
+// Up to `count` bytes of one block; 0 after a failure.
+static size_t stream_next(struct stream *stream, uint64_t count, const unsigned char **bytes)
+{
+    *bytes = stream->values;
+    if (stream->used == stream->count)
+        stream_fill(stream);
+    if (stream->frame->scan.failed)
+        return 0;
+    size_t there = stream->count - stream->used;
+    size_t taken = count < there ? (size_t)count : there;
+    *bytes += stream->used;
+    stream->used += taken;
+    return taken;
+}
+
+static void stream_skip(struct stream *stream, uint64_t count)
+{
+    const unsigned char *bytes;
+    while (count > 0 && !stream->frame->scan.failed)
+        count -= stream_next(stream, count, &bytes);
+}
+
+// Blocks end where a value ends.
+static void stream_reals(struct stream *stream, bool single, float *values, uint64_t count)
+{
+    struct scan *scan = &stream->frame->scan;
+    const unsigned char *bytes;
+    size_t size = single ? 4 : 8;
+    for (uint64_t done = 0; done < count && !scan->failed;) {
+        size_t batch = stream_next(stream, (count - done) * size, &bytes) / size;
+        scan_take_reals(bytes, single, values + done, batch);
+        for (size_t i = 0; i < batch && !scan->failed; i++)
+            scan->failed = !isfinite(values[done + i]);
+        done += batch;
+    }
 }
 
 taut_status vtp_frame_positions(struct vtp_frame *frame, float *positions, taut_error *error)
 {
-    uint64_t size = frame->single ? 4 : 8;
-    go_to(frame, frame->positions, 3 * size * frame->points, 0);
-    scan_reals(&frame->scan, frame->single, positions, 3 * frame->points);
+    struct stream stream;
+    if (!stream_open(frame, &frame->positions, &stream)) {
+        stream_close(&stream);
+        return fail_memory(error, "a frame");
+    }
+    stream_reals(&stream, frame->single, positions, 3 * frame->points);
+    stream_close(&stream);
     return frame->scan.failed ? refuse(frame,
                                        "cannot be read to its end, or has positions that "
                                        "are not numbers",
@@ -175,27 +448,50 @@ taut_status vtp_frame_positions(struct vtp_frame *frame, float *positions, taut_
                               : TAUT_OK;
 }
 
+static void read_broken(struct stream *stream, uint8_t *broken, uint64_t count)
+{
+    const unsigned char *bytes;
+    for (uint64_t done = 0; done < count && !stream->frame->scan.failed;) {
+        size_t batch = stream_next(stream, count - done, &bytes);
+        memcpy(broken + done, bytes, batch);
+        done += batch;
+    }
+}
+
 taut_status vtp_frame_springs(struct vtp_frame *frame, float *strains, uint8_t *broken,
                               taut_error *error)
 {
-    uint64_t cells = frame->verts + frame->lines + frame->polys, size = frame->single ? 4 : 8;
-    struct scan *scan = &frame->scan;
-    go_to(frame, frame->strains, size * cells, size * frame->verts);
-    scan_reals(scan, frame->single, strains, frame->lines);
-    go_to(frame, frame->broken, cells, frame->verts);
-    if (fread(broken, 1, (size_t)frame->lines, scan->file) != frame->lines)
-        scan->failed = true;
-    return scan->failed ? refuse(frame,
-                                 "cannot be read to its end, or has strains that are not "
-                                 "numbers",
-                                 error)
-                        : TAUT_OK;
+    if (frame->lines == 0)
+        return TAUT_OK;
+    struct stream stream;
+    bool sound = stream_open(frame, &frame->strains, &stream);
+    if (sound) {
+        stream_skip(&stream, frame->verts * (frame->single ? 4 : 8));
+        stream_reals(&stream, frame->single, strains, frame->lines);
+    }
+    stream_close(&stream);
+    if (sound) {
+        sound = stream_open(frame, &frame->broken, &stream);
+        if (sound) {
+            stream_skip(&stream, frame->verts);
+            read_broken(&stream, broken, frame->lines);
+        }
+        stream_close(&stream);
+    }
+    if (!sound)
+        return fail_memory(error, "a frame");
+    return frame->scan.failed ? refuse(frame,
+                                       "cannot be read to its end, or has strains that are not "
+                                       "numbers",
+                                       error)
+                              : TAUT_OK;
 }
 
 void vtp_frame_close(struct vtp_frame *frame)
 {
     if (frame->scan.file)
         (void)fclose(frame->scan.file);
+    free(frame->body_springs);
     free(frame->path);
     *frame = (struct vtp_frame){0};
 }

@@ -304,6 +304,7 @@ struct scene_output {
     double every;   // s; valid if has_every and every_steps is 0
     uint64_t every_steps;
     bool vtp, pc2;
+    bool vtp_springs, vtp_forces; // of all bodies; of nodes
     bool work; // account for the work of dissipation, wind and drives every step; default true
     struct scene_probe *probes;
     size_t probe_count;

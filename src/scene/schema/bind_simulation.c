@@ -196,6 +196,18 @@ static void bind_probes(struct binder *binder, const struct dom_value *value)
         bind_probe(binder, &value->node->items[i], &output->probes[i]);
 }
 
+// Yes, no, or yes with particulars.
+static void bind_vtp(struct binder *binder, const struct dom_value *value)
+{
+    struct scene_output *output = &binder->scene->output;
+    struct schema_part part = {&schema_vtp, output, false};
+    struct bound bound;
+    if (value->node->kind != DOM_MAPPING)
+        (void)value_boolean(binder, value, "vtp", &output->vtp);
+    else
+        output->vtp = bind_mapping(binder, value, schema_vtp.what, &part, 1, false, &bound);
+}
+
 void bind_output(struct binder *binder, const struct dom_value *value)
 {
     struct scene_output *output = &binder->scene->output;
@@ -205,6 +217,9 @@ void bind_output(struct binder *binder, const struct dom_value *value)
         return;
     bound_exclusive(binder, &bound, "every", "every_steps", true);
     output->has_every = bound_find(&bound, "every") || bound_find(&bound, "every_steps");
+    const struct dom_pair *vtp = bound_find(&bound, "vtp");
+    if (vtp)
+        bind_vtp(binder, &vtp->value);
     const struct dom_pair *probes = bound_find(&bound, "probes");
     if (probes)
         bind_probes(binder, &probes->value);

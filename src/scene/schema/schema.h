@@ -84,6 +84,7 @@ extern const struct schema_table schema_implicit;
 extern const struct schema_table schema_wind;
 extern const struct schema_table schema_gust;
 extern const struct schema_table schema_output;
+extern const struct schema_table schema_vtp; // struct scene_output
 extern const struct schema_table schema_probe;
 extern const struct schema_table schema_material;                // struct material
 extern const struct schema_table schema_body;                    // struct scene_body, every type

@@ -30,6 +30,7 @@ static const struct schema_table *const listed[] = {
     &schema_collider_shapes[COLLIDER_SPHERE],
     &schema_collider_shapes[COLLIDER_ROOM],
     &schema_output,
+    &schema_vtp,
     &schema_probe,
 };
 

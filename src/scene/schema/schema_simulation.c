@@ -269,10 +269,10 @@ static const struct schema_key output_keys[] = {
      .absent = "`every` counts",
      .meaning = "Steps between two frames."},
     {.name = "vtp",
-     .type = VALUE_BOOLEAN,
-     .offset = FIELD(vtp),
-     .initial = "false",
-     .meaning = "Frames for ParaView: one `.vtp` each, and a `.pvd` that lists them."},
+     .shown = "`true`, `false` or mapping",
+     .absent = "false",
+     .meaning = "Frames for ParaView: one `.vtp` each, and a `.pvd` that lists them; a mapping, "
+                "which may be empty, says what else is in them."},
     {.name = "pc2",
      .type = VALUE_BOOLEAN,
      .offset = FIELD(pc2),
@@ -290,6 +290,24 @@ static const struct schema_key output_keys[] = {
 };
 #undef FIELD
 SCHEMA_TABLE(schema_output, "output", "'output'", output_keys);
+
+#define FIELD(name) offsetof(struct scene_output, name)
+static const struct schema_key vtp_keys[] = {
+    {.name = "springs",
+     .type = VALUE_BOOLEAN,
+     .offset = FIELD(vtp_springs),
+     .initial = "false",
+     .meaning =
+         "Also the springs of bodies that have triangles; those of other bodies, and springs "
+         "that break or yield, are always there."},
+    {.name = "forces",
+     .type = VALUE_BOOLEAN,
+     .offset = FIELD(vtp_forces),
+     .initial = "false",
+     .meaning = "Also the force on each node, which takes an evaluation of the forces a frame."},
+};
+#undef FIELD
+SCHEMA_TABLE(schema_vtp, "vtp", "'vtp'", vtp_keys);
 
 static const struct schema_key probe_keys[] = {
     {.name = "body", .shown = "name of a body", .required = true, .meaning = "Whose node it is."},
