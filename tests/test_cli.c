@@ -378,6 +378,41 @@ static void a_dt_beyond_the_limit_is_said(void **state)
     outcome_free(&outcome);
 }
 
+// A sphere that fits between the nodes of a body passes through it: cells of 0.2 m have openings of
+// 0.141 m radius, links of 0.2 m of 0.1 m. Planes are wider than anything.
+static void cells_wider_than_a_collider_are_said(void **state)
+{
+    (void)state;
+    fixture_write(
+        "cells.yaml",
+        "simulation: {dt: 0.001, steps: 1}\n"
+        "bodies:\n"
+        "  - {name: c, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,0,1], nodes: [6,6],\n"
+        "     mass: 1, spring: {stiffness: 10}}\n"
+        "  - {name: r, type: rope, from: [0,1,0], to: [1,1,0], nodes: 6, mass: 1,\n"
+        "     spring: {stiffness: 10}}\n"
+        "colliders:\n"
+        "  - {type: plane, point: [0,-1,0], stiffness: 10}\n"
+        "  - {type: sphere, center: [0.5,-0.5,0.5], radius: 0.05, stiffness: 10}\n");
+    struct outcome outcome = cli_expect(0, "taut info cells.yaml");
+    assert_non_null(strstr(outcome.err, "cells.yaml:3:5: warning: between neighbouring nodes of "
+                                        "body 'c' spheres of up to 0.141 m radius pass, and "
+                                        "collider 1, a sphere, has 0.05 m"));
+    assert_non_null(strstr(outcome.err, "cells.yaml:5:5: warning: between neighbouring nodes of "
+                                        "body 'r' spheres of up to 0.1 m radius"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set colliders.1.radius=0.13 cells.yaml");
+    assert_non_null(strstr(outcome.err, "body 'c'"));
+    assert_null(strstr(outcome.err, "body 'r'"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set colliders.1.radius=0.142 cells.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut run --strict --no-output cells.yaml");
+    assert_non_null(strstr(outcome.err, "error: between neighbouring nodes"));
+    outcome_free(&outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +426,7 @@ int main(void)
         cmocka_unit_test(check_finds_what_only_building_shows),
         cmocka_unit_test(info_knows_the_critical_steps),
         cmocka_unit_test(a_dt_beyond_the_limit_is_said),
+        cmocka_unit_test(cells_wider_than_a_collider_are_said),
         cmocka_unit_test(info_counts_bodies_springs_and_bytes),
         cmocka_unit_test(info_prints_a_table_for_people),
     };

@@ -165,6 +165,8 @@ static taut_status build_body(struct build *build)
         return status;
     taut_status held = hold_nodes(build);
     status = check_enclosure(build);
+    if (held == TAUT_OK && status == TAUT_OK)
+        warn_of_wide_cells(build);
     return held != TAUT_OK ? held : status;
 }
 

@@ -1,4 +1,5 @@
-// What a body's faces enclose, and whether that is enough for pressure.
+// What a body's faces enclose, and whether that is enough for pressure; how large an obstacle
+// passes between its nodes.
 #include "base/memory.h"
 #include "scene/build/build.h"
 
@@ -105,4 +106,76 @@ taut_status check_enclosure(struct build *build)
         return build_refuse(build, at, "pressure needs a volume above 0: '%s' encloses %g",
                             body->name, volume);
     return TAUT_OK;
+}
+
+// ---- Cells that are wider than an obstacle
+
+// The square of the radius of the smallest circle around three points: what is narrower passes
+// between them. An obtuse triangle has its longest side for a diameter.
+static double opening_square(vec3 a, vec3 b, vec3 c)
+{
+    const vec3 ab = vec3_subtract(b, a), ac = vec3_subtract(c, a), bc = vec3_subtract(c, b);
+    const double squares[3] = {vec3_dot(ab, ab), vec3_dot(ac, ac), vec3_dot(bc, bc)};
+    const double longest = fmax(squares[0], fmax(squares[1], squares[2]));
+    const double others = squares[0] + squares[1] + squares[2] - longest;
+    const vec3 normal = vec3_cross(ab, ac);
+    if (others <= longest)
+        return longest / 4;
+    return squares[0] * squares[1] * squares[2] / (4 * vec3_dot(normal, normal));
+}
+
+// The radius of the widest sphere that passes between neighbouring nodes of the body in its built
+// state, m; 0 of a body that has neither faces nor a line of nodes.
+static double widest_opening(const struct body *body)
+{
+    double square = 0;
+    for (uint64_t face = 0; face < body->face_count; face++) {
+        const struct body_face it = body_face(body, face);
+        const vec3 a = body_position(body, it.nodes[0]), b = body_position(body, it.nodes[1]);
+        const vec3 c = body->face_arity == 3 ? body_position(body, it.nodes[2]) : b;
+        square = fmax(square, opening_square(a, b, c));
+    }
+    for (uint64_t node = 1; body->type == BODY_ROPE && node < body->node_count; node++) {
+        const vec3 way = vec3_subtract(body_position(body, node), body_position(body, node - 1));
+        square = fmax(square, vec3_dot(way, way) / 4);
+    }
+    return sqrt(square);
+}
+
+// Half the width of a sphere or of a room; planes have no end.
+static double collider_radius(const struct scene_collider *collider)
+{
+    const vec3 size = vec3_subtract(collider->max, collider->min);
+    switch (collider->type) {
+    case COLLIDER_SPHERE:
+        return collider->radius;
+    case COLLIDER_ROOM:
+        return fmin(size.x, fmin(size.y, size.z)) / 2;
+    case COLLIDER_PLANE:
+        break;
+    }
+    return INFINITY;
+}
+
+void warn_of_wide_cells(struct build *build)
+{
+    const taut_scene *scene = build->scene;
+    double least = INFINITY;
+    size_t smallest = 0;
+    for (size_t c = 0; c < scene->collider_count; c++) {
+        if (collider_radius(&scene->colliders[c]) >= least)
+            continue;
+        least = collider_radius(&scene->colliders[c]);
+        smallest = c;
+    }
+    if (!isfinite(least))
+        return;
+    const double opening = widest_opening(build->body);
+    const char *kind = scene->colliders[smallest].type == COLLIDER_SPHERE ? "sphere" : "room";
+    if (opening > least)
+        build_warn(build, build->given->at,
+                   "between neighbouring nodes of body '%s' spheres of up to %.3g m radius pass, "
+                   "and collider %zu, a %s, has %.3g m: contacts act at nodes only. Give the body "
+                   "nodes at most %.3g times as far apart, or use a larger %s",
+                   build->body->name, opening, smallest, kind, least, least / opening, kind);
 }
