@@ -395,10 +395,10 @@ static void cells_wider_than_a_collider_are_said(void **state)
         "  - {type: plane, point: [0,-1,0], stiffness: 10}\n"
         "  - {type: sphere, center: [0.5,-0.5,0.5], radius: 0.05, stiffness: 10}\n");
     struct outcome outcome = cli_expect(0, "taut info cells.yaml");
-    assert_non_null(strstr(outcome.err, "cells.yaml:3:5: warning: between neighbouring nodes of "
+    assert_non_null(strstr(outcome.err, "cells.yaml:3:12: warning: between neighbouring nodes of "
                                         "body 'c' spheres of up to 0.141 m radius pass, and "
                                         "collider 1, a sphere, has 0.05 m"));
-    assert_non_null(strstr(outcome.err, "cells.yaml:5:5: warning: between neighbouring nodes of "
+    assert_non_null(strstr(outcome.err, "cells.yaml:5:12: warning: between neighbouring nodes of "
                                         "body 'r' spheres of up to 0.1 m radius"));
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut check --set colliders.1.radius=0.13 cells.yaml");
