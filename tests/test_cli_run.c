@@ -346,11 +346,109 @@ static void progress_is_one_live_line_on_a_terminal(void **state)
     outcome_free(&outcome);
 }
 
+// The JSON of balance.yaml with an integrator at dt and at dt / 2, as a list, must fulfil a
+// program.
+static void assert_balances(const char *integrator, const char *program)
+{
+    char *text[2];
+    for (int fine = 0; fine < 2; fine++) {
+        char *command = text_format("taut run balance.yaml --no-output --quiet --json --set "
+                                    "simulation.integrator=%s --set simulation.dt=%s",
+                                    integrator, fine ? "0.0002" : "0.0004");
+        struct outcome outcome = cli_expect(0, command);
+        free(command);
+        text[fine] = outcome.out;
+        free(outcome.err);
+    }
+    char *both = text_format("[%s,%s]", text[0], text[1]);
+    cli_assert_json(both, program);
+    free(both);
+    free(text[0]);
+    free(text[1]);
+}
+
+// The summary tells whether the energy balance closes: the residual is within what the order of the
+// integrator leaves, which falls with dt by that order and is less than the work of any cause, so
+// that a cause that were missing would show. Explicit and implicit Euler give and take energy by
+// themselves, in proportion to dt, and that is named.
+static void the_summary_tells_whether_the_balance_closes(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    fixture_write(
+        "balance.yaml",
+        "precision: double\nsimulation: {dt: 0.0004, duration: 0.8}\n"
+        "environment: {gravity: [0,-9.81,0], air_drag: 0.01}\n"
+        "bodies: [{name: c, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,0,1],\n"
+        "  nodes: [5,5], mass: 0.5, pins: [corners],\n"
+        "  springs: {structural: {stiffness: 100, damping: 0.05}, shear: {stiffness: 50,\n"
+        "  damping: 0.05}}}]\n");
+    static const struct {
+        const char *name;
+        int order;
+    } integrators[] = {
+        {"symplectic_euler", 1}, {"verlet", 1}, {"velocity_verlet", 1},   {"xpbd", 1},
+        {"midpoint", 2},         {"rk4", 2},    {"implicit_midpoint", 2}, {"bdf2", 2}};
+    for (size_t i = 0; i < sizeof integrators / sizeof integrators[0]; i++) {
+        char *program =
+            text_format("order = %d\n"
+                        "a, b = (each['balance'] for each in d)\n"
+                        "least = min(d[1]['work']['damping'], d[1]['work']['drag'])\n"
+                        "assert a['order'] == b['order'] == order, b\n"
+                        "assert a['verdict'] == b['verdict'] == 'closes', (a, b)\n"
+                        "assert a['cause'] is None and b['cause'] is None, (a, b)\n"
+                        "assert abs(a['residual']) <= a['allowed'], a\n"
+                        "assert 1.9 ** order < a['allowed'] / b['allowed'] < 2.1 ** order, (a, b)\n"
+                        "assert b['allowed'] < least / 2, (b, least)\n"
+                        "assert abs(b['change'] - b['accounted'] - b['residual']) < 1e-12, b\n",
+                        integrators[i].order);
+        assert_balances(integrators[i].name, program);
+        free(program);
+    }
+    static const char *const eulers[2][2] = {{"explicit_euler", "growth"},
+                                             {"implicit_euler", "numerical damping"}};
+    for (int i = 0; i < 2; i++) {
+        char *named = text_format("a, b = (each['balance'] for each in d)\n"
+                                  "assert '%s' in a['cause'], a\n"
+                                  "assert 1.8 < a['residual'] / b['residual'] < 2.2, (a, b)\n",
+                                  eulers[i][1]);
+        assert_balances(eulers[i][0], named);
+        free(named);
+    }
+}
+
+// Where it does not, the summary says so and names what takes the energy: numerical damping; and
+// where steps are too coarse to tell, that.
+static void the_summary_names_what_is_missing(void **state)
+{
+    (void)state;
+    fixture_write("damps.yaml",
+                  "precision: double\nsimulation: {integrator: implicit_euler, dt: 0.02,\n"
+                  "  duration: 5}\n"
+                  "bodies: [{name: b, type: network, nodes: [[0,0,0],[1.2,0,0]], pins: [0],\n"
+                  "  node_mass: [1,1], springs: [[0,1,{stiffness: 100, rest_length: 1}]]}]\n");
+    struct outcome outcome = cli_expect(0, "taut run damps.yaml --no-output");
+    assert_says(outcome.out, "too coarse to tell: order 1 leaves up to");
+    assert_says(outcome.out, "cause: the numerical damping of implicit_euler");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run damps.yaml --no-output --set simulation.dt=0.0001");
+    assert_says(outcome.out, "closes: order 1 leaves up to");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run damps.yaml --no-output --set "
+                            "simulation.integrator=symplectic_euler --set simulation.dt=0.001 "
+                            "--set simulation.position_step=0.0005");
+    assert_says(outcome.out, "cause: position_step, which is not dt");
+    outcome_free(&outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_leaves_its_files_and_a_summary),
         cmocka_unit_test(frames_of_a_large_cloth_are_small),
+        cmocka_unit_test(the_summary_tells_whether_the_balance_closes),
+        cmocka_unit_test(the_summary_names_what_is_missing),
         cmocka_unit_test(json_has_every_field_of_the_contract),
         cmocka_unit_test(quiet_prints_nothing),
         cmocka_unit_test(no_output_leaves_nothing),

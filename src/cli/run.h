@@ -60,6 +60,23 @@ double run_spring_rate(const struct run *run); // per second of stepping; NAN if
 double run_node_rate(const struct run *run);
 uint64_t run_peak_bytes(void); // most memory that this process has held
 
+// Whether the energy balance closes as far as the integrator's order lets it (run_balance.c).
+enum balance_verdict { BALANCE_CLOSES, BALANCE_COARSE, BALANCE_OPEN };
+
+struct balance {
+    double change, accounted, residual; // J; residual = change - accounted
+    double exchanged;                   // J, how much energy changed its form or came and went
+    double allowed;                     // J, what of a residual the order explains at this dt
+    int order;
+    enum balance_verdict verdict;
+    const char *cause; // what the residual is due to, or may be; NULL: there is nothing to explain
+};
+
+// Wants the account of work (run->view.snapshot.has_work).
+struct balance run_balance(const struct run *run);
+
+const char *balance_verdict_name(enum balance_verdict verdict);
+
 void run_print_table(const struct run *run);
 void run_print_json(const struct run *run);
 

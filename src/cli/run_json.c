@@ -75,6 +75,25 @@ static void print_work(struct json *json, const struct run *run)
     json_close_object(json);
 }
 
+static void print_balance(struct json *json, const struct run *run)
+{
+    if (!run->view.snapshot.has_work) {
+        json_null(json, "balance");
+        return;
+    }
+    const struct balance balance = run_balance(run);
+    json_open_object(json, "balance");
+    json_number(json, "change", balance.change);
+    json_number(json, "accounted", balance.accounted);
+    json_number(json, "residual", balance.residual);
+    json_number(json, "exchanged", balance.exchanged);
+    json_number(json, "allowed", balance.allowed);
+    json_count(json, "order", (uint64_t)balance.order);
+    json_string(json, "verdict", balance_verdict_name(balance.verdict));
+    json_string(json, "cause", balance.cause);
+    json_close_object(json);
+}
+
 static void print_implicit(struct json *json, const struct run *run)
 {
     const struct implicit_account *account = run->solver->functions->implicit(run->solver->system);
@@ -128,6 +147,7 @@ void run_print_json(const struct run *run)
     json_number(&json, "node_updates_per_second", run_node_rate(run));
     json_number(&json, "energy_at_start", run->first.total);
     print_work(&json, run);
+    print_balance(&json, run);
     print_implicit(&json, run);
     json_count(&json, "steps_planned", run->solver->steps_planned);
     json_string(&json, "interrupted",

@@ -86,6 +86,33 @@ static void print_term(int *column, const char *name, double value, char sign)
         print_item(column, "%c %s %.5g", sign, name, value);
 }
 
+// What is left of the balance, beside what was exchanged and what the order of the integrator
+// leaves.
+static void print_closure(const struct balance *balance)
+{
+    printf("  closure    residual %.3g J", balance->residual);
+    if (balance->exchanged > 0)
+        printf(", %.2g%% of the %.4g J exchanged",
+               100 * fabs(balance->residual) / balance->exchanged, balance->exchanged);
+    printf(";\n%*s", TEXT_COLUMN, "");
+    switch (balance->verdict) {
+    case BALANCE_CLOSES:
+        printf("closes: order %d leaves up to %.2g J at this dt", balance->order, balance->allowed);
+        break;
+    case BALANCE_COARSE:
+        printf("too coarse to tell: order %d leaves up to %.2g J at this dt", balance->order,
+               balance->allowed);
+        break;
+    case BALANCE_OPEN:
+        printf("does not close: order %d leaves no more than %.2g J at this dt", balance->order,
+               balance->allowed);
+        break;
+    }
+    puts("");
+    if (balance->cause)
+        printf("%*scause: %s\n", TEXT_COLUMN, "", balance->cause);
+}
+
 static void print_energy(const struct run *run)
 {
     const struct snapshot *now = &run->view.snapshot;
@@ -96,17 +123,15 @@ static void print_energy(const struct run *run)
     if (now->contact != 0)
         printf(", contact %.5g", now->contact);
     printf(", total %.6g J\n", now->total);
-    double change = now->total - run->first.total;
     if (!now->has_work) {
         printf("  balance    changed by %.5g J; the account of work is off (output.work)\n",
-               change);
+               now->total - run->first.total);
         return;
     }
     const struct snapshot_work *work = &now->work;
-    double explained = work->wind + work->drives + work->inflation - work->damping - work->drag -
-                       work->friction - work->keep - work->projection - work->breaking;
-    int column =
-        printf("  balance    changed by %.5g J, accounted for are %.5g J", change, explained);
+    const struct balance balance = run_balance(run);
+    int column = printf("  balance    changed by %.5g J, accounted for are %.5g J", balance.change,
+                        balance.accounted);
     print_term(&column, "wind", work->wind, '+');
     print_term(&column, "drives", work->drives, '+');
     print_term(&column, "inflation", work->inflation, '+');
@@ -117,6 +142,7 @@ static void print_energy(const struct run *run)
     print_term(&column, "projection", work->projection, '-');
     print_term(&column, "breaking", work->breaking, '-');
     puts("");
+    print_closure(&balance);
 }
 
 // How well the equations of implicit steps were solved, and at what cost.

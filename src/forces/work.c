@@ -10,8 +10,8 @@
 #include "state/sums.h"
 
 // The column of a sum that holds the kinetic energy of nodes that move as told: what moves them
-// does the work of accelerating them too.
-enum { MOVED_KINETIC = WORK_POWERS, WORK_COLUMNS };
+// does the work of accelerating them too; and that of all nodes.
+enum { MOVED_KINETIC = WORK_POWERS, WORK_KINETIC, WORK_COLUMNS };
 _Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the account fit a sum");
 
 // Power that the damping of a spring takes that is not broken: c (w.u)^2, or c w^2.
@@ -60,13 +60,18 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
     double drag = system->topology->environment.air_drag;
     bool by_node = wind->factor != 0 && wind->law == WIND_NODE && s->nx;
     REAL_NAME(contacts_visit)(system, now->time, range, contact_power, sums);
+    struct node_masses masses = {.end = range.first};
     for (size_t i = range.first; i < range.end; i++) {
+        if (i == masses.end)
+            masses = topology_masses(system->topology, i, range.end);
         vec3 v = node_velocity(s, i);
-        sums[WORK_DRAG] += drag * vec3_dot(v, v);
+        const double square = vec3_dot(v, v), kinetic = 0.5 * mass_in(&masses, i) * square;
+        sums[WORK_DRAG] += drag * square;
+        sums[WORK_KINETIC] += kinetic;
         if (system->constants->inverse_mass[i] == 0) {
             vec3 force = node_force(s, i);
             sums[WORK_DRIVES] -= vec3_dot(force, v);
-            sums[MOVED_KINETIC] += 0.5 * topology_mass(system->topology, i) * vec3_dot(v, v);
+            sums[MOVED_KINETIC] += kinetic;
         } else if (by_node) {
             vec3 normal = vec3_make((double)s->nx[i], (double)s->ny[i], (double)s->nz[i]);
             vec3 r = vec3_make((double)wind->wx, (double)wind->wy, (double)wind->wz);
@@ -224,10 +229,35 @@ static double inflation_work(const struct system *system, uint64_t from, uint64_
     return work;
 }
 
+// The differences of the kinetic energy from step to step, and what was exchanged.
+static void record_exchange(struct work_account *work, double elapsed,
+                            const double power[SUM_WIDTH])
+{
+    if (work->sampled && !(elapsed > 0)) // the same moment again
+        return;
+    if (work->sampled) {
+        double first = power[WORK_KINETIC] - work->kinetic;
+        double second = first - work->difference[0], third = second - work->difference[1];
+        work->exchanged += fabs(first);
+        for (int cause = 0; cause < WORK_POWERS; cause++)
+            work->exchanged += elapsed * fabs(power[cause]);
+        if (work->differences_present >= 1)
+            work->difference_sums[0] += fabs(second);
+        if (work->differences_present >= 2)
+            work->difference_sums[1] += fabs(third);
+        work->difference[0] = first;
+        work->difference[1] = second;
+        if (work->differences_present < 2)
+            work->differences_present++;
+    }
+    work->kinetic = power[WORK_KINETIC];
+}
+
 static void record(struct system *system, struct moment moment, const double power[SUM_WIDTH])
 {
     struct work_account *work = &system->work;
     double elapsed = moment.time - work->sampled_time;
+    record_exchange(work, elapsed, power);
     for (int cause = 0; cause < WORK_POWERS; cause++) {
         if (work->sampled)
             work->done[cause] += elapsed * (work->power[cause] + power[cause]) / 2;

@@ -51,6 +51,12 @@ struct work_account {
     double sampled_time;
     uint64_t sampled_gas_step;
     bool sampled;
+    // How finely steps follow the exchange of energy (cli/run_balance.c).
+    double kinetic;               // J, K of all nodes, at sampled_time
+    double difference[2];         // J, the last first and second difference of K between steps
+    double exchanged;             // J, the sum of |first difference| and of |power| dt
+    double difference_sums[2];    // J, of |second difference| and of |third difference|
+    unsigned differences_present; // how many of the first two there are yet
 };
 
 // What implicit integrators did so far. A residual is relative to that at the start of its step.
