@@ -89,13 +89,14 @@ static bool choose_records(struct cutting *cut, struct packed_tile *tile)
 // The halo by node number, as the state is read best; and the ends by numbers of records.
 static void number_ends(struct cutting *cut, const struct packed_tile *tile)
 {
-    uint32_t *halo = cut->halo + cut->halo_count;
-    if (tile->halo_count)
-        qsort(halo, tile->halo_count, sizeof *halo, compare_nodes);
     for (uint32_t i = 0; i < tile->own_records; i++)
         cut->local_of[tile->first_node + i] = i;
-    for (uint32_t i = 0; i < tile->halo_count; i++)
-        cut->local_of[halo[i]] = tile->own_records + i;
+    if (tile->halo_count > 0) { // else there may be no list yet
+        uint32_t *halo = &cut->halo[cut->halo_count];
+        qsort(halo, tile->halo_count, sizeof *halo, compare_nodes);
+        for (uint32_t i = 0; i < tile->halo_count; i++)
+            cut->local_of[halo[i]] = tile->own_records + i;
+    }
     const struct slice_start *slices = cut->packing->slices;
     size_t end = slices[tile->first_slice + tile->slice_count].group;
     for (size_t group = slices[tile->first_slice].group; group < end; group++)
