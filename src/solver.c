@@ -199,6 +199,13 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
         if (status != TAUT_OK)
             return status;
         solver->threads = useful < (uint64_t)machine.cores ? (int)useful : machine.cores;
+    } else if (wanted > machine_threads_max(&(struct machine){0})) {
+        struct machine machine;
+        taut_status status = machine_detect(&machine, error);
+        if (status != TAUT_OK)
+            return status;
+        int most = machine_threads_max(&machine);
+        solver->threads = wanted < most ? wanted : most;
     }
     return TAUT_OK;
 }

@@ -118,7 +118,9 @@ typedef enum taut_isa {
 } taut_isa;
 
 typedef struct taut_config {
-    int threads; // 0: one for each physical core this process may use
+    // 0: one for each physical core that this process may use. At most four for each logical
+    // processor, and 16: taut_solver_threads tells how many there are.
+    int threads;
     taut_kernel kernel;
     int no_pin;   // 0: on machines with several memory nodes a team with a thread for each core has
                   // each of them held to its node while it steps; 1: they may run anywhere

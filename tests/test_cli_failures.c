@@ -394,6 +394,81 @@ static void a_limit_of_address_space_counts(void **state)
     outcome_free(&outcome);
 }
 
+// Neither waits for a writer, nor reads a device without end; a pipe that the shell gives is read.
+static void only_ordinary_files_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command, *says;
+    } cases[] = {
+        {"mkfifo pipe; taut check pipe", "pipe: error: cannot read the scene: it is a "
+                                         "named pipe"},
+        {"taut check /dev/zero", "it is a device"},
+        {"taut run --no-output .", "Is a directory"},
+        {"taut check hanging.yaml/", "Not a directory"},
+        {"taut render --output pipe hanging.yaml", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct outcome outcome = cli_run(cases[i].command);
+        if (outcome.code != 1 && outcome.code != 2)
+            fail_msg("%s: %d\n%s", cases[i].command, outcome.code, outcome.err);
+        if (cases[i].says)
+            assert_says(outcome.err, cases[i].says);
+        outcome_free(&outcome);
+    }
+    struct outcome outcome = cli_expect(0, "cat hanging.yaml | taut check /dev/stdin");
+    assert_says(outcome.out, "/dev/stdin: sound");
+    outcome_free(&outcome);
+    // A file of a scene that is no file.
+    fixture_write("piped.yaml", "simulation: {dt: 1e-6, steps: 2}\nbodies:\n  - {name: n, type: "
+                                "network, nodes_file: pipe, springs_file: pipe}\n");
+    outcome = cli_expect(2, "taut check piped.yaml");
+    assert_says(outcome.err, "it is not a regular file");
+    outcome_free(&outcome);
+}
+
+// The folder of the results has the scene's name, which must be that of a folder.
+static void a_scene_called_dot_has_a_folder(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"..yaml", "...yaml", ".yaml"};
+    for (int i = 0; i < 3; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "cp hanging.yaml %s; rm -rf out; taut run --quiet --steps 2 %s",
+                 names[i], names[i]);
+        struct outcome outcome = cli_expect(0, line);
+        outcome_free(&outcome);
+        assert_false(fixture_exists("energy.csv"));
+        assert_false(fixture_exists("out/energy.csv"));
+    }
+    struct outcome outcome = cli_expect(0, "rm -rf out; taut run --quiet --steps 2 ..yaml");
+    assert_true(fixture_exists("out/scene/energy.csv"));
+    outcome_free(&outcome);
+    char line[1000] = "cp hanging.yaml ";
+    size_t length = strlen(line);
+    memset(line + length, 'n', 250);
+    strcpy(line + length + 250, ".yml; taut run --quiet --steps 2 ");
+    length = strlen(line);
+    memset(line + length, 'n', 250);
+    strcpy(line + length + 250, ".yml");
+    outcome = cli_expect(1, line); // frames have longer names than the scene
+    assert_says(outcome.err, "File name too long");
+    outcome_free(&outcome);
+}
+
+static void absurd_numbers_of_threads_are_few(void **state)
+{
+    (void)state;
+    struct outcome many = cli_expect(0, "taut run --threads 4096 --steps 20 --no-output --hash "
+                                        "hanging.yaml");
+    assert_says(many.err, "4096 threads are more than this machine's processors can keep busy");
+    struct outcome one = cli_expect(0, "taut run --threads 1 --steps 20 --no-output --quiet --hash "
+                                       "hanging.yaml");
+    assert_says(many.out, one.out); // the hash is the last line
+    outcome_free(&many);
+    outcome_free(&one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +488,9 @@ int main(void)
         cmocka_unit_test(divergence_is_found_at_the_same_step_each_time),
         cmocka_unit_test(a_scene_that_is_too_large_is_refused_at_once),
         cmocka_unit_test(a_limit_of_address_space_counts),
+        cmocka_unit_test(only_ordinary_files_are_read),
+        cmocka_unit_test(a_scene_called_dot_has_a_folder),
+        cmocka_unit_test(absurd_numbers_of_threads_are_few),
     };
     return cmocka_run_group_tests(tests, enter, NULL);
 }

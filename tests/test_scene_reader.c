@@ -541,6 +541,41 @@ static void test_large_network(void **state)
     free(text);
 }
 
+// Names are looked up in a sorted list: the first, the last and all between are found.
+static void test_many_names_are_found(void **state)
+{
+    (void)state;
+    enum { NAMES = 300 };
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fprintf(out, "simulation: {dt: 0.001, steps: 1}\nmaterials:\n");
+    for (int i = 0; i < NAMES; i++)
+        fprintf(out, "  m%d: {stiffness: %d}\n", 7 * i % NAMES, 7 * i % NAMES + 1);
+    fprintf(out, "output: {probes: [");
+    for (int i = 0; i < NAMES; i++)
+        fprintf(out, "{body: r%d, node: first}, ", (NAMES - 1 - i));
+    fprintf(out, "]}\nbodies:\n");
+    for (int i = 0; i < NAMES; i++)
+        fprintf(out,
+                "  - {name: r%d, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 3, mass: 1, "
+                "springs: {chain: m%d}}\n",
+                11 * i % NAMES, 11 * i % NAMES);
+    assert_int_equal(fclose(out), 0);
+    taut_scene *scene = read_sound(text, NULL);
+    for (int i = 0; i < NAMES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "r%d", i);
+        const struct scene_body *body = find_body(scene, name);
+        assert_true(body->kinds[0].material.stiffness == i + 1);
+        size_t probed = scene->output.probes[NAMES - 1 - i].body;
+        assert_ptr_equal(&scene->bodies[probed], body);
+    }
+    scene_free(scene);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -563,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_large_network),
         cmocka_unit_test(test_status_of_unreadable_files),
+        cmocka_unit_test(test_many_names_are_found),
     };
     if (chdir(TAUT_TEST_SOURCE) != 0) // test_resolved_paths starts from here
         return 1;

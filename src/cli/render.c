@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/open.h"
 #include "base/text.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
@@ -28,7 +30,10 @@ static taut_status check_place(const char *path, enum render_sort sort, bool for
     if (finished_run_is_folder(path))
         return fail(error, TAUT_ERROR_IO, "cannot write '%s': there is a folder of that name",
                     path);
-    FILE *file = force ? NULL : fopen(path, "rb");
+    const char *reason;
+    FILE *file = force || access(path, F_OK) != 0 ? NULL : open_to_read(path, &reason);
+    if (!file && !force && access(path, F_OK) == 0)
+        return fail(error, TAUT_ERROR_IO, "'%s' is in the way: %s", path, reason);
     if (!file)
         return TAUT_OK;
     char begins[8] = {0};

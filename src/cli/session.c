@@ -106,6 +106,13 @@ int session_open(const struct options *options, memory_beside beside, struct ses
         status = solver_create(session->scene, &wanted, &session->solver, &error);
         if (status == TAUT_OK)
             status = check_probes(session);
+        if (status == TAUT_OK && !options->quiet && wanted.config.kernel == TAUT_KERNEL_AUTO &&
+            taut_solver_threads(session->solver) < options->threads) {
+            live_line_clear();
+            complain("%d threads are more than this machine's processors can keep busy; it goes on "
+                     "with %d, to the same results",
+                     options->threads, taut_solver_threads(session->solver));
+        }
     }
     if (status == TAUT_OK && options->strict)
         status = refuse_warnings(session);

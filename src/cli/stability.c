@@ -67,14 +67,15 @@ static void show_progress(void *context, const char *part, int done, int parts)
 static taut_status choose_threads(const struct options *options, struct study_options *wanted,
                                   taut_error *error)
 {
-    wanted->threads = options->threads;
-    if (options->threads > 0)
-        return TAUT_OK;
     struct machine machine;
     taut_status status = machine_detect(&machine, error);
-    if (status == TAUT_OK)
-        wanted->threads = machine.cores;
-    return status;
+    if (status != TAUT_OK)
+        return status;
+    int most = machine_threads_max(&machine);
+    wanted->threads = options->threads == 0     ? machine.cores
+                      : options->threads < most ? options->threads
+                                                : most;
+    return TAUT_OK;
 }
 
 // Each thread has a solver of a variant in double precision; one of them at a time is being made,

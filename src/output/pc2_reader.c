@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/open.h"
 #include "base/text.h"
 
 enum { HEAD_BYTES = 32 };
@@ -37,9 +38,10 @@ static taut_status read_head(struct pc2_reader *reader, taut_error *error)
 
 taut_status pc2_reader_open(const char *path, struct pc2_reader *reader, taut_error *error)
 {
-    *reader = (struct pc2_reader){.scan = {.file = fopen(path, "rb")}};
+    const char *reason;
+    *reader = (struct pc2_reader){.scan = {.file = open_to_read(path, &reason)}};
     if (!reader->scan.file)
-        return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, strerror(errno));
+        return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, reason);
     reader->path = text_format("%s", path);
     taut_status status =
         reader->path ? read_head(reader, error) : fail_memory(error, "the name of a point cache");

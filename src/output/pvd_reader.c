@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/open.h"
 #include "base/memory.h"
 #include "output/scan.h"
 
@@ -58,9 +59,10 @@ taut_status pvd_read(const char *path, const char *name, double **times, size_t 
 {
     *times = NULL;
     *count = 0;
-    struct scan scan = {.file = fopen(path, "rb")};
+    const char *reason;
+    struct scan scan = {.file = open_to_read(path, &reason)};
     if (!scan.file)
-        return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, strerror(errno));
+        return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, reason);
     taut_status status = read_entries(&scan, name, times, count, error);
     if (status == TAUT_OK && scan.failed)
         status = fail(error, TAUT_ERROR_IO, "'%s' is not a collection that taut wrote", path);

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/memory.h"
+#include "base/open.h"
 #include "base/text.h"
 #include "output/vtp.h"
 
@@ -318,9 +319,10 @@ taut_status vtp_frame_take(FILE *file, const char *path, struct vtp_frame *frame
 
 taut_status vtp_frame_open(const char *path, struct vtp_frame *frame, taut_error *error)
 {
-    FILE *file = fopen(path, "rb");
+    const char *reason;
+    FILE *file = open_to_read(path, &reason);
     if (!file)
-        return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, strerror(errno));
+        return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, reason);
     return vtp_frame_take(file, path, frame, error);
 }
 

@@ -1,5 +1,6 @@
 #include "parallel/machine.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,4 +133,11 @@ taut_status machine_detect(struct machine *machine, taut_error *error)
     if (quota > 0 && machine->cores > quota)
         machine->cores = quota;
     return TAUT_OK;
+}
+
+int machine_threads_max(const struct machine *machine)
+{
+    enum { ALWAYS = 16, A_PROCESSOR = 4 };
+    int most = machine->logical <= INT_MAX / A_PROCESSOR ? A_PROCESSOR * machine->logical : INT_MAX;
+    return most > ALWAYS ? most : ALWAYS;
 }

@@ -25,4 +25,9 @@ struct machine {
 // machine has no affinity mask and no quota.
 taut_status machine_detect(struct machine *machine, taut_error *error);
 
+// The most threads that a team may have on this machine, whatever was asked for: many more than
+// there are processors take turns at every barrier, and a step takes a second. Results do not
+// depend on how many there are. 16 at least.
+int machine_threads_max(const struct machine *machine);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/open.h"
 #include "scene/schema/bind.h"
 #include "scene/text/override.h"
 
@@ -67,7 +68,9 @@ static char *name_from_path(const char *path)
             break;
         }
     }
-    return length > 0 ? strndup(start, length) : strdup("scene");
+    // It becomes the name of a folder, and that of "..yaml" must not be the present one.
+    bool is_name = length > 0 && !(length <= 2 && strspn(start, ".") >= length);
+    return is_name ? strndup(start, length) : strdup("scene");
 }
 
 // "" or the folder with its last '/'.
@@ -137,6 +140,8 @@ taut_scene *scene_read_text(const char *text, size_t length, const char *name,
     else if (load_and_apply(&binder, overrides, count))
         bind_scene(&binder);
     free(binder.folder);
+    free(binder.sorted_materials);
+    free(binder.sorted_bodies);
     if (diagnostics->error_count == errors)
         return scene;
     scene_free(scene);
@@ -146,10 +151,9 @@ taut_scene *scene_read_text(const char *text, size_t length, const char *name,
 
 // ---- Files
 
-static void fail_to_read(struct diagnostics *diagnostics, const char *path, int reason)
+static void fail_to_read(struct diagnostics *diagnostics, const char *path, const char *reason)
 {
-    diagnostics_fail(diagnostics, TAUT_ERROR_IO, path, "cannot read the scene: %s",
-                     strerror(reason));
+    diagnostics_fail(diagnostics, TAUT_ERROR_IO, path, "cannot read the scene: %s", reason);
 }
 
 // The whole file; NULL with the reason in `diagnostics`.
@@ -175,7 +179,7 @@ static char *read_whole(FILE *file, const char *path, size_t *length,
             continue;
         if (!ferror(file))
             return text;
-        fail_to_read(diagnostics, path, errno);
+        fail_to_read(diagnostics, path, strerror(errno));
         break;
     }
     free(text);
@@ -185,9 +189,10 @@ static char *read_whole(FILE *file, const char *path, size_t *length,
 taut_scene *scene_read_file(const char *path, const struct scene_override *overrides, size_t count,
                             struct diagnostics *diagnostics)
 {
-    FILE *file = fopen(path, "rb");
+    const char *reason;
+    FILE *file = open_to_read(path, &reason);
     if (!file) {
-        fail_to_read(diagnostics, path, errno);
+        fail_to_read(diagnostics, path, reason);
         return NULL;
     }
     size_t length = 0;

@@ -41,42 +41,80 @@ static bool take_spring(const struct system *system, size_t spring, struct crowd
     return alone;
 }
 
-static taut_status try_body(const struct system *system, const struct topology_body *body,
-                            struct crowds *crowds, taut_error *error)
+// A body that may be a crowd, while the springs are gone through.
+struct candidate {
+    struct crowd crowd;
+    uint64_t springs, wanted; // found; of the body
+    size_t first_pair;        // in the marks of all candidates
+    bool single;              // no pair has two springs
+};
+
+// The candidate that a spring belongs to, or NULL. Candidates stand in the order of their nodes.
+static struct candidate *candidate_of(struct candidate *candidates, size_t count, size_t node)
 {
-    struct crowd crowd = begin(system, body);
-    size_t count = crowd.nodes.end - crowd.nodes.first;
-    uint8_t *pairs = memory_allocate(system->allocator, count * count, 1);
-    if (!pairs)
-        return fail_memory(error, "the critical step");
-    bool single = true;
-    uint64_t springs = 0;
-    for (size_t i = 0; single && i < (size_t)system->constants->springs; i++) {
-        size_t end = system->constants->spring_nodes[i][0];
-        if (end < crowd.nodes.first || end >= crowd.nodes.end)
-            continue;
-        single = take_spring(system, i, &crowd, pairs);
-        springs++;
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (node >= candidates[middle].crowd.nodes.end)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    memory_release(system->allocator, pairs, count * count, 1);
-    if (single && springs == body->spring_count)
-        crowds->list[crowds->count++] = crowd;
-    return TAUT_OK;
+    return low < count && node >= candidates[low].crowd.nodes.first ? &candidates[low] : NULL;
+}
+
+// Goes through all springs once, however many candidates there are.
+static void try_springs(const struct system *system, struct candidate *candidates, size_t count,
+                        uint8_t *pairs)
+{
+    for (size_t i = 0; i < (size_t)system->constants->springs; i++) {
+        size_t end = system->constants->spring_nodes[i][0];
+        struct candidate *candidate = candidate_of(candidates, count, end);
+        if (!candidate || !candidate->single)
+            continue;
+        candidate->single =
+            take_spring(system, i, &candidate->crowd, pairs + candidate->first_pair);
+        candidate->springs++;
+    }
+}
+
+static size_t list_candidates(const struct system *system, struct candidate *candidates,
+                              size_t *pair_count)
+{
+    const struct topology *topology = system->topology;
+    size_t count = 0;
+    *pair_count = 0;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (!may_be_crowd(system, b))
+            continue;
+        candidates[count++] = (struct candidate){.crowd = begin(system, body),
+                                                 .wanted = body->spring_count,
+                                                 .first_pair = *pair_count,
+                                                 .single = true};
+        *pair_count += (size_t)body->node_count * (size_t)body->node_count;
+    }
+    return count;
 }
 
 taut_status REAL_NAME(crowds_find)(const struct system *system, struct crowds *crowds,
                                    taut_error *error)
 {
-    const struct topology *topology = system->topology;
+    size_t bodies = system->topology->body_count, pair_count = 0;
     *crowds = (struct crowds){.used = false};
-    crowds->list = memory_allocate(system->allocator, topology->body_count, sizeof *crowds->list);
-    if (!crowds->list)
-        return fail_memory(error, "the critical step");
-    taut_status status = TAUT_OK;
-    for (size_t b = 0; status == TAUT_OK && b < topology->body_count; b++)
-        if (may_be_crowd(system, b))
-            status = try_body(system, &topology->bodies[b], crowds, error);
-    return status;
+    crowds->list = memory_allocate(system->allocator, bodies, sizeof *crowds->list);
+    struct candidate *candidates = memory_allocate(system->allocator, bodies, sizeof *candidates);
+    size_t count = candidates ? list_candidates(system, candidates, &pair_count) : 0;
+    uint8_t *pairs = memory_allocate(system->allocator, pair_count, 1);
+    bool done = crowds->list && candidates && pairs;
+    if (done && count > 0)
+        try_springs(system, candidates, count, pairs);
+    for (size_t i = 0; done && i < count; i++)
+        if (candidates[i].single && candidates[i].springs == candidates[i].wanted)
+            crowds->list[crowds->count++] = candidates[i].crowd;
+    memory_release(system->allocator, pairs, pair_count, 1);
+    memory_release(system->allocator, candidates, bodies, sizeof *candidates);
+    return done ? TAUT_OK : fail_memory(error, "the critical step");
 }
 
 void REAL_NAME(crowds_free)(const struct system *system, struct crowds *crowds)

@@ -36,9 +36,16 @@ void REAL_NAME(crowds_free)(const struct system *system, struct crowds *crowds);
 // NULL: the node is in none, or they are not used.
 static inline const struct crowd *crowd_of(const struct crowds *crowds, size_t node)
 {
-    for (size_t i = 0; crowds->used && i < crowds->count; i++)
-        if (node >= crowds->list[i].nodes.first && node < crowds->list[i].nodes.end)
-            return &crowds->list[i];
+    size_t low = 0, high = crowds->used ? crowds->count : 0;
+    while (low < high) { // they stand in the order of their nodes
+        size_t middle = low + (high - low) / 2;
+        if (node >= crowds->list[middle].nodes.end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (crowds->used && low < crowds->count && node >= crowds->list[low].nodes.first)
+        return &crowds->list[low];
     return NULL;
 }
 

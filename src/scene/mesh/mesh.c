@@ -2,6 +2,8 @@
 
 #include "scene/mesh/mesh_formats.h"
 
+#include "base/open.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,9 +69,7 @@ static bool read_bytes(FILE *file, const char *path, char **data, size_t *size,
     struct stat facts;
     if (fstat(fileno(file), &facts) != 0)
         return complain(diagnostics, path, "cannot read the mesh", strerror(errno));
-    if (S_ISDIR(facts.st_mode))
-        return complain(diagnostics, path, "cannot read the mesh", strerror(EISDIR));
-    if (!S_ISREG(facts.st_mode)) // a pipe or device may never end
+    if (!S_ISREG(facts.st_mode)) // the size of a pipe is not known
         return complain(diagnostics, path, "cannot read the mesh", "not an ordinary file");
     *size = (size_t)facts.st_size;
     *data = malloc(*size + 1);
@@ -89,9 +89,10 @@ bool mesh_read(const char *path, struct mesh *mesh, struct diagnostics *diagnost
     enum mesh_format format;
     if (!format_of(path, &format, diagnostics))
         return false;
-    FILE *file = fopen(path, "rb");
+    const char *reason;
+    FILE *file = open_to_read(path, &reason);
     if (!file)
-        return complain(diagnostics, path, "cannot open the mesh", strerror(errno));
+        return complain(diagnostics, path, "cannot read the mesh", reason);
     char *data = NULL;
     size_t size = 0;
     bool sound = read_bytes(file, path, &data, &size, diagnostics);

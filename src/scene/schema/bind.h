@@ -8,6 +8,9 @@ void bind_simulation(struct binder *binder, const struct dom_value *value);
 void bind_environment(struct binder *binder, const struct dom_value *value);
 void bind_materials(struct binder *binder, const struct dom_value *value);
 void bind_bodies(struct binder *binder, const struct dom_value *value);
+
+// The body of that name, or NULL; once the bodies are bound.
+const struct scene_body *bound_body(const struct binder *binder, const char *name);
 void bind_colliders(struct binder *binder, const struct dom_value *value);
 void bind_output(struct binder *binder, const struct dom_value *value);
 

@@ -118,7 +118,24 @@ static void check_unique(struct binder *binder)
         if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
             bind_complain(binder, sorted[i]->at, NULL, "there are two bodies '%s'",
                           show_text(sorted[i]->name).text);
-    free(sorted);
+    binder->sorted_bodies = sorted;
+    binder->sorted_body_count = count;
+}
+
+static int compare_with_name(const void *name, const void *body)
+{
+    const struct scene_body *const *it = body;
+    return strcmp(name, (*it)->name);
+}
+
+const struct scene_body *bound_body(const struct binder *binder, const char *name)
+{
+    if (!binder->sorted_bodies)
+        return NULL;
+    const struct scene_body **found =
+        bsearch(name, binder->sorted_bodies, binder->sorted_body_count,
+                sizeof *binder->sorted_bodies, compare_with_name);
+    return found ? *found : NULL;
 }
 
 void bind_bodies(struct binder *binder, const struct dom_value *value)

@@ -141,18 +141,18 @@ void bind_environment(struct binder *binder, const struct dom_value *value)
 
 // ---- Output
 
-static const struct scene_body *find_body(struct binder *binder, const struct dom_value *value,
-                                          size_t *index)
+static const struct scene_body *bind_body_of(struct binder *binder, const struct dom_value *value,
+                                             size_t *index)
 {
     const taut_scene *scene = binder->scene;
     const char *name = value_text(binder, value, "body");
     if (!name)
         return NULL;
-    for (size_t i = 0; i < scene->body_count; i++)
-        if (scene->bodies[i].name && strcmp(scene->bodies[i].name, name) == 0) {
-            *index = i;
-            return &scene->bodies[i];
-        }
+    const struct scene_body *body = bound_body(binder, name);
+    if (body) {
+        *index = (size_t)(body - scene->bodies);
+        return body;
+    }
     if (!binder->names_known)
         return NULL;
     enum { NAMES_MAX = 200 };
@@ -175,7 +175,7 @@ static void bind_probe(struct binder *binder, const struct dom_value *value,
     const struct dom_pair *body_name = bound_find(&bound, "body");
     const struct dom_pair *node = bound_find(&bound, "node");
     const struct scene_body *body =
-        body_name ? find_body(binder, &body_name->value, &probe->body) : NULL;
+        body_name ? bind_body_of(binder, &body_name->value, &probe->body) : NULL;
     if (node)
         bind_node(binder, &node->value, body, &probe->node);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- Materials
@@ -15,11 +16,32 @@ static void bind_named(struct binder *binder, const struct dom_pair *pair)
     bind_mapping(binder, &pair->value, schema_material.what, &part, 1, false, &bound);
 }
 
+static int compare_materials(const void *a, const void *b)
+{
+    const struct dom_pair *const *first = a, *const *second = b;
+    return strcmp((*first)->key, (*second)->key);
+}
+
+static int compare_with_name(const void *name, const void *material)
+{
+    const struct dom_pair *const *pair = material;
+    return strcmp(name, (*pair)->key);
+}
+
 void bind_materials(struct binder *binder, const struct dom_value *value)
 {
     if (!value_mapping(binder, value, "materials"))
         return;
+    size_t count = value->node->count;
     binder->materials = value->node;
+    binder->sorted_materials = calloc(count + 1, sizeof *binder->sorted_materials);
+    if (!binder->sorted_materials) {
+        bind_complain_memory(binder);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        binder->sorted_materials[i] = &value->node->pairs[i];
+    qsort(binder->sorted_materials, count, sizeof *binder->sorted_materials, compare_materials);
     for (size_t i = 0; i < value->node->count; i++)
         bind_named(binder, &value->node->pairs[i]);
 }
@@ -28,9 +50,12 @@ void bind_materials(struct binder *binder, const struct dom_value *value)
 static const struct dom_value *find_named(struct binder *binder, const struct dom_value *value)
 {
     const char *name = value->node->text;
-    const struct dom_pair *pair = binder->materials ? dom_find(binder->materials, name) : NULL;
+    const struct dom_pair **pair =
+        binder->sorted_materials ? bsearch(name, binder->sorted_materials, binder->materials->count,
+                                           sizeof *binder->sorted_materials, compare_with_name)
+                                 : NULL;
     if (pair)
-        return &pair->value;
+        return &(*pair)->value;
     enum { NAMES_MAX = 200 };
     const char *names[NAMES_MAX];
     size_t count = 0;

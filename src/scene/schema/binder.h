@@ -13,7 +13,12 @@ struct binder {
     struct diagnostics *diagnostics;
     char *folder;                     // of the scene file, ending in '/', or empty
     const struct dom_node *materials; // the mapping of named materials, or NULL
-    bool names_known;                 // every body has a sound name
+    // Materials and bodies by their names, ascending, so that a million uses of thousands of names
+    // are found; owned by the binder.
+    const struct dom_pair **sorted_materials;
+    const struct scene_body **sorted_bodies;
+    size_t sorted_body_count;
+    bool names_known; // every body has a sound name
     bool gravity_known;
     bool integrator_known;
 };

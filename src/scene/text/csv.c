@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/open.h"
 #include "scene/text/number.h"
 
 // ---- Complaints
@@ -78,15 +79,18 @@ static bool read_stream(FILE *stream, char **text, size_t *length)
 static bool read_file(struct csv *csv)
 {
     char text[256];
-    FILE *stream = fopen(csv->path, "rb");
+    const char *reason;
+    FILE *stream = open_to_read(csv->path, &reason);
     bool done = stream && read_stream(stream, &csv->text, &csv->length);
-    int reason = errno;
+    if (stream && !done) {
+        if (errno == ENOMEM)
+            csv->diagnostics->failure = TAUT_ERROR_MEMORY;
+        reason = strerror(errno);
+    }
     if (stream)
         fclose(stream);
     if (!done) {
-        if (reason == ENOMEM)
-            csv->diagnostics->failure = TAUT_ERROR_MEMORY;
-        snprintf(text, sizeof text, "cannot read the file: %s", strerror(reason));
+        snprintf(text, sizeof text, "cannot read the file: %s", reason);
         complain_at(csv, NULL, NULL, text);
         return false;
     }
