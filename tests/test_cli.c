@@ -293,7 +293,23 @@ static void info_knows_the_critical_steps(void **state)
     assert_says(outcome.out, "implicit_euler        no limit      no limit     stable at every dt");
     assert_says(outcome.out,
                 "explicit_euler            none          none     grows at every step");
+    assert_says(outcome.out, "xpbd                  no limit      no limit     stable at every dt");
     outcome_free(&outcome);
+    // Gas and a wind that sees velocities are explicit in xpbd, which so has a limit of its own.
+    fixture_write("blown.yaml",
+                  "simulation: {dt: 0.001, steps: 1}\n"
+                  "environment: {wind: {velocity: [1,0,0], law: face, coefficient: 1}}\n"
+                  "bodies: [{name: c, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,1,0],\n"
+                  "  nodes: [4,4], mass: 1, springs: {structural: {stiffness: 10}}}]\n");
+    outcome = cli_expect(0, "taut info blown.yaml");
+    assert_says(outcome.out, "no limit     from springs; wind and gas are explicit");
+    outcome_free(&outcome);
+    if (cli_has_python()) {
+        outcome = cli_expect(0, "taut info --json blown.yaml");
+        cli_assert_json(outcome.out, "assert 'xpbd' not in d['unconditionally_stable']\n"
+                                     "assert 'bdf2' in d['unconditionally_stable']");
+        outcome_free(&outcome);
+    }
     outcome = cli_expect(2, "taut info --set simulation.dt=auto --set "
                             "simulation.integrator=bdf2 one.yaml");
     assert_says(outcome.err, "bdf2 is stable at every step, so accuracy decides; give dt");

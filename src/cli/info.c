@@ -7,6 +7,18 @@
 #include "cli/terminal.h"
 #include "solver_memory.h"
 
+bool info_has_explicit_forces(const struct info *info, enum integrator integrator)
+{
+    const struct topology *topology = info->solver->topology;
+    const struct scene_wind *wind = &topology->environment.wind;
+    if (integrator != INTEGRATOR_XPBD)
+        return false;
+    bool explicit_forces = wind->present && wind->relative && topology->face_count > 0;
+    for (size_t b = 0; b < topology->body_count; b++)
+        explicit_forces |= topology->bodies[b].pressure.present;
+    return explicit_forces;
+}
+
 static taut_status gather(struct info *info, taut_error *error)
 {
     info->bytes = solver_bytes(info->solver);

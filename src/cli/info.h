@@ -18,4 +18,8 @@ struct info {
 void info_print_table(const struct info *info);
 void info_print_json(const struct info *info);
 
+// Whether an integrator without a limit from springs may still have one from forces that it takes
+// explicitly: xpbd from gas and from a wind that sees how fast nodes are.
+bool info_has_explicit_forces(const struct info *info, enum integrator integrator);
+
 #endif

@@ -94,7 +94,8 @@ static void print_critical(struct json *json, const struct info *info)
     print_by_integrator(json, "by_integrator_sharp", critical->sharp_dt, oscillates);
     json_open_array(json, "unconditionally_stable");
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        if (isinf(integrator_limit((enum integrator)i)))
+        if (isinf(integrator_limit((enum integrator)i)) &&
+            !info_has_explicit_forces(info, (enum integrator)i))
             json_string(json, NULL, integrator_name((enum integrator)i));
     json_close_array(json);
 }

@@ -91,6 +91,8 @@ static void print_integrator(const struct info *info, enum integrator integrator
     printf("  %c %-18s", integrator == solver->integrator ? '*' : ' ', integrator_name(integrator));
     if (guaranteed == 0)
         printf("%12s  %12s     grows at every step without damping\n", "none", "none");
+    else if (info_has_explicit_forces(info, integrator))
+        printf("%12s  %12s     from springs; wind and gas are explicit\n", "no limit", "no limit");
     else if (!isfinite(guaranteed))
         printf("%12s  %12s     stable at every dt\n", "no limit", "no limit");
     else
