@@ -120,11 +120,14 @@ static void test_files(void **state)
     }
 }
 
+enum { MESSAGES_MAX = 4096 };
+
 static void append_message(void *context, const char *message)
 {
     char *all = context;
-    assert_true(strlen(all) + strlen(message) < 4096);
-    strcat(all, message);
+    size_t length = strlen(all);
+    assert_true(length + strlen(message) < MESSAGES_MAX);
+    snprintf(all + length, MESSAGES_MAX - length, "%s", message);
 }
 
 // Through the public interface: a scene file that cannot be read is TAUT_ERROR_IO with the system's
@@ -149,7 +152,7 @@ static void test_status_of_unreadable_files(void **state)
         {name, "File name too long"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char messages[4096] = "", expected[1024];
+        char messages[MESSAGES_MAX] = "", expected[1024];
         taut_scene_options options;
         taut_scene_options_default(&options);
         options.on_message = append_message;

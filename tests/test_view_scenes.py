@@ -31,6 +31,8 @@ def last_report(taut, environment, path, frames, folder):
     name = os.path.splitext(os.path.basename(path))[0]
     report, picture = os.path.join(folder, "report"), os.path.join(folder, name + ".png")
     sets = [word for change in SMALLER.get(name, []) for word in ("--set", change)]
+    if os.path.exists(report):
+        os.remove(report)  # --report writes to no file that exists
     done = view(taut, environment, path, "--frames", str(frames), "--report", report,
                 "--screenshot", picture, *sets)
     if done.returncode != 0 and ("no window with OpenGL" in done.stderr or
