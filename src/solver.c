@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/task.h"
 #include "solver_dt.h"
 #include "solver_memory.h"
 #include "parallel/machine.h"
@@ -210,19 +211,30 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
     return TAUT_OK;
 }
 
+// Between two parts of the work: says what comes, and ends it where nobody wants it any more.
+static taut_status go_on(const char *stage, taut_error *error)
+{
+    task_stage(stage);
+    return task_is_cancelled() ? fail_memory(error, "a scene that is given up") : TAUT_OK;
+}
+
 static taut_status build(taut_solver *solver, const taut_scene *scene, struct bodies *bodies,
                          const struct solver_options *wanted, taut_error *error)
 {
     const taut_allocator *allocator = solver->allocator;
-    taut_status status = TAUT_OK;
+    taut_status status = go_on("ordering the nodes", error);
     struct plan_options plan_options = wanted->plan;
     // xpbd solves springs one after the other: those on no grid stand in coloured blocks.
     plan_options.no_packing |= solver->integrator == INTEGRATOR_XPBD;
     plan_options.reference = wanted->config.kernel == TAUT_KERNEL_REFERENCE;
-    if (!wanted->keep_numbers && !bodies_renumber(bodies))
+    if (status == TAUT_OK && !wanted->keep_numbers && !bodies_renumber(bodies))
         status = fail_memory(error, "the order of the nodes");
     if (status == TAUT_OK)
+        status = go_on("laying out springs and faces", error);
+    if (status == TAUT_OK)
         status = topology_cook(scene, bodies, allocator, &solver->topology, error);
+    if (status == TAUT_OK)
+        status = go_on("planning the work", error);
     if (status == TAUT_OK)
         status = plan_make(solver->topology, &plan_options, allocator, &solver->plan, error);
 #ifndef NDEBUG
@@ -240,6 +252,8 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
             wanted->budget == BUDGET_OF_SCENE ? scene->output.work : wanted->budget == BUDGET_ON,
         .tolerant = wanted->tolerant,
     };
+    if (status == TAUT_OK)
+        status = go_on("filling the state", error);
     if (status == TAUT_OK) {
         options.team = team_of(solver);
         void *before = places_visit(solver->places);
@@ -250,6 +264,8 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     bodies_free(bodies); // before what follows takes memory in their place
     if (status == TAUT_OK)
         plan_forget(solver->topology, solver->plan);
+    if (status == TAUT_OK)
+        status = go_on("finding the first forces", error);
     if (status == TAUT_OK)
         status = dt_choose(solver, scene, wanted->tolerant ? NULL : wanted->diagnostics, error);
     if (status == TAUT_OK)
@@ -279,6 +295,8 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     taut_status status = isa_choose(options->config.isa, &solver->isa, error);
     if (status == TAUT_OK)
         status = memory_check_scene(scene, options, error);
+    if (status == TAUT_OK)
+        status = go_on("building the bodies", error);
     if (status == TAUT_OK)
         status = bodies_build(scene, &bodies, diagnostics, error);
     if (status == TAUT_OK && options->change)

@@ -16,7 +16,8 @@ BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "s
 # Folders that run solvers, and what each sees of its own group.
 USERS = {"study": {"study"}, "report": {"study", "report"},
          "picture": {"picture"}, "play": {"picture", "play"}, "view": {"picture", "play", "view"}}
-SOLVER_HEADERS = {"study": {"solver.h"}, "picture": {"solver.h"}, "play": {"solver.h", "solver_live.h"},
+SOLVER_HEADERS = {"study": {"solver.h"}, "picture": {"solver.h"}, "play": {"solver.h", "solver_live.h",
+                                                                          "solver_memory.h"},
                   "view": {"solver.h"}}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 

@@ -73,6 +73,7 @@ def lead_the_rope_by_keys(screen, taut, folder):
         if key == "Left":
             share = screen.picture().changed(seen, box)
             assert share > 0.0005, f"of the picture only {share} changed"
+    time.sleep(0.5)
     resting = window.until(lambda now: now["time"] > 0, "a report")["leader"]["at"]
     time.sleep(0.5)
     assert window.now()["leader"]["at"] == resting, "it goes on after the key went up"
@@ -165,6 +166,7 @@ def pull_the_cloth(screen, taut, folder):
     # A pinned corner is led, and stays where it was let go.
     at, seen = before["first"]["at"], before["first"]["seen"]
     window.drag(seen, (30, 30), held=lambda now: now["first"]["at"][0] > at[0] + 0.02)
+    time.sleep(0.5)  # the report after the drag may still be of the way
     led = window.now()["first"]["at"]
     time.sleep(0.5)
     assert window.now()["first"]["at"] == led and led[1] < at[1] - 0.02, (at, led)
@@ -183,7 +185,49 @@ def show_the_energy_budget(screen, taut, folder):
     window.close()
 
 
-TESTS = [show_the_energy_budget, pull_the_cloth, drag_a_sphere_into_the_jelly, lead_the_rope_by_keys, cut_the_cloth,
+def build_beside_and_cancel(screen, taut, folder):
+    # So that the answer does not depend on the machine.
+    screen.environment["TAUT_MEMORY_LIMIT"] = "6G"
+    window = Window(screen, taut, os.path.join(SCENES, "flag.yaml"))
+    del screen.environment["TAUT_MEMORY_LIMIT"]
+    window.until(lambda now: now["time"] > 0.1, "it plays")
+    window.click("Body")
+    nodes = window.now()["nodes"]
+
+    def enter(text):
+        x, y, _, height = window.until(lambda now: "bodies.flag.nodes" in now["widgets"],
+                                       "the panel opens")["widgets"]["bodies.flag.nodes"]
+        screen.do("mousemove", int(x + 30), int(y + height / 2))
+        time.sleep(0.3)
+        screen.do("click", "--repeat", 2, "--delay", 80, 1)
+        time.sleep(0.5)
+        screen.do("key", "ctrl+a")
+        time.sleep(0.3)
+        screen.do("type", "--delay", 60, text)
+        time.sleep(0.3)
+        screen.do("key", "Return")
+
+    enter("400000")  # 16 million nodes, which take some seconds
+    asked = window.until(lambda now: now["asks"], "it is asked whether that is wanted")
+    later = window.until(lambda now: now["time"] > asked["time"] + 0.2, "the present scene goes on")
+    assert later["asks"] and later["nodes"] == nodes and later["frames"] > asked["frames"], later
+    window.click("building.Build")
+    window.until(lambda now: now["building"] and not now["asks"], "it is built")
+    window.click("building.Cancel")
+    after = window.until(lambda now: not now["building"] and now["pending"] == 0, "it is given up")
+    assert after["nodes"] == nodes and "given up" in after["message"], after["message"]
+    window.until(lambda now: now["time"] > after["time"], "the present scene goes on")
+    # What there is no memory for is refused at once.
+    enter("9999999")
+    refused = window.until(lambda now: "needs about" in now["message"], "it is refused")
+    assert refused["nodes"] == nodes and not refused["building"], refused
+    # A small one takes over without a question.
+    enter("2000")
+    window.until(lambda now: now["nodes"] == 2000 * 41, "a cloth of 2000 x 41 nodes")
+    window.close()
+
+
+TESTS = [build_beside_and_cancel, show_the_energy_budget, pull_the_cloth, drag_a_sphere_into_the_jelly, lead_the_rope_by_keys, cut_the_cloth,
          change_the_wind_by_a_slider, keys_and_buttons]
 
 

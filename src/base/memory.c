@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/task.h"
+
 // ---- Large blocks
 //
 // They come from the system itself, which clears a page when it is first touched: so a page lies in
@@ -144,7 +146,7 @@ void *memory_allocate(const taut_allocator *allocator, size_t count, size_t size
     if (!allocator)
         allocator = &memory_default_allocator;
     size_t bytes;
-    if (!size_multiply(count, size, &bytes))
+    if (task_is_cancelled() || !size_multiply(count, size, &bytes))
         return NULL;
     bytes = block_bytes(count, size);
     void *block = allocator->allocate(allocator->context, bytes, MEMORY_ALIGNMENT);
@@ -175,6 +177,8 @@ bool array_reserve(void **array, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity)
         return true;
+    if (task_is_cancelled())
+        return false;
     size_t grown = *capacity < 16 ? 16 : *capacity;
     while (grown < needed) {
         if (grown > SIZE_MAX / 2)

@@ -17,6 +17,7 @@ enum { MEMORY_ALIGNMENT = 64 };
 extern const taut_allocator memory_default_allocator;
 
 // `count` zeroed elements of `size` bytes, or NULL if that overflows or there is no memory.
+// Nothing is given to the thread of a task that was cancelled (task.h).
 // A count of 0 gives a block that may be released but not read. `allocator` NULL means the default.
 void *memory_allocate(const taut_allocator *allocator, size_t count, size_t size);
 

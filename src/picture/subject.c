@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/search.h"
+#include "base/task.h"
 #include "base/text.h"
 #include "solver.h"
 
@@ -64,7 +65,7 @@ static void fill_springs(const struct topology *topology, const struct topology_
                          struct subject *subject)
 {
     uint64_t end = body->first_spring + body->spring_count;
-    for (uint64_t spring = body->first_spring; spring < end;) {
+    for (uint64_t spring = body->first_spring; spring < end && !task_is_cancelled();) {
         struct spring_run run = topology_run(topology, spring, end);
         for (uint32_t i = 0; i < run.count; i++) {
             uint64_t number = topology_spring_outside(topology, spring + i);
@@ -86,7 +87,7 @@ static void fill_springs(const struct topology *topology, const struct topology_
 static void fill_faces(const struct topology *topology, const struct topology_body *body,
                        struct subject *subject)
 {
-    for (uint64_t i = 0; i < body->face_count; i++) {
+    for (uint64_t i = 0; i < body->face_count && !task_ends(i); i++) {
         struct face face = topology_body_face(topology, body, i);
         uint32_t *corners = subject->faces[body->first_face + i];
         for (int c = 0; c < 3; c++)
@@ -110,7 +111,7 @@ static void fill_space(const struct taut_solver *solver, struct subject *subject
     double length = vec3_length(gravity);
     vec3 up = length > 0 ? vec3_scale(-1 / length, gravity) : vec3_make(0, 1, 0);
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (uint64_t node = 0; node < subject->node_count; node++) {
+    for (uint64_t node = 0; node < subject->node_count && !task_ends(node); node++) {
         double at[3];
         solver->functions->read_nodes(solver->system, node, 1, at, NULL, NULL);
         for (int axis = 0; axis < 3; axis++) {
@@ -214,7 +215,9 @@ taut_status subject_make(const taut_solver *solver, const struct subject_options
         status = fail_memory(error, "what a picture shows");
     if (status == TAUT_OK)
         fill(solver, subject);
-    else
+    if (status == TAUT_OK && task_is_cancelled())
+        status = fail_memory(error, "a picture that is given up");
+    if (status != TAUT_OK)
         subject_free(subject);
     return status;
 }

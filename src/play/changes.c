@@ -88,3 +88,21 @@ taut_scene *changes_read_again(const struct changes *changes, const taut_scene *
 {
     return read_scene(changes, &scene->document->source, scene->file, diagnostics);
 }
+
+taut_status changes_fail(const struct diagnostics *diagnostics, taut_error *error)
+{
+    for (size_t i = 0; i < diagnostics->count; i++) {
+        const struct diagnostic *item = &diagnostics->items[i];
+        if (item->level != DIAGNOSTIC_ERROR)
+            continue;
+        taut_status status = diagnostics_status(diagnostics);
+        return item->hint ? fail(error, status, "%s; did you mean '%s'?", item->text, item->hint)
+                          : fail(error, status, "%s", item->text);
+    }
+    return fail_memory(error, "the scene");
+}
+
+size_t changes_text_length(const taut_scene *scene)
+{
+    return scene->document->source.length;
+}

@@ -28,6 +28,12 @@ taut_scene *changes_read(const struct changes *changes, const char *path,
 taut_scene *changes_read_again(const struct changes *changes, const taut_scene *scene,
                                struct diagnostics *diagnostics);
 
+// The length of that text.
+size_t changes_text_length(const taut_scene *scene);
+
+// The first thing that is wrong, as one sentence.
+taut_status changes_fail(const struct diagnostics *diagnostics, taut_error *error);
+
 void changes_free(struct changes *changes);
 
 #endif

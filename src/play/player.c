@@ -33,6 +33,11 @@ static bool make_parts(struct player *player, size_t history_bytes)
 
 static void release(struct player *player)
 {
+    building_free(player->building);
+    for (size_t i = 0; i < player->waiting_count; i++)
+        request_free(&player->waiting[i]);
+    free(player->waiting);
+    changes_free(&player->noted);
     show_close(&player->show);
     setting_release(player->latest);
     published_free(&player->published);
@@ -134,7 +139,7 @@ void player_status(struct player *player, struct player_status *status)
     pthread_mutex_lock(&player->lock);
     *status = player->told;
     pthread_mutex_unlock(&player->lock);
-    status->pending = pending;
+    status->pending += pending;
 }
 
 size_t player_rows(struct player *player, struct player_row *rows, size_t most)
@@ -177,6 +182,14 @@ static void ask_text(struct player *player, enum request_type type, char *text)
 void player_play(struct player *player, bool playing)
 {
     ask(player, (struct request){.type = REQUEST_PLAY, .wanted = playing});
+}
+
+void player_build(struct player *player, bool wanted)
+{
+    pthread_mutex_lock(&player->lock);
+    if (player->building)
+        building_answer(player->building, wanted);
+    pthread_mutex_unlock(&player->lock);
 }
 
 void player_step(struct player *player, uint64_t steps)

@@ -55,6 +55,18 @@ struct player_budget {
     double unexplained;       // J: the error of the integrator, and the work of the mouse
 };
 
+// A scene that is built beside the one that runs.
+struct player_building {
+    bool active;    // there is one
+    bool asks;      // whether it is wanted (player_build), as large as it is
+    bool cancelled; // and about to end
+    char what[128]; // what it is built for: PATH=VALUE, or a file
+    const char *stage;
+    double seconds;        // since it was begun
+    double nodes, springs; // estimates; 0: not known yet
+    double bytes, left;    // at most, while it is built; and what this process may still take
+};
+
 struct player_status {
     double speed_wanted; // simulated seconds a second; INFINITY: as fast as it goes
     double speed;        // reached
@@ -73,6 +85,7 @@ struct player_status {
     bool critical_fresh; // it is sharp; else a bound that is certain, found in the meantime
     bool published;      // the newest moment shows all of this
     struct player_budget budget;
+    struct player_building building;
     char message[512]; // what the last thing asked for came to, where it failed; else empty
 };
 void player_status(struct player *player, struct player_status *status);
@@ -91,7 +104,14 @@ size_t player_rows(struct player *player, struct player_row *rows, size_t most);
 void player_play(struct player *player, bool playing);
 void player_step(struct player *player, uint64_t steps); // when paused
 void player_speed(struct player *player, double speed);  // INFINITY: as fast as it goes
-void player_reset(struct player *player);                // to t = 0, with the present parameters
+// What needs another solver (the next two, player_set, player_cut, and the number of threads that
+// suits) is done at once where that takes no time; else the present scene goes on, and what is
+// asked for, while the other one is built beside it, and takes over when it is done. Of what takes
+// much memory an estimate is told first (player_status), and player_build says whether it is
+// wanted; what there is no memory for is refused. What needs a solver waits while another one is
+// built; a second value of the same key, or another scene, takes the place of what is being built.
+void player_build(struct player *player, bool wanted); // false: gives up what is being built
+void player_reset(struct player *player);              // to t = 0, with the present parameters
 void player_open(struct player *player,
                  const char *scene_path);                // another scene, on failure the old
 void player_strains(struct player *player, bool wanted); // whether moments have strains

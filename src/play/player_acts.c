@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "scene/reader.h"
 
@@ -15,20 +16,6 @@
 static const double CHANGE_WAITS_MOST = 0.25;
 
 // ---- Another show
-
-// The first thing that is wrong, as one sentence.
-static taut_status fail_findings(const struct diagnostics *diagnostics, taut_error *error)
-{
-    for (size_t i = 0; i < diagnostics->count; i++) {
-        const struct diagnostic *item = &diagnostics->items[i];
-        if (item->level != DIAGNOSTIC_ERROR)
-            continue;
-        taut_status status = diagnostics_status(diagnostics);
-        return item->hint ? fail(error, status, "%s; did you mean '%s'?", item->text, item->hint)
-                          : fail(error, status, "%s", item->text);
-    }
-    return fail_memory(error, "the scene");
-}
 
 static void take_hand(struct player *player, taut_error *error)
 {
@@ -93,49 +80,30 @@ static void take_over(struct player *player, struct show *next, bool goes_on)
     pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
 }
 
-// Makes a show of the scene, which is taken over, and lets it take over. After a failure all is as
-// it was.
-static taut_status play_scene(struct player *player, taut_scene *scene,
-                              const struct changes *changes, const struct solver_cuts *cuts,
-                              bool goes_on, struct diagnostics *diagnostics, taut_error *error)
+// Lets a show that has been made take over, or closes it. After a failure all is as it was.
+static taut_status play_show(struct player *player, struct show *next, bool goes_on,
+                             taut_error *error)
 {
-    struct solver_options options = {.config = player->config,
-                                     .budget = player->budget_wanted ? BUDGET_ON : BUDGET_OFF,
-                                     .diagnostics = diagnostics};
-    struct show next;
-    taut_status status = show_make(&next, scene, changes, cuts, &options, error);
-    if (status != TAUT_OK)
-        return status;
-    goes_on = goes_on && !player->failed && show_has_same_nodes(&next, &player->show);
-    status = show_follow(&next, &player->show, goes_on, error);
+    goes_on = goes_on && !player->failed && show_has_same_nodes(next, &player->show);
+    taut_status status = show_follow(next, &player->show, goes_on, error);
     if (status == TAUT_OK)
-        take_over(player, &next, goes_on);
+        take_over(player, next, goes_on);
     else
-        show_close(&next);
+        show_close(next);
     return status;
 }
 
 taut_status player_show(struct player *player, const char *path, const struct changes *changes,
                         struct diagnostics *diagnostics, taut_error *error)
 {
-    struct diagnostics own = {0};
-    taut_scene *scene = changes_read(changes, path, diagnostics ? diagnostics : &own);
-    taut_status status = scene ? play_scene(player, scene, changes, NULL, false, diagnostics, error)
-                               : fail_findings(diagnostics ? diagnostics : &own, error);
-    diagnostics_free(&own);
-    return status;
-}
-
-// The present scene with these changes and cuts.
-static taut_status play_again(struct player *player, const struct changes *changes,
-                              const struct solver_cuts *cuts, bool goes_on, taut_error *error)
-{
-    struct diagnostics findings = {0};
-    taut_scene *scene = changes_read_again(changes, player->show.setting->scene, &findings);
-    taut_status status = scene ? play_scene(player, scene, changes, cuts, goes_on, NULL, error)
-                               : fail_findings(&findings, error);
-    diagnostics_free(&findings);
-    return status;
+    struct solver_options options = {
+        .config = player->config, .budget = BUDGET_OFF, .diagnostics = diagnostics};
+    struct show first;
+    taut_scene *scene = changes_read(changes, path, diagnostics);
+    if (!scene)
+        return changes_fail(diagnostics, error);
+    taut_status status = show_make(&first, scene, changes, NULL, &options, error);
+    return status == TAUT_OK ? play_show(player, &first, false, error) : status;
 }
 
 // ---- One request after the other
@@ -144,47 +112,6 @@ static taut_status play_again(struct player *player, const struct changes *chang
 static void say_outcome(struct player *player, const taut_error *error)
 {
     player_say(player, error->code == TAUT_OK ? NULL : error->text);
-}
-
-// Cuts stay where springs and faces keep their numbers; where they do not, no solver can be made
-// with them.
-static taut_status set_together(struct player *player, const struct request *sets, size_t count,
-                                taut_error *error)
-{
-    struct changes changes;
-    if (!changes_copy(&player->show.changes, &changes))
-        return fail_memory(error, "the changes of a scene");
-    taut_status status = TAUT_OK;
-    for (size_t i = 0; i < count && status == TAUT_OK; i++)
-        if (!changes_set(&changes, sets[i].text))
-            status = fail_memory(error, "the changes of a scene");
-    if (status == TAUT_OK)
-        status = play_again(player, &changes, &player->show.cuts, true, error);
-    if (status == TAUT_ERROR_ARGUMENT && player->show.cuts.springs) {
-        *error = (taut_error){0};
-        status = play_again(player, &changes, NULL, true, error);
-    }
-    changes_free(&changes);
-    return status;
-}
-
-// All at once, since every change costs a solver; if that fails, one by one, so that only what is
-// wrong is left out, and the first of it is told.
-static void set(struct player *player, const struct request *sets, size_t count)
-{
-    taut_error error = {0};
-    double begin = clock_seconds();
-    if (set_together(player, sets, count, &error) != TAUT_OK && count > 1) {
-        error = (taut_error){0};
-        for (size_t i = 0; i < count; i++) {
-            taut_error one = {0};
-            if (set_together(player, &sets[i], 1, &one) != TAUT_OK && error.code == TAUT_OK)
-                error = one;
-        }
-    }
-    double end = clock_seconds();
-    player->next_change = end + fmin(end - begin, CHANGE_WAITS_MOST);
-    say_outcome(player, &error);
 }
 
 static void play(struct player *player, bool wanted)
@@ -200,71 +127,169 @@ static void play(struct player *player, bool wanted)
     pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
 }
 
+// ---- Another solver
+//
+// Small ones are made at once. While a large one is made, the present one goes on, and whatever
+// else needs another solver waits.
+
+// What was changed of spheres meanwhile is part of the new scene too.
+static void take_notes(struct player *player, bool goes_on)
+{
+    for (size_t i = 0; i < player->noted.count; i++)
+        if (changes_set(&player->show.changes, player->noted.texts[i]))
+            player->scene_is_behind = true;
+    if (player->scene_is_behind)
+        player_record(player);
+    const taut_scene *scene = player->show.setting->scene;
+    for (size_t i = 0; i < scene->collider_count && !goes_on && player->noted.count > 0; i++) {
+        const struct scene_collider *it = &scene->colliders[i];
+        const double centre[3] = {it->centre.x, it->centre.y, it->centre.z};
+        const double velocity[3] = {it->velocity.x, it->velocity.y, it->velocity.z};
+        if (it->type == COLLIDER_SPHERE)
+            solver_move_sphere(player->show.solver, i, centre, velocity, it->radius, NULL);
+    }
+}
+
+// What was set for a solver that was not made.
+static void set_back(struct player *player, const struct building_order *order)
+{
+    if (order->type == REQUEST_BUDGET)
+        player->budget_wanted = !player->budget_wanted;
+    else if (order->type == REQUEST_THREADS)
+        player->config.threads = player->threads_before;
+}
+
+// Lets what was made take over, and tells what went wrong.
+static void finish(struct player *player, struct building *building)
+{
+    struct show next;
+    taut_error error;
+    const struct building_order *order = building_order(building);
+    bool opens = order->type == REQUEST_OPEN;
+    bool made = building_take(building, &next, &error);
+    if (made && play_show(player, &next, order->goes_on, &error) == TAUT_OK) {
+        if (opens)
+            play(player, false);
+        else
+            take_notes(player, taut_solver_step_count(player->show.solver) > 0);
+        if (order->type == REQUEST_THREADS || order->type == REQUEST_BUDGET)
+            player->seconds_per_step = 0;
+    } else {
+        set_back(player, order);
+        if (opens && (error.code == TAUT_ERROR_SCENE || error.code == TAUT_ERROR_IO)) {
+            char text[sizeof error.text];
+            memcpy(text, error.text, sizeof text);
+            fail(&error, error.code, "%.200s: %.800s", order->path, text);
+        }
+    }
+    if (building_was_cancelled(building))
+        player_say(player, "given up: all is as it was");
+    else
+        say_outcome(player, &error);
+    changes_free(&player->noted);
+    player->changed = true;
+}
+
+static void set_building(struct player *player, struct building *building)
+{
+    pthread_mutex_lock(&player->lock);
+    player->building = building;
+    pthread_mutex_unlock(&player->lock);
+}
+
+static void order(struct player *player, struct building_order *wanted)
+{
+    wanted->base = wanted->path ? NULL : player->show.setting;
+    wanted->config = player->config;
+    wanted->budget = player->budget_wanted ? BUDGET_ON : BUDGET_OFF;
+    struct building *building = building_make(wanted);
+    if (building && building_try(building)) {
+        finish(player, building);
+        building_free(building);
+    } else if (building && building_begin(building)) {
+        set_building(player, building);
+    } else {
+        set_back(player, wanted);
+        player_say(player, "no memory, or no thread, to build another scene");
+        building_free(building);
+    }
+}
+
+static void set(struct player *player, const struct request *sets, size_t count)
+{
+    double begin = clock_seconds();
+    order(player, &(struct building_order){.type = REQUEST_SET,
+                                           .changes = &player->show.changes,
+                                           .sets = sets,
+                                           .set_count = count,
+                                           .cuts = &player->show.cuts,
+                                           .goes_on = true});
+    double end = clock_seconds();
+    player->next_change = end + fmin(end - begin, CHANGE_WAITS_MOST);
+}
+
 static void reset(struct player *player)
 {
-    taut_error error = {0};
-    play_again(player, &player->show.changes, NULL, false, &error);
-    say_outcome(player, &error);
+    order(player,
+          &(struct building_order){.type = REQUEST_RESET, .changes = &player->show.changes});
 }
 
 static void open_scene(struct player *player, const char *path)
 {
-    taut_error error = {0};
-    struct changes none = {0};
-    if (player_show(player, path, &none, NULL, &error) == TAUT_OK) {
-        play(player, false);
-    } else if (error.code == TAUT_ERROR_SCENE || error.code == TAUT_ERROR_IO) {
-        char text[sizeof error.text];
-        memcpy(text, error.text, sizeof text);
-        fail(&error, error.code, "%.200s: %.800s", path, text);
-    }
-    say_outcome(player, &error);
+    const struct changes none = {0};
+    order(player, &(struct building_order){.type = REQUEST_OPEN, .path = path, .changes = &none});
 }
 
 static void cut(struct player *player, const struct request *stroke)
 {
     struct solver_cuts cuts;
-    taut_error error = {0};
     if (stroke->number != player->show.setting->origin)
         return; // it was drawn on what is there no more
-    if (!cuts_add(&player->show.cuts, stroke, &cuts))
-        fail_memory(&error, "cuts");
-    else
-        play_again(player, &player->show.changes, &cuts, true, &error);
+    if (!cuts_add(&player->show.cuts, stroke, &cuts)) {
+        player_say(player, "out of memory for cuts");
+        return;
+    }
+    order(player, &(struct building_order){.type = REQUEST_CUT,
+                                           .changes = &player->show.changes,
+                                           .cuts = &cuts,
+                                           .goes_on = true});
     cuts_free(&cuts);
-    say_outcome(player, &error);
+}
+
+// The present scene with another solver.
+static void solve_anew(struct player *player, enum request_type type)
+{
+    order(player, &(struct building_order){.type = type,
+                                           .changes = &player->show.changes,
+                                           .cuts = &player->show.cuts,
+                                           .goes_on = true});
 }
 
 static void set_threads(struct player *player, int threads)
 {
     taut_error error = {0};
-    int before = player->config.threads;
+    player->threads_before = player->config.threads;
     if (player->config.kernel == TAUT_KERNEL_REFERENCE)
         return; // which is for one thread
     player->config.threads = threads;
-    // How many are best, only a new solver says.
-    taut_status status =
-        threads > 0 ? solver_set_threads(player->show.solver, threads, &error)
-                    : play_again(player, &player->show.changes, &player->show.cuts, true, &error);
-    if (status != TAUT_OK)
-        player->config.threads = before;
     player->seconds_per_step = 0;
+    if (threads <= 0) { // how many are best, only a new solver says
+        solve_anew(player, REQUEST_THREADS);
+        return;
+    }
+    if (solver_set_threads(player->show.solver, threads, &error) != TAUT_OK)
+        player->config.threads = player->threads_before;
     say_outcome(player, &error);
 }
 
 // A solver either keeps the budget or fuses forces and motion: another one goes on.
 static void set_budget(struct player *player, bool wanted)
 {
-    taut_error error = {0};
     if (wanted == player->budget_wanted)
         return;
     player->budget_wanted = wanted;
-    if (player->failed)
-        return; // the next solver has it
-    if (play_again(player, &player->show.changes, &player->show.cuts, true, &error) != TAUT_OK)
-        player->budget_wanted = !wanted;
-    player->seconds_per_step = 0;
-    say_outcome(player, &error);
+    if (!player->failed) // else the next solver has it
+        solve_anew(player, REQUEST_BUDGET);
 }
 
 static void pull(struct player *player, const struct request *request)
@@ -314,7 +339,7 @@ static taut_status record_changes(struct player *player, taut_error *error)
         changes_read_again(&player->show.changes, player->show.setting->scene, &findings);
     taut_status status = scene ? setting_make_again(player->show.setting, scene,
                                                     &player->show.changes, &setting, error)
-                               : fail_findings(&findings, error);
+                               : changes_fail(&findings, error);
     diagnostics_free(&findings);
     if (status != TAUT_OK)
         return status;
@@ -346,7 +371,8 @@ void player_record(struct player *player)
 static void note_change(struct player *player, char *text, taut_error *error)
 {
     const double quick = 0.002, rest = 0.2; // s
-    bool noted = text && changes_set(&player->show.changes, text);
+    bool noted = text && changes_set(&player->show.changes, text) &&
+                 (!player->building || changes_set(&player->noted, text));
     free(text);
     if (!noted) {
         fail_memory(error, "the changes of a scene");
@@ -487,18 +513,111 @@ static size_t count_sets(const struct request *requests, size_t count)
     return sets;
 }
 
+// What may need another solver.
+static bool needs_solver(const struct request *request)
+{
+    switch (request->type) {
+    case REQUEST_SET:
+    case REQUEST_RESET:
+    case REQUEST_OPEN:
+    case REQUEST_CUT:
+    case REQUEST_THREADS:
+    case REQUEST_BUDGET:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool sets_same(const struct building_order *order, const struct request *request)
+{
+    size_t length = strcspn(request->text, "=") + 1;
+    for (size_t i = 0; i < order->set_count; i++)
+        if (strncmp(order->sets[i].text, request->text, length) == 0)
+            return true;
+    return false;
+}
+
+// Another scene takes the place of all that is being built, and a second value of a key that of the
+// first, if that takes long: a slider that moves on would otherwise never be seen to act.
+static void give_up_for(struct player *player, const struct request *request)
+{
+    const double long_enough = 2; // s
+    struct player_building look;
+    building_look(player->building, &look);
+    const struct building_order *order = building_order(player->building);
+    bool replaced = order->type == REQUEST_SET && request->type == REQUEST_SET &&
+                    order->set_count == 1 && sets_same(order, request) &&
+                    (look.asks || look.seconds > long_enough);
+    if (replaced || request->type == REQUEST_OPEN)
+        building_answer(player->building, false);
+}
+
+// Takes over what the request owns.
+static bool let_wait(struct player *player, struct request *request)
+{
+    void *waiting = player->waiting;
+    if (request->type == REQUEST_OPEN) { // of what is for the scene before nothing stays
+        for (size_t i = 0; i < player->waiting_count; i++)
+            request_free(&player->waiting[i]);
+        player->waiting_count = 0;
+    }
+    bool room = array_reserve(&waiting, &player->waiting_capacity, player->waiting_count + 1,
+                              sizeof *player->waiting);
+    player->waiting = waiting;
+    if (!room) {
+        player_say(player, "out of memory for what was asked for");
+        return false;
+    }
+    player->waiting[player->waiting_count++] = *request;
+    *request = (struct request){0};
+    return true;
+}
+
+// Does the first of some requests, with those that it is done together with; returns how many.
+static size_t do_some(struct player *player, const struct request *requests, size_t count)
+{
+    size_t sets = count_sets(requests, count);
+    if (sets > 0)
+        set(player, requests, sets);
+    else
+        act(player, requests);
+    player->changed = true;
+    return sets > 0 ? sets : 1;
+}
+
+// What was built takes over, and what waited for it is done.
+static void go_on_building(struct player *player)
+{
+    struct building *building = player->building;
+    if (building && building_is_done(building)) {
+        set_building(player, NULL);
+        finish(player, building);
+        building_free(building);
+    }
+    size_t done = 0;
+    while (!player->building && done < player->waiting_count)
+        done += do_some(player, player->waiting + done, player->waiting_count - done);
+    for (size_t i = 0; i < done; i++)
+        request_free(&player->waiting[i]);
+    player->waiting_count -= done;
+    if (player->waiting_count > 0)
+        memmove(player->waiting, player->waiting + done,
+                player->waiting_count * sizeof *player->waiting);
+}
+
 void player_act(struct player *player)
 {
     size_t count;
     struct request *requests = requests_take(&player->requests, &count);
+    go_on_building(player);
     for (size_t i = 0; i < count && !requests_ended(&player->requests);) {
-        size_t sets = count_sets(requests + i, count - i);
-        if (sets > 0)
-            set(player, requests + i, sets);
-        else
-            act(player, &requests[i]);
-        i += sets > 0 ? sets : 1;
-        player->changed = true;
+        if (player->building && needs_solver(&requests[i])) {
+            give_up_for(player, &requests[i]);
+            let_wait(player, &requests[i++]);
+        } else {
+            i += do_some(player, requests + i, count - i);
+        }
     }
     if (count > 0)
         player_tell(player);

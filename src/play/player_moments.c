@@ -176,7 +176,10 @@ void player_tell(struct player *player)
         .failed = player->failed,
         .published = !player->changed,
         .budget = player->budget,
+        .pending = player->waiting_count + (player->building != NULL),
     };
+    if (player->building)
+        building_look(player->building, &status.building);
     pthread_mutex_lock(&player->lock);
     struct player_status *told = &player->told;
     status.message_number = told->message_number;

@@ -2,6 +2,7 @@
 #ifndef TAUT_PLAY_PLAYER_PARTS_H
 #define TAUT_PLAY_PLAYER_PARTS_H
 
+#include "play/building.h"
 #include "play/history.h"
 #include "play/pace.h"
 #include "play/player.h"
@@ -29,21 +30,26 @@ struct player {
     struct requests requests;
     struct published published;
     struct history history;
-    pthread_mutex_t lock;      // of the next two
+    pthread_mutex_t lock;      // of the next three
     struct player_status told; // what everybody may know; `pending` is counted when it is read
     struct setting *latest;    // held: that of the show
+    struct building *building; // NULL: none; written by the player's own thread
 
     // ---- What follows is the player's own thread's.
     taut_config config;
     void (*on_moment)(void *context);
     void *on_moment_context;
     struct show show;
+    struct changes noted;    // what was changed in the solver while another one is built
+    struct request *waiting; // what waits for that one
+    size_t waiting_count, waiting_capacity;
     bool scene_is_behind;  // show.changes has what show.setting->scene does not say yet,
     double record_at;      // which is to be mended then, s
     double record_seconds; // what that took last; 0: it has not been done
     struct pace pace;
     bool playing, strains, energies;
     bool budget_wanted;
+    int threads_before;              // the present number, as it is being changed
     struct player_budget budget;     // as of the last look; not kept where it is not wanted
     double budget_energy;            // J, when it began
     double budget_work[WORK_CAUSES]; // as the solver counts it, when it began
@@ -66,12 +72,11 @@ void player_say(struct player *player, const char *text);
 
 // ---- player_acts.c
 
-// Opens a scene in place of the one there is, if any. `diagnostics` may be NULL: then the first
-// finding becomes the error.
+// Opens the first scene. Findings go to `diagnostics`.
 taut_status player_show(struct player *player, const char *path, const struct changes *changes,
                         struct diagnostics *diagnostics, taut_error *error);
 
-// Does what has been asked for.
+// Does what has been asked for, and what waited for a scene that has been built.
 void player_act(struct player *player);
 
 // Lets the scene say what was changed in the solver alone.

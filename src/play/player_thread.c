@@ -9,6 +9,9 @@
 // long, s.
 static const double BATCH_SECONDS = 0.004;
 
+// While a scene is built beside the present one, whether it is done is looked at so often, s.
+static const double LOOK_SECONDS = 0.02;
+
 // Steps to do now.
 static uint64_t steps_due(struct player *player, double now)
 {
@@ -69,6 +72,8 @@ static bool wants_to_publish(const struct player *player, bool done, double now)
 static double rest(struct player *player, double now)
 {
     double seconds = player_critical_wait(player, now);
+    if (player->building)
+        seconds = fmin(seconds, building_is_done(player->building) ? 0 : LOOK_SECONDS);
     if (player->scene_is_behind)
         seconds = fmin(seconds, fmax(player->record_at - now, 0));
     double frame = fmax(player->next_frame - now, 0);

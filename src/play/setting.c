@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/task.h"
 #include "scene/reader.h"
 
 // More springs than this are not told apart on a screen, and cost memory for each to be drawn.
@@ -48,6 +49,7 @@ static taut_status show_subject(struct setting *setting, const taut_solver *solv
     atomic_init(&setting->shown->holders, 1);
     setting->shown->generation = 1;
     setting->subject = &setting->shown->subject;
+    task_stage("preparing the picture");
     struct subject_options options = {.springs_max = SPRINGS_MOST};
     return subject_make(solver, &options, &setting->shown->subject, error);
 }

@@ -104,6 +104,9 @@ static void print_status(FILE *out, const struct player_status *status)
     print_number(out, "budget_since", status->budget.kept ? status->budget.since : NAN);
     print_number(out, "unexplained", status->budget.kept ? status->budget.unexplained : NAN);
     print_number(out, "springs_per_second", status->spring_updates_per_second);
+    const struct player_building *building = &status->building;
+    fprintf(out, "\"building\":%s,\"asks\":%s,", building->active ? "true" : "false",
+            building->asks ? "true" : "false");
     fputs("\"message\":", out);
     print_text(out, status->message);
     fputc(',', out);

@@ -1,6 +1,9 @@
 // The panels together: how they part the window with the scene.
 #include "view/view.h"
 
+#include <math.h>
+#include <stdio.h>
+
 #include "base/clock.h"
 
 enum { OPTIONS_WIDTH = 340, PLAYBACK_HEIGHT = 66 }; // pixels of a common screen
@@ -69,6 +72,58 @@ static void draw_banner(struct view *view)
     gui_panel_end();
 }
 
+// A size as people say it.
+static void print_bytes(char *text, size_t size, double bytes)
+{
+    if (bytes >= 1e9)
+        snprintf(text, size, "%.3g GB", bytes / 1e9);
+    else
+        snprintf(text, size, "%.0f MB", fmax(bytes / 1e6, 1));
+}
+
+// What is being built beside the scene that is shown, and how to stop that.
+static void draw_building(struct view *view)
+{
+    const struct player_building *building = &view->status.building;
+    if (!building->active)
+        return;
+    float scale = (float)window_scale(view->window);
+    struct gui_box scene = view->layout.scene;
+    struct gui_box box = {scene.x + 10 * scale, scene.y + 10 * scale, 430 * scale, 122 * scale};
+    box.width = fminf(box.width, scene.width - 20 * scale);
+    char text[320], bytes[32] = "", left[32] = "";
+    print_bytes(bytes, sizeof bytes, building->bytes);
+    print_bytes(left, sizeof left, building->left);
+    if (gui_panel("Building", box)) {
+        gui_push("building");
+        snprintf(text, sizeof text, "%s %s", building->asks ? "Build" : "Building", building->what);
+        gui_text_wrapped(text);
+        if (building->bytes > 0) {
+            snprintf(text, sizeof text, "%.4g nodes, %.4g springs: about %s", building->nodes,
+                     building->springs, bytes);
+            gui_text_wrapped(text);
+        }
+        if (building->cancelled)
+            snprintf(text, sizeof text, "giving up ...");
+        else if (building->asks)
+            snprintf(text, sizeof text, "of the %s that are left. Is it wanted?", left);
+        else
+            snprintf(text, sizeof text, "%.1f s: %s; the present scene goes on.", building->seconds,
+                     building->stage);
+        gui_text_wrapped(text);
+        gui_disable(building->cancelled);
+        if (building->asks && gui_button("Build"))
+            player_build(view->player, true);
+        if (building->asks)
+            gui_same_line();
+        if (gui_button("Cancel"))
+            player_build(view->player, false);
+        gui_enable();
+        gui_pop();
+    }
+    gui_panel_end();
+}
+
 void panels_draw(struct view *view)
 {
     float menu_height = 0;
@@ -86,5 +141,6 @@ void panels_draw(struct view *view)
         panel_plots(view);
     panel_help(view);
     panel_dialogue(view);
+    draw_building(view);
     draw_banner(view);
 }

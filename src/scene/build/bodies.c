@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/task.h"
 #include "scene/build/build.h"
 
 static taut_status (*const builders[BODY_TYPE_COUNT])(struct build *build) = {
@@ -126,6 +127,8 @@ static taut_status place_nodes(struct build *build)
     const struct body *body = build->body;
     for (uint64_t node = 0; node < body->node_count; node++) {
         vec3 p = body_position(body, node);
+        if (task_ends(node))
+            return build_no_memory(build);
         if (!build->placed)
             p = build_place(build, p);
         vec3_store(body->positions, node, p);
@@ -153,6 +156,8 @@ static taut_status build_body(struct build *build)
     taut_status status = set_materials(build);
     if (status == TAUT_OK)
         status = builders[given->type](build);
+    if (status == TAUT_OK && task_is_cancelled())
+        status = build_no_memory(build);
     if (status != TAUT_OK)
         return status;
     set_masses(build);

@@ -1,0 +1,386 @@
+#include "play/building.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/task.h"
+#include "base/text.h"
+#include "parallel/quota.h"
+#include "scene/reader.h"
+#include "solver_memory.h"
+
+// What is made at once: some tens of milliseconds. Reading takes about a second for 30 MB of text,
+// building one for some million springs.
+static const size_t TEXT_AT_ONCE = 1 << 20;    // bytes
+static const double ELEMENTS_AT_ONCE = 300000; // springs, nodes and faces together
+static const double BYTES_AT_ONCE = 256 << 20;
+
+// From when on people are asked: so many bytes, or this part of what is left.
+static const double ASKS_BYTES = 1 << 30, ASKS_PART = 0.25;
+
+struct building {
+    struct building_order order;
+    char *path;
+    struct changes changes;
+    struct request *sets;
+    struct solver_cuts cuts;
+    // ---- Of the thread that makes it
+    pthread_t thread;
+    bool has_thread;
+    struct task task;
+    atomic_bool done;
+    double began; // s
+    struct show show;
+    bool made, too_large;
+    taut_error error;
+    // ---- What it asks
+    pthread_mutex_t lock; // of the rest
+    pthread_cond_t answer;
+    bool asks, agreed;
+    struct memory_estimate estimate;
+    double bytes, left;
+};
+
+// ---- Beginning and end
+
+static bool copy_sets(struct building *building, const struct building_order *order)
+{
+    building->sets = calloc(order->set_count + 1, sizeof *building->sets);
+    for (size_t i = 0; building->sets && i < order->set_count; i++) {
+        building->sets[i] =
+            (struct request){.type = REQUEST_SET, .text = text_format("%s", order->sets[i].text)};
+        if (!building->sets[i].text)
+            return false;
+    }
+    return building->sets != NULL;
+}
+
+static bool copy_order(struct building *building, const struct building_order *order)
+{
+    const struct request nothing_more = {.type = REQUEST_CUT};
+    building->order = *order;
+    building->order.base = order->base ? setting_hold(order->base) : NULL;
+    building->path = order->path ? text_format("%s", order->path) : NULL;
+    building->order.path = building->path;
+    bool copied = (!order->path || building->path) &&
+                  changes_copy(order->changes, &building->changes) && copy_sets(building, order);
+    if (copied && order->cuts && order->cuts->springs)
+        copied = cuts_add(order->cuts, &nothing_more, &building->cuts);
+    building->order.changes = &building->changes;
+    building->order.sets = building->sets;
+    building->order.cuts = building->cuts.springs ? &building->cuts : NULL;
+    return copied;
+}
+
+static void release(struct building *building)
+{
+    show_close(&building->show);
+    for (size_t i = 0; building->sets && i < building->order.set_count; i++)
+        request_free(&building->sets[i]);
+    free(building->sets);
+    free(building->path);
+    changes_free(&building->changes);
+    cuts_free(&building->cuts);
+    setting_release(building->order.base);
+    free(building);
+}
+
+struct building *building_make(const struct building_order *order)
+{
+    struct building *building = calloc(1, sizeof *building);
+    if (!building)
+        return NULL;
+    if (!copy_order(building, order) || pthread_mutex_init(&building->lock, NULL) != 0) {
+        release(building);
+        return NULL;
+    }
+    if (pthread_cond_init(&building->answer, NULL) != 0) {
+        pthread_mutex_destroy(&building->lock);
+        release(building);
+        return NULL;
+    }
+    return building;
+}
+
+void building_free(struct building *building)
+{
+    if (!building)
+        return;
+    if (building->has_thread) {
+        building_answer(building, false);
+        pthread_join(building->thread, NULL);
+    }
+    pthread_cond_destroy(&building->answer);
+    pthread_mutex_destroy(&building->lock);
+    release(building);
+}
+
+// ---- What it takes
+
+// What is held beside the solver to show it: the subject and three moments of it, and both once
+// more where pictures are made.
+static double bytes_to_show(const struct memory_estimate *estimate)
+{
+    const double springs_shown = 8e6, spring = 22, face = 12, node = 40;
+    return 2 * (spring * fmin(estimate->springs, springs_shown) + face * estimate->faces +
+                node * estimate->nodes);
+}
+
+// What the present scene takes, which nobody is asked about again when it changes; 0: there is
+// none.
+static double present_bytes(const struct building *building, const struct solver_options *options)
+{
+    struct memory_estimate estimate;
+    if (!building->order.base)
+        return 0;
+    memory_estimate_make(building->order.base->scene, options, &estimate);
+    return fmax(estimate.making, estimate.solver + bytes_to_show(&estimate));
+}
+
+// Whether people want a scene as large as this; waits for their answer.
+static bool agree(struct building *building, double bytes, double present)
+{
+    const double as_large = 1.2;
+    double left = memory_left_to_this_process().bytes;
+    pthread_mutex_lock(&building->lock);
+    building->left = left;
+    building->asks = !building->agreed && bytes > fmin(ASKS_BYTES, ASKS_PART * left) &&
+                     bytes > as_large * present;
+    while (building->asks && !building->agreed && !atomic_load(&building->task.cancelled))
+        pthread_cond_wait(&building->answer, &building->lock);
+    building->asks = false;
+    bool agreed = !atomic_load(&building->task.cancelled);
+    building->began = clock_seconds();
+    pthread_mutex_unlock(&building->lock);
+    return agreed;
+}
+
+// Whether the scene may be built: there is memory for it, and it is small or wanted all the same.
+static taut_status admit(struct building *building, const taut_scene *scene,
+                         struct solver_options *options, taut_error *error)
+{
+    struct memory_estimate estimate;
+    memory_estimate_make(scene, options, &estimate);
+    options->beside = bytes_to_show(&estimate);
+    double bytes = fmax(estimate.making, estimate.solver + options->beside);
+    taut_status status = memory_check_scene(scene, options, error);
+    if (status != TAUT_OK)
+        return status;
+    pthread_mutex_lock(&building->lock);
+    building->estimate = estimate;
+    building->bytes = bytes;
+    pthread_mutex_unlock(&building->lock);
+    double elements = estimate.nodes + estimate.springs + estimate.faces;
+    building->too_large =
+        !building->has_thread && (elements > ELEMENTS_AT_ONCE || bytes > BYTES_AT_ONCE);
+    if (building->too_large ||
+        (building->has_thread && !agree(building, bytes, present_bytes(building, options))))
+        return fail(error, TAUT_ERROR_MEMORY, "the scene was not built");
+    return TAUT_OK;
+}
+
+// ---- Making it
+
+static taut_scene *read_scene(const struct building *building, const struct changes *changes,
+                              taut_error *error)
+{
+    struct diagnostics findings = {0};
+    taut_scene *scene = building->path
+                            ? changes_read(changes, building->path, &findings)
+                            : changes_read_again(changes, building->order.base->scene, &findings);
+    if (!scene)
+        changes_fail(&findings, error);
+    diagnostics_free(&findings);
+    return scene;
+}
+
+static taut_status make_show(struct building *building, const struct changes *changes,
+                             const struct solver_cuts *cuts, taut_error *error)
+{
+    struct solver_options options = {.config = building->order.config,
+                                     .budget = building->order.budget};
+    struct show show;
+    task_stage("reading the scene");
+    taut_scene *scene = read_scene(building, changes, error);
+    if (!scene)
+        return error->code;
+    taut_status status = admit(building, scene, &options, error);
+    if (status != TAUT_OK) {
+        scene_free(scene);
+        return status;
+    }
+    status = show_make(&show, scene, changes, cuts, &options, error);
+    if (status != TAUT_OK)
+        return status;
+    show_close(&building->show);
+    building->show = show;
+    building->made = true;
+    return TAUT_OK;
+}
+
+// With changes `first` to `end` of those that are wanted. Cuts stay where springs and faces keep
+// their numbers; where they do not, no solver can be made with them.
+static taut_status make_with(struct building *building, struct changes *changes, size_t first,
+                             size_t end, taut_error *error)
+{
+    for (size_t i = first; i < end; i++)
+        if (!changes_set(changes, building->sets[i].text))
+            return fail_memory(error, "the changes of a scene");
+    const struct solver_cuts *cuts = building->order.cuts;
+    taut_status status = make_show(building, changes, cuts, error);
+    if (status == TAUT_ERROR_ARGUMENT && cuts && building->order.type == REQUEST_SET) {
+        *error = (taut_error){0};
+        status = make_show(building, changes, NULL, error);
+    }
+    return status;
+}
+
+// One by one, so that only what is wrong is left out, and the first of it is told.
+static void make_one_by_one(struct building *building)
+{
+    struct changes good;
+    building->error = (taut_error){0};
+    if (!changes_copy(&building->changes, &good)) {
+        fail_memory(&building->error, "the changes of a scene");
+        return;
+    }
+    for (size_t i = 0; i < building->order.set_count; i++) {
+        struct changes next;
+        taut_error error = {0};
+        if (building->too_large || task_is_cancelled())
+            break;
+        if (!changes_copy(&good, &next))
+            fail_memory(&error, "the changes of a scene");
+        else if (make_with(building, &next, i, i + 1, &error) == TAUT_OK) {
+            changes_free(&good);
+            good = next;
+            next = (struct changes){0};
+        }
+        changes_free(&next);
+        if (error.code != TAUT_OK && building->error.code == TAUT_OK)
+            building->error = error;
+    }
+    changes_free(&good);
+}
+
+// All at once, since every change costs a solver.
+static void make(struct building *building)
+{
+    struct changes changes;
+    size_t count = building->order.set_count;
+    if (!changes_copy(&building->changes, &changes)) {
+        fail_memory(&building->error, "the changes of a scene");
+        return;
+    }
+    taut_status status = make_with(building, &changes, 0, count, &building->error);
+    changes_free(&changes);
+    if (status != TAUT_OK && count > 1 && !building->too_large && !task_is_cancelled())
+        make_one_by_one(building);
+}
+
+bool building_try(struct building *building)
+{
+    const struct setting *base = building->order.base;
+    building->too_large = base && changes_text_length(base->scene) > TEXT_AT_ONCE;
+    if (!building->too_large)
+        make(building);
+    if (!building->too_large)
+        return true;
+    show_close(&building->show);
+    building->made = false;
+    building->error = (taut_error){0};
+    return false;
+}
+
+static void *work(void *context)
+{
+    struct building *building = context;
+    task_enter(&building->task);
+    make(building);
+    atomic_store(&building->done, true);
+    return NULL;
+}
+
+bool building_begin(struct building *building)
+{
+    building->too_large = false;
+    building->began = clock_seconds();
+    building->has_thread = true;
+    if (pthread_create(&building->thread, NULL, work, building) == 0)
+        return true;
+    building->has_thread = false;
+    return false;
+}
+
+// ---- Meanwhile, and then
+
+bool building_is_done(struct building *building)
+{
+    return atomic_load(&building->done);
+}
+
+void building_answer(struct building *building, bool yes)
+{
+    pthread_mutex_lock(&building->lock);
+    building->agreed |= yes;
+    if (!yes)
+        atomic_store(&building->task.cancelled, true);
+    pthread_cond_signal(&building->answer);
+    pthread_mutex_unlock(&building->lock);
+}
+
+static const char *name_of(const struct building *building)
+{
+    switch (building->order.type) {
+    case REQUEST_SET:
+        return building->sets[building->order.set_count - 1].text;
+    case REQUEST_OPEN:
+        return building->path;
+    case REQUEST_RESET:
+        return "the scene from its start";
+    default:
+        return "the scene again";
+    }
+}
+
+void building_look(struct building *building, struct player_building *look)
+{
+    const char *stage = atomic_load(&building->task.stage);
+    pthread_mutex_lock(&building->lock);
+    *look = (struct player_building){.active = true,
+                                     .cancelled = atomic_load(&building->task.cancelled),
+                                     .asks = building->asks,
+                                     .stage = stage ? stage : "",
+                                     .seconds = clock_seconds() - building->began,
+                                     .nodes = building->estimate.nodes,
+                                     .springs = building->estimate.springs,
+                                     .bytes = building->bytes,
+                                     .left = building->left};
+    pthread_mutex_unlock(&building->lock);
+    snprintf(look->what, sizeof look->what, "%s", name_of(building));
+}
+
+const struct building_order *building_order(const struct building *building)
+{
+    return &building->order;
+}
+
+bool building_was_cancelled(const struct building *building)
+{
+    return atomic_load(&building->task.cancelled);
+}
+
+bool building_take(struct building *building, struct show *show, taut_error *error)
+{
+    *error = building->error;
+    if (!building->made || building_was_cancelled(building))
+        return false;
+    *show = building->show;
+    building->show = (struct show){0};
+    building->made = false;
+    return true;
+}
