@@ -229,7 +229,7 @@ taut_status taut_solver_critical_step(taut_solver *solver, int want_sharp,
                                       taut_critical_step *result, taut_error *error)
 {
     struct critical_step found;
-    taut_status status = want_sharp ? solver_sharp_step(solver, &found, error)
+    taut_status status = want_sharp ? solver_own_sharp_step(solver, &found, error)
                                     : solver_critical_step(solver, &found, error);
     *result = (taut_critical_step){
         .bound = found.bound,

@@ -131,10 +131,13 @@ const char *solver_body_kernel(const taut_solver *solver, size_t body);
 // Bytes held for topology, plan, constants and state.
 uint64_t solver_bytes(const taut_solver *solver);
 
-// The largest stable steps at the present state: bounds, which cost a few steps; and with
-// eigenvalues as well, which cost some hundred.
+// The largest stable steps at the present state: bounds, which cost a few steps; with computed
+// values of the integrator in use as well, from eigenvalues, which cost some hundred; and with
+// those of all, which cost up to some thousand where there is damping.
 taut_status solver_critical_step(taut_solver *solver, struct critical_step *result,
                                  taut_error *error);
+taut_status solver_own_sharp_step(taut_solver *solver, struct critical_step *result,
+                                  taut_error *error);
 taut_status solver_sharp_step(taut_solver *solver, struct critical_step *result, taut_error *error);
 
 // Spring updates done so far: springs times force evaluations.

@@ -105,11 +105,12 @@ static taut_status choose_automatic(taut_solver *solver, taut_error *error)
     if (!(critical.omega > 0))
         return fail(error, TAUT_ERROR_SCENE,
                     "simulation.dt: auto needs a spring at a free node; give dt in seconds");
-    solver->dt = solver->dt_rule.safety * critical.dt[solver->integrator];
+    solver->dt = solver->dt_rule.safety * critical.followed;
     if (!(solver->dt > 0))
         return fail(error, TAUT_ERROR_SCENE,
-                    "simulation.dt: auto: %s has no stable step without damping; choose another "
-                    "integrator or give dt in seconds",
+                    "simulation.dt: auto: %s has no stable step without damping, and what damping "
+                    "allows is not followed during a run; choose another integrator or give dt in "
+                    "seconds",
                     integrator_name(solver->integrator));
     if (!isfinite(solver->dt))
         return fail(error, TAUT_ERROR_SCENE,
@@ -120,13 +121,21 @@ static taut_status choose_automatic(taut_solver *solver, taut_error *error)
     return TAUT_OK;
 }
 
-// Says so where a dt of the scene's is not stable. First a look at materials and nodes, which most
-// scenes pass; then whether eigenvalues show it; and only then what they are.
-static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
-                            struct diagnostics *diagnostics, taut_error *error)
+// Whether eigenvalues may be found: without the memory for them, it is said that they are not.
+static bool has_room(const taut_scene *scene, struct diagnostics *diagnostics)
 {
-    if (integrator_limit(solver->integrator) == 0) // known to grow without damping
-        return TAUT_OK;
+    taut_error lacking;
+    if (memory_check_sharp(scene, &lacking) == TAUT_OK)
+        return true;
+    scene_warn(scene, diagnostics, scene->simulation.dt_at,
+               "whether dt is stable has not been found out: %s", lacking.text);
+    return false;
+}
+
+static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *scene,
+                                         struct diagnostics *diagnostics, bool *exceeded,
+                                         taut_error *error)
+{
     taut_status status = solver->functions->prepare_critical(solver->system, false, error);
     if (status != TAUT_OK)
         return status;
@@ -134,32 +143,43 @@ static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
     solver_work(solver, find_up_to, &quick);
     bool certain = quick.dt >= solver->dt;
     quick.dt = solver->dt;
-    taut_error lacking;
-    if (!certain && memory_check_sharp(scene, &lacking) != TAUT_OK) {
-        solver->functions->forget_critical(solver->system);
-        scene_warn(scene, diagnostics, scene->simulation.dt_at,
-                   "whether dt is stable has not been found out: %s", lacking.text);
+    if (certain || !has_room(scene, diagnostics))
         return TAUT_OK;
-    }
-    if (!certain)
-        status = solver->functions->prepare_critical(solver->system, true, error);
-    if (!certain && status == TAUT_OK)
+    status = solver->functions->prepare_critical(solver->system, true, error);
+    if (status == TAUT_OK)
         solver_work(solver, find_exceeded, &quick);
+    *exceeded = quick.exceeded;
+    return status;
+}
+
+// Says so where a dt of the scene's is not stable. First a look at materials and nodes, which most
+// scenes pass; then whether eigenvalues show it; and only then what they are.
+static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
+                            struct diagnostics *diagnostics, taut_error *error)
+{
+    bool follows = integrator_limit(solver->integrator) > 0, exceeded = false;
     struct critical_step critical = {.omega = 0};
-    if (status == TAUT_OK && quick.exceeded)
-        status = solver_sharp_step(solver, &critical, error);
+    taut_status status = follows
+                             ? find_whether_exceeded(solver, scene, diagnostics, &exceeded, error)
+                             : solver_critical_step(solver, &critical, error);
+    if (!follows) // what is not damped is known to grow at every step
+        exceeded = critical.damping > 0 && solver->dt > critical.dt[solver->integrator] &&
+                   has_room(scene, diagnostics);
+    critical.omega = 0;
+    if (status == TAUT_OK && exceeded)
+        status = solver_own_sharp_step(solver, &critical, error);
     solver->functions->forget_critical(solver->system);
     double stable = critical.sharp_dt[solver->integrator];
-    if (status != TAUT_OK || !(critical.omega > 0) || solver->dt <= stable)
+    if (status != TAUT_OK || !(critical.omega > 0) || !(stable > 0) || solver->dt <= stable)
         return status;
     const struct topology *topology = solver->topology;
     size_t body = topology_body_of_node(topology, topology_node_inside(topology, critical.node));
     scene_warn(scene, diagnostics, scene->simulation.dt_at,
                "dt is %.3g times the largest stable step, %.4g s for %s as the scene stands; it is "
-               "set near node %llu of body '%s'. Take 'dt: auto', or at most %.3g s",
+               "set near node %llu of body '%s'. Take %sat most %.3g s",
                solver->dt / stable, stable, integrator_name(solver->integrator),
                (unsigned long long)(critical.node - topology->bodies[body].first_node),
-               topology->bodies[body].name, 0.8 * stable);
+               topology->bodies[body].name, follows ? "'dt: auto', or " : "", 0.8 * stable);
     return TAUT_OK;
 }
 
@@ -238,23 +258,24 @@ bool dt_go_on(taut_solver *solver, const taut_solver *from)
 
 struct measurement {
     taut_solver *solver;
-    bool sharp;
+    enum critical_wanted wanted;
     struct critical_step *result;
 };
 
 static void measure(void *context, const struct worker *worker)
 {
     struct measurement *it = context;
-    it->solver->functions->critical_step(it->solver->system, it->sharp, it->result, worker);
+    it->solver->functions->critical_step(it->solver->system, it->wanted, it->result, worker);
 }
 
-static taut_status measure_critical(taut_solver *solver, bool sharp, struct critical_step *result,
-                                    taut_error *error)
+static taut_status measure_critical(taut_solver *solver, enum critical_wanted wanted,
+                                    struct critical_step *result, taut_error *error)
 {
     *result = (struct critical_step){.known = false};
-    taut_status status = solver->functions->prepare_critical(solver->system, sharp, error);
+    taut_status status =
+        solver->functions->prepare_critical(solver->system, wanted != CRITICAL_WANT_BOUNDS, error);
     if (status == TAUT_OK)
-        solver_work(solver, measure, &(struct measurement){solver, sharp, result});
+        solver_work(solver, measure, &(struct measurement){solver, wanted, result});
     if (!solver->dt_rule.automatic) // else it is wanted again
         solver->functions->forget_critical(solver->system);
     return status;
@@ -263,10 +284,16 @@ static taut_status measure_critical(taut_solver *solver, bool sharp, struct crit
 taut_status solver_critical_step(taut_solver *solver, struct critical_step *result,
                                  taut_error *error)
 {
-    return measure_critical(solver, false, result, error);
+    return measure_critical(solver, CRITICAL_WANT_BOUNDS, result, error);
+}
+
+taut_status solver_own_sharp_step(taut_solver *solver, struct critical_step *result,
+                                  taut_error *error)
+{
+    return measure_critical(solver, CRITICAL_WANT_OWN, result, error);
 }
 
 taut_status solver_sharp_step(taut_solver *solver, struct critical_step *result, taut_error *error)
 {
-    return measure_critical(solver, true, result, error);
+    return measure_critical(solver, CRITICAL_WANT_ALL, result, error);
 }

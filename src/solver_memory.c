@@ -466,7 +466,7 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     estimate->making = ledger.most;
     estimate->solver = ledger.now;
     estimate->sharp =
-        9 * census.real * census.nodes + tangent_bytes_of(&census) + bound_bytes_of(&census);
+        12 * census.real * census.nodes + tangent_bytes_of(&census) + bound_bytes_of(&census);
 }
 
 double memory_of_view(const struct memory_estimate *estimate, unsigned wanted)

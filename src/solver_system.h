@@ -75,8 +75,8 @@ struct system_functions {
     // stability/critical_step.h
     taut_status (*prepare_critical)(struct system *system, bool sharp, taut_error *error);
     void (*forget_critical)(struct system *system);
-    void (*critical_step)(struct system *system, bool sharp, struct critical_step *result,
-                          const struct worker *worker);
+    void (*critical_step)(struct system *system, enum critical_wanted wanted,
+                          struct critical_step *result, const struct worker *worker);
     bool (*critical_exceeded)(struct system *system, double dt, const struct worker *worker);
     double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);

@@ -56,14 +56,14 @@ static void print_body(struct json *json, const struct info *info, size_t index)
     json_close_object(json);
 }
 
-// Null: no step is known to be stable, or all are, or nothing oscillates.
+// Null: no step is known to be stable, or all are, or nothing oscillates and nothing is damped.
 static void print_by_integrator(struct json *json, const char *name, const double *steps,
-                                bool oscillates)
+                                bool limited)
 {
     json_open_object(json, name);
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         json_number(json, integrator_name((enum integrator)i),
-                    oscillates && steps[i] > 0 ? steps[i] : NAN);
+                    limited && steps[i] > 0 ? steps[i] : NAN);
     json_close_object(json);
 }
 
@@ -90,8 +90,9 @@ static void print_critical(struct json *json, const struct info *info)
         json_null(json, "body");
     }
     json_close_object(json);
-    print_by_integrator(json, "by_integrator", critical->dt, oscillates);
-    print_by_integrator(json, "by_integrator_sharp", critical->sharp_dt, oscillates);
+    bool limited = oscillates || critical->damping > 0;
+    print_by_integrator(json, "by_integrator", critical->dt, limited);
+    print_by_integrator(json, "by_integrator_sharp", critical->sharp_dt, limited);
     json_open_array(json, "unconditionally_stable");
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         if (isinf(integrator_limit((enum integrator)i)) &&

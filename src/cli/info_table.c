@@ -89,24 +89,32 @@ static void print_integrator(const struct info *info, enum integrator integrator
     double guaranteed = info->critical.dt[integrator];
     double computed = info->critical.sharp_dt[integrator];
     printf("  %c %-18s", integrator == solver->integrator ? '*' : ' ', integrator_name(integrator));
-    if (guaranteed == 0)
-        printf("%12s  %12s     grows at every step without damping\n", "none", "none");
-    else if (info_has_explicit_forces(info, integrator))
-        printf("%12s  %12s     from springs; wind and gas are explicit\n", "no limit", "no limit");
-    else if (!isfinite(guaranteed))
-        printf("%12s  %12s     stable at every dt\n", "no limit", "no limit");
+    if (guaranteed > 0 && isinf(guaranteed)) {
+        printf("%12s  %12s     %s\n", "no limit", "no limit",
+               info_has_explicit_forces(info, integrator)
+                   ? "from springs; wind and gas are explicit"
+                   : "stable at every dt");
+        return;
+    }
+    if (guaranteed > 0)
+        printf("%10.4g s", guaranteed);
     else
-        printf("%10.4g s  %10.4g s   dt is %.3g of it%s\n", guaranteed, computed,
-               solver->dt / computed,
+        printf("%12s", "none");
+    if (computed > 0)
+        printf("  %10.4g s   dt is %.3g of it%s\n", computed, solver->dt / computed,
                solver->dt <= guaranteed ? ""
                : solver->dt <= computed ? ", beyond what is guaranteed"
                                         : ": not stable");
+    else
+        printf("  %12s     %s\n", "none",
+               info->critical.damping > 0 ? "what is not damped grows at every step"
+                                          : "grows at every step without damping");
 }
 
 static void print_critical(const struct info *info)
 {
     const struct critical_step *critical = &info->critical;
-    if (!(critical->omega > 0)) {
+    if (!(critical->omega > 0) && !(critical->damping > 0)) {
         puts(
             "\n  Nothing oscillates: no elastic spring is at a free node, and every dt is stable.");
         return;
@@ -115,6 +123,10 @@ static void print_critical(const struct info *info)
            info->solver->dt, "", "guaranteed", "computed");
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         print_integrator(info, (enum integrator)i);
+    if (!(critical->omega > 0)) {
+        puts("\n  Nothing oscillates: they are those of drag and damping alone.");
+        return;
+    }
     const struct topology_body *body = &info->solver->topology->bodies[info->critical_body];
     printf("\n  They are set at node %" PRIu64 " of body '%s'", critical->node - body->first_node,
            body->name);

@@ -46,7 +46,7 @@ void player_find_critical(struct player *player)
     struct critical *critical = &player->critical;
     struct critical_step found;
     bool sharp = critical->stage == CRITICAL_BOUND;
-    taut_status status = sharp ? solver_sharp_step(solver, &found, NULL)
+    taut_status status = sharp ? solver_own_sharp_step(solver, &found, NULL)
                                : solver_critical_step(solver, &found, NULL);
     critical->stage = sharp ? CRITICAL_SHARP : CRITICAL_BOUND;
     if (status == TAUT_OK)

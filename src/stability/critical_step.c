@@ -4,10 +4,12 @@
 #include "integrate/integrate.h"
 #include "stability/lanczos.h"
 #include "stability/step_bounds.h"
+#include "state/reading.h"
 
 struct critical_meter {
     struct majorants *majorants;
     struct lanczos *lanczos; // NULL until it is wanted
+    struct mode_range range; // what worker 0 has found of springs
 };
 
 taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, taut_error *error)
@@ -55,15 +57,20 @@ static double rough_step(const struct majorants *majorants, const struct step_bo
     return least;
 }
 
+static struct stepping stepping_of(const struct system *system)
+{
+    return (struct stepping){system->settings.position_ratio, system->settings.keep_velocity};
+}
+
 double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker)
 {
     const struct settings *settings = &system->settings;
     const struct majorants *majorants = system->meter->majorants;
     const double slack = 0.002;
+    const struct stepping stepping = stepping_of(system);
     struct step_bounds bounds = {.dt = {most, most}, .slack = slack};
-    bounds.count =
-        integrator_forms(settings->integrator, settings->position_ratio, true, bounds.forms);
+    bounds.count = integrator_forms(settings->integrator, &stepping, true, bounds.forms);
     if (bounds.count == 0)
         return integrator_limit(settings->integrator) > 0 ? most : 0;
     if (rough_step(majorants, &bounds) >= most)
@@ -99,11 +106,11 @@ static void list_form(struct form_list *list, struct step_form form, int integra
 
 static struct form_list list_forms(const struct system *system, bool damped)
 {
+    const struct stepping stepping = stepping_of(system);
     struct form_list list = {.count = 0};
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         struct step_form forms[INTEGRATOR_FORMS_MAX];
-        int count =
-            integrator_forms((enum integrator)i, system->settings.position_ratio, damped, forms);
+        int count = integrator_forms((enum integrator)i, &stepping, damped, forms);
         for (int f = 0; f < count; f++)
             list_form(&list, forms[f], i);
     }
@@ -173,7 +180,119 @@ static uint64_t find_node(struct system *system, double bound, const struct work
     return bounds.node;
 }
 
-// Bounds: of omega, of c, and then of the forms.
+// ---- How damping goes with stiffness: lower K + ... <= C <= upper K + ..., of springs alone
+
+struct ratios {
+    double lower, upper; // s; INFINITY: so far no spring says so; of upper: there is no such bound
+};
+
+// What a spring has in one direction.
+static void take_ratio(struct ratios *ratios, double stiffness, double damping)
+{
+    if (stiffness > 0)
+        ratios->lower = fmin(ratios->lower, damping / stiffness);
+    if (stiffness > 0 && damping > 0)
+        ratios->upper = fmax(ratios->upper, damping / stiffness);
+    else if (stiffness < 0 || damping > 0)
+        ratios->upper = INFINITY;
+}
+
+// Slack springs count, for they may be taut next. A length that is the rest length but for
+// round-off leaves nothing across.
+static void take_spring(struct ratios *ratios, const struct spring_constants *material,
+                        double length, double rest)
+{
+    const double round_off = sizeof(real) == sizeof(float) ? 1e-5 : 1e-11;
+    double k = (double)material->stiffness, c = (double)material->damping;
+    bool directed = length > 0 && isfinite(length);
+    double across = directed ? 1 - rest / length : 1;
+    if (fabs(across) <= round_off)
+        across = 0;
+    if (directed)
+        take_ratio(ratios, k, c);
+    take_ratio(ratios, k * across, material->damping_law == DAMPING_FULL ? c : 0);
+}
+
+static void take_grid_springs(const struct system *system, const struct plan_grid *grid,
+                              struct ratios *ratios)
+{
+    const struct topology_body *body = &system->topology->bodies[grid->body];
+    uint64_t end = body->first_spring + body->spring_count;
+    for (uint64_t first = body->first_spring; first < end;) {
+        struct spring_run run = topology_run(system->topology, first, end);
+        struct run_memory memory = run_memory(system, grid, &run);
+        for (size_t i = 0; i < (size_t)run.count; i++) {
+            vec3 d = vec3_subtract(node_position(system->state, (size_t)run.a + i),
+                                   node_position(system->state, (size_t)run.b + i));
+            if (!run_is_broken(&memory, i))
+                take_spring(ratios, &system->constants->material[run.material], vec3_length(d),
+                            (double)run_rest_length(&memory, &run, i));
+        }
+        first += run.count;
+    }
+}
+
+// What acts besides springs: contacts are not damped on the way out, and gas is not at all; of
+// both, and of wind, the upper bound does not tell.
+static void take_others(const struct system *system, struct ratios *ratios)
+{
+    const struct topology *topology = system->topology;
+    for (size_t c = 0; c < topology->collider_count; c++)
+        if (topology->colliders[c].response == RESPONSE_PENALTY)
+            *ratios = (struct ratios){0, INFINITY};
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].pressure.present)
+            *ratios = (struct ratios){0, INFINITY};
+    if (topology->environment.wind.present)
+        ratios->upper = INFINITY;
+}
+
+static struct mode_range find_range(const struct system *system)
+{
+    struct ratios ratios = {INFINITY, 0};
+    for (size_t i = 0; i < (size_t)system->constants->springs; i++)
+        if (!spring_is_broken(system, i))
+            take_spring(&ratios, spring_material(system, i), vec3_length(spring_vector(system, i)),
+                        (double)spring_rest_length(system, i));
+    for (size_t g = 0; g < system->plan->grid_count; g++)
+        take_grid_springs(system, &system->plan->grids[g], &ratios);
+    take_others(system, &ratios);
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < (size_t)system->state->nodes; i++) {
+        double inverse = (double)system->constants->inverse_mass[i];
+        if (inverse != 0) {
+            least = fmin(least, inverse);
+            most = fmax(most, inverse);
+        }
+    }
+    double drag = system->topology->environment.air_drag;
+    return (struct mode_range){.lower_ratio = isfinite(ratios.lower) ? ratios.lower : 0,
+                               .lower = isfinite(least) ? drag * least : 0,
+                               .upper_ratio = ratios.upper,
+                               .upper = drag * most};
+}
+
+// Of the Runge-Kutta methods more is stable, or some is at all, where damping goes with stiffness.
+static void add_ranges(struct system *system, struct critical_step *result,
+                       const struct worker *worker)
+{
+    static const enum integrator integrators[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_MIDPOINT,
+                                                  INTEGRATOR_RK4};
+    const struct stepping stepping = stepping_of(system);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        system->meter->range = find_range(system);
+    worker_barrier(worker);
+    struct mode_range range = system->meter->range;
+    range.square_most = result->omega * result->omega;
+    range.damping_most = result->damping;
+    range.form_step = result->dt[INTEGRATOR_VELOCITY_VERLET];
+    for (int i = 0; i < 3; i++)
+        result->dt[integrators[i]] = fmax(result->dt[integrators[i]],
+                                          integrator_range_step(integrators[i], &stepping, &range));
+}
+
+// Bounds: of omega, of c, and then of the forms and ranges.
 static void find_bounds(struct system *system, struct critical_step *result,
                         const struct worker *worker)
 {
@@ -194,54 +313,271 @@ static void find_bounds(struct system *system, struct critical_step *result,
     }
     REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
     share_out(&list, bounds.dt, result->dt);
+    result->followed = result->dt[system->settings.integrator];
+    if (result->damping > 0)
+        add_ranges(system, result, worker);
 }
 
-// Where the largest eigenvalue of s h^2 K + d h C reaches the limit. The damping that the largest
-// one sees is reckoned from each h that was tried: at once right where K and C share the mode.
-static double sharp_step(struct system *system, const struct step_form *form, double square,
-                         bool damped, const struct worker *worker)
+// ---- Computed values
+
+// Where the largest eigenvalue of s h^2 K + d h C reaches the limit: the least step that the form
+// has for any mode. Every mode that is found allows a step, and the one that allows least is found
+// again at its own: so steps come down to the least, the first from a guess.
+static double sharp_step(struct system *system, const struct step_form *form, double guess,
+                         const struct worker *worker)
 {
     enum { TRIES = 8 };
-    struct lanczos *lanczos = system->meter->lanczos;
-    if (form->stiffness == 0)
-        return step_of_form(form, 0, REAL_NAME(lanczos_largest)(lanczos, 0, 1, worker));
-    double h = step_of_form(form, square, 0);
-    for (int i = 0; damped && form->damping > 0 && i < TRIES; i++) {
-        double stiffness = form->stiffness * h * h, linear = form->damping * h;
-        double found = REAL_NAME(lanczos_largest)(lanczos, stiffness, linear, worker);
-        double damping = fmax(0, (found - stiffness * square) / linear);
-        double next = step_of_form(form, square, damping);
-        bool same = fabs(next - h) <= 1e-5 * h;
+    const double near = 1e-3;
+    double h = guess, least = INFINITY;
+    for (int i = 0; i < TRIES && isfinite(h) && h > 0; i++) {
+        struct lanczos_mode mode = REAL_NAME(lanczos_mode)(
+            system->meter->lanczos, form->stiffness * h * h, form->damping * h, 0, worker);
+        double next = step_of_form(form, fmax(0, mode.square), fmax(0, mode.damping));
+        bool same = fabs(next - h) <= near * h; // and the error is of the square of that
+        least = fmin(least, next);
         h = next;
         if (same)
             break;
     }
-    return h;
+    return least;
 }
 
-static void find_sharp(struct system *system, struct critical_step *result,
-                       const struct worker *worker)
+// The set of (x'Kx / x'Mx, x'Cx / x'Mx) over all complex x is convex (Toeplitz and Hausdorff), and
+// holds the mode of every eigenvector. It is enclosed from two sides: eigenvectors of s K + d C are
+// points of its edge, and their eigenvalues s square + d damping tangents. Where K and C have their
+// eigenvectors in common, its corners are modes, and the step that is least in it is exact; else no
+// mode has a smaller one. In parts of the largest square and of the largest damping.
+struct tangent_line {
+    double normal[2], limit;
+    double point[2];
+};
+
+enum { LINES_MAX = 24, MANY_NODES = 20000 };
+
+struct enclosure {
+    double scale[2]; // the largest square and damping
+    int count;
+    struct tangent_line lines[LINES_MAX]; // by the angle of the normal, anticlockwise
+};
+
+// The tangent with such a normal. Where it misses a known point by round-off alone, it goes through
+// it.
+static struct tangent_line find_tangent(struct system *system, const struct enclosure *set,
+                                        double square, double damping, const double *known,
+                                        const struct worker *worker)
+{
+    const double near = sizeof(real) == sizeof(float) ? 1e-5 : 3e-6;
+    double size = hypot(square, damping), s = square / size, d = damping / size;
+    struct lanczos_mode mode = REAL_NAME(lanczos_mode)(
+        system->meter->lanczos, s / set->scale[0], d / set->scale[1], fabs(s) + fabs(d), worker);
+    struct tangent_line line = {.normal = {s, d}, .limit = mode.value};
+    line.point[0] = mode.square / set->scale[0];
+    line.point[1] = mode.damping / set->scale[1];
+    line.limit = fmax(line.limit, s * line.point[0] + d * line.point[1]);
+    double through = known ? s * known[0] + d * known[1] : -INFINITY;
+    if (line.limit <= through + near) {
+        line.limit = through;
+        line.point[0] = known[0];
+        line.point[1] = known[1];
+    }
+    return line;
+}
+
+// Where two neighbouring tangents meet.
+static void find_corner(const struct enclosure *set, int i, double corner[2])
+{
+    const struct tangent_line *p = &set->lines[i], *q = &set->lines[i + 1];
+    double determinant = p->normal[0] * q->normal[1] - p->normal[1] * q->normal[0];
+    corner[0] = (p->limit * q->normal[1] - q->limit * p->normal[1]) / determinant;
+    corner[1] = (p->normal[0] * q->limit - q->normal[0] * p->limit) / determinant;
+}
+
+// Modes so slow that round-off made them count as still.
+static void put_mode(const struct enclosure *set, const double point[2], double mode[2])
+{
+    const double still = sizeof(real) == sizeof(float) ? 2e-5 : 1e-6;
+    mode[0] = fabs(point[0]) <= still ? 0 : point[0] * set->scale[0];
+    mode[1] = point[1] <= still && point[0] <= still ? 0 : fmax(0, point[1] * set->scale[1]);
+}
+
+// The least step on the polygon of tangents, and the corner near to it; and the least of the points
+// that are known to be in the set.
+struct least_step {
+    double outside, inside;
+    int corner;
+};
+
+static struct least_step find_least(const struct enclosure *set, enum integrator integrator,
+                                    const struct stepping *stepping)
+{
+    struct least_step least = {INFINITY, INFINITY, -1};
+    double before[2] = {0}, at = INFINITY;
+    for (int i = 0; i + 1 < set->count; i++) {
+        double corner[2], mode[2];
+        find_corner(set, i, corner);
+        put_mode(set, corner, mode);
+        double own = integrator_mode_step(integrator, stepping, mode[0], mode[1]);
+        if (own < at) {
+            at = own;
+            least.corner = i;
+        }
+        if (i > 0)
+            own = fmin(own, integrator_segment_step(integrator, stepping, before, mode));
+        least.outside = fmin(least.outside, own);
+        before[0] = mode[0];
+        before[1] = mode[1];
+    }
+    for (int i = 0; i < set->count; i++) {
+        double mode[2];
+        put_mode(set, set->lines[i].point, mode);
+        least.inside =
+            fmin(least.inside, integrator_mode_step(integrator, stepping, mode[0], mode[1]));
+    }
+    return least;
+}
+
+// Another tangent between two neighbours: along the chord of their points.
+static bool refine(struct system *system, struct enclosure *set, int corner,
+                   const struct worker *worker)
+{
+    const struct tangent_line *p = &set->lines[corner], *q = &set->lines[corner + 1];
+    double along[2] = {q->point[0] - p->point[0], q->point[1] - p->point[1]};
+    double s = along[1], d = -along[0];
+    bool same_point = hypot(s, d) < 1e-9;
+    if (same_point) {
+        s = p->normal[0] + q->normal[0];
+        d = p->normal[1] + q->normal[1];
+    }
+    // Neighbours whose chord lies on one of their tangents have nothing between them.
+    double length = hypot(s, d);
+    if (s * p->normal[0] + d * p->normal[1] > (1 - 1e-10) * length ||
+        s * q->normal[0] + d * q->normal[1] > (1 - 1e-10) * length)
+        return false;
+    struct tangent_line line = find_tangent(system, set, s, d, p->point, worker);
+    for (int i = set->count; i > corner + 1; i--)
+        set->lines[i] = set->lines[i - 1];
+    set->lines[corner + 1] = line;
+    set->count++;
+    return true;
+}
+
+static bool is_runge_kutta(enum integrator integrator)
+{
+    return integrator == INTEGRATOR_EXPLICIT_EULER || integrator == INTEGRATOR_MIDPOINT ||
+           integrator == INTEGRATOR_RK4;
+}
+
+// K and C are nowhere negative (but where springs are pressed, and motions grow by themselves), and
+// drag is in all of C.
+static struct enclosure enclose(const struct mode_range *range, struct lanczos_mode stiffest,
+                                struct lanczos_mode most_damped)
+{
+    const double a = stiffest.value, b = most_damped.value;
+    return (struct enclosure){
+        .scale = {a, b},
+        .count = 4,
+        .lines = {{{0, -1}, -range->lower / b, {0, range->lower / b}},
+                  {{1, 0}, 1, {stiffest.square / a, stiffest.damping / b}},
+                  {{0, 1}, 1, {most_damped.square / a, most_damped.damping / b}},
+                  {{-1, 0}, 0, {0, 0}}}};
+}
+
+// Of many nodes only what is known of the largest eigenvalues and of the ratio of damping to
+// stiffness counts.
+static double step_of_many(struct system *system, const struct critical_step *result,
+                           enum integrator integrator, const struct enclosure *set)
+{
+    const struct stepping stepping = stepping_of(system);
+    struct mode_range range = system->meter->range;
+    range.square_most = set->scale[0];
+    range.damping_most = set->scale[1];
+    range.form_step = result->sharp_dt[INTEGRATOR_VELOCITY_VERLET] > 0
+                          ? result->sharp_dt[INTEGRATOR_VELOCITY_VERLET]
+                          : INFINITY;
+    return integrator_range_step(integrator, &stepping, &range);
+}
+
+static void find_sharp_of_damped(struct system *system, enum critical_wanted wanted,
+                                 struct critical_step *result, struct enclosure *set,
+                                 const struct worker *worker)
+{
+    const double enough = 2e-3, none = sizeof(real) == sizeof(float) ? 1e-4 : 1e-6;
+    const struct stepping stepping = stepping_of(system);
+    bool many = system->state->nodes > MANY_NODES;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        enum integrator integrator = (enum integrator)i;
+        bool own = integrator == system->settings.integrator;
+        if (!is_runge_kutta(integrator) || (wanted != CRITICAL_WANT_ALL && !own))
+            continue;
+        struct least_step least = find_least(set, integrator, &stepping);
+        while (!many && least.outside < (1 - enough) * least.inside && set->count < LINES_MAX &&
+               refine(system, set, least.corner, worker))
+            least = find_least(set, integrator, &stepping);
+        double step = many ? step_of_many(system, result, integrator, set) : least.outside;
+        result->sharp_dt[i] = step * sqrt(set->scale[0]) >= none ? step : 0;
+    }
+    // A mode without damping is stable with neither.
+    if (wanted == CRITICAL_WANT_ALL && result->sharp_dt[INTEGRATOR_EXPLICIT_EULER] == 0)
+        result->sharp_dt[INTEGRATOR_MIDPOINT] = 0;
+}
+
+// That of the integrators that have the form: for the symplectic ones all there is to say.
+static double guaranteed_step(const struct form_list *list, int form,
+                              const struct critical_step *result)
+{
+    int integrator = 0;
+    while (!(list->users[form] >> integrator & 1))
+        integrator++;
+    return result->dt[integrator];
+}
+
+static void find_sharp(struct system *system, enum critical_wanted wanted,
+                       struct critical_step *result, const struct worker *worker)
 {
     struct lanczos *lanczos = system->meter->lanczos;
     REAL_NAME(lanczos_update)(lanczos, REAL_NAME(moment_now)(system), worker);
-    double square = fmax(0, REAL_NAME(lanczos_largest)(lanczos, 1, 0, worker));
+    bool damped = result->damping > 0;
+    struct lanczos_mode stiffest = {.value = 0}, most_damped = {.value = 0};
+    if (damped && system->state->nodes <= MANY_NODES) {
+        stiffest = REAL_NAME(lanczos_mode)(lanczos, 1, 0, 0, worker);
+        most_damped = REAL_NAME(lanczos_mode)(lanczos, 0, 1, 0, worker);
+    } else { // without vectors, which take as long again
+        stiffest.value = REAL_NAME(lanczos_largest)(lanczos, 1, 0, worker);
+        if (damped)
+            most_damped.value = REAL_NAME(lanczos_largest)(lanczos, 0, 1, worker);
+    }
+    double square = fmax(0, stiffest.value);
     result->sharp_omega = sqrt(square);
     result->sharp = square > 0 ? 2 / result->sharp_omega : 0;
-    bool damped = result->damping > 0;
     struct form_list list = list_forms(system, damped);
     double steps[STEP_FORMS_MAX] = {0};
-    for (int f = 0; f < list.count; f++)
-        steps[f] = sharp_step(system, &list.forms[f], square, damped, worker);
+    for (int f = 0; f < list.count; f++) {
+        const struct step_form *form = &list.forms[f];
+        double alone =
+            fmin(step_of_form(form, square, 0), step_of_form(form, 0, fmax(0, most_damped.value)));
+        bool both = form->stiffness > 0 && form->damping > 0 && most_damped.value > 0;
+        double guess = guaranteed_step(&list, f, result);
+        steps[f] = both ? sharp_step(system, form, guess, worker) : alone;
+    }
     share_out(&list, steps, result->sharp_dt);
+    const struct stepping stepping = stepping_of(system);
+    for (int i = 0; square == 0 && i < INTEGRATOR_COUNT; i++) // drag and damping alone
+        if (is_runge_kutta((enum integrator)i))
+            result->sharp_dt[i] =
+                integrator_mode_step((enum integrator)i, &stepping, 0, fmax(0, most_damped.value));
+    if (square > 0 && most_damped.value > 0) {
+        struct enclosure set = enclose(&system->meter->range, stiffest, most_damped);
+        find_sharp_of_damped(system, wanted, result, &set, worker);
+    }
 }
 
-void REAL_NAME(critical_step_measure)(struct system *system, bool sharp,
+void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wanted wanted,
                                       struct critical_step *result, const struct worker *worker)
 {
     struct critical_step found = {0};
     find_bounds(system, &found, worker);
-    if (sharp)
-        find_sharp(system, &found, worker);
+    if (wanted != CRITICAL_WANT_BOUNDS)
+        find_sharp(system, wanted, &found, worker);
     if (worker->index == 0) {
         *result = found;
         result->known = isfinite(found.bound) &&
@@ -259,8 +595,9 @@ bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt,
 {
     const struct settings *settings = &system->settings;
     struct lanczos *lanczos = system->meter->lanczos;
+    const struct stepping stepping = stepping_of(system);
     struct step_form forms[INTEGRATOR_FORMS_MAX];
-    int count = integrator_forms(settings->integrator, settings->position_ratio, true, forms);
+    int count = integrator_forms(settings->integrator, &stepping, true, forms);
     REAL_NAME(lanczos_update)(lanczos, REAL_NAME(moment_now)(system), worker);
     bool exceeded = false;
     for (int f = 0; f < count && !exceeded; f++)

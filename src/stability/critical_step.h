@@ -7,7 +7,7 @@
 #include "state/system.h"
 
 // Makes room for the functions below, once: two blocks and two numbers for each node that is on no
-// grid; where gas or wind acts, some more for each node; and if `sharp` values are wanted, nine
+// grid; where gas or wind acts, some more for each node; and if `sharp` values are wanted, twelve
 // numbers a node and a tangent. By one worker alone.
 taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, taut_error *error);
 
@@ -17,7 +17,7 @@ void REAL_NAME(critical_step_forget)(struct system *system);
 uint64_t REAL_NAME(critical_step_bytes)(const struct system *system);
 
 // Measures at the present state, which stays as it is. All workers together.
-void REAL_NAME(critical_step_measure)(struct system *system, bool sharp,
+void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wanted wanted,
                                       struct critical_step *result, const struct worker *worker);
 
 // The guaranteed step of the integrator in use, damping included, to 1/500, or `most`, s, if it is

@@ -17,12 +17,13 @@ struct lanczos {
     struct system *system;
     struct tangent *tangent;
     struct node_vectors now, before, image; // u_j, u_(j-1) and then w; the image of u_j
-    real *numbers;                          // of all nine arrays
+    struct node_vectors vector;             // an eigenvector
+    real *numbers;                          // of all twelve arrays
 };
 
 static size_t number_count(const struct system *system)
 {
-    return 9 * (size_t)system->state->nodes;
+    return 12 * (size_t)system->state->nodes;
 }
 
 taut_status REAL_NAME(lanczos_make)(struct system *system, struct lanczos **result,
@@ -40,6 +41,7 @@ taut_status REAL_NAME(lanczos_make)(struct system *system, struct lanczos **resu
     lanczos->now = (struct node_vectors){next, next + nodes, next + 2 * nodes};
     lanczos->before = (struct node_vectors){next + 3 * nodes, next + 4 * nodes, next + 5 * nodes};
     lanczos->image = (struct node_vectors){next + 6 * nodes, next + 7 * nodes, next + 8 * nodes};
+    lanczos->vector = (struct node_vectors){next + 9 * nodes, next + 10 * nodes, next + 11 * nodes};
     taut_status status = next ? REAL_NAME(tangent_make)(system, &lanczos->tangent, error)
                               : fail_memory(error, "the sharp critical step");
     if (status == TAUT_OK)
@@ -190,40 +192,155 @@ static double largest_of(const struct tridiagonal *t)
     return high;
 }
 
-// With at most so many products, and no more once it is seen to exceed what is enough.
+// What is looked for: with at most so many products, and no more once it is seen to exceed what is
+// enough.
+struct task {
+    double stiffness, damping;
+    double scale; // of eigenvalues, where the largest may be near to 0
+    double enough;
+    int products;
+};
+
+// u_(j+1) from w, and its image. False where there is none: an invariant space is found whole, and
+// nothing is left but round-off. *alpha and *length are the next elements of T.
+static bool advance(struct lanczos *here, const struct task *task, int done, double found,
+                    double *alpha, double *length, const struct worker *worker)
+{
+    struct system *system = here->system;
+    size_t nodes = (size_t)system->state->nodes;
+    double sums[SUM_WIDTH], size = done > 0 ? fmax(fabs(found), task->scale) : 0;
+    REAL_NAME(sum_over_chunks)(system, nodes, sum_length, here, sums, worker);
+    *length = sqrt(sums[0]);
+    if (!isfinite(*length) || *length <= 16 * (double)REAL_EPSILON * size || *length == 0)
+        return false;
+    turn(here, *length, worker);
+    REAL_NAME(tangent_apply)
+    (here->tangent, (real)task->stiffness, (real)task->damping, here->now, here->image, worker);
+    REAL_NAME(sum_over_chunks)(system, nodes, sum_product, here, sums, worker);
+    *alpha = sums[0];
+    return true;
+}
+
+// The matrix T, and its largest eigenvalue; NAN where values are not finite.
+static double find_largest(struct lanczos *lanczos, const struct task *task, struct tridiagonal *t,
+                           const struct worker *worker)
+{
+    struct lanczos here = *lanczos; // every worker turns the vectors for itself
+    double found = 0, alpha, length = 0;
+    t->size = 0;
+    begin(&here, worker);
+    while (t->size < task->products && found <= task->enough &&
+           advance(&here, task, t->size, found, &alpha, &length, worker)) {
+        t->alpha[t->size] = alpha;
+        t->beta[t->size] = length;
+        t->size++;
+        if (t->size == 1 || t->size % LOOK_EVERY == 0) {
+            double before = found;
+            found = largest_of(t);
+            if (t->size > LOOK_EVERY &&
+                fabs(found - before) <= GROWTH_MIN * fmax(fabs(found), task->scale))
+                return found;
+        }
+        subtract(&here, alpha, t->size == 1 ? 0 : length, worker);
+    }
+    if (!isfinite(length))
+        return NAN;
+    return t->size > 0 ? largest_of(t) : 0;
+}
+
 static double largest(struct lanczos *lanczos, double stiffness, double damping, double enough,
                       int products, const struct worker *worker)
 {
-    struct lanczos here = *lanczos; // every worker turns the vectors for itself
+    const struct task task = {stiffness, damping, 0, enough, products};
+    struct tridiagonal t;
+    return find_largest(lanczos, &task, &t, worker);
+}
+
+// The eigenvector of T, by inverse iteration from a little above the eigenvalue, where x I - T is
+// positive definite.
+static void find_vector_of(const struct tridiagonal *t, double value, double scale,
+                           double vector[ITERATIONS_MAX])
+{
+    double pivots[ITERATIONS_MAX], x = value + 1e-11 * fmax(fabs(value), scale);
+    pivots[0] = x - t->alpha[0];
+    for (int j = 1; j < t->size; j++) {
+        if (!(pivots[j - 1] > 0))
+            pivots[j - 1] = 1e-12 * scale;
+        pivots[j] = x - t->alpha[j] - t->beta[j] * t->beta[j] / pivots[j - 1];
+    }
+    if (!(pivots[t->size - 1] > 0))
+        pivots[t->size - 1] = 1e-12 * scale;
+    for (int j = 0; j < t->size; j++)
+        vector[j] = 1;
+    for (int round = 0; round < 3; round++) {
+        double square = 0;
+        for (int j = 1; j < t->size; j++)
+            vector[j] += t->beta[j] / pivots[j - 1] * vector[j - 1];
+        for (int j = t->size - 1; j >= 0; j--) {
+            double next = j + 1 < t->size ? t->beta[j + 1] * vector[j + 1] : 0;
+            vector[j] = (vector[j] + next) / pivots[j];
+        }
+        for (int j = 0; j < t->size; j++)
+            square += vector[j] * vector[j];
+        for (int j = 0; j < t->size; j++)
+            vector[j] /= sqrt(square);
+    }
+}
+
+// vector += weight u_j
+static void add_to_vector(struct lanczos *here, double weight, bool first,
+                          const struct worker *worker)
+{
+    const real by = (real)weight;
+    struct node_vectors u = here->now, sum = here->vector;
+    struct range share = node_share(here->system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        sum.x[i] = (first ? 0 : sum.x[i]) + by * u.x[i];
+        sum.y[i] = (first ? 0 : sum.y[i]) + by * u.y[i];
+        sum.z[i] = (first ? 0 : sum.z[i]) + by * u.z[i];
+    }
+}
+
+// The quotient of the eigenvector with K or C.
+static double quotient(struct lanczos *lanczos, double stiffness, double damping,
+                       const struct worker *worker)
+{
+    struct lanczos here = *lanczos;
     struct system *system = here.system;
     size_t nodes = (size_t)system->state->nodes;
-    struct tridiagonal t = {.size = 0};
-    double sums[SUM_WIDTH], found = 0;
+    double sums[SUM_WIDTH];
+    here.now = here.before = here.vector;
+    REAL_NAME(sum_over_chunks)(system, nodes, sum_length, &here, sums, worker);
+    double square = sums[0];
+    REAL_NAME(tangent_apply)
+    (here.tangent, (real)stiffness, (real)damping, here.now, here.image, worker);
+    REAL_NAME(sum_over_chunks)(system, nodes, sum_product, &here, sums, worker);
+    worker_barrier(worker); // all have read the image
+    return sums[0] / square;
+}
+
+struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stiffness,
+                                            double damping, double scale,
+                                            const struct worker *worker)
+{
+    const struct task task = {stiffness, damping, scale, INFINITY, ITERATIONS_MAX};
+    struct tridiagonal t;
+    double value = find_largest(lanczos, &task, &t, worker), vector[ITERATIONS_MAX];
+    if (t.size == 0 || !isfinite(value))
+        return (struct lanczos_mode){value, 0, 0};
+    find_vector_of(&t, value, scale, vector);
+    struct lanczos here = *lanczos;
+    double alpha, length;
     begin(&here, worker);
-    while (t.size < products && found <= enough) {
-        REAL_NAME(sum_over_chunks)(system, nodes, sum_length, &here, sums, worker);
-        double length = sqrt(sums[0]);
-        if (!isfinite(length))
-            return NAN;
-        // An invariant space is found whole: nothing is left but round-off.
-        if (length <= 16 * (double)REAL_EPSILON * fabs(found) || length == 0)
-            break;
-        turn(&here, length, worker);
-        REAL_NAME(tangent_apply)
-        (here.tangent, (real)stiffness, (real)damping, here.now, here.image, worker);
-        REAL_NAME(sum_over_chunks)(system, nodes, sum_product, &here, sums, worker);
-        t.alpha[t.size] = sums[0];
-        t.beta[t.size] = length;
-        t.size++;
-        if (t.size == 1 || t.size % LOOK_EVERY == 0) {
-            double before = found;
-            found = largest_of(&t);
-            if (t.size > LOOK_EVERY && found - before <= GROWTH_MIN * fabs(found))
-                return found;
-        }
-        subtract(&here, sums[0], t.size == 1 ? 0 : length, worker);
+    for (int j = 0; j < t.size && advance(&here, &task, j, value, &alpha, &length, worker); j++) {
+        add_to_vector(&here, vector[j], j == 0, worker);
+        subtract(&here, alpha, j == 0 ? 0 : length, worker);
     }
-    return t.size > 0 ? largest_of(&t) : 0;
+    worker_barrier(worker);
+    struct lanczos_mode mode = {.value = value};
+    mode.square = quotient(lanczos, 1, 0, worker);
+    mode.damping = quotient(lanczos, 0, 1, worker);
+    return mode;
 }
 
 double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, double damping,

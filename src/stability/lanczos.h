@@ -1,6 +1,6 @@
-// The largest eigenvalue of M^-1 (s K + d C), K and C the tangents of the forces at the present
-// state (forces/tangent.h): by Lanczos' recurrence in the inner product of M, without a matrix.
-// Numeric: compiled for float and for double.
+// The largest eigenvalue of M^-1 (s K + d C) and its vector, K and C the tangents of the forces at
+// the present state (forces/tangent.h): by Lanczos' recurrence in the inner product of M, without a
+// matrix. Numeric: compiled for float and for double.
 #ifndef TAUT_STABILITY_LANCZOS_H
 #define TAUT_STABILITY_LANCZOS_H
 
@@ -8,7 +8,7 @@
 
 struct lanczos;
 
-// Three vectors of three numbers a node, and a tangent. TAUT_ERROR_MEMORY without room for them.
+// Four vectors of three numbers a node, and a tangent. TAUT_ERROR_MEMORY without room for them.
 taut_status REAL_NAME(lanczos_make)(struct system *system, struct lanczos **result,
                                     taut_error *error);
 void REAL_NAME(lanczos_free)(struct lanczos *lanczos);
@@ -24,6 +24,18 @@ void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct moment moment,
 // the state is not.
 double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, double damping,
                                   const struct worker *worker);
+
+// An eigenvalue with the quotients of its vector x: value = s square + d damping.
+struct lanczos_mode {
+    double value;
+    double square, damping; // x'Kx / x'Mx, 1/s2; x'Cx / x'Mx, 1/s
+};
+
+// The same with its vector, which takes as many products again; s and d may be negative. `scale` is
+// how large eigenvalues may be: what changes by less than some 1e-6 of it counts as found.
+struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stiffness,
+                                            double damping, double scale,
+                                            const struct worker *worker);
 
 // Whether it exceeds the limit, for which far fewer products will do: false also where they do not
 // show it.

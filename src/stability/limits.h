@@ -1,4 +1,4 @@
-// The stability limits of the integrators on an undamped oscillator: omega h must stay below them.
+// The stability limits of the integrators: of one mode, and of all modes within a range.
 #ifndef TAUT_STABILITY_LIMITS_H
 #define TAUT_STABILITY_LIMITS_H
 
@@ -22,20 +22,71 @@ struct critical_step {
     // Where they were asked for; else 0.
     double sharp_omega, sharp; // rad/s; s
     double sharp_dt[INTEGRATOR_COUNT];
+    // Of the integrator in use, what dt: auto relies on: dt[] without what holds in this state
+    // alone and would not be found again during a run.
+    double followed;
+};
+
+// What is to be found: bounds; computed values as well, of the integrator in use (and of those that
+// come with it); or of all.
+enum critical_wanted { CRITICAL_WANT_BOUNDS, CRITICAL_WANT_OWN, CRITICAL_WANT_ALL };
+
+// How the integrator in use is stepped.
+struct stepping {
+    double position_ratio; // position_step / dt, of symplectic Euler
+    double keep_velocity;  // what is kept of velocities after each step, in (0, 1]
 };
 
 // From the stability polynomial: 2 for the symplectic ones, 2 sqrt 2 for rk4, 0 for explicit Euler
 // and midpoint, which grow at every step, INFINITY for the implicit ones and xpbd, which never do.
 double integrator_limit(enum integrator integrator);
 
+// The largest stable step, s, of one mode x'' + damping x' + square x = 0: where a root of the
+// characteristic polynomial of the step leaves the unit circle. INFINITY: every step is stable; 0:
+// none is. A mode with square < 0 grows by itself; what counts of it is the root that decays.
+//
+// With K = h^2 square, C = h damping, r = position_step / dt and q = keep_velocity:
+//
+//   symplectic Euler,   z^2 - (1 + q (1 - C) - r K) z + q (1 - C), which leaves through -1:
+//   Verlet (r = 1)      r K + 2 q C < 2 + 2 q
+//   velocity Verlet     K + 2 C < 4, whatever q
+//   explicit Euler      1 + z, midpoint 1 + z + z^2 / 2 and rk4 1 + z + ... + z^4 / 24 of both
+//                       roots of z^2 + C z + K: on the real axis |z| < 2, 2 and 2.785, and between
+//                       it and the imaginary axis as far as |.| < 1 (explicit Euler: K < C).
+//
+// Of the latter three q < 1 takes more energy, which is not counted.
+double integrator_mode_step(enum integrator integrator, const struct stepping *stepping,
+                            double square, double damping);
+
+// The least of them over the straight line between two modes {square, damping}, whose ends count
+// too: found on a grid, since rk4's region has a dent; the others have it at an end.
+double integrator_segment_step(enum integrator integrator, const struct stepping *stepping,
+                               const double from[2], const double to[2]);
+
+// Modes of which some bounds are known: each has 0 <= square <= square_most, damping <=
+// damping_most, lower_ratio square + lower <= damping <= upper_ratio square + upper (INFINITY: no
+// such bound), and is within the form below, at its step. A complex eigenvector x has the mode of
+// the quotients x'Kx / x'Mx and x'Cx / x'Mx, so that bounds of these are bounds of all modes.
+struct mode_range {
+    double square_most, damping_most; // 1/s2, 1/s
+    double lower_ratio, lower;        // s, 1/s
+    double upper_ratio, upper;
+    double form_step; // s: form_step^2 square + 2 form_step damping <= 4
+};
+
+// The largest step that is stable for every mode of the range, a little less where a mode is damped
+// critically (limits.c).
+double integrator_range_step(enum integrator integrator, const struct stepping *stepping,
+                             const struct mode_range *range);
+
 // A step h is stable while the largest eigenvalue of M^-1 (stiffness h^2 K + damping h C) is below
 // `limit`. For an undamped oscillator this is omega h below integrator_limit.
 //
-// The symplectic ones, whose damping sees the last velocity, need r h^2 K + 2 h C < 4 M with r =
-// position_step / dt: an eigenvalue leaves the unit circle through -1, where 4 M - 2 h C - r h^2 K
-// is singular. Of rk4's region a half disc of radius 2.6 is used where there is damping: every
-// eigenvalue is either complex, and then |lambda|^2 is a quotient x'Kx / x'Mx, or real, and then
-// not beyond x'Cx / x'Mx; so h^2 K < 2.6^2 M and h C < 2.6 M are enough.
+// That of the symplectic ones is exact, since an eigenvalue leaves the unit circle through -1,
+// where (2 + 2 q) M - 2 q h C - r h^2 K is singular, whatever the modes of K and C are. Of rk4's
+// region a half disc of radius 2.6 is used where there is damping: every eigenvalue is either
+// complex, and then |lambda|^2 is a quotient x'Kx / x'Mx, or real, and then not beyond x'Cx / x'Mx;
+// so h^2 K < 2.6^2 M and h C < 2.6 M are enough. Explicit Euler and midpoint have none.
 struct step_form {
     double stiffness, damping, limit;
 };
@@ -44,7 +95,7 @@ enum { INTEGRATOR_FORMS_MAX = 2 };
 
 // How many forms an integrator has, all of which a stable step obeys: 0 where no step is certain to
 // be stable, or every one is.
-int integrator_forms(enum integrator integrator, double position_ratio, bool damped,
+int integrator_forms(enum integrator integrator, const struct stepping *stepping, bool damped,
                      struct step_form forms[INTEGRATOR_FORMS_MAX]);
 
 // The largest h of a form for one oscillator with K/M = square (1/s2) and C/M = damping (1/s);
