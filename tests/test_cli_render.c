@@ -427,6 +427,34 @@ static void it_says_what_to_install(void **state)
 
 #endif
 
+#ifdef TAUT_WITH_PICTURES
+// Drivers crash where they get no memory: they are not loaded without.
+static void without_memory_no_driver_is_loaded(void **state)
+{
+    (void)state;
+    fixture_write("thin.yaml",
+                  "simulation: {dt: 0.001, steps: 2}\nbodies:\n  - {name: r, type: rope, from: [0, "
+                  "0, 0], to: [1, 0, 0], nodes: 5, mass: 1, springs: {chain: {stiffness: 10}}}\n");
+    struct outcome outcome =
+        cli_expect(1, "TAUT_MEMORY_LIMIT=100M taut render --output thin.png thin.yaml");
+    assert_says(outcome.err, "drawing 1280 x 720 pixels needs about");
+    assert_says(outcome.err, "this process may take 100 MiB (by TAUT_MEMORY_LIMIT)");
+    outcome_free(&outcome);
+    outcome = cli_run("ulimit -v 400000; taut check --quiet thin.yaml");
+    bool works = outcome.code == 0; // a sanitizer needs more
+    outcome_free(&outcome);
+    if (!works)
+        skip();
+    for (int limit = 100000; limit < 720000; limit += 60000) { // in KiB
+        char line[200];
+        snprintf(line, sizeof line, "ulimit -v %d; taut render --output thin.png thin.yaml", limit);
+        outcome = cli_expect(1, line);
+        assert_says(outcome.err, "ulimit -v");
+        outcome_free(&outcome);
+    }
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +473,7 @@ int main(void)
         cmocka_unit_test_setup(a_diverged_run_is_said, enter),
         cmocka_unit_test_setup(a_film_writes_over_nothing_else, enter),
         cmocka_unit_test_setup(an_interrupted_film_leaves_nothing, enter),
+        cmocka_unit_test_setup(without_memory_no_driver_is_loaded, enter),
 #else
         cmocka_unit_test_setup(it_says_what_to_install, enter),
 #endif

@@ -252,6 +252,31 @@ static void pictures_of_others_are_left_alone(void **state)
     }
 }
 
+// A converter that never ends is given up, once, and so are all others; and without memory none is
+// begun.
+static void a_converter_that_hangs_is_given_up(void **state)
+{
+    (void)state;
+    fixture_write("hung.yaml",
+                  "simulation: {integrator: verlet, dt: 0.01, duration: 1}\n"
+                  "bodies: [{name: o, type: oscillator, anchor: [0, 0, 0], axis: [1, 0, 0],\n"
+                  "  mass: 1, stiffness: 100, amplitude: 0.001}]\n");
+    fixture_write("hangs", "#!/bin/sh\nexec /bin/sleep 1000\n");
+    struct outcome outcome = cli_expect(
+        0, "mkdir hung && mv hangs hung/rsvg-convert && chmod +x hung/rsvg-convert && "
+           "(PATH=\"$PWD/hung\"; TAUT_MEMORY_LIMIT=100M taut stability hung.yaml --integrators rk4 "
+           "--map none --budget 5 --output hung-out)");
+    assert_says(outcome.err, "not there as PNG: there is too little memory");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "(PATH=\"$PWD/hung\"; taut stability hung.yaml --integrators rk4 "
+                            "--map none --budget 5 --output hung-out)");
+    assert_says(outcome.err, "not there as PNG: the program that converts them did not end");
+    outcome_free(&outcome);
+    outcome = cli_run("ls -A hung-out | grep -v -e svg -e csv -e html -e json");
+    assert_string_equal(outcome.out, "");
+    outcome_free(&outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +287,7 @@ int main(void)
         cmocka_unit_test(pictures_and_page_are_whole),
         cmocka_unit_test(pictures_of_others_are_left_alone),
         cmocka_unit_test(an_interruption_ends_it_with_what_was_measured),
+        cmocka_unit_test(a_converter_that_hangs_is_given_up),
     };
     return cmocka_run_group_tests_name("cli_stability", tests, NULL, NULL);
 }

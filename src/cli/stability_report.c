@@ -39,7 +39,9 @@ static taut_status write_report(struct stability *stability, struct report *repo
         files.paths[i] = NULL;
     }
     if (status == TAUT_OK && files.unconverted && !stability->options->quiet)
-        complain("the pictures are not there as PNG: none of " CONVERTERS " is here, or works");
+        complain("the pictures are not there as PNG: %s",
+                 files.unconverted_reason ? files.unconverted_reason
+                                          : "none of " CONVERTERS " is here, or works");
     report_files_free(&files);
     return status;
 }

@@ -248,6 +248,12 @@ static double limit_left(int resource, int column)
     return fmax(0, (double)limit.rlim_cur - used);
 }
 
+double addresses_left_to_this_process(void)
+{
+    enum { STATM_SIZE = 0 };
+    return limit_left(RLIMIT_AS, STATM_SIZE);
+}
+
 bool memory_size_read(const char *text, double *bytes)
 {
     static const char units[] = "KMGT";
@@ -285,11 +291,11 @@ struct memory_left memory_left_to_this_process(void)
         tighten(&left, wished, MEMORY_WISHED);
         return left;
     }
-    enum { STATM_SIZE = 0, STATM_DATA = 5 };
+    enum { STATM_DATA = 5 };
     tighten(&left, machine_left(), MEMORY_MACHINE);
     if (read_text("/proc/self/cgroup", membership, sizeof membership))
         tighten(&left, quota_memory(membership, "/sys/fs/cgroup"), MEMORY_GROUP);
-    tighten(&left, limit_left(RLIMIT_AS, STATM_SIZE), MEMORY_ADDRESSES);
+    tighten(&left, addresses_left_to_this_process(), MEMORY_ADDRESSES);
     tighten(&left, limit_left(RLIMIT_DATA, STATM_DATA), MEMORY_DATA);
     return left;
 }

@@ -41,6 +41,10 @@ struct memory_left {
 // of everything else; one that is no such size is ignored here (the command line refuses it).
 struct memory_left memory_left_to_this_process(void);
 
+// What RLIMIT_AS leaves alone: it counts what is mapped, stacks of threads among it, whether it is
+// touched or not.
+double addresses_left_to_this_process(void);
+
 // A size as of TAUT_MEMORY_LIMIT, "none" excepted; false if it is none.
 bool memory_size_read(const char *text, double *bytes);
 

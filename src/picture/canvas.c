@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "parallel/quota.h"
 #include "picture/gl.h"
 
 enum { SAMPLES = 4 };
@@ -22,6 +24,43 @@ struct canvas {
     GLuint resolved, resolved_colour;        // of one
     char device[128];
 };
+
+// ---- Memory. Drivers that draw by the processor crash where they get none, so it is looked for
+// before they are loaded.
+
+// What Mesa's llvmpipe holds once it has compiled our shaders, and what it maps for that and for
+// each of its threads, of which there is one for each processor: stacks, and arenas of malloc
+// (measured: 105 MB; 700 MB with 2 threads). And of each pixel colour and depth of
+// several samples, the picture of one, and its copies.
+#define DRIVER_BYTES     120e6
+#define DRIVER_ADDRESSES 540e6
+#define THREAD_ADDRESSES 76e6
+enum { THREADS_MAX = 32, PIXEL_BYTES = SAMPLES * 8 + 4 + 8 };
+
+static taut_status memory_look(int width, int height, taut_error *error)
+{
+    double pixels = (double)width * (double)height * PIXEL_BYTES;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    double threads = processors < 1             ? 1
+                     : processors < THREADS_MAX ? (double)processors
+                                                : THREADS_MAX;
+    double bytes = DRIVER_BYTES + pixels;
+    double addresses = DRIVER_ADDRESSES + THREAD_ADDRESSES * threads + pixels;
+    struct memory_left left = memory_left_to_this_process();
+    double mappable = addresses_left_to_this_process();
+    const char *source = memory_source_text(left.source);
+    if (left.source != MEMORY_ADDRESSES && bytes > left.bytes)
+        mappable = left.bytes;
+    else if (addresses > mappable) {
+        bytes = addresses;
+        source = memory_source_text(MEMORY_ADDRESSES);
+    } else
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_MEMORY,
+                "drawing %d x %d pixels needs about %.3g MiB of memory, and this process may take "
+                "%.3g MiB (%s). Make the picture smaller, or raise the limit",
+                width, height, bytes / 1048576, mappable / 1048576, source);
+}
 
 // ---- The context.
 
@@ -113,12 +152,15 @@ taut_status canvas_make(int width, int height, struct canvas **canvas, taut_erro
     *canvas = NULL;
     if (width <= 0 || height <= 0)
         return fail(error, TAUT_ERROR_ARGUMENT, "a picture of %d x %d pixels", width, height);
+    taut_status status = memory_look(width, height, error);
+    if (status != TAUT_OK)
+        return status;
     struct canvas *made = calloc(1, sizeof *made);
     if (!made)
         return fail_memory(error, "a picture");
     made->width = width;
     made->height = height;
-    taut_status status = context_make(made, error);
+    status = context_make(made, error);
     if (status == TAUT_OK)
         status = framebuffers_make(made, error);
     if (status != TAUT_OK) {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "parallel/quota.h"
 #include "output/file.h"
 
 enum { WORDS_MAX = 10 };
@@ -27,8 +28,13 @@ static const char *const programs[][WORDS_MAX] = {
 
 enum { PROGRAM_COUNT = sizeof programs / sizeof programs[0] };
 
-// Longer than any of them takes; one that waits for something must not hold up the study for ever.
-static const double SECONDS_MOST = 60;
+// Far longer than any of them takes for such a picture (ImageMagick half a second). One that waits
+// for something must not hold up the study: then no other is tried either.
+static const double SECONDS_MOST = 15;
+
+// Address space that they need to come up (ImageMagick, Inkscape's libraries). With less some of
+// them neither end nor work: their threads wait for one that could not be made.
+#define BYTES_LEAST 200e6
 
 // The child: silent but for the picture, and away if there is no such program.
 static void become(const char *const *words, int picture)
@@ -39,7 +45,7 @@ static void become(const char *const *words, int picture)
     _exit(127);
 }
 
-static bool wait_for(pid_t child)
+static bool wait_for(pid_t child, bool *late)
 {
     double begun = clock_seconds();
     bool killed = false;
@@ -50,8 +56,10 @@ static bool wait_for(pid_t child)
             return WIFEXITED(result) && WEXITSTATUS(result) == 0;
         if (ended < 0 && errno != EINTR)
             return false;
-        if (!killed && clock_seconds() - begun > SECONDS_MOST)
+        if (!killed && clock_seconds() - begun > SECONDS_MOST) {
             killed = kill(child, SIGKILL) == 0;
+            *late = true;
+        }
         const struct timespec moment = {.tv_nsec = 5000000};
         (void)nanosleep(&moment, NULL);
     }
@@ -66,7 +74,7 @@ static bool is_png(int picture)
            memcmp(begins, signature, sizeof begins) == 0;
 }
 
-static bool run(const char *const *program, const char *svg, int picture)
+static bool run(const char *const *program, const char *svg, int picture, bool *late)
 {
     const char *words[WORDS_MAX] = {NULL};
     for (int i = 0; program[i]; i++)
@@ -74,7 +82,7 @@ static bool run(const char *const *program, const char *svg, int picture)
     pid_t child = fork();
     if (child == 0)
         become(words, picture);
-    return child > 0 && wait_for(child) && is_png(picture);
+    return child > 0 && wait_for(child, late) && is_png(picture);
 }
 
 taut_status convert_picture(struct converter *converter, const char *svg, const char *png,
@@ -83,15 +91,21 @@ taut_status convert_picture(struct converter *converter, const char *svg, const 
     *converted = false;
     if (converter->absent)
         return TAUT_OK;
+    if (memory_left_to_this_process().bytes < BYTES_LEAST) {
+        converter->absent = true;
+        converter->reason = "there is too little memory for a program that converts them";
+        return TAUT_OK;
+    }
+    bool late = false;
     // A path that begins with a dash would be an option, and one with a colon a format.
     char *from = text_format("%s%s", svg[0] == '/' ? "" : "./", svg);
     taut_status status = from ? TAUT_OK : fail_memory(error, "the name of a file");
-    while (status == TAUT_OK && converter->chosen < PROGRAM_COUNT && !*converted) {
+    while (status == TAUT_OK && converter->chosen < PROGRAM_COUNT && !*converted && !late) {
         struct file draft;
         status = file_create_new(&draft, png, error);
         if (status != TAUT_OK)
             break;
-        *converted = run(programs[converter->chosen], from, draft.descriptor);
+        *converted = run(programs[converter->chosen], from, draft.descriptor, &late);
         if (*converted)
             status = file_commit(&draft, error);
         else
@@ -101,6 +115,8 @@ taut_status convert_picture(struct converter *converter, const char *svg, const 
     if (status != TAUT_OK)
         *converted = false;
     converter->absent = status == TAUT_OK && !*converted;
+    if (late)
+        converter->reason = "the program that converts them did not end within 15 s";
     free(from);
     return status;
 }

@@ -10,6 +10,8 @@
 struct converter {
     int chosen;  // of the programs; 0 at the start: the first
     bool absent; // none of them works: nothing is tried any more
+    // Why, where it is another reason than that there is none, for people; else NULL.
+    const char *reason;
 };
 
 // Writes the picture at `svg` as PNG, twice as large, to `png`, where all of it appears or nothing.

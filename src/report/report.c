@@ -94,6 +94,7 @@ taut_status report_write(const struct report *report, struct manifest *manifest,
     for (int i = 0; i < PICTURE_COUNT && status == TAUT_OK; i++)
         status = make_picture(report, &pictures[i], &converter, manifest, files, error);
     files->unconverted = converter.absent;
+    files->unconverted_reason = converter.reason;
     if (status != TAUT_OK)
         return status;
     char *page = file_path(manifest->folder, "report", ".html", error);

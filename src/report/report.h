@@ -23,7 +23,8 @@ enum { REPORT_FILES_MAX = 2 * PICTURE_COUNT + 1 };
 struct report_files {
     char *paths[REPORT_FILES_MAX]; // written
     int count;
-    bool unconverted; // no PNG, for want of a program that makes them
+    bool unconverted;               // no PNG, for want of a program that makes them
+    const char *unconverted_reason; // or for this reason; NULL: there is no such program
 };
 
 // Whether a file of that name may be one of a report's.
