@@ -57,10 +57,11 @@ static void draw_term(const char *name, double value)
 static void draw_budget(struct view *view)
 {
     static const char *const names[WORK_CAUSES] = {
-        [WORK_DAMPING] = "damping",   [WORK_DRAG] = "drag",
-        [WORK_FRICTION] = "friction", [WORK_WIND] = "wind",
-        [WORK_DRIVES] = "drives",     [WORK_KEEP] = "keep",
-        [WORK_BREAKING] = "breaking", [WORK_INFLATION] = "gas pumped in"};
+        [WORK_DAMPING] = "damping",      [WORK_DRAG] = "drag",
+        [WORK_FRICTION] = "friction",    [WORK_WIND] = "wind",
+        [WORK_DRIVES] = "drives",        [WORK_KEEP] = "keep",
+        [WORK_BREAKING] = "breaking",    [WORK_INFLATION] = "gas pumped in",
+        [WORK_PROJECTION] = "projection"};
     const struct player_budget *budget = &view->status.budget;
     char text[96];
     gui_check("energy budget##budget", &view->budget);
