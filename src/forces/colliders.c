@@ -259,6 +259,28 @@ void REAL_NAME(contacts_visit)(const struct system *system, double time, struct 
     }
 }
 
+bool REAL_NAME(contacts_within)(const struct system *system, double time, struct range nodes,
+                                double slack, uint64_t near[CONTACT_BLOCK / 64])
+{
+    const struct node_box box = box_of(system, nodes);
+    bool any = false;
+    for (int word = 0; word < BLOCK_WORDS; word++)
+        near[word] = 0;
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        if (system->topology->colliders[c].response != RESPONSE_PENALTY)
+            continue;
+        const struct surface surface = surface_at(system, c, time);
+        uint64_t of_this[BLOCK_WORDS];
+        if (!box_is_near(&surface, &box, slack) ||
+            !find_near(system, &surface, &box, slack, nodes, of_this))
+            continue;
+        any = true;
+        for (int word = 0; word < BLOCK_WORDS; word++)
+            near[word] |= of_this[word];
+    }
+    return any;
+}
+
 // ---- Penalty
 
 static bool block_may_touch(const struct system *system, double time, struct range nodes)

@@ -171,30 +171,69 @@ static vec3 solve_node(const struct system *system, size_t i, double h, double e
     return velocity;
 }
 
-// Contacts where nodes are at the end of the substep. An iteration takes back what the contacts of
-// the node gave it in the one before, which stands where the forces were, and gives what they would
-// without: so the result of many iterations does not depend on their number.
+// An iteration takes back what the contacts of the node gave it in the one before, which stands
+// where the forces were, and gives what they would without: so the result of many iterations does
+// not depend on their number.
+static void solve_contacts_of(struct system *system, size_t i, double h, double end, bool first)
+{
+    struct state *s = system->state;
+    if (system->constants->inverse_mass[i] == 0)
+        return;
+    vec3 given = first ? vec3_make(0, 0, 0) : node_force(s, i), before = node_velocity(s, i);
+    vec3 free = vec3_subtract(before, given);
+    vec3 change = vec3_subtract(solve_node(system, i, h, end, free), free);
+    if (system->settings.iterations > 1) {
+        s->fx[i] = (real)change.x;
+        s->fy[i] = (real)change.y;
+        s->fz[i] = (real)change.z;
+    }
+    if (change.x == given.x && change.y == given.y && change.z == given.z)
+        return;
+    s->vx[i] = (real)(free.x + change.x);
+    s->vy[i] = (real)(free.y + change.y);
+    s->vz[i] = (real)(free.z + change.z);
+}
+
+// No vector of these nodes is longer.
+static double greatest_length(const struct system *system, const real *x, const real *y,
+                              const real *z, struct range nodes)
+{
+    struct node_box box;
+    system->kernels->node_box(x, y, z, nodes, &box);
+    double square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        double size = fmax(fabs((double)box.least[axis]), fabs((double)box.most[axis]));
+        square += size * size;
+    }
+    return sqrt(square);
+}
+
+// Contacts where nodes are at the end of the substep: only of those nodes that are so near to a
+// surface that they may get there.
 static void solve_contacts(struct system *system, double h, double end, bool first,
                            const struct worker *worker)
 {
     struct state *s = system->state;
-    struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
-        if (system->constants->inverse_mass[i] == 0)
+    const struct range share = node_share(system, worker);
+    const bool clears = first && system->settings.iterations > 1;
+    for (size_t begin = share.first; begin < share.end; begin += CONTACT_BLOCK) {
+        struct range nodes = {begin, share.end - begin < CONTACT_BLOCK ? share.end
+                                                                       : begin + CONTACT_BLOCK};
+        double given = first ? 0 : greatest_length(system, s->fx, s->fy, s->fz, nodes);
+        double speed = greatest_length(system, s->vx, s->vy, s->vz, nodes) + given;
+        uint64_t near[CONTACT_BLOCK / 64];
+        bool any = REAL_NAME(contacts_within)(system, end, nodes, 1.001 * h * speed, near);
+        if (!any && given == 0 && !clears)
             continue;
-        vec3 given = first ? vec3_make(0, 0, 0) : node_force(s, i), before = node_velocity(s, i);
-        vec3 free = vec3_subtract(before, given);
-        vec3 change = vec3_subtract(solve_node(system, i, h, end, free), free);
-        if (system->settings.iterations > 1) {
-            s->fx[i] = (real)change.x;
-            s->fy[i] = (real)change.y;
-            s->fz[i] = (real)change.z;
+        for (size_t i = nodes.first; i < nodes.end; i++) {
+            size_t bit = i - nodes.first;
+            bool is_near = near[bit / 64] >> (bit % 64) & 1;
+            bool was_near = given != 0 && (s->fx[i] != 0 || s->fy[i] != 0 || s->fz[i] != 0);
+            if (is_near || was_near)
+                solve_contacts_of(system, i, h, end, first);
+            else if (clears)
+                s->fx[i] = s->fy[i] = s->fz[i] = 0;
         }
-        if (change.x == given.x && change.y == given.y && change.z == given.z)
-            continue;
-        s->vx[i] = (real)(free.x + change.x);
-        s->vy[i] = (real)(free.y + change.y);
-        s->vz[i] = (real)(free.z + change.z);
     }
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
