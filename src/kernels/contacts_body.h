@@ -10,10 +10,14 @@ WIDE_INLINE void extend_by_lanes(wide most, wide most_negated, real *high, real 
     real above[WIDE_LANES], below[WIDE_LANES];
     wide_store(above, most);
     wide_store(below, most_negated);
-    for (int lane = 0; lane < WIDE_LANES; lane++) {
-        *high = above[lane] > *high ? above[lane] : *high;
-        *low = -below[lane] < *low ? -below[lane] : *low;
-    }
+    for (int half = WIDE_LANES / 2; half > 0;
+         half /= 2) // pairs side by side, not one after another
+        for (int lane = 0; lane < half; lane++) {
+            above[lane] = above[lane + half] > above[lane] ? above[lane + half] : above[lane];
+            below[lane] = below[lane + half] > below[lane] ? below[lane + half] : below[lane];
+        }
+    *high = above[0] > *high ? above[0] : *high;
+    *low = -below[0] < *low ? -below[0] : *low;
 }
 
 // The least of x is minus the greatest of -x. A value that is not a number is passed over: it
@@ -21,21 +25,23 @@ WIDE_INLINE void extend_by_lanes(wide most, wide most_negated, real *high, real 
 static void find_extent(const real *x, const real *y, const real *z, struct range nodes,
                         struct node_box *box)
 {
+    enum { PARTS = 2 }; // so that one maximum does not wait for the last
     const wide none = wide_set(-REAL_HUGE), zero = wide_set(0);
-    wide high_x = none, high_y = none, high_z = none, low_x = none, low_y = none, low_z = none;
+    wide high[PARTS][3] = {{none, none, none}, {none, none, none}};
+    wide low[PARTS][3] = {{none, none, none}, {none, none, none}};
     size_t i = nodes.first;
-    for (; i + WIDE_LANES <= nodes.end; i += WIDE_LANES) {
-        wide at_x = wide_load(x + i), at_y = wide_load(y + i), at_z = wide_load(z + i);
-        high_x = wide_max(at_x, high_x);
-        high_y = wide_max(at_y, high_y);
-        high_z = wide_max(at_z, high_z);
-        low_x = wide_max(wide_subtract(zero, at_x), low_x);
-        low_y = wide_max(wide_subtract(zero, at_y), low_y);
-        low_z = wide_max(wide_subtract(zero, at_z), low_z);
-    }
-    extend_by_lanes(high_x, low_x, &box->most[0], &box->least[0]);
-    extend_by_lanes(high_y, low_y, &box->most[1], &box->least[1]);
-    extend_by_lanes(high_z, low_z, &box->most[2], &box->least[2]);
+    for (; i + PARTS * WIDE_LANES <= nodes.end; i += PARTS * WIDE_LANES)
+        for (int part = 0; part < PARTS; part++) {
+            const size_t at = i + (size_t)part * WIDE_LANES;
+            const wide axes[3] = {wide_load(x + at), wide_load(y + at), wide_load(z + at)};
+            for (int axis = 0; axis < 3; axis++) {
+                high[part][axis] = wide_max(axes[axis], high[part][axis]);
+                low[part][axis] = wide_max(wide_subtract(zero, axes[axis]), low[part][axis]);
+            }
+        }
+    for (int axis = 0; axis < 3; axis++)
+        extend_by_lanes(wide_max(high[0][axis], high[1][axis]),
+                        wide_max(low[0][axis], low[1][axis]), &box->most[axis], &box->least[axis]);
     for (; i < nodes.end; i++) {
         const real at[3] = {x[i], y[i], z[i]};
         for (int axis = 0; axis < 3; axis++) {

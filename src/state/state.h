@@ -103,7 +103,7 @@ struct state_needs {
 };
 
 // Nodes of a block, the unit in which nodes are tested for contacts.
-enum { CONTACT_BLOCK = 256 };
+enum { CONTACT_BLOCK = 1024 };
 
 struct state {
     const taut_allocator *allocator;
