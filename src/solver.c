@@ -255,6 +255,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     if (status == TAUT_OK)
         status = go_on("filling the state", error);
     if (status == TAUT_OK) {
+        bodies_place(bodies);
         options.team = team_of(solver);
         void *before = places_visit(solver->places);
         status = solver->functions->make(solver->topology, solver->plan, bodies, &options,

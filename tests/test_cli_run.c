@@ -99,6 +99,94 @@ static void frames_of_a_large_cloth_are_small(void **state)
     fixture_remove("all");
 }
 
+// N steps, the state, and M steps from there are N + M steps, to the bit where one step needs no
+// other: on grids, on renumbered meshes with gas, and where a driven node has moved
+// (by powers of two, since a drive begins anew and would round otherwise).
+static void a_state_is_gone_on_from(void **state)
+{
+    (void)state;
+    fixture_write("three.yaml",
+                  "simulation: {dt: 0.00048828125, steps: 70}\n"
+                  "environment: {gravity: [0, -9.81, 0]}\n"
+                  "bodies:\n"
+                  "  - {name: b-all, type: sphere, center: [0, 1, 0], radius: 0.5,\n"
+                  "     subdivisions: 2, mass: 1, springs: {edges: {stiffness: 300, damping: 1}},\n"
+                  "     pressure: {amount: 3}}\n"
+                  "  - {name: cloth, type: cloth, u: [1, 0, 0], v: [0, 0, 1], nodes: [14, 9],\n"
+                  "     mass: 0.2, pins: [corners], springs: {structural: {stiffness: 50}}}\n"
+                  "  - {name: a-rope, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 12,\n"
+                  "     node_mass: 0.01, spring: {stiffness: 200, damping: 0.1},\n"
+                  "     drives: [{node: first, velocity: [[0, [0.5, 0, 0]]]}]}\n"
+                  "colliders: [{type: plane, point: [0, 0.4, 0], stiffness: 500}]\n");
+    static const char *const integrators[] = {"symplectic_euler", "explicit_euler", "midpoint",
+                                              "rk4", "xpbd"};
+    for (size_t i = 0; i < 2 * sizeof integrators / sizeof integrators[0]; i++) {
+        char command[1024];
+        snprintf(command, sizeof command,
+                 "run() { taut run --no-output --quiet --precision %s --set "
+                 "simulation.integrator=%s \"$@\" three.yaml; }; run --steps 50 --state s.csv && "
+                 "run --steps 70 --hash > whole && run --steps 20 --set initial=s.csv --hash > "
+                 "rest && cmp whole rest && run --set initial=s.csv --steps 10 --state s.csv && "
+                 "run --set initial=s.csv --steps 10 --hash | cmp - whole",
+                 i % 2 ? "double" : "single", integrators[i / 2]);
+        struct outcome outcome = cli_expect(0, command);
+        outcome_free(&outcome);
+    }
+    // The others begin anew, near by.
+    struct outcome outcome = cli_expect(
+        0, "for i in verlet velocity_verlet implicit_euler implicit_midpoint bdf2; do taut run "
+           "--no-output --quiet --steps 20 --set initial=s.csv --set simulation.integrator=$i "
+           "three.yaml || exit 1; done");
+    outcome_free(&outcome);
+    // The resolved scene leads to the file from anywhere.
+    outcome =
+        cli_expect(0, "mkdir deep && taut run --quiet --steps 20 --set initial=s.csv --output "
+                      "deep/run three.yaml && cd deep && taut check run/scene.yaml");
+    outcome_free(&outcome);
+}
+
+static void a_state_that_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *edit, *reason;
+    } cases[] = {
+        {"1s/vx/ux/", "bad.csv:1:"},
+        {"5s/cloth/clothes/", "bad.csv:5:1: error: the scene has no body 'clothes'"},
+        {"5s/cloth,3/cloth,60/", "bad.csv:5:7: error: body 'cloth' has 6 nodes"},
+        {"5s/cloth,3/cloth,2/", "bad.csv:5:7: error: node 2 of body 'cloth' is there twice"},
+        {"5s/,[^,]*$/,nan/", "bad.csv:5:"},
+        {"5s/,[^,]*$/,1e39/", "this is more than single precision holds"},
+        {"5s/,[^,]*$//", "bad.csv:5:"},
+        {"5d", "body 'cloth' has 6 nodes, but 'bad.csv' has 5 of them: number 3 is the first"},
+        {"2s/cloth,0,0/cloth,0,0.5/", "bad.csv:2:9: error: node 0 of body 'cloth' is pinned at "
+                                      "0, 0, 0 and cannot be elsewhere"},
+    };
+    fixture_write("small.yaml", "simulation: {dt: 0.001, steps: 5}\n"
+                                "environment: {gravity: [0, -9.81, 0]}\n"
+                                "bodies: [{name: cloth, type: cloth, u: [1, 0, 0], v: [0, 0, 1],\n"
+                                "  nodes: [3, 2], mass: 1, pins: [0],\n"
+                                "  springs: {structural: {stiffness: 50}}}]\n");
+    struct outcome outcome =
+        cli_expect(0, "taut run --no-output --quiet --state good.csv small.yaml && "
+                      "(head -n 1 good.csv; tail -n +2 good.csv | tac) > turned.csv && "
+                      "taut check --set initial=turned.csv small.yaml");
+    outcome_free(&outcome);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char command[512];
+        snprintf(command, sizeof command,
+                 "sed '%s' good.csv > bad.csv && taut run --no-output --set initial=bad.csv "
+                 "small.yaml",
+                 cases[i].edit);
+        outcome = cli_expect(2, command);
+        assert_says(outcome.err, cases[i].reason);
+        outcome_free(&outcome);
+    }
+    outcome = cli_expect(2, "taut check --set initial=absent.csv small.yaml");
+    assert_says(outcome.err, "cannot read 'absent.csv': No such file or directory");
+    outcome_free(&outcome);
+}
+
 static void json_has_every_field_of_the_contract(void **state)
 {
     (void)state;
@@ -449,6 +537,8 @@ int main(void)
         cmocka_unit_test(frames_of_a_large_cloth_are_small),
         cmocka_unit_test(the_summary_tells_whether_the_balance_closes),
         cmocka_unit_test(the_summary_names_what_is_missing),
+        cmocka_unit_test(a_state_is_gone_on_from),
+        cmocka_unit_test(a_state_that_does_not_fit_is_refused),
         cmocka_unit_test(json_has_every_field_of_the_contract),
         cmocka_unit_test(quiet_prints_nothing),
         cmocka_unit_test(no_output_leaves_nothing),

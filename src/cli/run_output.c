@@ -192,8 +192,11 @@ static taut_status refuse_inputs(struct run *run, const char *path)
     if (!inputs)
         return out_of_memory(run, "the names of files");
     for (size_t i = 0; i < count && run->status == TAUT_OK; i++)
-        if (stat(path, &there) == 0 && stat(inputs[i], &input) == 0 &&
-            there.st_dev == input.st_dev && there.st_ino == input.st_ino)
+        // The state that it began with may be replaced: a run goes on from where the last one
+        // ended.
+        if (inputs[i] != run->scene->initial && stat(path, &there) == 0 &&
+            stat(inputs[i], &input) == 0 && there.st_dev == input.st_dev &&
+            there.st_ino == input.st_ino)
             run->status = fail(&run->error, TAUT_ERROR_IO,
                                "cannot write '%s': it is one of the files that the scene is made "
                                "of",

@@ -40,6 +40,7 @@ struct body {
     mark at;
     uint64_t node_count;
     double *positions;  // 3 a node, m
+    double *initial;    // 3 a node, m: where the run begins (bodies_place); NULL: as built
     double *velocities; // 3 a node, m/s; NULL: all nodes are at rest
     double *masses;     // kg, > 0; NULL: all nodes have node_mass
     double node_mass;
@@ -101,6 +102,10 @@ struct body_size {
 
 // Opens the body's files, reads samples of them, and allocates nothing.
 void body_size_find(const taut_scene *scene, size_t index, struct body_size *size);
+
+// Moves the nodes from where they are built to where the run begins, if that is elsewhere: when
+// everything has been made that follows from how they are built.
+void bodies_place(struct bodies *bodies);
 
 struct spring_ends {
     uint32_t a, b;

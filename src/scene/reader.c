@@ -46,6 +46,7 @@ void scene_free(taut_scene *scene)
     free(scene->environment.wind.gusts);
     free(scene->output.probes);
     free(scene->title);
+    free(scene->initial);
     free(scene->name);
     free(scene->file);
     document_free(scene->document);
@@ -107,6 +108,7 @@ static void bind_scene(struct binder *binder)
     bind_section(binder, &bound, "materials", bind_materials);
     bind_section(binder, &bound, "bodies", bind_bodies);
     bind_section(binder, &bound, "colliders", bind_colliders);
+    bind_section(binder, &bound, "initial", bind_initial);
     bind_section(binder, &bound, "output", bind_output);
 }
 

@@ -85,12 +85,14 @@ vec3 scene_wind_at(const struct scene_wind *wind, double time)
 
 const char **scene_inputs(const taut_scene *scene, size_t *count)
 {
-    const char **paths = calloc(1 + 2 * scene->body_count, sizeof *paths);
+    const char **paths = calloc(2 + 2 * scene->body_count, sizeof *paths);
     *count = 0;
     if (!paths)
         return NULL;
     if (scene->file)
         paths[(*count)++] = scene->file;
+    if (scene->initial)
+        paths[(*count)++] = scene->initial;
     for (size_t b = 0; b < scene->body_count; b++) {
         const struct scene_body *body = &scene->bodies[b];
         if (body->type == BODY_MESH && body->shape.mesh.path)

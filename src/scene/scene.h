@@ -313,9 +313,11 @@ struct scene_output {
 struct scene_document; // the YAML tree as read, overrides applied (document.h)
 
 struct taut_scene {
-    char *name;  // the file's name without folder and .yaml
-    char *file;  // as it was given
-    char *title; // may be NULL
+    char *name;    // the file's name without folder and .yaml
+    char *file;    // as it was given
+    char *title;   // may be NULL
+    char *initial; // path of the state to begin with, as it can be opened from here; NULL: as built
+    mark initial_at;
     enum precision precision;
     struct scene_simulation simulation;
     struct scene_environment environment;
@@ -350,8 +352,8 @@ void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, ma
 void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
                 const char *format, ...) PRINTF_FORMAT(4, 5);
 
-// The files that a scene is made of: its own, meshes, tables of networks. A malloc'ed array of
-// paths that belong to the scene; NULL without memory.
+// The files that a scene is made of: its own, the initial state, meshes, tables of networks. A
+// malloc'ed array of paths that belong to the scene; NULL without memory.
 const char **scene_inputs(const taut_scene *scene, size_t *count);
 
 #endif

@@ -119,6 +119,7 @@ static bool apply(struct body *body, const uint32_t *order, const uint32_t *numb
 {
     uint64_t nodes = body->node_count;
     if (!array_permute((void **)&body->positions, 3 * sizeof *body->positions, order, nodes) ||
+        !array_permute((void **)&body->initial, 3 * sizeof *body->initial, order, nodes) ||
         !array_permute((void **)&body->velocities, 3 * sizeof *body->velocities, order, nodes) ||
         !array_permute((void **)&body->masses, sizeof *body->masses, order, nodes) ||
         !array_permute((void **)&body->fixed, sizeof *body->fixed, order, nodes))

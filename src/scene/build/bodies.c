@@ -194,6 +194,8 @@ taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
         taut_status own = build_body(&build);
         status = own != TAUT_OK ? own : status;
     }
+    if (status == TAUT_OK && scene->initial)
+        return initial_read(scene, bodies, diagnostics, error);
     if (status == TAUT_ERROR_SCENE) {
         size_t errors = diagnostics->error_count - errors_before;
         fail(error, status, "%s: %zu %s in the bodies of the scene", scene->file, errors,
@@ -210,6 +212,7 @@ static void body_free(struct body *body)
                        sizeof *body->motions[i].pieces);
     free(body->name);
     memory_release(NULL, body->positions, 3 * nodes, sizeof *body->positions);
+    memory_release(NULL, body->initial, 3 * nodes, sizeof *body->initial);
     memory_release(NULL, body->velocities, 3 * nodes, sizeof *body->velocities);
     memory_release(NULL, body->masses, nodes, sizeof *body->masses);
     memory_release(NULL, body->fixed, nodes, sizeof *body->fixed);

@@ -181,4 +181,9 @@ void warn_of_wide_cells(struct build *build);
 // The volume that the faces enclose (in a plane, the area), about the first node.
 double body_volume(const struct body *body);
 
+// Reads the scene's `initial` file into the velocities of built bodies and body->initial
+// (initial.c).
+taut_status initial_read(const taut_scene *scene, struct bodies *bodies,
+                         struct diagnostics *diagnostics, taut_error *error);
+
 #endif

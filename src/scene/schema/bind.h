@@ -12,6 +12,7 @@ void bind_bodies(struct binder *binder, const struct dom_value *value);
 // The body of that name, or NULL; once the bodies are bound.
 const struct scene_body *bound_body(const struct binder *binder, const char *name);
 void bind_colliders(struct binder *binder, const struct dom_value *value);
+void bind_initial(struct binder *binder, const struct dom_value *value);
 void bind_output(struct binder *binder, const struct dom_value *value);
 
 // ---- Springs (bind_springs.c)

@@ -196,6 +196,12 @@ static void bind_probes(struct binder *binder, const struct dom_value *value)
         bind_probe(binder, &value->node->items[i], &output->probes[i]);
 }
 
+void bind_initial(struct binder *binder, const struct dom_value *value)
+{
+    binder->scene->initial = bind_file(binder, value, "initial");
+    binder->scene->initial_at = value->at;
+}
+
 // Yes, no, or yes with particulars.
 static void bind_vtp(struct binder *binder, const struct dom_value *value)
 {

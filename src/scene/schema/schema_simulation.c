@@ -51,6 +51,11 @@ static const struct schema_key scene_keys[] = {
      .shown = "list of colliders",
      .absent = "none",
      .meaning = "What nodes may run into."},
+    {.name = "initial",
+     .shown = "path of a CSV file",
+     .absent = "as the bodies are built",
+     .meaning = "Where the nodes are at the start, and how fast: a file that `taut run --state` "
+                "has written."},
     {.name = "output",
      .shown = "mapping",
      .absent = "the energy table only",

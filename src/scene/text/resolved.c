@@ -143,7 +143,10 @@ static bool emit_root(struct emission *emission, const struct dom_node *root)
         bool bodies = strcmp(root->pairs[i].key, "bodies") == 0 && value->kind == DOM_LIST;
         if (!emit_scalar(emission, root->pairs[i].key, true))
             return false;
-        if (!(bodies ? emit_list(emission, value, true) : emit_node(emission, value, false)))
+        bool path = strcmp(root->pairs[i].key, "initial") == 0 && value->kind == DOM_SCALAR;
+        if (!(bodies ? emit_list(emission, value, true)
+              : path ? emit_path(emission, value->text)
+                     : emit_node(emission, value, false)))
             return false;
     }
     return yaml_mapping_end_event_initialize(&event) &&

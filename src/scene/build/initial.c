@@ -1,0 +1,267 @@
+// The state that a run begins with, from a file that `taut run --state` has written: positions and
+// velocities of all nodes. Everything that follows from how bodies are built (rest lengths, grids,
+// numbering, pins) stays as it is built.
+#include <float.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "scene/build/build.h"
+#include "scene/text/csv.h"
+
+enum { BODY, NODE, X, Y, Z, VX, VY, VZ, FIELDS };
+
+static const struct csv_field fields[FIELDS] = {
+    [BODY] = {"body", CSV_REQUIRED}, [NODE] = {"node", CSV_REQUIRED}, [X] = {"x", CSV_REQUIRED},
+    [Y] = {"y", CSV_REQUIRED},       [Z] = {"z", CSV_REQUIRED},       [VX] = {"vx", CSV_REQUIRED},
+    [VY] = {"vy", CSV_REQUIRED},     [VZ] = {"vz", CSV_REQUIRED}};
+
+// What is known of a body while rows are read.
+struct progress {
+    uint64_t *seen; // a bit a node
+    uint64_t rows;
+    uint8_t *motions; // a node: 1 + the type of its motion; NULL: the body has none
+};
+
+struct name {
+    const char *text;
+    size_t body;
+};
+
+struct reading {
+    const taut_scene *scene;
+    struct bodies *bodies;
+    struct csv csv;
+    struct progress *progress; // a body
+    struct name *names;        // of the bodies, sorted
+    size_t present;            // the body of the last row
+};
+
+// ---- Which body, which node
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
+static int compare_cell(const struct csv_cell *cell, const char *name)
+{
+    int order = strncmp(cell->text, name, cell->length);
+    return order != 0 ? order : name[cell->length] ? -1 : 0;
+}
+
+// Rows of a body stand together, mostly.
+static bool find_body(struct reading *reading)
+{
+    const struct csv_cell *cell = &reading->csv.cells[BODY];
+    const struct bodies *bodies = reading->bodies;
+    if (bodies->count > 0 && compare_cell(cell, bodies->items[reading->present].name) == 0)
+        return true;
+    size_t low = 0, high = bodies->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_cell(cell, reading->names[middle].text);
+        if (order == 0) {
+            reading->present = reading->names[middle].body;
+            return true;
+        }
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return csv_complain(&reading->csv, BODY, "the scene has no body '%.*s'",
+                        (int)(cell->length < 60 ? cell->length : 60), cell->text);
+}
+
+static bool find_node(struct reading *reading, uint64_t *node)
+{
+    const struct body *body = &reading->bodies->items[reading->present];
+    struct progress *progress = &reading->progress[reading->present];
+    if (!csv_count(&reading->csv, NODE, node))
+        return false;
+    if (*node >= body->node_count)
+        return csv_complain(&reading->csv, NODE,
+                            "body '%s' has %" PRIu64 " nodes, so there is no node %" PRIu64,
+                            body->name, body->node_count, *node);
+    uint64_t bit = UINT64_C(1) << (*node % 64);
+    if (progress->seen[*node / 64] & bit)
+        return csv_complain(&reading->csv, NODE, "node %" PRIu64 " of body '%s' is there twice",
+                            *node, body->name);
+    progress->seen[*node / 64] |= bit;
+    progress->rows++;
+    return true;
+}
+
+// ---- Rows
+
+static bool is_there(double value, double built)
+{
+    // A state in single precision has the place rounded to it.
+    return value == built || (float)value == (float)built;
+}
+
+// The type of a node's motion and 1; 0: it has none.
+static int motion_of(const struct reading *reading, uint64_t node)
+{
+    const struct progress *progress = &reading->progress[reading->present];
+    return progress->motions ? progress->motions[node] : 0;
+}
+
+// Pinned nodes, and those that move by a closed form, are where the scene says. Drives go on from
+// wherever their nodes are.
+static bool is_placed(const struct reading *reading, uint64_t node)
+{
+    const struct body *body = &reading->bodies->items[reading->present];
+    return !body->fixed[node] || motion_of(reading, node) == 1 + MOTION_DRIVE;
+}
+
+static bool check_held(struct reading *reading, uint64_t node, const double position[3])
+{
+    const struct body *body = &reading->bodies->items[reading->present];
+    int motion = motion_of(reading, node);
+    if (is_placed(reading, node))
+        return true;
+    const double *built = body->positions + 3 * node;
+    for (int axis = 0; axis < 3; axis++)
+        if (!is_there(position[axis], built[axis]))
+            return csv_complain(&reading->csv, X + (size_t)axis,
+                                motion ? "node %" PRIu64 " of body '%s' moves as its model says, "
+                                         "from %.9g, %.9g, %.9g on, where it must be at the start"
+                                       : "node %" PRIu64 " of body '%s' is pinned at %.9g, %.9g, "
+                                         "%.9g and cannot be elsewhere",
+                                node, body->name, built[0], built[1], built[2]);
+    return true;
+}
+
+static bool read_numbers(struct reading *reading, double numbers[6])
+{
+    struct csv *csv = &reading->csv;
+    bool fine = true;
+    for (size_t i = 0; i < 6; i++) {
+        if (!csv_number(csv, X + i, &numbers[i]))
+            fine = false;
+        else if (reading->scene->precision == PRECISION_SINGLE && fabs(numbers[i]) > FLT_MAX)
+            fine = csv_complain(csv, X + i, "this is more than single precision holds");
+    }
+    return fine;
+}
+
+static void read_row(struct reading *reading)
+{
+    uint64_t node;
+    double numbers[6];
+    bool found = find_body(reading) && find_node(reading, &node);
+    bool fine = read_numbers(reading, numbers);
+    if (!found || !fine || !check_held(reading, node, numbers))
+        return;
+    struct body *body = &reading->bodies->items[reading->present];
+    memcpy(body->initial + 3 * node,
+           is_placed(reading, node) ? numbers : body->positions + 3 * node, 3 * sizeof *numbers);
+    // What is held keeps the velocity that it was built with.
+    if (!body->fixed[node])
+        memcpy(body->velocities + 3 * node, numbers + 3, 3 * sizeof *numbers);
+}
+
+// ---- All of it
+
+static bool prepare_body(struct body *body, struct progress *progress)
+{
+    uint64_t nodes = body->node_count;
+    progress->seen = memory_allocate(NULL, nodes / 64 + 1, sizeof *progress->seen);
+    body->initial = memory_allocate(NULL, 3 * nodes, sizeof *body->initial);
+    if (!body->velocities)
+        body->velocities = memory_allocate(NULL, 3 * nodes, sizeof *body->velocities);
+    if (body->motion_count > 0)
+        progress->motions = memory_allocate(NULL, nodes, sizeof *progress->motions);
+    if (!progress->seen || !body->initial || !body->velocities ||
+        (body->motion_count > 0 && !progress->motions))
+        return false;
+    for (size_t i = 0; i < body->motion_count; i++)
+        progress->motions[body->motions[i].node] = (uint8_t)(1 + body->motions[i].type);
+    return true;
+}
+
+static bool prepare(struct reading *reading)
+{
+    struct bodies *bodies = reading->bodies;
+    reading->progress = memory_allocate(NULL, bodies->count, sizeof *reading->progress);
+    reading->names = memory_allocate(NULL, bodies->count, sizeof *reading->names);
+    if (!reading->progress || !reading->names)
+        return false;
+    for (size_t b = 0; b < bodies->count; b++) {
+        reading->names[b] = (struct name){bodies->items[b].name, b};
+        if (!prepare_body(&bodies->items[b], &reading->progress[b]))
+            return false;
+    }
+    qsort(reading->names, bodies->count, sizeof *reading->names, compare_names);
+    return true;
+}
+
+static void release(struct reading *reading)
+{
+    struct bodies *bodies = reading->bodies;
+    for (size_t b = 0; reading->progress && b < bodies->count; b++) {
+        uint64_t nodes = bodies->items[b].node_count;
+        memory_release(NULL, reading->progress[b].seen, nodes / 64 + 1, sizeof(uint64_t));
+        memory_release(NULL, reading->progress[b].motions, nodes, sizeof(uint8_t));
+    }
+    memory_release(NULL, reading->progress, bodies->count, sizeof *reading->progress);
+    memory_release(NULL, reading->names, bodies->count, sizeof *reading->names);
+}
+
+static void complain_of_missing(struct reading *reading, struct diagnostics *diagnostics)
+{
+    enum { SHOWN = 10 };
+    int shown = 0;
+    for (size_t b = 0; b < reading->bodies->count && shown < SHOWN; b++) {
+        const struct body *body = &reading->bodies->items[b];
+        const struct progress *progress = &reading->progress[b];
+        uint64_t node = 0;
+        if (progress->rows == body->node_count)
+            continue;
+        while (progress->seen[node / 64] >> (node % 64) & 1)
+            node++;
+        shown++;
+        scene_complain(reading->scene, diagnostics, reading->scene->initial_at,
+                       "body '%s' has %" PRIu64 " nodes, but '%s' has %" PRIu64
+                       " of them: number %" PRIu64 " is the first that is missing",
+                       body->name, body->node_count, reading->scene->initial, progress->rows, node);
+    }
+}
+
+taut_status initial_read(const taut_scene *scene, struct bodies *bodies,
+                         struct diagnostics *diagnostics, taut_error *error)
+{
+    struct reading reading = {.scene = scene, .bodies = bodies};
+    size_t errors = diagnostics->error_count;
+    if (!prepare(&reading)) {
+        release(&reading);
+        return fail_memory(error, "the initial state");
+    }
+    if (csv_open(&reading.csv, scene->initial, fields, FIELDS, diagnostics))
+        while (csv_next(&reading.csv))
+            read_row(&reading);
+    // Of a file with errors it is not known what is missing.
+    if (diagnostics->error_count == errors)
+        complain_of_missing(&reading, diagnostics);
+    csv_close(&reading.csv);
+    release(&reading);
+    if (diagnostics->failure == TAUT_ERROR_MEMORY)
+        return fail_memory(error, "the initial state");
+    if (diagnostics->error_count == errors)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_SCENE, "%s: %zu %s", scene->initial,
+                diagnostics->error_count - errors,
+                diagnostics->error_count - errors == 1 ? "error" : "errors");
+}
+
+void bodies_place(struct bodies *bodies)
+{
+    for (size_t b = 0; b < bodies->count; b++) {
+        struct body *body = &bodies->items[b];
+        if (body->initial)
+            memcpy(body->positions, body->initial, 3 * body->node_count * sizeof *body->initial);
+    }
+}
