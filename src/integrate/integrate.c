@@ -216,12 +216,16 @@ static void keep_and_count(struct system *system, const struct worker *worker)
 // xpbd projects after each of its substeps.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
 {
-    const double end = step_time(system, system->state->step + 1);
-    if (system->settings.integrator != INTEGRATOR_XPBD)
+    const bool projects = system->settings.projects;
+    // All must have read the step before worker 0 counts it: projecting ends with a barrier.
+    const double end = projects ? step_time(system, system->state->step + 1) : 0;
+    if (projects && system->settings.integrator != INTEGRATOR_XPBD)
         REAL_NAME(project)(system, end, worker);
+    else if (projects)
+        worker_barrier(worker);
     if (system->settings.keep_velocity != 1)
         keep_and_count(system, worker);
-    if (system->settings.projects)
+    if (projects)
         REAL_NAME(colliders_remember)(system, end, worker);
     if (worker->index == 0)
         system->state->step++;
