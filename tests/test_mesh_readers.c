@@ -461,7 +461,7 @@ static void test_files_that_cannot_be_read(void **state)
     refuse_path("duck.fbx", ending);
     refuse_path("duck", ending);
     refuse_path(".obj", ending);
-    refuse_path("there/is/none.ply", "cannot open the mesh: No such file or directory");
+    refuse_path("there/is/none.ply", "cannot read the mesh: No such file or directory");
     char folder[1024], device[1024];
     snprintf(folder, sizeof folder, "%s", write_file("folder.stl", "", 0));
     assert_int_equal(remove(folder), 0);
@@ -471,7 +471,7 @@ static void test_files_that_cannot_be_read(void **state)
     snprintf(device, sizeof device, "%s", write_file("device.obj", "", 0));
     assert_int_equal(remove(device), 0);
     assert_int_equal(symlink("/dev/zero", device), 0);
-    refuse_path(device, "cannot read the mesh: not an ordinary file");
+    refuse_path(device, "cannot read the mesh: it is a device, not an ordinary file");
     assert_int_equal(remove(device), 0);
 }
 
