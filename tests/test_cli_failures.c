@@ -272,6 +272,41 @@ static void a_state_writes_over_nothing_else(void **state)
     outcome_free(&outcome);
 }
 
+// The state may lie in the folder of the run, which need not be there, but not replace its files.
+static void a_state_in_the_folder_of_the_run(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "with/energy.csv",        "with/scene.yaml", "./with//hanging.pvd",
+        "with/manifest.json",     "with/rope.pc2",   "link/hanging_000001.vtp",
+        "with/../with/cloth.obj", "with/probes.csv",
+    };
+    struct outcome outcome =
+        cli_expect(0, "taut run --quiet --steps 1 --output with --state with/end.csv hanging.yaml "
+                      "&& test -s with/end.csv && ln -s with link && rm -rf never && "
+                      "taut run --quiet --steps 1 --output ./never/sub --state never/./sub/end.csv "
+                      "hanging.yaml && test -s never/sub/end.csv");
+    outcome_free(&outcome);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        char command[256];
+        snprintf(command, sizeof command,
+                 "taut run --quiet --steps 1 --force --output with --state %s hanging.yaml",
+                 refused[i]);
+        outcome = cli_expect(1, command);
+        assert_says(outcome.err, "the run writes a file of that name itself");
+        outcome_free(&outcome);
+    }
+    outcome = cli_expect(1, "taut run --quiet --output unmade --state unmade/energy.csv "
+                            "hanging.yaml");
+    assert_says(outcome.err, "the run writes a file of that name itself");
+    assert_false(fixture_exists("unmade/energy.csv"));
+    outcome_free(&outcome);
+    outcome =
+        cli_expect(0, "taut run --quiet --steps 1 --force --output with --state "
+                      "with/end.csv hanging.yaml && head -n 1 with/energy.csv | grep -q step");
+    outcome_free(&outcome);
+}
+
 static void results_that_cannot_be_printed_are_a_failure(void **state)
 {
     (void)state;
@@ -482,6 +517,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_leaves_earlier_frames_whole),
         cmocka_unit_test(a_full_disk_at_the_end_leaves_no_state),
         cmocka_unit_test(a_state_writes_over_nothing_else),
+        cmocka_unit_test(a_state_in_the_folder_of_the_run),
         cmocka_unit_test(results_that_cannot_be_printed_are_a_failure),
         cmocka_unit_test(a_closed_stream_is_not_taken_for_a_file),
         cmocka_unit_test(divergence_is_explained),

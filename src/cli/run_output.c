@@ -1,3 +1,6 @@
+// realpath() is of X/Open.
+#define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier)
+
 #include "cli/run.h"
 
 #include <stdlib.h>
@@ -8,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "output/file.h"
+#include "output/folder.h"
 #include "scene/reader.h"
 #include "solver_memory.h"
 
@@ -76,6 +80,72 @@ static void work_of(void *owner, team_function function, void *context)
     solver_work(owner, function, context);
 }
 
+// The path without links and without "." in it, as far as it is there; NULL without memory.
+static char *resolve(const char *path)
+{
+    char *head = text_format("%s", path);
+    for (char *end = head ? head + strlen(head) : NULL; end; end--) {
+        if (end > head && *end != '/' && *end != '\0')
+            continue;
+        bool relative = end == head && *end != '/';
+        *end = '\0';
+        char *there = realpath(relative ? "." : end == head ? "/" : head, NULL);
+        const char *rest = path + (end - head);
+        while (there && *rest) {
+            rest += strspn(rest, "/");
+            int length = (int)strcspn(rest, "/");
+            char *longer = NULL;
+            if (length > 0 && !(length == 1 && *rest == '.')) {
+                longer = text_format("%s/%.*s", strcmp(there, "/") == 0 ? "" : there, length, rest);
+                free(there);
+                there = longer;
+            }
+            rest += length;
+        }
+        if (there || end == head) {
+            free(head);
+            return there;
+        }
+    }
+    return NULL;
+}
+
+// The name of the --state file within the run's folder, in a text that the caller frees; NULL where
+// it lies elsewhere or there is none.
+static char *state_name_in_folder(const struct run *run)
+{
+    if (!run->options->state || !run->folder)
+        return NULL;
+    char *state = resolve(run->options->state), *folder = resolve(run->folder), *name = NULL;
+    size_t length = folder ? strlen(folder) : 0;
+    if (state && folder && strncmp(state, folder, length) == 0 && state[length] == '/' &&
+        !strchr(state + length + 1, '/'))
+        name = text_format("%s", state + length + 1);
+    free(state);
+    free(folder);
+    return name;
+}
+
+// The state must not replace a file that the run itself writes.
+static taut_status refuse_own_file(struct run *run, const struct recording_options *options)
+{
+    char *name = state_name_in_folder(run);
+    if (name && recording_writes(options, &run->view.snapshot, name))
+        run->status = fail(&run->error, TAUT_ERROR_IO,
+                           "cannot write the state to '%s': the run writes a file of that name "
+                           "itself; choose another one with --state",
+                           run->options->state);
+    free(name);
+    return run->status;
+}
+
+static taut_status name_folder(struct run *run)
+{
+    run->folder = run->options->output ? text_format("%s", run->options->output)
+                                       : text_format("out/%s", run->scene->name);
+    return run->folder ? run->status : out_of_memory(run, "the name of a folder");
+}
+
 static taut_status open_recording(struct run *run)
 {
     const struct scene_output *output = &run->scene->output;
@@ -83,9 +153,7 @@ static taut_status open_recording(struct run *run)
     char *yaml = scene_resolved_yaml(run->scene);
     size_t input_count;
     const char **inputs = scene_inputs(run->scene, &input_count);
-    run->folder = run->options->output ? text_format("%s", run->options->output)
-                                       : text_format("out/%s", run->scene->name);
-    if (!probes || !yaml || !inputs || !run->folder)
+    if (!probes || !yaml || !inputs)
         run->status = fail_memory(&run->error, "the recording");
     if (run->status == TAUT_OK) {
         struct recording_options options = {
@@ -102,7 +170,9 @@ static taut_status open_recording(struct run *run)
             .probes = probes,
             .probe_count = output->probe_count,
         };
-        run->status = recording_open(&options, &run->view.snapshot, &run->recording, &run->error);
+        if (refuse_own_file(run, &options) == TAUT_OK)
+            run->status =
+                recording_open(&options, &run->view.snapshot, &run->recording, &run->error);
     }
     free(probes);
     free(inputs);
@@ -210,9 +280,18 @@ taut_status run_state_try(struct run *run)
 {
     const char *path = run->options->state;
     struct stat there;
+    if (!run->options->no_output && name_folder(run) != TAUT_OK)
+        return run->status;
     if (path && refuse_inputs(run, path) != TAUT_OK)
         return run->status;
     if (!path || (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
+        return run->status;
+    // A state in the folder of the run, which is not there yet.
+    char *name = state_name_in_folder(run);
+    if (name)
+        run->status = folder_make(run->folder, &run->error);
+    free(name);
+    if (run->status != TAUT_OK)
         return run->status;
     struct file file;
     run->status = file_create(&file, path, &run->error);

@@ -172,7 +172,7 @@ struct plan_of_files {
     const struct snapshot *first;
 };
 
-// Whether a run may write a file of that name.
+// Whether a run may write a file of that name, the manifest aside.
 static bool writes(const void *context, const char *file)
 {
     const struct plan_of_files *plan = context;
@@ -183,6 +183,13 @@ static bool writes(const void *context, const char *file)
         return options->probe_count > 0;
     return (options->vtp && is_frame(options->name, file)) ||
            (options->pc2 && is_pair(plan->first, file));
+}
+
+bool recording_writes(const struct recording_options *options, const struct snapshot *first,
+                      const char *file)
+{
+    const struct plan_of_files plan = {options, first};
+    return strcmp(file, MANIFEST_NAME) == 0 || writes(&plan, file);
 }
 
 static taut_status open_folder(struct recording *recording, const struct recording_options *options,

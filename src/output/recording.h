@@ -29,6 +29,10 @@ struct recording_options {
     size_t probe_count;
 };
 
+// Whether the recording may write a file of that name in its folder.
+bool recording_writes(const struct recording_options *options, const struct snapshot *first,
+                      const char *file);
+
 // Opens the folder. An existing run is one whose files manifest.json lists; with options->force
 // those are removed first, if none has changed. Files of others are never touched (folder.h).
 taut_status recording_open(const struct recording_options *options, const struct snapshot *first,
