@@ -185,10 +185,6 @@ enum { SPRINGS_PER_THREAD = 16384 };
 
 static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *error)
 {
-    enum { THREADS_MAX = 4096 };
-    if (wanted < 0 || wanted > THREADS_MAX)
-        return fail(error, TAUT_ERROR_ARGUMENT, "%d threads: choose 1 to %d, or 0 for all cores",
-                    wanted, THREADS_MAX);
     const uint64_t useful = solver->topology->spring_count / SPRINGS_PER_THREAD;
     solver->threads = wanted;
     if (solver->plan->reference || (wanted == 0 && useful <= 1)) {
@@ -200,13 +196,8 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
         if (status != TAUT_OK)
             return status;
         solver->threads = useful < (uint64_t)machine.cores ? (int)useful : machine.cores;
-    } else if (wanted > machine_threads_max(&(struct machine){0})) {
-        struct machine machine;
-        taut_status status = machine_detect(&machine, error);
-        if (status != TAUT_OK)
-            return status;
-        int most = machine_threads_max(&machine);
-        solver->threads = wanted < most ? wanted : most;
+    } else {
+        return machine_cap_threads(wanted, &solver->threads, error);
     }
     return TAUT_OK;
 }
@@ -274,6 +265,20 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     return status;
 }
 
+// Whether every value of the configuration is one of its type's.
+static taut_status check_config(const taut_config *config, taut_error *error)
+{
+    enum { THREADS_MAX = 4096 };
+    if (config->threads < 0 || config->threads > THREADS_MAX)
+        return fail(error, TAUT_ERROR_ARGUMENT, "%d threads: choose 1 to %d, or 0 for all cores",
+                    config->threads, THREADS_MAX);
+    if (config->kernel != TAUT_KERNEL_AUTO && config->kernel != TAUT_KERNEL_REFERENCE)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "kernel %d: choose TAUT_KERNEL_AUTO or TAUT_KERNEL_REFERENCE",
+                    (int)config->kernel);
+    return TAUT_OK;
+}
+
 taut_status solver_create(const taut_scene *scene, const struct solver_options *options,
                           taut_solver **result, taut_error *error)
 {
@@ -293,7 +298,9 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     struct bodies bodies = {0};
     struct diagnostics own = {0};
     struct diagnostics *diagnostics = options->diagnostics ? options->diagnostics : &own;
-    taut_status status = isa_choose(options->config.isa, &solver->isa, error);
+    taut_status status = check_config(&options->config, error);
+    if (status == TAUT_OK)
+        status = isa_choose(options->config.isa, &solver->isa, error);
     if (status == TAUT_OK)
         status = memory_check_scene(scene, options, error);
     if (status == TAUT_OK)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "parallel/machine.h"
 #include "parallel/quota.h"
 #include "scene/direction.h"
 
@@ -400,6 +401,11 @@ static double bound_bytes_of(const struct census *census)
 static double threads_bytes(const struct solver_options *options)
 {
     int threads = options ? options->config.threads : 0;
+    if (options && options->config.kernel == TAUT_KERNEL_REFERENCE)
+        return 0;
+    taut_error error; // without memory for a look at the machine the solver says so
+    if (machine_cap_threads(threads, &threads, &error) != TAUT_OK)
+        return 0;
     return threads > 1 ? (threads - 1) * 256e3 : 0;
 }
 

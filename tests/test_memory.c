@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "base/memory.h"
+#include "parallel/machine.h"
 #include "parallel/quota.h"
 #include "scene/reader.h"
 #include "solver_memory.h"
@@ -364,6 +365,49 @@ static void test_what_a_caller_holds_beside_counts(void **state)
     scene_free(scene);
 }
 
+// Threads beyond what the machine keeps busy are never started, so they take nothing.
+static void test_threads_count_as_they_start(void **state)
+{
+    (void)state;
+    taut_scene *scene = read(bodies[2].body, "", "symplectic_euler", "single");
+    struct machine machine;
+    assert_int_equal(machine_detect(&machine, NULL), TAUT_OK);
+    int most = machine_threads_max(&machine) < 4096 ? machine_threads_max(&machine) : 4096;
+    struct memory_estimate one, capped, asked;
+    memory_estimate_make(scene, &(struct solver_options){.config.threads = 1}, &one);
+    memory_estimate_make(scene, &(struct solver_options){.config.threads = most}, &capped);
+    memory_estimate_make(scene, &(struct solver_options){.config.threads = 4096}, &asked);
+    assert_true(asked.solver == capped.solver);
+    assert_true(capped.solver > one.solver);
+    scene_free(scene);
+}
+
+static void refuse_config(const taut_scene *scene, const taut_config *config, const char *text)
+{
+    taut_solver *solver;
+    taut_error error = {0};
+    assert_int_equal(taut_solver_create(scene, config, &solver, &error), TAUT_ERROR_ARGUMENT);
+    assert_null(solver);
+    if (strncmp(error.text, text, strlen(text)) != 0)
+        fail_msg("'%s' does not begin with '%s'", error.text, text);
+}
+
+// Where there is no memory either.
+static void test_what_is_out_of_range_is_said_before_memory(void **state)
+{
+    (void)state;
+    taut_scene *scene = read(SPHERE "subdivisions: 8, springs: {edges: " MATERIAL "}", "",
+                             "symplectic_euler", "single");
+    assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "1M", 1), 0);
+    refuse_config(scene, &(taut_config){.threads = 99999}, "99999 threads: choose 1 to 4096");
+    refuse_config(scene, &(taut_config){.threads = -1}, "-1 threads");
+    refuse_config(scene, &(taut_config){.isa = (taut_isa)77}, "instruction set 77: choose");
+    refuse_config(scene, &(taut_config){.isa = (taut_isa)(TAUT_ISA_V4 + 1)}, "instruction set 4");
+    refuse_config(scene, &(taut_config){.kernel = (taut_kernel)77}, "kernel 77: choose");
+    assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
+    scene_free(scene);
+}
+
 // ---- Files: headers and samples
 
 static const char *write_mesh(const char *name, int rows, bool header_only)
@@ -455,6 +499,8 @@ int main(void)
         cmocka_unit_test(test_absurd_counts_do_not_overflow),
         cmocka_unit_test(test_all_bodies_together_are_counted),
         cmocka_unit_test(test_what_a_caller_holds_beside_counts),
+        cmocka_unit_test(test_threads_count_as_they_start),
+        cmocka_unit_test(test_what_is_out_of_range_is_said_before_memory),
         cmocka_unit_test(test_files_are_sampled),
         cmocka_unit_test(test_sizes_in_words),
         cmocka_unit_test(test_limits_of_the_process_count),

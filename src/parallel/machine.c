@@ -141,3 +141,17 @@ int machine_threads_max(const struct machine *machine)
     int most = machine->logical <= INT_MAX / A_PROCESSOR ? A_PROCESSOR * machine->logical : INT_MAX;
     return most > ALWAYS ? most : ALWAYS;
 }
+
+taut_status machine_cap_threads(int wanted, int *threads, taut_error *error)
+{
+    *threads = wanted;
+    if (wanted <= machine_threads_max(&(struct machine){0}))
+        return TAUT_OK;
+    struct machine machine;
+    taut_status status = machine_detect(&machine, error);
+    if (status != TAUT_OK)
+        return status;
+    int most = machine_threads_max(&machine);
+    *threads = wanted < most ? wanted : most;
+    return TAUT_OK;
+}

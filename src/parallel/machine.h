@@ -30,4 +30,7 @@ taut_status machine_detect(struct machine *machine, taut_error *error);
 // depend on how many there are. 16 at least.
 int machine_threads_max(const struct machine *machine);
 
+// The lesser of `wanted` and that number on this machine, which is only looked at where it matters.
+taut_status machine_cap_threads(int wanted, int *threads, taut_error *error);
+
 #endif

@@ -75,6 +75,11 @@ taut_status isa_choose(taut_isa wish, enum isa *isa, taut_error *error)
             (*isa)--;
         return TAUT_OK;
     }
+    if ((int)wish < TAUT_ISA_BASE || (int)wish >= TAUT_ISA_BASE + ISA_COUNT)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "instruction set %d: choose TAUT_ISA_AUTO, TAUT_ISA_BASE, TAUT_ISA_V3 or "
+                    "TAUT_ISA_V4",
+                    (int)wish);
     *isa = (enum isa)(wish - TAUT_ISA_BASE);
     if (!isa_available(*isa))
         return fail(error, TAUT_ERROR_UNSUPPORTED, "this machine cannot run instruction set %s",
