@@ -355,6 +355,38 @@ static void test_set_refuses_two_that_exclude_each_other(void **state)
         "given; only one of them can hold\n"
         "    bodies.flag.node_mass=2\n"
         "                          ^\n");
+    // The key is in the file, its value and the fault in the override.
+    static const char windy[] =
+        "simulation: {dt: 1, steps: 1}\n"
+        "environment: {wind: {velocity: [1,0,0], coefficient: 2}}\n"
+        "bodies:\n"
+        "  - {name: c, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,0,1], nodes: [4,4],\n"
+        "     mass: 1, springs: {structural: {stiffness: 9}}}\n";
+    static const char *const law[] = {"environment.wind.law=quadratic",
+                                      "environment.wind.coefficient=1", NULL};
+    expect_refusal(windy, law,
+                   "--set environment.wind.coefficient=1:1:30: error: 'coefficient' is only for "
+                   "the laws node and face\n"
+                   "    environment.wind.coefficient=1\n"
+                   "                                 ^\n");
+    // Kinds that an override of their selector replaces all leave nothing to build from, unless
+    // the body has common keys.
+    static const char *const links[] = {"bodies.c.links=all", NULL};
+    expect_refusal(windy, links,
+                   "--set bodies.c.links=all:1:16: error: with these 'links' none of the kinds in "
+                   "'springs' is built: the springs 'all' need 'spring', or 'springs.all'\n"
+                   "    bodies.c.links=all\n"
+                   "                   ^\n");
+    static const char *const served[] = {"bodies.c.links=all", "bodies.c.stiffness=5", NULL};
+    taut_scene *scene = read_sound(windy, served);
+    size_t present = 0;
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++) {
+        present += scene->bodies[0].kinds[kind].present;
+        if (scene->bodies[0].kinds[kind].present)
+            assert_true(scene->bodies[0].kinds[kind].material.stiffness == 5);
+    }
+    assert_int_equal(present, 1);
+    scene_free(scene);
     static const char *const alien[] = {"simulation.substeps=3", NULL};
     expect_refusal(flag_scene, alien,
                    "--set simulation.substeps=3:1:12: error: 'substeps' is only for the integrator "

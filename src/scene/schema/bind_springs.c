@@ -200,7 +200,7 @@ static void complain_kind(struct kinds *kinds, const struct dom_pair *pair)
         if (strcmp(spring_kind_name(type, i), pair->key) != 0)
             continue;
         if (kinds->links_known)
-            bind_complain(kinds->binder, pair->key_at, NULL,
+            bind_complain(kinds->binder, given_at(pair), NULL,
                           type == BODY_LATTICE
                               ? "the springs '%s' need 'shells: 2'"
                               : "the springs '%s' are not built with these 'links'",
@@ -227,7 +227,7 @@ static bool is_replaced(const struct kinds *kinds, const struct dom_pair *pair)
 }
 
 // Other bodies may share the mapping by an alias: it is copied first.
-static bool take_out_replaced(struct kinds *kinds, struct dom_value *value)
+static bool take_out_replaced(struct kinds *kinds, struct dom_value *value, bool *any)
 {
     struct scene_document *document = kinds->binder->document;
     bool copied = false;
@@ -238,18 +238,43 @@ static bool take_out_replaced(struct kinds *kinds, struct dom_value *value)
             continue;
         }
         value->shared = value->shared || !copied;
-        copied = true;
+        copied = *any = true;
         if (!document_own(document, value) || !document_remove(document, value->node, pair->key))
             return bind_complain_memory(kinds->binder);
     }
     return true;
 }
 
+// An override of `links` or `shells` left none of the kinds in `springs`: the common keys serve for
+// those that it asks for, or what it needs is said where it was given.
+static void bind_all_replaced(struct kinds *kinds)
+{
+    const char *selector = kinds->body->type == BODY_LATTICE ? "shells" : "links";
+    size_t kind = 0;
+    if (kinds->serves) {
+        build_wanted(kinds, NULL);
+        return;
+    }
+    while (kind + 1 < SPRING_KINDS_MAX && !kinds->wanted[kind])
+        kind++;
+    bind_complain(kinds->binder, bound_find(kinds->bound, selector)->value.at, NULL,
+                  "with these '%s' none of the kinds in 'springs' is built: the springs '%s' need "
+                  "'spring', or 'springs.%s'",
+                  selector, spring_kind_name(kinds->body->type, kind),
+                  spring_kind_name(kinds->body->type, kind));
+}
+
 static void bind_kinds(struct kinds *kinds, struct dom_value *value)
 {
-    if (!value_mapping(kinds->binder, value, "springs") || !take_out_replaced(kinds, value))
+    bool replaced = false;
+    if (!value_mapping(kinds->binder, value, "springs") ||
+        !take_out_replaced(kinds, value, &replaced))
         return;
     const struct dom_node *mapping = value->node;
+    if (mapping->count == 0 && replaced) {
+        bind_all_replaced(kinds);
+        return;
+    }
     if (mapping->count == 0)
         bind_complain(kinds->binder, value->at, NULL, "'springs' names no kind of springs");
     for (size_t p = 0; p < mapping->count; p++) {

@@ -220,12 +220,18 @@ bool bound_sound(const struct bound *bound, const char *key)
     return false;
 }
 
+mark given_at(const struct dom_pair *pair)
+{
+    bool replaced = pair->key_at.line >= 0 && pair->value.at.line < 0;
+    return replaced ? pair->value.at : pair->key_at;
+}
+
 void bound_refuse(struct binder *binder, const struct bound *bound, const char *key,
                   const char *reason)
 {
     const struct dom_pair *pair = bound_find(bound, key);
     if (pair)
-        bind_complain(binder, pair->key_at, NULL, "'%s' %s", key, reason);
+        bind_complain(binder, given_at(pair), NULL, "'%s' %s", key, reason);
 }
 
 // ---- Keys that exclude one another

@@ -66,7 +66,10 @@ bool bound_lacks(const struct bound *bound, const char *key);
 // Whether the field of that key can be relied on.
 bool bound_sound(const struct bound *bound, const char *key);
 
-// Complains, at the place of `key`, if it was given.
+// The key's place, or that of an override that set its value: the key itself may be the file's.
+mark given_at(const struct dom_pair *pair);
+
+// Complains, at that place, if `key` was given.
 void bound_refuse(struct binder *binder, const struct bound *bound, const char *key,
                   const char *reason);
 
