@@ -92,7 +92,10 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         {"TAUT_ISA=v9 taut run hanging.yaml", "TAUT_ISA: there is no instruction set 'v9'"},
         {"taut run --kernel fast hanging.yaml", "--kernel takes auto or reference"},
         {"taut run --precision half hanging.yaml", "--precision takes single or double"},
-        {"taut run --steps 0 hanging.yaml", "--steps takes a whole number above 0"},
+        {"taut run --steps 0 hanging.yaml", "--steps takes a whole number above 0, up to 1e15"},
+        {"taut run --steps 99999999999999999999 hanging.yaml",
+         "--steps takes a whole number above 0, up to 1e15"},
+        {"taut run --steps 1000000000000001 hanging.yaml", "up to 1e15"},
         {"taut run --steps 1.5 hanging.yaml", "not '1.5'"},
         {"taut run --duration -1 hanging.yaml", "--duration takes seconds above 0"},
         {"taut run --duration nan hanging.yaml", "not 'nan'"},
@@ -423,6 +426,15 @@ static void cells_wider_than_a_collider_are_said(void **state)
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut check --set colliders.1.radius=0.142 cells.yaml");
     assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    // A room holds nodes inside, and nodes that are all held go through nothing.
+    outcome = cli_expect(0, "taut check --set colliders.1='{type: room, min: [0.45,-0.6,0.45], "
+                            "max: [0.55,-0.5,0.55], stiffness: 10}' cells.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set bodies.r.pins='[0,1,2,3,4,5]' cells.yaml");
+    assert_non_null(strstr(outcome.err, "body 'c'"));
+    assert_null(strstr(outcome.err, "body 'r'"));
     outcome_free(&outcome);
     outcome = cli_expect(2, "taut run --strict --no-output cells.yaml");
     assert_non_null(strstr(outcome.err, "error: between neighbouring nodes"));

@@ -92,9 +92,10 @@ static bool set_kernel(const struct command *command, const char *value, struct 
 
 static bool set_steps(const struct command *command, const char *value, struct options *options)
 {
+    const uint64_t most = 1000000000000000; // as the key's
     uint64_t count;
-    if (number_parse_count(value, strlen(value), &count) != NUMBER_OK || count == 0)
-        return option_refuse(command, "steps", value, "a whole number above 0");
+    if (number_parse_count(value, strlen(value), &count) != NUMBER_OK || count == 0 || count > most)
+        return option_refuse(command, "steps", value, "a whole number above 0, up to 1e15");
     return add_override(options, text_format("simulation.steps=%s", value));
 }
 

@@ -142,19 +142,19 @@ static double widest_opening(const struct body *body)
     return sqrt(square);
 }
 
-// Half the width of a sphere or of a room; planes have no end.
+// Of a sphere. Planes have no end, and a room holds nodes inside: neither fits between nodes.
 static double collider_radius(const struct scene_collider *collider)
 {
-    const vec3 size = vec3_subtract(collider->max, collider->min);
-    switch (collider->type) {
-    case COLLIDER_SPHERE:
-        return collider->radius;
-    case COLLIDER_ROOM:
-        return fmin(size.x, fmin(size.y, size.z)) / 2;
-    case COLLIDER_PLANE:
-        break;
-    }
-    return INFINITY;
+    return collider->type == COLLIDER_SPHERE ? collider->radius : INFINITY;
+}
+
+// Whether any node goes where forces move it.
+static bool moves(const struct body *body)
+{
+    for (uint64_t node = 0; node < body->node_count; node++)
+        if (!body->fixed[node])
+            return true;
+    return false;
 }
 
 void warn_of_wide_cells(struct build *build)
@@ -168,14 +168,14 @@ void warn_of_wide_cells(struct build *build)
         least = collider_radius(&scene->colliders[c]);
         smallest = c;
     }
-    if (!isfinite(least))
+    if (!isfinite(least) || !moves(build->body))
         return;
     const double opening = widest_opening(build->body);
-    const char *kind = scene->colliders[smallest].type == COLLIDER_SPHERE ? "sphere" : "room";
     if (opening > least)
-        build_warn(build, build->given->at,
-                   "between neighbouring nodes of body '%s' spheres of up to %.3g m radius pass, "
-                   "and collider %zu, a %s, has %.3g m: contacts act at nodes only. Give the body "
-                   "nodes at most %.3g times as far apart, or use a larger %s",
-                   build->body->name, opening, smallest, kind, least, least / opening, kind);
+        build_warn(
+            build, build->given->at,
+            "between neighbouring nodes of body '%s' spheres of up to %.3g m radius pass, "
+            "and collider %zu, a sphere, has %.3g m: contacts act at nodes only. Give the body "
+            "nodes at most %.3g times as far apart, or use a larger sphere",
+            build->body->name, opening, smallest, least, least / opening);
 }
