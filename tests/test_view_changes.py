@@ -49,6 +49,17 @@ def settled(window, what="all is done"):
     return window.until(lambda now: now["pending"] == 0, what)
 
 
+def spheres_at_rest(window):
+    """The spheres, once no event of a drag moves them any more: a loaded machine handles the last
+    ones after the button was released."""
+    spheres, same = settled(window)["spheres"], 0
+    while same < 4:
+        now = settled(window, "the drag has ended")["spheres"]
+        same = same + 1 if now == spheres else 0
+        spheres = now
+    return spheres
+
+
 def press(screen, x, y):
     screen.do("mousemove", int(x), int(y))
     time.sleep(0.15)
@@ -223,7 +234,7 @@ def move_and_scale_spheres(screen, taut, folder):
     before = window.now()["spheres"]
     window.drag(before[0]["centre"]["seen"], (-60, 40))
     window.drag(before[1]["centre"]["seen"], (40, 0), keys=["shift"], button=3)
-    now = settled(window)["spheres"]
+    now = spheres_at_rest(window)
     moved, scaled = now[0]["centre"]["at"], now[1]["radius"]
     assert not close_to(moved, before[0]["centre"]["at"]) and scaled > 1.1 * before[1]["radius"]
     window.screen.do("mousemove", 700, 700)

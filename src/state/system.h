@@ -70,6 +70,7 @@ struct system {
     struct critical_meter *meter; // of stability/critical_step.h, once it is wanted; else NULL
     double energy_start;          // J, what divergence.c counts as available from the start
     double gravity_start;         // J
+    double explained_peak;  // J, the most that divergence.c could explain at any check until now
     double fastest_outside; // m/s, of what was moved from outside before it was moved otherwise
 };
 
