@@ -1,5 +1,6 @@
 // file.h: whole files are whole or absent, growing files end with a whole record.
 #include "output/file.h"
+#include "output/folder.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -175,6 +176,90 @@ static void test_links_of_other_users_are_refused(void **state)
     assert_int_equal(file_create(&file, link, &error), TAUT_OK);
     file_abandon(&file);
     assert_text(victim, "mine");
+}
+
+static void replace_text(const char *path, bool with_name)
+{
+    struct file file;
+    taut_error error = {0};
+    file_name_temporaries(with_name);
+    assert_int_equal(file_create(&file, path, &error), TAUT_OK);
+    file_print(&file, "new");
+    assert_int_equal(file_commit(&file, &error), TAUT_OK);
+    file_name_temporaries(named);
+}
+
+static void test_replaced_file_keeps_its_mode(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file"), *path = fixture_path(folder, "a.txt");
+    static const mode_t modes[] = {0600, 0640, 0755, 0666};
+    for (size_t i = 0; i < 2 * sizeof modes / sizeof modes[0]; i++) {
+        struct stat status;
+        fixture_write(path, "old");
+        assert_int_equal(chmod(path, modes[i / 2]), 0);
+        if (geteuid() == 0)
+            assert_int_equal(chown(path, 12345, 12346), 0);
+        replace_text(path, i % 2);
+        assert_text(path, "new");
+        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(status.st_mode & 07777, modes[i / 2]);
+        if (geteuid() == 0) {
+            assert_int_equal(status.st_uid, 12345);
+            assert_int_equal(status.st_gid, 12346);
+        }
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+// The folder would allow it.
+static void test_read_only_file_is_not_replaced(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file"), *path = fixture_path(folder, "a.txt");
+    fixture_write(path, "old");
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(folder, 0777), 0);
+    bool root = geteuid() == 0;
+    if (root)
+        assert_int_equal(seteuid(12345), 0);
+    struct stat there;
+    bool reachable = stat(path, &there) == 0;
+    struct file file;
+    taut_error error = {0};
+    taut_status status = file_create(&file, path, &error);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    if (!reachable) {
+        print_message("skipped: other users cannot come to this folder\n");
+        skip();
+    }
+    assert_int_equal(status, TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, strerror(EACCES)));
+    assert_text(path, "old");
+}
+
+static void test_folders_are_not_made_through_links(void **state)
+{
+    (void)state;
+    const char *folder = fixture_folder("file"), *link = fixture_path(folder, "link"),
+               *below = fixture_path(folder, "link/below");
+    taut_error error = {0};
+    assert_int_equal(symlink("nowhere", link), 0);
+    assert_int_equal(folder_make(link, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "a symbolic link that leads nowhere"));
+    assert_int_equal(mkdir(fixture_path(folder, "nowhere"), 0777), 0);
+    assert_int_equal(folder_make(below, &error), TAUT_OK);
+    if (geteuid() != 0) {
+        print_message("partly skipped: only root may give files to other users\n");
+        return;
+    }
+    assert_int_equal(lchown(link, 12345, 12345), 0);
+    assert_int_equal(folder_make(link, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "a symbolic link that another user has made"));
+    assert_int_equal(folder_make(below, &error), TAUT_ERROR_IO);
+    assert_int_equal(chown(folder, 12345, 12345), 0);
+    assert_int_equal(folder_make(below, &error), TAUT_OK);
 }
 
 static void test_killed_process_leaves_nothing(void **state)
@@ -437,6 +522,9 @@ int main(void)
         cmocka_unit_test(test_new_file_replaces_nothing),
         cmocka_unit_test(test_replacing_does_not_follow_links),
         cmocka_unit_test(test_links_of_other_users_are_refused),
+        cmocka_unit_test(test_replaced_file_keeps_its_mode),
+        cmocka_unit_test(test_read_only_file_is_not_replaced),
+        cmocka_unit_test(test_folders_are_not_made_through_links),
         cmocka_unit_test(test_killed_process_leaves_nothing),
         cmocka_unit_test(test_full_device),
         cmocka_unit_test(test_device_is_written_and_not_replaced),

@@ -72,9 +72,8 @@ static char *temporary_name(const char *target)
 }
 
 // Another user may have put a link into a folder that many write to (/tmp), to have us write over a
-// file of ours: only links of this user and of the folder's owner are followed. This is the rule of
-// fs.protected_symlinks, which renaming does not come under.
-static bool is_trusted_link(const char *path, const struct stat *link)
+// file of ours. This is the rule of fs.protected_symlinks, which renaming does not come under.
+bool file_is_trusted_link(const char *path, const struct stat *link)
 {
     struct stat folder;
     char *name = link->st_uid == geteuid() ? NULL : folder_of(path);
@@ -89,7 +88,7 @@ static taut_status find_target(struct file *file, taut_error *error)
 {
     struct stat status;
     bool link = lstat(file->path, &status) == 0 && S_ISLNK(status.st_mode);
-    if (link && !is_trusted_link(file->path, &status))
+    if (link && !file_is_trusted_link(file->path, &status))
         return fail(error, TAUT_ERROR_IO,
                     "cannot write '%s': it is a symbolic link that another user has made",
                     file->path);
@@ -147,6 +146,23 @@ static int open_named(struct file *file)
     return -1;
 }
 
+// The new file has the permissions of the regular file that it replaces and, where the system
+// allows it, its owner and group. What a group may do is not passed on to another group.
+static void take_mode(const struct file *file)
+{
+    struct stat present;
+    if (lstat(file->target, &present) != 0 || !S_ISREG(present.st_mode))
+        return;
+    mode_t mode = present.st_mode & (mode_t)0777;
+    uid_t owner = geteuid() == 0 ? present.st_uid : (uid_t)-1;
+    struct stat given;
+    bool kept = fchown(file->descriptor, owner, present.st_gid) == 0 ||
+                (fstat(file->descriptor, &given) == 0 && given.st_gid == present.st_gid);
+    if (!kept)
+        mode = (mode & ~(mode_t)0070) | (mode & (mode_t)0007) << 3;
+    (void)fchmod(file->descriptor, mode);
+}
+
 // The target is known.
 static taut_status open_whole(struct file *file, enum file_sort sort, taut_error *error)
 {
@@ -156,6 +172,8 @@ static taut_status open_whole(struct file *file, enum file_sort sort, taut_error
         file->descriptor = open_named(file);
     if (file->descriptor < 0)
         return open_failed(file, errno, error);
+    if (sort == FILE_REPLACING)
+        take_mode(file);
     file->open = true;
     return TAUT_OK;
 }
@@ -187,8 +205,13 @@ taut_status file_create(struct file *file, const char *path, taut_error *error)
         return status;
     }
     struct stat present;
-    if (stat(path, &present) == 0 && !S_ISREG(present.st_mode))
+    bool there = stat(path, &present) == 0;
+    if (there && !S_ISREG(present.st_mode))
         return open_direct(file, error);
+    // Replacing takes no permission to write the file, only the folder: it is asked for all the
+    // same.
+    if (there && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+        return open_failed(file, errno, error);
     return open_whole(file, FILE_REPLACING, error);
 }
 

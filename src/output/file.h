@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/status.h"
 
@@ -48,8 +49,12 @@ struct file {
 // Begins a whole file at a place that the user has named; what is there is replaced. A symbolic
 // link there leads to the file that is replaced, as with cp and shells, unless somebody else made
 // it, in a folder that is not theirs: such a link is refused. A path that is no regular file
-// (/dev/stdout, a pipe) is written directly.
+// (/dev/stdout, a pipe) is written directly. A file that is replaced must be writable, and the new
+// one has its mode.
 taut_status file_create(struct file *file, const char *path, taut_error *error);
+
+// Whether a symbolic link may be followed: it is this user's or its folder's owner's.
+bool file_is_trusted_link(const char *path, const struct stat *link);
 
 // Begins a whole file where nothing is, not even a link: else the commit fails.
 taut_status file_create_new(struct file *file, const char *path, taut_error *error);

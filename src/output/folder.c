@@ -9,7 +9,26 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "output/file.h"
 #include "output/manifest.h"
+
+// Another user's link would have us write where that user likes, as with files (file.h).
+static taut_status check_link(const char *path, bool leads, taut_error *error)
+{
+    struct stat link;
+    if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode))
+        return TAUT_OK;
+    if (!file_is_trusted_link(path, &link))
+        return fail(error, TAUT_ERROR_IO,
+                    "cannot write to the folder '%s': it is a symbolic link that another user has "
+                    "made",
+                    path);
+    if (!leads)
+        return fail(error, TAUT_ERROR_IO,
+                    "cannot create the folder '%s': it is a symbolic link that leads nowhere",
+                    path);
+    return TAUT_OK;
+}
 
 static taut_status make_each(char *path, taut_error *error)
 {
@@ -22,6 +41,9 @@ static taut_status make_each(char *path, taut_error *error)
             int reason = errno;
             struct stat status;
             bool present = stat(path, &status) == 0;
+            taut_status checked = check_link(path, present, error);
+            if (checked != TAUT_OK)
+                return checked;
             if (!present || !S_ISDIR(status.st_mode))
                 return fail(error, TAUT_ERROR_IO, "cannot create the folder '%s': %s", path,
                             present ? "there is a file of that name" : strerror(reason));
