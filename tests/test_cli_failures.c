@@ -121,6 +121,15 @@ static void a_killed_run_is_replaced_by_force(void **state)
     struct outcome outcome = cli_expect(1, "taut run --quiet --output killed hanging.yaml");
     assert_says(outcome.err, "already holds an interrupted run (hanging)");
     outcome_free(&outcome);
+    // As docs/cli.md says that the list of a killed run is read.
+    if (cli_has_python()) {
+        outcome = cli_expect(
+            0, "python3 -c \"import json; t = open('killed/manifest.json').read(); "
+               "d = json.loads(t[:t.rindex('}') + 1] + ']}'); "
+               "f = {e['name']: e for e in d['files']}; assert 'size' in f['scene.yaml'] and "
+               "f['energy.csv']['writing'] and 'hanging_000000.vtp' in f\"");
+        outcome_free(&outcome);
+    }
     // A collection that was replaced at that very moment has two names.
     outcome = cli_expect(0, "taut run --quiet --force --output killed hanging.yaml && "
                             "rm -f killed/.taut-*.tmp");
@@ -304,6 +313,19 @@ static void a_state_in_the_folder_of_the_run(void **state)
     outcome =
         cli_expect(0, "taut run --quiet --steps 1 --force --output with --state "
                       "with/end.csv hanging.yaml && head -n 1 with/energy.csv | grep -q step");
+    outcome_free(&outcome);
+}
+
+// Whatever each of them finds there, one at the most writes, and the others say why not.
+static void several_runs_into_one_new_folder(void **state)
+{
+    (void)state;
+    struct outcome outcome = cli_expect(
+        0, "for n in 1 2 3 4 5; do for i in 1 2 3 4 5 6 7 8; do { taut run --quiet --steps 20 "
+           "--output race$n hanging.yaml 2>race-$n-$i.txt && echo done >race-$n-$i.txt; } & done; "
+           "wait; test $(grep -lx done race-$n-*.txt | wc -l) = 1 || exit 1; done; "
+           "! grep -Eh 'File exists|not written by taut' race-*.txt && "
+           "rm -rf race1 race2 race3 race4 race5");
     outcome_free(&outcome);
 }
 
@@ -518,6 +540,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_at_the_end_leaves_no_state),
         cmocka_unit_test(a_state_writes_over_nothing_else),
         cmocka_unit_test(a_state_in_the_folder_of_the_run),
+        cmocka_unit_test(several_runs_into_one_new_folder),
         cmocka_unit_test(results_that_cannot_be_printed_are_a_failure),
         cmocka_unit_test(a_closed_stream_is_not_taken_for_a_file),
         cmocka_unit_test(divergence_is_explained),

@@ -86,9 +86,14 @@ static void test_oscillator_and_pendulum(void **state)
 static void test_scene_names(void **state)
 {
     (void)state;
-    static const char *const names[][2] = {{"flag.yaml", "flag"}, {"a/b/flag.yml", "flag"},
-                                           {"/flag", "flag"},     {"flag.v2.yaml", "flag.v2"},
-                                           {".yaml", ".yaml"},    {"scenes/", "scene"}};
+    static const char *const names[][2] = {{"flag.yaml", "flag"},
+                                           {"a/b/flag.yml", "flag"},
+                                           {"/flag", "flag"},
+                                           {"flag.v2.yaml", "flag.v2"},
+                                           {".yaml", ".yaml"},
+                                           {"scenes/", "scene"},
+                                           {"f\xff\xc3\xa9.yaml", "f\xEF\xBF\xBD\xc3\xa9"},
+                                           {"\xe2\x82.yaml", "\xEF\xBF\xBD\xEF\xBF\xBD"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct diagnostics diagnostics = {0};
         taut_scene *scene =

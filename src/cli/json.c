@@ -4,34 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static void break_line(struct json *json)
 {
     fprintf(json->out, "\n%*s", 2 * json->depth, "");
-}
-
-// The bytes of the well-formed character at `text` (Unicode, table 3-7); 0 if there is none.
-static size_t utf8_bytes(const unsigned char *text)
-{
-    if (text[0] < 0x80)
-        return 1;
-    if (text[0] < 0xC2 || text[0] > 0xF4)
-        return 0;
-    size_t bytes = text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : 4;
-    unsigned char least = 0x80, most = 0xBF; // of the second byte
-    if (text[0] == 0xE0)
-        least = 0xA0;
-    else if (text[0] == 0xED)
-        most = 0x9F;
-    else if (text[0] == 0xF0)
-        least = 0x90;
-    else if (text[0] == 0xF4)
-        most = 0x8F;
-    if (text[1] < least || text[1] > most)
-        return 0;
-    for (size_t i = 2; i < bytes; i++)
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-    return bytes;
 }
 
 static void put_text(FILE *out, const char *value)
@@ -39,9 +16,9 @@ static void put_text(FILE *out, const char *value)
     const unsigned char *text = (const unsigned char *)value;
     fputc('"', out);
     while (*text) {
-        size_t bytes = utf8_bytes(text);
+        size_t bytes = text_utf8_bytes((const char *)text);
         if (bytes == 0)
-            fputs("\xEF\xBF\xBD", out);
+            fputs(TEXT_REPLACEMENT, out);
         else if (*text == '"' || *text == '\\')
             fprintf(out, "\\%c", *text);
         else if (*text == '\n')

@@ -233,10 +233,7 @@ static taut_status check_kind(const struct folder_claim *claim, const struct man
                               bool busy, taut_error *error)
 {
     if (busy)
-        return fail(error, TAUT_ERROR_IO,
-                    "'%s' is being written by another taut at this moment: choose another folder "
-                    "with --output",
-                    claim->folder);
+        return manifest_fail_busy(claim->folder, error);
     if (strcmp(manifest->kind, claim->kind) != 0)
         return fail(error, TAUT_ERROR_IO,
                     "'%s' holds a %s (%s): choose another folder with --output", claim->folder,
@@ -335,6 +332,15 @@ static taut_status check_files(const struct folder_claim *claim, const struct ma
     return status;
 }
 
+static bool manifest_appeared(const struct folder_claim *claim)
+{
+    struct stat there;
+    char *path = path_in(claim, MANIFEST_NAME);
+    bool appeared = path && lstat(path, &there) == 0 && S_ISREG(there.st_mode);
+    free(path);
+    return appeared;
+}
+
 static taut_status claim_folder(const struct folder_claim *claim, bool clear, taut_error *error)
 {
     struct manifest manifest;
@@ -348,6 +354,9 @@ static taut_status claim_folder(const struct folder_claim *claim, bool clear, ta
         status = check_kind(claim, &manifest, busy, error);
     if (status == TAUT_OK)
         status = check_files(claim, present ? &manifest : NULL, error);
+    // Files that are in the way because another process has begun with them since.
+    if (status != TAUT_OK && !present && manifest_appeared(claim))
+        status = manifest_fail_busy(claim->folder, error);
     if (status == TAUT_OK && present && clear)
         status = remove_entries(claim, &manifest, error);
     if (present)

@@ -118,6 +118,14 @@ static void put_entry(struct file *file, const struct manifest_entry *entry, boo
                    entry->checksum);
 }
 
+taut_status manifest_fail_busy(const char *folder, taut_error *error)
+{
+    return fail(error, TAUT_ERROR_IO,
+                "'%s' is being written by another taut at this moment: choose another folder with "
+                "--output",
+                folder);
+}
+
 taut_status manifest_begin(const char *folder, const char *kind, const char *name,
                            struct manifest *manifest, taut_error *error)
 {
@@ -135,6 +143,9 @@ taut_status manifest_begin(const char *folder, const char *kind, const char *nam
     if (status == TAUT_OK) {
         put_head(&head, manifest);
         status = file_commit(&head, error);
+        // It was not there a moment ago (folder.c).
+        if (status != TAUT_OK && access(path, F_OK) == 0)
+            status = manifest_fail_busy(folder, error);
     }
     if (status == TAUT_OK) {
         status = file_extend(&manifest->log, path, error);

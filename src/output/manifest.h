@@ -56,6 +56,9 @@ struct manifest {
 taut_status manifest_read(const char *folder, struct manifest *manifest, bool *present, bool *busy,
                           taut_error *error);
 
+// Says that another process writes to the folder.
+taut_status manifest_fail_busy(const char *folder, taut_error *error);
+
 // Begins one, in a folder that has none. manifest_end or manifest_abandon, also after a failure.
 taut_status manifest_begin(const char *folder, const char *kind, const char *name,
                            struct manifest *manifest, taut_error *error);

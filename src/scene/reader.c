@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/open.h"
+#include "base/text.h"
 #include "scene/schema/bind.h"
 #include "scene/text/override.h"
 
@@ -55,7 +56,7 @@ void scene_free(taut_scene *scene)
 
 // ---- Names
 
-// The file's name without its folder and its ending.
+// The file's name without its folder and its ending, in UTF-8: files, XML and JSON have it.
 static char *name_from_path(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -71,7 +72,10 @@ static char *name_from_path(const char *path)
     }
     // It becomes the name of a folder, and that of "..yaml" must not be the present one.
     bool is_name = length > 0 && !(length <= 2 && strspn(start, ".") >= length);
-    return is_name ? strndup(start, length) : strdup("scene");
+    char *bytes = is_name ? strndup(start, length) : strdup("scene");
+    char *name = bytes ? text_as_utf8(bytes) : NULL;
+    free(bytes);
+    return name;
 }
 
 // "" or the folder with its last '/'.
