@@ -229,8 +229,8 @@ static void test_a_mapping_takes_the_place_of_its_parts(void **state)
 static void test_a_run_that_diverges_can_be_mended(void **state)
 {
     (void)state;
-    struct player *player =
-        player_of("jelly-spheres.yaml", CHANGES("bodies.jelly.nodes=[6,5,6]", "simulation.dt=0.02"));
+    struct player *player = player_of("jelly-spheres.yaml",
+                                      CHANGES("bodies.jelly.nodes=[6,5,6]", "simulation.dt=0.02"));
     player_play(player, true);
     struct player_status status = wait_for_failure(player);
     assert_false(status.playing);

@@ -120,8 +120,8 @@ typedef void contact_visitor(const struct system *system, const struct scene_col
 void REAL_NAME(contacts_visit)(const struct system *system, double time, struct range nodes,
                                contact_visitor *visit, void *context);
 
-// Bit i: node i of the range, of CONTACT_BLOCK at most, may be less than `slack` away from a penalty
-// collider, or inside of it. Returns whether any may.
+// Bit i: node i of the range, of CONTACT_BLOCK at most, may be less than `slack` away from a
+// penalty collider, or inside of it. Returns whether any may.
 bool REAL_NAME(contacts_within)(const struct system *system, double time, struct range nodes,
                                 double slack, uint64_t near[CONTACT_BLOCK / 64]);
 

@@ -174,8 +174,8 @@ const char *selector_name(enum selector_type type);
 // enclosure.c: faces of plane bodies, whether pressure has a closed surface with a volume.
 taut_status check_enclosure(struct build *build);
 
-// Warns of a body between whose nodes the smallest sphere or room of the scene passes, since contacts
-// act at nodes alone.
+// Warns of a body between whose nodes the smallest sphere of the scene passes, since
+// contacts act at nodes alone.
 void warn_of_wide_cells(struct build *build);
 
 // The volume that the faces enclose (in a plane, the area), about the first node.
