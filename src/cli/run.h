@@ -72,7 +72,7 @@ struct balance {
     const char *cause; // what the residual is due to, or may be; NULL: there is nothing to explain
 };
 
-// Wants the account of work (run->view.snapshot.has_work).
+// Wants the energy budget (run->view.snapshot.has_work).
 struct balance run_balance(const struct run *run);
 
 const char *balance_verdict_name(enum balance_verdict verdict);

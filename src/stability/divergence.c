@@ -15,7 +15,6 @@
 #include "stability/divergence.h"
 
 #include "state/reading.h"
-
 #include "state/sums.h"
 
 static const double MARGIN = 100;
