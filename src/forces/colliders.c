@@ -223,17 +223,27 @@ static int lowest_bit(uint64_t bits)
 #endif
 }
 
+// Whether a node of the block may be deeper than -slack in this collider, if it is a penalty
+// collider; then where the collider is, and which nodes.
+static inline bool find_near_penalty(const struct system *system, size_t collider, double time,
+                                     const struct node_box *box, double slack, struct range nodes,
+                                     struct surface *surface, uint64_t near[BLOCK_WORDS])
+{
+    if (system->topology->colliders[collider].response != RESPONSE_PENALTY)
+        return false;
+    *surface = surface_at(system, collider, time);
+    return box_is_near(surface, box, slack) && find_near(system, surface, box, slack, nodes, near);
+}
+
 // Visits the contacts of nodes of a block with penalty colliders, collider after collider.
 static inline void visit_block(const struct system *system, double time, struct range nodes,
                                contact_visitor *visit, void *context)
 {
     const struct node_box box = box_of(system, nodes);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
-        if (system->topology->colliders[c].response != RESPONSE_PENALTY)
-            continue;
-        const struct surface surface = surface_at(system, c, time);
+        struct surface surface;
         uint64_t near[BLOCK_WORDS];
-        if (!box_is_near(&surface, &box, 0) || !find_near(system, &surface, &box, 0, nodes, near))
+        if (!find_near_penalty(system, c, time, &box, 0, nodes, &surface, near))
             continue;
         for (int word = 0; word < BLOCK_WORDS; word++)
             for (uint64_t left = near[word]; left != 0; left &= left - 1) {
@@ -267,12 +277,9 @@ bool REAL_NAME(contacts_within)(const struct system *system, double time, struct
     for (int word = 0; word < BLOCK_WORDS; word++)
         near[word] = 0;
     for (size_t c = 0; c < system->topology->collider_count; c++) {
-        if (system->topology->colliders[c].response != RESPONSE_PENALTY)
-            continue;
-        const struct surface surface = surface_at(system, c, time);
+        struct surface surface;
         uint64_t of_this[BLOCK_WORDS];
-        if (!box_is_near(&surface, &box, slack) ||
-            !find_near(system, &surface, &box, slack, nodes, of_this))
+        if (!find_near_penalty(system, c, time, &box, slack, nodes, &surface, of_this))
             continue;
         any = true;
         for (int word = 0; word < BLOCK_WORDS; word++)
@@ -287,11 +294,9 @@ static bool block_may_touch(const struct system *system, double time, struct ran
 {
     const struct node_box box = box_of(system, nodes);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
-        if (system->topology->colliders[c].response != RESPONSE_PENALTY)
-            continue;
-        const struct surface surface = surface_at(system, c, time);
+        struct surface surface;
         uint64_t near[BLOCK_WORDS];
-        if (box_is_near(&surface, &box, 0) && find_near(system, &surface, &box, 0, nodes, near))
+        if (find_near_penalty(system, c, time, &box, 0, nodes, &surface, near))
             return true;
     }
     return false;
