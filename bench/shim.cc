@@ -1,7 +1,11 @@
-// The only C++ of the repository: Google Benchmark has no C interface.
-#include "shim.h"
+// Google Benchmark has no C interface; this file gives it the one of shim.h. It holds no measuring
+// code of its own, and is the only C++ of bench/ apart from the comparison with Bullet.
+#include "bench/shim.h"
 
 #include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <vector>
 
 // bench_state is never defined: a pointer to it is one to benchmark::State.
 static benchmark::State *state_of(bench_state *state)
@@ -9,11 +13,34 @@ static benchmark::State *state_of(bench_state *state)
     return reinterpret_cast<benchmark::State *>(state);
 }
 
+static double smallest(const std::vector<double> &values)
+{
+    return *std::min_element(values.begin(), values.end());
+}
+
+static double largest(const std::vector<double> &values)
+{
+    return *std::max_element(values.begin(), values.end());
+}
+
+// Of the run in progress: Google Benchmark calls one function at a time.
+static struct {
+    double seconds, iterations;
+} measured;
+
+// Beside the mean, median and deviation of the repetitions their extremes: the shortest time and
+// the highest rate are the least disturbed ones.
 void bench_register(const char *name, bench_function function, const void *context)
 {
-    benchmark::RegisterBenchmark(name, [function, context](benchmark::State &state) {
-        function(reinterpret_cast<bench_state *>(&state), context);
-    })->UseManualTime();
+    benchmark::RegisterBenchmark(name,
+                                 [function, context](benchmark::State &state) {
+                                     measured = {0, 0};
+                                     function(reinterpret_cast<bench_state *>(&state), context);
+                                 })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond)
+        ->ComputeStatistics("min", smallest)
+        ->ComputeStatistics("max", largest);
 }
 
 bool bench_next(bench_state *state)
@@ -23,13 +50,16 @@ bool bench_next(bench_state *state)
 
 void bench_seconds(bench_state *state, double seconds)
 {
+    measured.seconds += seconds;
+    measured.iterations += 1;
     state_of(state)->SetIterationTime(seconds);
 }
 
-void bench_count(bench_state *state, const char *name, double a_turn)
+// Not Counter::kIsRate, whose unit the console prints a second time.
+void bench_rate(bench_state *state, const char *name, double per_iteration)
 {
-    using benchmark::Counter;
-    state_of(state)->counters[name] = Counter(a_turn, Counter::kIsIterationInvariantRate);
+    if (measured.seconds > 0)
+        bench_value(state, name, per_iteration * measured.iterations / measured.seconds);
 }
 
 void bench_value(bench_state *state, const char *name, double value)
@@ -37,17 +67,61 @@ void bench_value(bench_state *state, const char *name, double value)
     state_of(state)->counters[name] = value;
 }
 
+void bench_label(bench_state *state, const char *text)
+{
+    state_of(state)->SetLabel(text);
+}
+
+static bool any_failed;
+
+bool bench_any_failed()
+{
+    return any_failed;
+}
+
 void bench_fail(bench_state *state, const char *text)
 {
+    any_failed = true;
     state_of(state)->SkipWithError(text);
 }
 
-int bench_run(int argc, char **argv)
+void bench_context(const char *key, const char *value)
+{
+    benchmark::AddCustomContext(key, value);
+}
+
+namespace
+{
+
+// The console, with one line for each benchmark: the median of its repetitions.
+class MedianReporter : public benchmark::ConsoleReporter
+{
+  public:
+    MedianReporter() : ConsoleReporter(OO_None)
+    {
+    }
+
+    void ReportRuns(const std::vector<Run> &runs) override
+    {
+        std::vector<Run> shown;
+        for (const Run &run : runs)
+            if (run.error_occurred || run.aggregate_name == "median" ||
+                (run.run_type == Run::RT_Iteration && run.repetitions <= 1))
+                shown.push_back(run);
+        ConsoleReporter::ReportRuns(shown);
+    }
+};
+
+} // namespace
+
+int bench_run(int argc, char **argv, bool medians_only)
 {
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv))
-        return 2;
-    benchmark::RunSpecifiedBenchmarks();
+        return -1;
+    MedianReporter reporter;
+    size_t matched = medians_only ? benchmark::RunSpecifiedBenchmarks(&reporter)
+                                  : benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
-    return 0;
+    return static_cast<int>(matched);
 }

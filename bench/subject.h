@@ -1,33 +1,46 @@
-// What a benchmark measures: a scene of some size on some kernel. The solver of the last subject is
-// kept, because Google Benchmark calls a benchmark again and again to find how many turns it needs.
+// What one benchmark measures: a scene at some size, by one integrator in one precision on one
+// kernel, and the solver of it. Solvers are kept between calls, because Google Benchmark calls a
+// benchmark again for each repetition, in random order among all of them, and building a scene
+// takes longer than measuring it.
 #ifndef TAUT_BENCH_SUBJECT_H
 #define TAUT_BENCH_SUBJECT_H
 
-#include "cli/bench_scenes.h"
-#include "solver.h"
+#include "bench/limits.h"
+#include "bench/scenes.h"
+#include "solver/solver.h"
 
 struct subject {
-    const struct bench_scene *scene;
-    uint64_t springs; // wanted
+    const char *name;                // of the scene
+    const struct bench_scene *scene; // built in; NULL: the scene file `path`
+    const char *path;
+    uint64_t springs;       // of a built-in scene, about
+    char *const *overrides; // PATH=VALUE as of --set
+    size_t override_count;
+    const char *integrator, *precision; // NULL: the scene's own
     taut_kernel kernel;
     enum isa isa;
     int threads;
-    bool wind;
+    bool no_pin, energy_budget;
+    bool wind; // added to the scene, of wind_law
     enum wind_law wind_law;
-    enum stage stage; // of benchmarks of a stage
+    // What the function of the benchmark measures.
+    enum stage stage;
+    enum bandwidth bandwidth;
 };
 
-// The scene of a subject; scene_free after. NULL with the reason in `error`.
-taut_scene *subject_scene(const struct subject *subject, taut_error *error);
+// Reads or builds the scene; scene_free after. NULL with what is wrong in `findings` or `error`.
+taut_scene *subject_scene(const struct subject *subject, struct diagnostics *findings,
+                          taut_error *error);
 
-// Its solver, which stays ours; NULL with the reason in `error`.
+// The solver of a subject, with its number of threads. It belongs to the store, and is valid until
+// the call after the next one. NULL with the reason in `error`.
 taut_solver *subject_solver(const struct subject *subject, taut_error *error);
 
-// A solver of its own, from its scene.
-taut_status subject_make(const struct subject *subject, const taut_scene *scene,
-                         taut_solver **solver, taut_error *error);
+// A new solver of the subject, for the caller.
+taut_status subject_build(const struct subject *subject, const taut_scene *scene,
+                          taut_solver **solver, taut_error *error);
 
-// Frees what is kept.
-void subject_forget(void);
+// Destroys all stored solvers.
+void subject_release_all(void);
 
 #endif

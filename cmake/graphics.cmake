@@ -44,69 +44,38 @@ if(TAUT_HAS_PICTURES)
         overlays planes points solids springs)
     add_library(taut_picture STATIC
         src/picture/image.c
+        src/picture/film.c
         src/picture/canvas.c
         src/picture/gl.c
         ${TAUT_SHADER_SOURCE}
-        src/picture/colours.c
         src/picture/values.c
-        src/picture/tables.c
-        src/picture/normals.c
-        src/picture/frame.c
-        src/picture/shadow.c
-        src/picture/solids.c
-        src/picture/colliders.c
-        src/picture/faces.c
-        src/picture/outlines.c
+        src/picture/surfaces.c
         src/picture/springs.c
-        src/picture/marks.c
-        src/picture/arrows.c
-        src/picture/overlay.c
+        src/picture/solids.c
         src/picture/legend.c
         src/picture/renderer.c
-        src/picture/reel.c
-        src/picture/strip.c
-        src/picture/film.c
     )
     target_include_directories(taut_picture PUBLIC src)
     target_link_libraries(taut_picture PUBLIC taut_static PRIVATE taut_flags PkgConfig::EPOXY
         PkgConfig::EGL PkgConfig::CAIRO)
 endif()
 
-# taut_view: the window. C++ is what Dear ImGui is written in; two files of ours speak it.
+# taut_view: the window. Panels are C++, as Dear ImGui is; everything else is C.
 if(TAUT_HAS_VIEWER)
+    set(TAUT_PANELS src/view/gui.cc src/view/fields.cc src/view/panels.cc
+        src/view/panels_physics.cc)
     add_library(taut_view STATIC
         src/view/window.c
-        src/view/gui.cc
-        src/view/gui_panels.cc
-        src/view/screen.c
-        src/view/redraw.c
         src/view/pick.c
-        src/view/stroke.c
-        src/view/settings.c
-        src/view/fields.c
-        src/view/materials.c
-        src/view/spheres.c
-        src/view/folder_list.c
-        src/view/menu.c
-        src/view/panel_physics.c
-        src/view/panel_body.c
-        src/view/panel_solver.c
-        src/view/panel_looks.c
-        src/view/panel_playback.c
-        src/view/panel_plots.c
-        src/view/panel_help.c
-        src/view/panel_dialogue.c
-        src/view/panels.c
-        src/view/mouse.c
-        src/view/leader.c
-        src/view/keys.c
+        src/view/interaction.c
         src/view/drawing.c
-        src/view/journal.c
+        src/view/event_log.c
         src/view/view.c
+        ${TAUT_PANELS}
     )
-    set_source_files_properties(src/view/gui.cc src/view/gui_panels.cc PROPERTIES
+    set_source_files_properties(${TAUT_PANELS} PROPERTIES
         COMPILE_OPTIONS "-Wall;-Wextra;-Wshadow;$<$<BOOL:${TAUT_WERROR}>:-Werror>")
-    target_compile_features(taut_view PRIVATE cxx_std_17)
+    target_compile_features(taut_view PRIVATE cxx_std_20)
     target_include_directories(taut_view PUBLIC src)
     target_link_libraries(taut_view PUBLIC taut_picture PRIVATE taut_flags PkgConfig::EPOXY
         PkgConfig::GLFW PkgConfig::IMGUI ${CMAKE_DL_LIBS})

@@ -1,6 +1,6 @@
 # What `cmake --install` puts where: the program, both libraries, the header, what pkg-config and
-# find_package(taut) need, the scenes and the documentation. Every path in it is relative to the
-# place it is found in, so that the whole can be moved.
+# find_package(taut) need, the scenes, the Python tools and the documentation. Every path in it is
+# relative to the place it is found in, so that the whole can be moved.
 
 include(CMakePackageConfigHelpers)
 
@@ -11,6 +11,9 @@ install(FILES src/taut.h TYPE INCLUDE)
 install(FILES LICENSE TYPE DOC)
 install(DIRECTORY docs/ TYPE DOC)
 install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/taut)
+# What the program runs; the other tools are for its developers.
+install(DIRECTORY tools/taut_report DESTINATION ${CMAKE_INSTALL_DATADIR}/taut/tools
+    PATTERN __pycache__ EXCLUDE)
 if(EXISTS ${PROJECT_SOURCE_DIR}/README.md)
     install(FILES README.md TYPE DOC)
 endif()
@@ -22,6 +25,9 @@ list(JOIN YAML_LDFLAGS " " TAUT_PC_YAML)
 list(JOIN HWLOC_LDFLAGS " " TAUT_PC_HWLOC)
 list(JOIN ZLIB_LDFLAGS " " TAUT_PC_ZLIB)
 set(TAUT_PC_PRIVATE "${TAUT_PC_YAML} ${TAUT_PC_HWLOC} ${TAUT_PC_ZLIB}")
+if(TAUT_USES_OPENMP)
+    string(APPEND TAUT_PC_PRIVATE " ${OpenMP_C_FLAGS}")
+endif()
 configure_file(cmake/taut.pc.in taut.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/taut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

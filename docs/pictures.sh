@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of the scenes again (./dev pictures): docs/pictures.sh [--output DIR] TAUT
+# Renders the pictures of the scenes again (./dev pictures): docs/pictures.sh [--output DIR] TAUT
 # [NAME...], each of scenes/NAME.yaml into DIR/NAME.png (docs/pictures without --output).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,7 +12,7 @@ taut=$1
 shift
 wanted=" $* "
 
-# picture NAME OPTION...: unless others are wanted.
+# picture NAME OPTION...: renders one picture, if it was requested.
 picture() {
     local name=$1
     shift

@@ -5,13 +5,11 @@
 //  - Counts are 64-bit. Nodes are numbered as the body's builder numbers them (docs/scene.md); no
 //    internal reordering ever shows.
 //  - A function that can fail returns a taut_status. What the user can cause is a status, with a
-//  sentence
-//    in the taut_error that was passed (or NULL); what only a bug of the caller can cause is an
-//    assert.
+//    sentence in the taut_error that was passed (or NULL); what only a bug of the caller can cause
+//    is an assert.
 //  - Handles are opaque, made by a ..._create, ..._load or ..._parse function and released by
-//  ..._destroy
-//    (NULL is allowed). Nothing is global: two solvers may run at once in two threads; one solver
-//    may be used by one thread at a time.
+//    ..._destroy (NULL is allowed). Nothing is global: two solvers may run at once in two threads;
+//    one solver may be used by one thread at a time.
 //  - The same scene gives the same bits for every number of threads.
 #ifndef TAUT_H
 #define TAUT_H
@@ -65,8 +63,7 @@ typedef struct taut_allocator {
 // "0.1.0", the version of the library that is linked.
 TAUT_API const char *taut_version(void);
 
-// ---- Scenes
-// ---------------------------------------------------------------------------------------
+// ---- Scenes -------------------------------------------------------------------------------------
 
 typedef struct taut_scene taut_scene;
 
@@ -100,14 +97,28 @@ TAUT_API taut_status taut_scene_parse(const char *text, size_t length, const cha
 
 TAUT_API void taut_scene_destroy(taut_scene *scene);
 
-// ---- Solver
-// ---------------------------------------------------------------------------------------
+// ---- Solver -------------------------------------------------------------------------------------
 
 typedef struct taut_solver taut_solver;
 
+// How springs are stored and computed. All but the reference use the widest instruction set and all
+// threads, and each gives the same bits for every number of threads and instruction set; from one
+// to another forces are summed in another order, so results differ by rounding. Gravity, drag,
+// wind, gas and contacts are computed alike by all of them.
 typedef enum taut_kernel {
-    TAUT_KERNEL_AUTO,      // grid and packed kernels of the widest instruction set, on all threads
-    TAUT_KERNEL_REFERENCE, // the plain serial loops: oracle and baseline
+    // The fastest: springs of bodies on a grid as stencils, those of others packed; with the
+    // integrator xpbd, which solves one after the other, those of others in coloured blocks.
+    TAUT_KERNEL_AUTO,
+    TAUT_KERNEL_REFERENCE, // plain serial loops in the order of the scene: oracle and baseline
+    // Sliced ELLPACK: each node adds up its own springs, so each spring is computed twice and
+    // nothing is scattered. TAUT_ERROR_ARGUMENT with the integrator xpbd.
+    TAUT_KERNEL_PACKED,
+    // As auto, and TAUT_ERROR_ARGUMENT where no body with springs is on a grid.
+    TAUT_KERNEL_GRID,
+    // Graph colouring: each spring is computed once and scattered to both ends. Blocks of one
+    // colour share no node and run at once; inside a block so do groups of springs, which fill
+    // registers.
+    TAUT_KERNEL_COLOURED,
 } taut_kernel;
 
 typedef enum taut_isa {
@@ -118,13 +129,15 @@ typedef enum taut_isa {
 } taut_isa;
 
 typedef struct taut_config {
-    // 0: one for each physical core that this process may use. At most four for each logical
-    // processor, and 16: taut_solver_threads tells how many there are.
+    // 0: as many as OMP_NUM_THREADS or omp_set_num_threads asks for; if neither does, one for each
+    // physical core that this process may use, and fewer for small scenes. At most four for each
+    // logical processor (or 16, if that is more): taut_solver_threads returns how many there are.
     int threads;
     taut_kernel kernel;
-    int no_pin;   // 0: on machines with several memory nodes a team with a thread for each core has
-                  // each of them held to its node while it steps; 1: they may run anywhere
-    taut_isa isa; // which kernels to use; the results are the same bits
+    // 0: on machines with several NUMA nodes a team with a thread for each core has each of them
+    // bound to its node while it steps, unless OMP_PROC_BIND or OMP_PLACES binds them; 1: never.
+    int no_pin;
+    taut_isa isa;                    // which kernels to use; the results are the same bits
     const taut_allocator *allocator; // NULL: aligned_alloc, and mappings for large blocks
 } taut_config;
 
@@ -192,6 +205,101 @@ TAUT_API taut_status taut_solver_critical_step(taut_solver *solver, int want_sha
 TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider,
                                             const double centre[3], const double velocity[3],
                                             taut_error *error);
+
+// ---- Constants that change during a run
+//
+// Between two steps these functions change a constant of the scene and all that follows from it, in
+// place: nothing is built again, and positions, velocities and time stay. The next step, evaluation
+// or critical step is the first with the new value. The run continues to the bit as that of a
+// solver which was created with the value and took over the state.
+//
+// The critical step changes with stiffness, damping, mass, drag, wind, gas and contacts: a given dt
+// stays as it is, and taut_solver_critical_step says whether it is still stable; dt: auto follows.
+// Energies change at once, without work; the energy budget does not explain that.
+//
+// All of them return TAUT_ERROR_ARGUMENT for a value out of range or an index of nothing,
+// TAUT_ERROR_UNSUPPORTED where the change needs another solver (each says when), and
+// TAUT_ERROR_MEMORY; then nothing has changed.
+
+// Springs have materials: of most bodies one for each kind of springs that the scene names
+// (structural, shear, ...), of a network any number, in the order of its first springs.
+TAUT_API size_t taut_solver_material_count(const taut_solver *solver, size_t body);
+
+// The material of a kind of springs by its name in scene files, or -1; of networks always -1.
+TAUT_API ptrdiff_t taut_solver_find_material(const taut_solver *solver, size_t body,
+                                             const char *kind);
+
+// N/m, at least 0, above 0 of oscillators and pendulums; not of law rigid. Unsupported where a body
+// moves by a formula (model: closed_form and the like).
+TAUT_API taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t material,
+                                               double stiffness, taut_error *error);
+
+// N s/m, at least 0; otherwise as the stiffness.
+TAUT_API taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t material,
+                                             double damping, taut_error *error);
+
+// Multiplies the present rest lengths of a material's springs by `factor`, above 0: muscles,
+// growth, shrinkage. Springs that have yielded keep their proportion. Factors of several calls
+// multiply.
+TAUT_API taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body,
+                                                    size_t material, double factor,
+                                                    taut_error *error);
+
+// kg, above 0: every node of the body has this mass from now on. Unsupported where a body moves by
+// a formula.
+TAUT_API taut_status taut_solver_set_node_mass(taut_solver *solver, size_t body, double mass,
+                                               taut_error *error);
+
+// m/s2. Unsupported where an oscillator or a pendulum moves by a formula.
+TAUT_API taut_status taut_solver_set_gravity(taut_solver *solver, const double gravity[3],
+                                             taut_error *error);
+
+// kg/s of each node, at least 0. Unsupported where an oscillator moves by a formula.
+TAUT_API taut_status taut_solver_set_air_drag(taut_solver *solver, double drag, taut_error *error);
+
+typedef struct taut_wind {
+    double velocity[3];   // m/s, without gusts
+    double coefficient;   // of laws node (kg/s) and face (kg/(m2 s)), at least 0
+    double density, drag; // of law quadratic: kg/m3 and C_d, at least 0
+} taut_wind;
+
+// Unsupported where the scene has no wind. Law, `relative` and gusts are the scene's.
+TAUT_API taut_status taut_solver_get_wind(const taut_solver *solver, taut_wind *wind,
+                                          taut_error *error);
+TAUT_API taut_status taut_solver_set_wind(taut_solver *solver, const taut_wind *wind,
+                                          taut_error *error);
+
+typedef struct taut_gas {
+    double amount;     // nRT, J, at least 0
+    double atmosphere; // Pa, at least 0
+    double gamma;      // at least 1; 1: isothermal
+    double inflate;    // the fraction of the amount that is added each step, in (0, 1]
+} taut_gas;
+
+// Unsupported where the body has no gas.
+TAUT_API taut_status taut_solver_get_gas(const taut_solver *solver, size_t body, taut_gas *gas,
+                                         taut_error *error);
+TAUT_API taut_status taut_solver_set_gas(taut_solver *solver, size_t body, const taut_gas *gas,
+                                         taut_error *error);
+
+typedef struct taut_contact {
+    double stiffness;   // N/m, at least 0; of response penalty
+    double friction;    // N s/m, at least 0
+    double absorption;  // N s/m, at least 0; of response penalty
+    double restitution; // in [0, 1]; of response project
+    double keep;        // in [0, 1]; of response project
+} taut_contact;
+
+// Of a collider, by its place in the scene's list of colliders.
+TAUT_API taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
+                                             taut_contact *contact, taut_error *error);
+TAUT_API taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
+                                             const taut_contact *contact, taut_error *error);
+
+// s, above 0. dt: auto is off from now on. A duration that the scene gives stays as it is, and so
+// the number of planned steps changes. What integrators with a memory (verlet, bdf2) know of the
+// step before is of another dt: they start anew from the velocities.
+TAUT_API taut_status taut_solver_set_dt(taut_solver *solver, double dt, taut_error *error);
 
 // A 64-bit hash of all positions and velocities in builder order.
 TAUT_API uint64_t taut_solver_hash(const taut_solver *solver);

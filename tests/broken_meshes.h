@@ -2,7 +2,7 @@
 #ifndef TAUT_TESTS_BROKEN_MESHES_H
 #define TAUT_TESTS_BROKEN_MESHES_H
 
-#include "scene/mesh/mesh_formats.h"
+#include "scene/mesh/mesh_reader.h"
 
 struct broken {
     const char *name;

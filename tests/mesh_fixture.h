@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scene/mesh/mesh_formats.h"
+#include "scene/mesh/mesh_reader.h"
 
 // A file in memory that grows as it is written.
 struct bytes {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "solver/internals.h"
 #include "state/system.h"
 
 static void show_message(void *context, const char *message)
@@ -70,14 +71,14 @@ static vec3 vector_at(const double *values, uint64_t node)
 vec3 place_of(const taut_solver *solver, uint64_t node)
 {
     double values[3];
-    solver->functions->read_nodes(solver->system, node, 1, values, NULL, NULL);
+    solver_read_nodes(solver, node, 1, values, NULL, NULL);
     return vector_at(values, 0);
 }
 
 vec3 velocity_of(const taut_solver *solver, uint64_t node)
 {
     double values[3];
-    solver->functions->read_nodes(solver->system, node, 1, NULL, values, NULL);
+    solver_read_nodes(solver, node, 1, NULL, values, NULL);
     return vector_at(values, 0);
 }
 
@@ -86,36 +87,36 @@ double *all_places(const taut_solver *solver)
     uint64_t count = taut_solver_node_count(solver);
     double *places = calloc((size_t)count * 3, sizeof *places);
     assert_non_null(places);
-    solver->functions->read_nodes(solver->system, 0, count, places, NULL, NULL);
+    solver_read_nodes(solver, 0, count, places, NULL, NULL);
     return places;
 }
 
-static struct moment_view view_of(taut_solver *solver, unsigned wanted)
+static struct snapshot_buffer view_of(taut_solver *solver, unsigned wanted)
 {
-    struct moment_view view;
+    struct snapshot_buffer view;
     taut_error error = {0};
-    if (moment_view_make(solver, wanted, &view, &error) != TAUT_OK)
+    if (snapshot_buffer_make(solver, wanted, &view, &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    moment_view_take(solver, wanted, &view);
+    snapshot_buffer_take(solver, wanted, &view);
     return view;
 }
 
 double *all_forces(taut_solver *solver)
 {
-    struct moment_view view = view_of(solver, WANT_FORCES);
+    struct snapshot_buffer view = view_of(solver, WANT_FORCES);
     size_t bytes = (size_t)view.node_count * 3 * sizeof *view.forces;
     double *forces = malloc(bytes);
     assert_non_null(forces);
     memcpy(forces, view.forces, bytes);
-    moment_view_free(&view);
+    snapshot_buffer_free(&view);
     return forces;
 }
 
 vec3 force_on(taut_solver *solver, uint64_t node)
 {
-    struct moment_view view = view_of(solver, WANT_FORCES);
+    struct snapshot_buffer view = view_of(solver, WANT_FORCES);
     vec3 force = vector_at(view.forces, node);
-    moment_view_free(&view);
+    snapshot_buffer_free(&view);
     return force;
 }
 
@@ -155,26 +156,26 @@ taut_energy energy_of(taut_solver *solver)
 
 struct snapshot_work work_of(taut_solver *solver)
 {
-    struct moment_view view = view_of(solver, WANT_ENERGY);
+    struct snapshot_buffer view = view_of(solver, WANT_ENERGY);
     assert_true(view.snapshot.has_work);
     struct snapshot_work work = view.snapshot.work;
-    moment_view_free(&view);
+    snapshot_buffer_free(&view);
     return work;
 }
 
 // What is put in from outside may bring any energy with it, and is no divergence.
 static struct state *open_state(taut_solver *solver)
 {
-    assert_int_equal(solver->precision, PRECISION_DOUBLE);
-    solver->system->energy_start = 1e200;
-    solver->system->state->forces_current = false;
-    return solver->system->state;
+    assert_int_equal(solver_precision(solver), PRECISION_DOUBLE);
+    solver_system(solver)->energy_start = 1e200;
+    solver_system(solver)->state->forces_current = false;
+    return solver_system(solver)->state;
 }
 
 void put(taut_solver *solver, uint64_t node, vec3 place)
 {
     struct state *s = open_state(solver);
-    node = topology_node_inside(solver->topology, node);
+    node = topology_internal_node(solver_topology(solver), node);
     s->x[node] = place.x;
     s->y[node] = place.y;
     s->z[node] = place.z;
@@ -183,7 +184,7 @@ void put(taut_solver *solver, uint64_t node, vec3 place)
 void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity)
 {
     struct state *s = open_state(solver);
-    node = topology_node_inside(solver->topology, node);
+    node = topology_internal_node(solver_topology(solver), node);
     s->vx[node] = velocity.x;
     s->vy[node] = velocity.y;
     s->vz[node] = velocity.z;
@@ -191,21 +192,22 @@ void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity)
 
 double rest_length_of(const taut_solver *solver, uint64_t spring)
 {
-    const struct system *system = solver->system;
-    assert_int_equal(solver->precision, PRECISION_DOUBLE);
+    const struct system *system = solver_system(solver);
+    assert_int_equal(solver_precision(solver), PRECISION_DOUBLE);
     const double *lengths = system->state->rest_length;
     for (uint64_t i = 0; i < system->constants->springs; i++)
-        if (topology_spring_outside(solver->topology, plan_element(&system->plan->springs, i)) ==
-            spring)
-            return lengths
-                       ? lengths[i]
-                       : topology_spring(solver->topology, plan_element(&system->plan->springs, i))
-                             .rest_length;
-    size_t body = topology_body_of_spring(solver->topology, spring);
+        if (topology_builder_spring(solver_topology(solver),
+                                    plan_element(&system->plan->springs, i)) == spring)
+            return lengths ? lengths[i]
+                           : topology_spring(solver_topology(solver),
+                                             plan_element(&system->plan->springs, i))
+                                 .rest_length;
+    size_t body = topology_body_of_spring(solver_topology(solver), spring);
     const struct plan_grid *grid = plan_grid_of_body(system->plan, body);
-    if (lengths && grid && grid->remembers)
-        return lengths[grid->first_place + spring - solver->topology->bodies[body].first_spring];
-    return topology_spring(solver->topology, spring).rest_length;
+    if (lengths && grid && grid->stateful)
+        return lengths[grid->first_state_index + spring -
+                       solver_topology(solver)->bodies[body].first_spring];
+    return topology_spring(solver_topology(solver), spring).rest_length;
 }
 
 // Knuth's MMIX generator; the low bits are poor, the high ones will do.

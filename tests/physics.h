@@ -7,7 +7,7 @@
 #include "test.h"
 
 #include "base/text.h"
-#include "solver.h"
+#include "solver/solver.h"
 
 #define PI 3.14159265358979323846
 
@@ -39,7 +39,7 @@ taut_solver *solver_from(taut_scene *scene, const struct solver_options *options
 
 // A mass of 1 kg at x = `place` with velocity `speed`, tied to the pinned node 0 at the origin by a
 // spring without length, k = omega^2: x'' = -omega^2 x - damping x' in every direction, with full
-// damping. Node 1. No account of work.
+// damping. Node 1. No energy budget.
 struct oscillator {
     const char *integrator;
     double omega, dt, place, speed, damping;
@@ -71,7 +71,7 @@ void assert_same_hashes(hash_function *hash_of, const void *context);
 
 taut_energy energy_of(taut_solver *solver);
 
-// The account of work up to now.
+// The energy budget up to now.
 struct snapshot_work work_of(taut_solver *solver);
 
 // Puts a node of a double precision solver there; integrators with a memory of the last step do

@@ -63,9 +63,9 @@ struct scenery scenery_of(const char *text)
     taut_error error = {0};
     struct subject_options options = {UINT64_MAX};
     if (subject_make(scenery.solver, &options, &scenery.subject, &error) != TAUT_OK ||
-        subject_store_make(&scenery.subject, true, &scenery.store, &error) != TAUT_OK)
+        frame_storage_make(&scenery.subject, true, &scenery.store, &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    subject_store_take(scenery.solver, &scenery.subject, true, &scenery.store);
+    frame_storage_read(scenery.solver, &scenery.subject, true, &scenery.store);
     render_options_default(&scenery.options);
     scenery_look(&scenery, 0, scenery.subject.flat ? 0 : 20);
     return scenery;
@@ -73,7 +73,7 @@ struct scenery scenery_of(const char *text)
 
 void scenery_free(struct scenery *scenery)
 {
-    subject_store_free(&scenery->store);
+    frame_storage_free(&scenery->store);
     subject_free(&scenery->subject);
     taut_solver_destroy(scenery->solver);
 }
@@ -105,7 +105,7 @@ struct image picture_of(struct scenery *scenery, unsigned layers)
     taut_error error = {0};
     scenery->options.layers = layers;
     if (renderer_set_subject(renderer, &scenery->subject, &error) != TAUT_OK ||
-        renderer_draw(renderer, &scenery->store.moment, &scenery->camera, &scenery->options,
+        renderer_draw(renderer, &scenery->store.frame, &scenery->camera, &scenery->options,
                       canvas_framebuffer(canvas), &error) != TAUT_OK ||
         canvas_read(canvas, &image, &error) != TAUT_OK)
         fail_msg("%s", error.text);

@@ -22,7 +22,7 @@ extern const char chain_text[], cloth_text[], above_text[], ring_text[];
 struct scenery {
     taut_solver *solver;
     struct subject subject;
-    struct subject_store store; // may be changed between pictures
+    struct frame_storage store; // may be changed between pictures
     struct camera camera;       // sees all nodes and spheres
     struct render_options options;
 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/os.h"
 #include "scene/reader.h"
 
 static const double PATIENCE = 120; // s
@@ -125,26 +125,26 @@ struct player_status step(struct player *player, uint64_t steps)
     return status;
 }
 
-const struct player_moment *newest(struct player *player)
+const struct player_frame *newest(struct player *player)
 {
     wait_until(player, UNTIL_PUBLISHED, 0);
     player_refresh(player);
-    return player_moment(player);
+    return player_frame(player);
 }
 
-void assert_same_moment(const struct subject_moment *moment, taut_solver *solver)
+void assert_same_frame(const struct subject_frame *frame, taut_solver *solver)
 {
-    assert_int_equal(moment->step, taut_solver_step_count(solver));
-    assert_true(moment->time == taut_solver_time(solver));
+    assert_int_equal(frame->step, taut_solver_step_count(solver));
+    assert_true(frame->time == taut_solver_time(solver));
     double *places = all_places(solver);
     for (uint64_t i = 0; i < 3 * taut_solver_node_count(solver); i++)
-        if (moment->positions[i] != (float)places[i])
-            fail_msg("step %llu: number %llu is %.9g, not %.9g", (unsigned long long)moment->step,
-                     (unsigned long long)i, (double)moment->positions[i], places[i]);
+        if (frame->positions[i] != (float)places[i])
+            fail_msg("step %llu: number %llu is %.9g, not %.9g", (unsigned long long)frame->step,
+                     (unsigned long long)i, (double)frame->positions[i], places[i]);
     free(places);
 }
 
-double coordinate(const struct player_moment *moment, uint64_t node, int axis)
+double coordinate(const struct player_frame *frame, uint64_t node, int axis)
 {
-    return (double)moment->moment.positions[3 * node + (uint64_t)axis];
+    return (double)frame->frame.positions[3 * node + (uint64_t)axis];
 }

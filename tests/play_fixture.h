@@ -29,14 +29,14 @@ struct player_status wait_for_failure(struct player *player);
 // Does that many single steps, and waits for them.
 struct player_status step(struct player *player, uint64_t steps);
 
-// Waits for the moment of the present step, when paused.
-const struct player_moment *newest(struct player *player);
+// Waits for the frame of the present step, when paused.
+const struct player_frame *newest(struct player *player);
 
-// The moment has the solver's time, step and positions, to the last bit of a float.
-void assert_same_moment(const struct subject_moment *moment, taut_solver *solver);
+// The frame has the solver's time, step and positions, to the last bit of a float.
+void assert_same_frame(const struct subject_frame *frame, taut_solver *solver);
 
-// An axis of a node in a moment.
-double coordinate(const struct player_moment *moment, uint64_t node, int axis);
+// An axis of a node in a frame.
+double coordinate(const struct player_frame *frame, uint64_t node, int axis);
 
 void nap(void);
 

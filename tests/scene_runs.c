@@ -48,7 +48,7 @@ static const struct topology_body *find(const taut_solver *solver, const char *n
     ptrdiff_t body = taut_solver_find_body(solver, name);
     if (body < 0)
         fail_msg("there is no body '%s'", name);
-    return &solver->topology->bodies[body];
+    return &solver_topology(solver)->bodies[body];
 }
 
 static uint64_t node_of(const taut_solver *solver, const char *name, uint64_t node)
@@ -107,19 +107,19 @@ struct extent body_extent(const taut_solver *solver, const char *body)
 
 double greatest_strain(taut_solver *solver)
 {
-    struct moment_view view;
+    struct snapshot_buffer view;
     taut_error error = {0};
-    if (moment_view_make(solver, WANT_STRAINS, &view, &error) != TAUT_OK)
+    if (snapshot_buffer_make(solver, WANT_STRAINS, &view, &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    moment_view_take(solver, WANT_STRAINS, &view);
+    snapshot_buffer_take(solver, WANT_STRAINS, &view);
     double greatest = 0;
     for (uint64_t i = 0; i < view.spring_count; i++) {
-        if (solver->topology->any_breaks && view.broken[i])
+        if (solver_topology(solver)->any_breaks && view.broken[i])
             continue;
         assert_true(isfinite(view.strains[i]));
         greatest = fmax(greatest, view.strains[i]);
     }
-    moment_view_free(&view);
+    snapshot_buffer_free(&view);
     return greatest;
 }
 

@@ -6,7 +6,7 @@
 #include "physics.h"
 
 // A solver of scenes/NAME.yaml. `overrides` ("PATH=VALUE") ends with NULL, or is NULL itself;
-// `options` may be NULL: one thread. No account of work unless it is asked for.
+// `options` may be NULL: one thread. No energy budget unless it is asked for.
 taut_solver *scene_open(const char *name, const char *const *overrides,
                         const struct solver_options *options);
 

@@ -11,7 +11,7 @@ double *random_vector(taut_solver *solver, bool flat, uint64_t seed)
     for (uint64_t i = 0; i < count; i++)
         for (int axis = 0; axis < 3; axis++) {
             double r = next_random(&seed);
-            bool still = topology_is_fixed(solver->topology, i) || (flat && axis == 2);
+            bool still = topology_is_kinematic(solver_topology(solver), i) || (flat && axis == 2);
             p[3 * i + (uint64_t)axis] = still ? 0 : r;
         }
     return p;

@@ -5,6 +5,7 @@
 
 #include "forces/tangent.h"
 #include "integrate/integrate.h"
+#include "solver/internals.h"
 
 struct work {
     struct system *system;
@@ -20,7 +21,7 @@ static void multiply(void *context, const struct worker *worker)
     real k = (real)work->wanted.stiffness, c = (real)work->wanted.damping;
     REAL_NAME(tangent_update)
     (work->tangent, work->wanted.definite ? TANGENT_DEFINITE : TANGENT_EXACT,
-     REAL_NAME(moment_now)(work->system), worker);
+     REAL_NAME(evaluation_now)(work->system), worker);
     if (work->blocks)
         REAL_NAME(tangent_blocks)(work->tangent, k, c, work->blocks, worker);
     else
@@ -57,7 +58,7 @@ void REAL_NAME(tangent_product)(taut_solver *solver, struct product wanted, cons
                                 double *out)
 {
     size_t nodes = (size_t)taut_solver_node_count(solver);
-    struct work work = {.system = solver->system, .wanted = wanted};
+    struct work work = {.system = solver_system(solver), .wanted = wanted};
     taut_error error = {0};
     if (REAL_NAME(tangent_make)(work.system, &work.tangent, &error) != TAUT_OK)
         fail_msg("%s", error.text);

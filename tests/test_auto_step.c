@@ -1,5 +1,6 @@
 // dt: auto, which follows the guaranteed bound of the largest stable step as the state changes.
 #include "physics.h"
+#include "solver/internals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,16 +22,16 @@ static void test_auto_step_follows_the_state(void **state)
         taut_solver *solver = solver_of("precision: double\n" PULLED, names[i], 500.0);
         double before = taut_solver_dt(solver);
         uint64_t planned = taut_solver_steps_planned(solver);
-        assert_near(before, 0.8 * integrator_limit(solver->integrator) / sqrt(200), 1e-14);
+        assert_near(before, 0.8 * integrator_limit(solver_integrator(solver)) / sqrt(200), 1e-14);
         advance(solver, 10);
         put(solver, 1, vec3_make(0, 3, 0)); // the second spring breaks
         advance(solver, 1100);
         double after = taut_solver_dt(solver);
         assert_true(after > 1.2 * before);
-        assert_int_equal(solver->dt_rule.changes, 1);
+        assert_int_equal(solver_dt_rule(solver)->changes, 1);
         assert_true(taut_solver_steps_planned(solver) < planned);
-        double time = (double)solver->dt_rule.since_step * before +
-                      (double)(1110 - solver->dt_rule.since_step) * after;
+        double time = (double)solver_dt_rule(solver)->since_step * before +
+                      (double)(1110 - solver_dt_rule(solver)->since_step) * after;
         assert_near(taut_solver_time(solver), time, 1e-9);
         uint64_t left = taut_solver_steps_planned(solver) - taut_solver_step_count(solver);
         advance(solver, left);
@@ -48,7 +49,7 @@ struct change {
 static void change_dt(void *context, const struct worker *worker)
 {
     const struct change *it = context;
-    it->solver->functions->change_dt(it->solver->system, it->dt, worker);
+    solver_change_dt(it->solver, it->dt, worker);
 }
 
 // Changing dt is no kick: on a plain oscillator, whose dt is changed by hand, energy stays.

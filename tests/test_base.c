@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/os.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"

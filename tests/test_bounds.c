@@ -65,7 +65,7 @@ static void test_uneven_bodies(void **state)
 }
 
 // Of ropes and cloths with each node linked to each: the usual bound is nearly twice too stiff.
-static void test_crowds(void **state)
+static void test_cliques(void **state)
 {
     (void)state;
     assert_bounded("{name: all, type: rope, links: all, from: [0,0,0], to: [0.95,0,0], nodes: 20,\n"
@@ -131,7 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uneven_bodies),
-        cmocka_unit_test(test_crowds),
+        cmocka_unit_test(test_cliques),
         cmocka_unit_test(test_gas),
         cmocka_unit_test(test_gas_counts),
     };

@@ -60,8 +60,8 @@ static void test_files_with_all_columns_in_another_order(void **state)
     assert_velocity(body, 0, 1, 2, 3);
     assert_velocity(body, 1, 0, 0, 0);
     assert_velocity(body, 2, -1e-3, 0, 0);
-    assert_int_equal(body->fixed[0], 0);
-    assert_int_equal(body->fixed[1], 1);
+    assert_int_equal(body->kinematic[0], 0);
+    assert_int_equal(body->kinematic[1], 1);
     assert_int_equal(body->springs[0][0], 0);
     assert_int_equal(body->springs[0][1], 1);
     assert_true(body->rest_lengths[0] == 0.5);

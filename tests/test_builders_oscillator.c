@@ -44,8 +44,8 @@ static void test_oscillator_on_a_spring(void **state)
     assert_int_equal(body->node_count, 2);
     assert_int_equal(body->spring_count, 1);
     assert_int_equal(body->motion_count, 0);
-    assert_int_equal(body->fixed[0], 1);
-    assert_int_equal(body->fixed[1], 0);
+    assert_int_equal(body->kinematic[0], 1);
+    assert_int_equal(body->kinematic[1], 0);
     assert_true(body->masses[1] == 2.0);
     assert_place(body, 0, 1, 2, 3);
     assert_place(body, 1, 1, 2 - equilibrium - displacement, 3);
@@ -67,7 +67,7 @@ static void test_oscillator_in_closed_form(void **state)
     const struct body *body = fixture_build(&fixture);
     double equilibrium = 0.8 + 2 * 9.81 / 50;
     assert_int_equal(body->spring_count, 0);
-    assert_int_equal(body->fixed[1], 1);
+    assert_int_equal(body->kinematic[1], 1);
     assert_int_equal(body->motion_count, 1);
     const struct motion *motion = &body->motions[0];
     assert_int_equal(motion->type, MOTION_OSCILLATOR);
@@ -212,8 +212,8 @@ static void test_pendulum_on_a_spring(void **state)
     // Of the direction (2, 5, 0) the part across gravity counts: +x.
     assert_int_equal(body->spring_count, 1);
     assert_int_equal(body->motion_count, 0);
-    assert_int_equal(body->fixed[0], 1);
-    assert_int_equal(body->fixed[1], 0);
+    assert_int_equal(body->kinematic[0], 1);
+    assert_int_equal(body->kinematic[1], 0);
     assert_place(body, 0, 1, 2, 3);
     assert_place(body, 1, 1 + 0.5 * sqrt(0.75), 1.75, 3);
     assert_velocity(body, 1, 0, 0, 0);
@@ -246,7 +246,7 @@ static void test_pendulum_by_its_equation_and_its_closed_form(void **state)
         assert_near(motion->amplitude, PI / 3, 1e-15);
         assert_near(motion->omega, 3, 1e-15);
         assert_near(motion->length, 0.5, 0);
-        assert_int_equal(body->fixed[1], 1);
+        assert_int_equal(body->kinematic[1], 1);
         double out = 0.5 * sqrt(0.75);
         assert_place(body, 1, -2 - 5 * across * out, 1 + 2 * across * out, 3.25);
         fixture_reset(&fixture);

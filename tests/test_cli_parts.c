@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/human.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/schedule.h"
 
 static char *finish(struct json *json, char **text)
@@ -121,12 +121,31 @@ static void sizes_have_three_digits_and_a_unit(void **state)
     assert_string_equal(human_remaining(NAN).text, "?");
 }
 
+// A solver of one oscillator; its dt and its number of steps are all that a schedule reads of it.
+static taut_solver *solver_with(double dt, uint64_t steps)
+{
+    char text[256];
+    int length =
+        snprintf(text, sizeof text,
+                 "simulation: {dt: %.17g, steps: %llu}\n"
+                 "bodies: [{name: o, type: oscillator, mass: 1, stiffness: 1, amplitude: 1}]\n",
+                 dt, (unsigned long long)steps);
+    taut_scene *scene = NULL;
+    taut_solver *solver = NULL;
+    taut_error error = {0};
+    if (taut_scene_parse(text, (size_t)length, "schedule", NULL, &scene, &error) != TAUT_OK ||
+        taut_solver_create(scene, NULL, &solver, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    taut_scene_destroy(scene);
+    return solver;
+}
+
 // All frames after t = 0, in a list of numbers.
 static char *frames(const struct scene_output *output, double dt, uint64_t steps)
 {
     taut_scene scene = {.output = *output};
-    taut_solver solver = {.dt = dt, .steps_planned = steps};
-    struct schedule schedule = schedule_make(&scene, &solver);
+    taut_solver *solver = solver_with(dt, steps);
+    struct schedule schedule = schedule_make(&scene, solver);
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -139,6 +158,7 @@ static char *frames(const struct scene_output *output, double dt, uint64_t steps
         step = next;
     }
     assert_int_equal(fclose(out), 0);
+    taut_solver_destroy(solver);
     return text;
 }
 
@@ -172,17 +192,19 @@ static void frames_do_not_drift(void **state)
 {
     (void)state;
     taut_scene scene = {.output = {.has_every = true, .every = 0.02}};
-    taut_solver solver = {.dt = 0.0003, .steps_planned = 10000000};
-    struct schedule schedule = schedule_make(&scene, &solver);
+    const double dt = 0.0003;
+    const uint64_t planned = 10000000;
+    taut_solver *solver = solver_with(dt, planned);
+    struct schedule schedule = schedule_make(&scene, solver);
     uint64_t step = 0, frame = 0;
-    while (step < solver.steps_planned) {
+    while (step < planned) {
         step = schedule_next_frame(&schedule, step);
         frame++;
-        if (step < solver.steps_planned)
-            assert_true(fabs((double)step * solver.dt - (double)frame * 0.02) <=
-                        0.5001 * solver.dt);
+        if (step < planned)
+            assert_true(fabs((double)step * dt - (double)frame * 0.02) <= 0.5001 * dt);
     }
     assert_int_equal(frame, 150000);
+    taut_solver_destroy(solver);
 }
 
 static void without_a_wish_there_are_about_a_hundred_frames(void **state)
@@ -206,15 +228,16 @@ static void probes_are_due_at_their_own_multiples(void **state)
     (void)state;
     struct scene_probe probes[] = {{.every_steps = 6}, {.every_steps = 4}};
     taut_scene scene = {.output = {.probes = probes, .probe_count = 2}};
-    taut_solver solver = {.dt = 0.1, .steps_planned = 100};
-    struct schedule schedule = schedule_make(&scene, &solver);
+    taut_solver *solver = solver_with(0.1, 100);
+    struct schedule schedule = schedule_make(&scene, solver);
     assert_int_equal(schedule_next_probe(&schedule, 0), 4);
     assert_int_equal(schedule_next_probe(&schedule, 4), 6);
     assert_int_equal(schedule_next_probe(&schedule, 6), 8);
     assert_int_equal(schedule_next_probe(&schedule, 8), 12);
     scene.output.probe_count = 0;
-    schedule = schedule_make(&scene, &solver);
+    schedule = schedule_make(&scene, solver);
     assert_true(schedule_next_probe(&schedule, 0) == UINT64_MAX);
+    taut_solver_destroy(solver);
 }
 
 int main(void)

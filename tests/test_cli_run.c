@@ -394,6 +394,41 @@ static void unsolved_implicit_steps_are_told_of_once(void **state)
     outcome_free(&outcome);
 }
 
+// A string that is slack at the start, and so stable at every dt, is taut at the end of the first
+// step; the computed step is 2 / omega.
+static void a_dt_that_became_too_long_is_told_of(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    fixture_write(
+        "taut.yaml",
+        "simulation: {integrator: symplectic_euler, dt: 0.02, steps: 1}\n"
+        "precision: double\n"
+        "bodies: [{name: string, type: network, nodes: [[0,0,0],[0,-0.99,0]], pins: [0],\n"
+        "  node_mass: [1,1], velocities: [[0,0,0],[0,-1,0]],\n"
+        "  springs: [[0,1,{stiffness: 10506, rest_length: 1, law: tension_only}]]}]\n");
+    struct outcome outcome = cli_expect(0, "taut run --json --no-output taut.yaml");
+    cli_assert_json(outcome.out, "e = d['dt_exceeds']\n"
+                                 "assert e['exact'] and (e['body'], e['node']) == ('string', 1)\n"
+                                 "assert abs(e['critical_step'] * 10506 ** 0.5 / 2 - 1) < 1e-3");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --no-output taut.yaml");
+    assert_says(outcome.out, "warning    dt is 1.02 times the largest stable step at the end");
+    outcome_free(&outcome);
+    static const char *const passing[] = {
+        "taut run --json --no-output --set simulation.dt=0.019 taut.yaml",
+        "taut run --json --no-output --set simulation.integrator=xpbd taut.yaml",
+        "taut run --json --no-output --set simulation.integrator=implicit_euler taut.yaml",
+        "taut run --json --no-output hanging.yaml"};
+    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
+        outcome = cli_expect(0, passing[i]);
+        cli_assert_json(outcome.out, "assert d['dt_exceeds'] is None");
+        outcome_free(&outcome);
+    }
+}
+
 static void the_reference_kernel_agrees(void **state)
 {
     (void)state;
@@ -550,6 +585,7 @@ int main(void)
         cmocka_unit_test(state_has_a_row_for_every_node),
         cmocka_unit_test(implicit_steps_tell_how_they_were_solved),
         cmocka_unit_test(unsolved_implicit_steps_are_told_of_once),
+        cmocka_unit_test(a_dt_that_became_too_long_is_told_of),
         cmocka_unit_test(the_reference_kernel_agrees),
         cmocka_unit_test(progress_is_one_live_line_on_a_terminal),
     };

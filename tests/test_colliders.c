@@ -2,6 +2,7 @@
 #include "physics.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // One node of 2 kg, without springs, before the colliders given.
@@ -377,23 +378,231 @@ static void test_no_gain_in_a_long_run(void **state)
     }
 }
 
+// Integrators whose steps know of the contacts.
+static const char *const implicit_ones[] = {"implicit_euler", "implicit_midpoint", "bdf2", "xpbd"};
+enum { IMPLICIT_ONES = sizeof implicit_ones / sizeof implicit_ones[0] };
+
+struct dropped {
+    const char *integrator, *precision, *colliders;
+    double omega_h; // of the fastest vibration
+};
+
+static const char *const floors[] = {
+    "{type: plane, response: project}", "{type: plane, response: project, normal: [0.2,1,0]}",
+    "{type: plane, response: project, restitution: 0.5}, {type: sphere, center: [0.4,0,0.3],\n"
+    "  radius: 0.2, response: project, friction: 0.1}"};
+enum { FLOORS = sizeof floors / sizeof floors[0] };
+
+// Its fastest vibration has omega^2 of about 12 k / m, m being 1/64 kg.
+static taut_solver *solver_of_dropped(const struct dropped *it,
+                                      const struct solver_options *options)
+{
+    const double dt = 0.01, k = it->omega_h * it->omega_h / (dt * dt) / 64 / 12;
+    const bool small_steps = strcmp(it->integrator, "xpbd") == 0;
+    return solver_from(
+        scene_of("precision: %s\nsimulation: {integrator: %s, dt: %g, steps: 1%s}\n"
+                 "environment: {gravity: [0,-9.81,0]}\n"
+                 "bodies: [{name: j, type: lattice, origin: [0,0.3,0], nodes: [4,4,4],\n"
+                 "  spacing: 0.1, mass: 1, velocity: [1,0,0.3], springs: {k1: {stiffness: %g},\n"
+                 "  k2: {stiffness: %g}, k3: {stiffness: %g}}}]\ncolliders: [%s]\n",
+                 it->precision, it->integrator, dt, small_steps ? ", substeps: 1" : "", k, k, k,
+                 it->colliders),
+        options);
+}
+
+// A body without damping that is dropped never has more energy than at the start, however stiff it
+// is; and it does not get under the floor.
+static void test_no_gain_of_implicit_steps(void **state)
+{
+    (void)state;
+    static const double omega_h[] = {0.1, 1, 2.6, 10, 30};
+    for (int i = 0; i < IMPLICIT_ONES; i++)
+        for (int f = 0; f < FLOORS; f++)
+            for (int k = 0; k < 5; k++) {
+                const struct dropped it = {implicit_ones[i], "double", floors[f], omega_h[k]};
+                taut_solver *solver = solver_of_dropped(&it, NULL);
+                const double start = energy_of(solver).total;
+                double most = start;
+                for (int step = 0; step < 400; step++) {
+                    advance(solver, 1);
+                    most = fmax(most, energy_of(solver).total);
+                }
+                if (!(most <= (1 + 1e-5) * start))
+                    fail_msg("%s, omega h = %g, floor %d: %g J of %g", it.integrator, it.omega_h, f,
+                             most, start);
+                const vec3 n =
+                    f == 1 ? vec3_scale(1 / sqrt(1.04), vec3_make(0.2, 1, 0)) : vec3_make(0, 1, 0);
+                for (uint64_t node = 0; node < 64; node++)
+                    assert_true(vec3_dot(place_of(solver, node), n) > -1e-12);
+                taut_solver_destroy(solver);
+            }
+}
+
+static uint64_t hash_of_dropped(const void *context, const struct solver_options *options)
+{
+    taut_solver *solver = solver_of_dropped(context, options);
+    advance(solver, 40);
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_same_bits_of_implicit_contacts(void **state)
+{
+    (void)state;
+    for (int i = 0; i < IMPLICIT_ONES; i++)
+        for (int precision = 0; precision < 2; precision++) {
+            const struct dropped it = {implicit_ones[i], precision ? "double" : "single", floors[2],
+                                       5};
+            assert_same_hashes(hash_of_dropped, &it);
+        }
+}
+
+// What a contact within an implicit step takes is what the node had: m v^2 / 2 at an impact, which
+// lies anywhere in the step.
+static void test_projection_in_implicit_steps_is_budgeted(void **state)
+{
+    (void)state;
+    static const double heights[] = {0.1, 0.105, 0.119};
+    for (int i = 0; i < IMPLICIT_ONES; i++)
+        for (int k = 0; k < 3; k++) {
+            taut_solver *solver = solver_of(
+                "precision: double\nsimulation: {integrator: %s, dt: 0.01, steps: 1%s}\n"
+                "bodies: [{name: b, type: network, nodes: [[0,%g,0]], node_mass: [2],\n"
+                "  velocities: [[1,-2,0]], springs: []}]\n"
+                "colliders: [{type: plane, response: project}]\n",
+                implicit_ones[i], i == IMPLICIT_ONES - 1 ? ", substeps: 1" : "", heights[k]);
+            energy_of(solver);
+            advance(solver, 20);
+            assert_vector_near(velocity_of(solver, 0), vec3_make(1, 0, 0), 1e-12);
+            assert_near(place_of(solver, 0).y, 0, 1e-15);
+            assert_near(work_of(solver).projection, 0.5 * 2 * 2 * 2, 1e-12);
+            taut_solver_destroy(solver);
+        }
+}
+
+// What the energy has changed by and the energy budget does not show.
+static double residual_of(taut_solver *solver, double start)
+{
+    const double change = energy_of(solver).total - start;
+    const struct snapshot_work work = work_of(solver);
+    return change + work.friction + work.damping + work.projection - work.drives;
+}
+
+// An impact of a body on springs is inelastic, and the budget shows what it takes: when the step of
+// the first impact and the next one are over, the residual is no greater than in the air, but for
+// the tolerance of the linear systems. The projection never gives energy.
+static void test_impact_of_a_body_is_budgeted(void **state)
+{
+    (void)state;
+    static const double omega_h[] = {0.1, 1, 2.6, 10, 30};
+    for (int i = 0; i < IMPLICIT_ONES; i++)
+        for (int f = 0; f < 2; f++)
+            for (int k = 0; k < 5; k++) {
+                const struct dropped it = {implicit_ones[i], "double", floors[f], omega_h[k]};
+                const struct dropped in_air = {implicit_ones[i], "double", "", omega_h[k]};
+                taut_solver *solver = solver_of_dropped(&it, NULL);
+                taut_solver *flying = solver_of_dropped(&in_air, NULL);
+                const double start = energy_of(solver).total, rounding = 1e-6 * start;
+                energy_of(flying);
+                double taken = 0;
+                for (int step = 0, impact = 0; step < 400; step++) {
+                    advance(solver, 1);
+                    energy_of(solver);
+                    const double before = taken;
+                    taken = work_of(solver).projection;
+                    if (!(taken >= before - rounding))
+                        fail_msg("%s, omega h = %g, floor %d: projection gives %g J", it.integrator,
+                                 it.omega_h, f, before - taken);
+                    if (taken > 0 && impact == 0)
+                        impact = step;
+                    if (impact == 0 || step > impact + 1)
+                        continue;
+                    advance(flying, (uint64_t)(step + 1) - taut_solver_step_count(flying));
+                    const double left = residual_of(solver, start);
+                    const double in_flight = residual_of(flying, start);
+                    if (!(fabs(left) <= fabs(in_flight) + rounding))
+                        fail_msg("%s, omega h = %g, floor %d: %g J are left, %g in the air",
+                                 it.integrator, it.omega_h, f, left, in_flight);
+                }
+                assert_true(taken > 0.1 * start);
+                taut_solver_destroy(flying);
+                taut_solver_destroy(solver);
+            }
+}
+
+// The midpoint method damps nothing, so all that a fall and the bounces after it take is shown.
+static void test_budget_of_bounces_closes(void **state)
+{
+    (void)state;
+    for (int restitution = 0; restitution < 2; restitution++) {
+        taut_solver *solver = solver_of(
+            "precision: double\nsimulation: {integrator: implicit_midpoint, dt: 0.001, steps: 1}\n"
+            "environment: {gravity: [0,-9.81,0]}\n"
+            "bodies: [{name: j, type: lattice, origin: [0,0.3,0], nodes: [4,4,4], spacing: 0.1,\n"
+            "  mass: 1, springs: {k1: {stiffness: 300}, k2: {stiffness: 300},\n"
+            "  k3: {stiffness: 300}}}]\n"
+            "colliders: [{type: plane, response: project, restitution: %d}]\n",
+            restitution);
+        const double start = energy_of(solver).total;
+        advance(solver, 2000);
+        const double left = residual_of(solver, start);
+        assert_true(work_of(solver).projection > 0.3 * start);
+        if (!(fabs(left) < 3e-3))
+            fail_msg("restitution %d: %g J are left of %g", restitution, left, start);
+        taut_solver_destroy(solver);
+    }
+}
+
 // A sphere that pushes a body along does the work of a drive.
 static void test_moving_sphere_projects(void **state)
 {
     (void)state;
-    taut_solver *solver = solver_of(HEADER(
-        "velocity_verlet",
-        "0.001") "bodies: [{name: b, type: network, nodes: [[0,0,0]], node_mass: [2], springs: "
-                 "[]}]\n"
-                 "colliders: [{type: sphere, center: [-1,0,0], radius: 0.5, response: project,\n"
-                 "  velocity: [3,0,0]}]\n");
-    energy_of(solver);
-    advance(solver, 1000);
-    assert_vector_near(velocity_of(solver, 0), vec3_make(3, 0, 0), 1e-12);
-    assert_near(place_of(solver, 0).x, 2.5, 1e-12);
-    assert_near(work_of(solver).drives, 2 * 3 * 3, 1e-12); // m v^2: half of it is lost
-    assert_near(work_of(solver).projection, 0.5 * 2 * 3 * 3, 1e-12);
-    taut_solver_destroy(solver);
+    static const char *const pushed[] = {"velocity_verlet", "implicit_euler", "implicit_midpoint",
+                                         "bdf2", "xpbd"};
+    for (int i = 0; i < 5; i++) {
+        taut_solver *solver = solver_of(
+            "precision: double\nsimulation: {integrator: %s, dt: 0.001, steps: 1%s}\n"
+            "bodies: [{name: b, type: network, nodes: [[0,0,0]], node_mass: [2], springs: []}]\n"
+            "colliders: [{type: sphere, center: [-1,0,0], radius: 0.5, response: project,\n"
+            "  velocity: [3,0,0]}]\n",
+            pushed[i], i == 4 ? ", substeps: 1" : "");
+        energy_of(solver);
+        advance(solver, 1000);
+        assert_vector_near(velocity_of(solver, 0), vec3_make(3, 0, 0), 1e-12);
+        assert_near(place_of(solver, 0).x, 2.5, 1e-12);
+        assert_near(work_of(solver).drives, 2 * 3 * 3, 1e-10); // m v^2: half of it is lost
+        assert_near(work_of(solver).projection, 0.5 * 2 * 3 * 3, 1e-10);
+        taut_solver_destroy(solver);
+    }
+}
+
+// A plane through 0 leaves a node coordinates far smaller than those that an implicit step computed
+// with: the contact is found all the same, and a ball bounces to restitution^2 of its height.
+static void test_bounce_on_a_plane_through_zero(void **state)
+{
+    (void)state;
+    static const char *const solved[] = {"implicit_euler", "implicit_midpoint", "bdf2", "xpbd"};
+    static const char *const steps[] = {"0.001", "0.0017", "0.0031", "0.004", "0.005"};
+    static const char *const heights[] = {"0.4", "0.77", "1", "1.3", "1.9"};
+    for (size_t i = 0; i < 4; i++)
+        for (size_t s = 0; s < 5; s++)
+            for (size_t h = 0; h < 5; h++) {
+                taut_solver *solver = solver_of(
+                    "precision: double\n"
+                    "simulation: {integrator: %s, dt: %s, steps: 1}\n"
+                    "environment: {gravity: [0,-9.81,0]}\n"
+                    "bodies: [{name: b, type: network, nodes: [[0,%s,0]], node_mass: 1}]\n"
+                    "colliders: [{type: plane, response: project, restitution: 0.7}]\n",
+                    solved[i], steps[s], heights[h]);
+                const double height = strtod(heights[h], NULL), dt = strtod(steps[s], NULL);
+                const double fall = sqrt(2 * height / 9.81);
+                advance(solver, (uint64_t)((fall + 0.7 * fall) / dt)); // near the top
+                const double v = velocity_of(solver, 0).y;
+                const double top = place_of(solver, 0).y + v * v / (2 * 9.81);
+                assert_near(top / (0.49 * height), 1, 0.02);
+                taut_solver_destroy(solver);
+            }
 }
 
 // Pinned nodes inside a collider stay.
@@ -428,7 +637,13 @@ int main(void)
         cmocka_unit_test(test_sliding_distance),
         cmocka_unit_test(test_restitution),
         cmocka_unit_test(test_no_gain_in_a_long_run),
+        cmocka_unit_test(test_no_gain_of_implicit_steps),
+        cmocka_unit_test(test_same_bits_of_implicit_contacts),
+        cmocka_unit_test(test_projection_in_implicit_steps_is_budgeted),
+        cmocka_unit_test(test_impact_of_a_body_is_budgeted),
+        cmocka_unit_test(test_budget_of_bounces_closes),
         cmocka_unit_test(test_moving_sphere_projects),
+        cmocka_unit_test(test_bounce_on_a_plane_through_zero),
         cmocka_unit_test(test_pinned_nodes_are_not_projected),
     };
     return cmocka_run_group_tests_name("colliders", tests, NULL, NULL);

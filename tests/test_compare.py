@@ -1,8 +1,7 @@
-#!/usr/bin/python3
-"""bench/compare.py on made-up results: it finds a real change, does not cry on noise, computes the
+#!/usr/bin/python3 -B
+"""tools/compare.py on made-up results: it finds a real change, does not cry on noise, computes the
 p values that are in books, and fails when it should."""
 import contextlib
-import importlib.util
 import io
 import json
 import os
@@ -10,20 +9,15 @@ import random
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-
-sys.dont_write_bytecode = True
-spec = importlib.util.spec_from_file_location("compare", os.path.join(HERE, "../bench/compare.py"))
-compare = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(compare)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tools"))
+import compare  # pylint: disable=wrong-import-position
 
 
 def taut_result(rows):
-    """{(scene, isa, threads): speeds} as `taut bench --json` writes it."""
-    return {"benchmark": "taut bench", "results": [
-        {"scene": scene, "kernel": "grid" if isa else "reference", "isa": isa, "threads": threads,
-         "spring_updates_per_second": {"best": max(speeds), "repetitions": speeds}}
-        for (scene, isa, threads), speeds in rows.items()]}
+    """{(scene, isa, threads): speeds} as `taut-bench --json` writes it."""
+    return google_result({f"step/{scene}/symplectic_euler/single/{isa}/threads:{threads}":
+                          [1e9 / speed if speed else 0 for speed in speeds]
+                          for (scene, isa, threads), speeds in rows.items()})
 
 
 def google_result(rows):
@@ -32,6 +26,8 @@ def google_result(rows):
                    "time_unit": "ms"} for name, times in rows.items() for time in times]
     benchmarks += [{"name": name + "_mean", "run_name": name, "run_type": "aggregate",
                     "real_time": 1e9, "time_unit": "ms"} for name in rows]
+    benchmarks.append({"name": "bad", "run_name": "bad", "run_type": "iteration", "real_time": 0,
+                       "time_unit": "ms", "error_occurred": True, "error_message": "interrupted"})
     return {"context": {}, "benchmarks": benchmarks}
 
 
@@ -84,7 +80,7 @@ def a_real_change_is_found(folder):
     assert code == 0, said
     lines = said.splitlines()
     assert all(("cloth" in line) == line.endswith("slower") for line in lines
-               if " x1 " in line), said
+               if "threads:1 " in line), said
     assert sum(line.endswith("slower") for line in lines) == 3, said
     code, said = run(folder, before, taut_result(scene_rows(rng, 1.3)))
     assert sum(line.endswith("faster") for line in said.splitlines()) == 3, said
@@ -110,7 +106,7 @@ def the_gate_fails_when_it_should(folder):
     assert run(folder, before, taut_result(scene_rows(rng, 1.3)), "--fail-below", "0.9")[0] == 0
     code, said = run(folder, before, taut_result(scene_rows(rng, kinds=("base", "v3"))),
                      "--fail-below", "0.5")
-    assert code == 1 and "cloth v4 x1 was not measured" in said, said
+    assert code == 1 and "cloth/symplectic_euler/single/v4/threads:1 was not measured" in said, said
     few = {("cloth", "v4", 1): [1.0, 1.1]}, {("cloth", "v4", 1): [0.5, 0.6]}
     code, said = run(folder, taut_result(few[0]), taut_result(few[1]), "--fail-below", "0.9")
     assert code == 0 and "may be chance" in said and "too few" in said, said
@@ -128,12 +124,15 @@ def google_results_are_read(folder):
 
 def bad_files_are_refused(folder):
     good = taut_result({("cloth", "v4", 1): [1.0, 2.0]})
-    for bad in ("{", "[]", '{"results": 3}', json.dumps(taut_result({("rope", "v4", 1): [1.0]})),
+    for bad in ("{", "[]", '{"benchmarks": 3}', json.dumps(taut_result({("rope", "v4", 1): [1.0]})),
                 json.dumps(taut_result({("cloth", "v4", 1): [0.0]}))):
         code, said = run(folder, good, bad)
         assert code == 2 and "compare.py: " in said, (bad, code, said)
+    # A file of the time before taut-bench.
+    code, said = run(folder, good, '{"benchmark": "taut bench", "results": []}')
+    assert code == 2 and "benchmark_results.py convert" in said, said
     assert run(folder, good, good, "--rounds", "1")[0] == 2
-    assert run(folder, good, good, "--", "--seconds", "1")[0] == 2
+    assert run(folder, good, good, "--", "--full")[0] == 2
 
 
 def builds_are_run_in_turns(folder):
@@ -147,12 +146,12 @@ def builds_are_run_in_turns(folder):
         os.chmod(programs[-1], 0o755)
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
-        code = compare.main(["--builds", *programs, "--rounds", "6", "--", "--seconds", "1"])
+        code = compare.main(["--builds", *programs, "--rounds", "6", "--", "--full", "rope"])
     assert code == 0 and "2.000x" in said.getvalue() and "faster" in said.getvalue()
     with open(log, encoding="utf-8") as file:
         calls = file.read().splitlines()
     assert [call.split()[0] for call in calls] == ["slow", "fast", "fast", "slow"] * 3, calls
-    assert all(call.split()[1:] == ["bench", "--json", "--quiet", "--seconds", "1"]
+    assert all(call.split()[1:] == ["--json", "--full", "rope"]
                for call in calls), calls
     with contextlib.redirect_stderr(io.StringIO()):
         assert compare.main(["--builds", programs[0], "/bin/false"]) == 2

@@ -1,6 +1,7 @@
 // The largest stable step: the guaranteed bound, and the sharp value against ARPACK on the same
 // matrix.
 #include "physics.h"
+#include "solver/internals.h"
 
 #include <arpack/arpack.h>
 #include <math.h>
@@ -26,21 +27,21 @@ struct dense {
 // M^-1/2 K M^-1/2 with k (n n' + (1 - L0 / L) (I - n n')) of each spring; rows of fixed nodes 0.
 static struct dense dense_of(const taut_solver *solver)
 {
-    const struct topology *topology = solver->topology;
+    const struct topology *topology = solver_topology(solver);
     struct dense matrix = {.size = 3 * (size_t)topology->node_count};
     matrix.values = calloc(matrix.size * matrix.size, sizeof *matrix.values);
     assert_non_null(matrix.values);
     for (uint64_t s = 0; s < topology->spring_count; s++) {
         struct spring_run spring = topology_spring(topology, s);
         const uint64_t nodes[2] = {spring.a, spring.b};
-        vec3 d = vec3_subtract(place_of(solver, topology_node_outside(topology, spring.a)),
-                               place_of(solver, topology_node_outside(topology, spring.b)));
+        vec3 d = vec3_subtract(place_of(solver, topology_builder_node(topology, spring.a)),
+                               place_of(solver, topology_builder_node(topology, spring.b)));
         double length = vec3_length(d), k = topology->materials[spring.material].stiffness;
         double n[3] = {d.x / length, d.y / length, d.z / length};
         double across = 1 - spring.rest_length / length;
         for (int e = 0; e < 4; e++) {
             uint64_t p = nodes[e / 2], q = nodes[e % 2];
-            if (topology_is_fixed(topology, p) || topology_is_fixed(topology, q))
+            if (topology_is_kinematic(topology, p) || topology_is_kinematic(topology, q))
                 continue;
             double scale = k / sqrt(topology_mass(topology, p) * topology_mass(topology, q));
             for (int i = 0; i < 3; i++)
@@ -227,7 +228,7 @@ struct question {
 static void ask(void *context, const struct worker *worker)
 {
     struct question *it = context;
-    double told = it->solver->functions->critical_up_to(it->solver->system, it->most, worker);
+    double told = solver_critical_up_to(it->solver, it->most, worker);
     if (worker->index == 0)
         it->told = told;
 }

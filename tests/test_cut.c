@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver_live.h"
+#include "solver/solver.h"
 
 static struct solver_cuts cuts_of(const taut_solver *whole)
 {
@@ -114,7 +114,8 @@ static void test_faces(void **state)
     taut_solver *one = cut_solver(scene_of("%s", scene), &cuts, NULL);
     assert_true(vec3_length(vec3_subtract(force_on(one, 0), force_on(whole, 0))) > 1e-3);
     assert_vector_near(force_on(one, 15), force_on(whole, 15), 1e-12);
-    assert_true(!one->topology->bodies[1].pressure.present && !one->topology->bodies[1].closed);
+    assert_true(!solver_topology(one)->bodies[1].pressure.present &&
+                !solver_topology(one)->bodies[1].closed);
     taut_solver_destroy(whole);
     taut_solver_destroy(none);
     taut_solver_destroy(one);
@@ -139,9 +140,9 @@ static void test_torn_off(void **state)
             continue;
         taut_solver *whole = solver_of(scene, name);
         struct solver_cuts cuts = cuts_of(whole);
-        struct moment_view lists;
+        struct snapshot_buffer lists;
         taut_error error = {0};
-        assert_int_equal(moment_view_make(whole, WANT_LISTS, &lists, &error), TAUT_OK);
+        assert_int_equal(snapshot_buffer_make(whole, WANT_LISTS, &lists, &error), TAUT_OK);
         for (uint64_t s = 0; s < cuts.spring_count - 1; s++)
             cuts.springs[s] = lists.springs[s][0] == 511 || lists.springs[s][1] == 511;
         cuts.springs[cuts.spring_count - 1] = 1;
@@ -155,7 +156,7 @@ static void test_torn_off(void **state)
         struct critical_step critical;
         assert_int_equal(solver_critical_step(solver, &critical, &error), TAUT_OK);
         assert_true(critical.known);
-        moment_view_free(&lists);
+        snapshot_buffer_free(&lists);
         taut_solver_destroy(whole);
         taut_solver_destroy(solver);
         cuts_free(&cuts);
@@ -199,10 +200,11 @@ static void test_goes_on_through_cuts(void **state)
     uint64_t broken = taut_solver_broken_count(whole);
     assert_true(broken > 0);
     struct solver_cuts cuts = cuts_of(whole);
-    struct moment_view lists;
+    struct snapshot_buffer lists;
     taut_error error = {0};
-    assert_int_equal(moment_view_make(whole, WANT_LISTS | WANT_STRAINS, &lists, &error), TAUT_OK);
-    moment_view_take(whole, WANT_STRAINS, &lists);
+    assert_int_equal(snapshot_buffer_make(whole, WANT_LISTS | WANT_STRAINS, &lists, &error),
+                     TAUT_OK);
+    snapshot_buffer_take(whole, WANT_STRAINS, &lists);
     uint32_t *left = calloc((size_t)cuts.spring_count, sizeof *left);
     assert_non_null(left);
     uint32_t count = 0;
@@ -215,19 +217,19 @@ static void test_goes_on_through_cuts(void **state)
     }
     taut_solver *parted = cut_solver(scene_of("%s", scene), &cuts, NULL);
     assert_int_equal(taut_solver_spring_count(parted), count);
-    assert_int_equal(solver_go_on_from(parted, whole, NULL, NULL, &error), TAUT_ERROR_ARGUMENT);
-    assert_int_equal(solver_go_on_from(parted, whole, NULL, left, &error), TAUT_OK);
+    assert_int_equal(solver_restore_from(parted, whole, NULL, NULL, &error), TAUT_ERROR_ARGUMENT);
+    assert_int_equal(solver_restore_from(parted, whole, NULL, left, &error), TAUT_OK);
     assert_int_equal(taut_solver_broken_count(parted), broken_left);
     for (uint32_t i = 0; i < count; i += 7)
         assert_near(rest_length_of(parted, i), rest_length_of(whole, left[i]), 1e-12);
     taut_solver *again = cut_solver(scene_of("%s", scene), &cuts, NULL);
     advance(parted, 50);
-    assert_int_equal(solver_go_on_from(again, parted, left, left, &error), TAUT_OK);
+    assert_int_equal(solver_restore_from(again, parted, left, left, &error), TAUT_OK);
     advance(parted, 150);
     advance(again, 150);
     assert_true(taut_solver_hash(parted) == taut_solver_hash(again));
     assert_near(velocity_of(parted, 390).y - velocity_of(whole, 390).y, -9.81 * 0.1, 0.5);
-    moment_view_free(&lists);
+    snapshot_buffer_free(&lists);
     free(left);
     cuts_free(&cuts);
     taut_solver_destroy(whole);

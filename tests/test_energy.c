@@ -1,4 +1,4 @@
-// The energy table against the account of work: E(t) - E(0) = wind + drives + inflation - damping -
+// The energy table against the energy budget: E(t) - E(0) = wind + drives + inflation - damping -
 // drag - friction - keep - breaking, up to the integrator's order and the trapezoids' h^2.
 #include "physics.h"
 
@@ -28,38 +28,37 @@ static taut_solver *solver_of_case(const struct scene_case *it, const char *inte
                      integrator, dt, 1 - it->keep_rate * dt, body);
 }
 
-struct account {
+struct budget {
     double imbalance; // relative to the greatest work, change of energy or kinetic energy
     struct snapshot_work work;
 };
 
 static const double TIME = 0.5; // s
 
-static struct account run_account(const struct scene_case *it, const char *integrator,
-                                  uint64_t steps)
+static struct budget run_budget(const struct scene_case *it, const char *integrator, uint64_t steps)
 {
     taut_solver *solver = solver_of_case(it, integrator, TIME / (double)steps);
     double start = energy_of(solver).total;
     advance(solver, steps);
     taut_energy end = energy_of(solver);
     double change = end.total - start, scale = fmax(fabs(change), end.kinetic);
-    struct account account = {.work = work_of(solver)};
-    const struct snapshot_work *w = &account.work;
+    struct budget budget = {.work = work_of(solver)};
+    const struct snapshot_work *w = &budget.work;
     const double parts[] = {w->wind,     w->drives, w->inflation,  w->damping, w->drag,
                             w->friction, w->keep,   w->projection, w->breaking};
     for (int i = 0; i < 9; i++)
         scale = fmax(scale, fabs(parts[i]));
-    account.imbalance = fabs(change - balance(*w)) / scale;
+    budget.imbalance = fabs(change - balance(*w)) / scale;
     taut_solver_destroy(solver);
-    return account;
+    return budget;
 }
 
 // The imbalance is at most `most` at 1000 steps, and shrinks with dt at that order or better.
 static void assert_balance(const char *body, const char *integrator, double most, double order)
 {
     const struct scene_case it = {.body = body};
-    double coarse = run_account(&it, integrator, 1000).imbalance;
-    double fine = run_account(&it, integrator, 2000).imbalance;
+    double coarse = run_budget(&it, integrator, 1000).imbalance;
+    double fine = run_budget(&it, integrator, 2000).imbalance;
     if (!(coarse <= most))
         fail_msg("%s: an imbalance of %g, more than %g, in\n%s", integrator, coarse, most, body);
     double slope = order_between(coarse, fine);
@@ -85,8 +84,8 @@ static void test_damping_and_drag(void **state)
                         most[] = {3e-3, 4e-4, 5e-4, 5e-4, 4e-6, 1e-7};
     for (int i = 0; i < 6; i++) {
         assert_balance(damped, all[i], most[i], orders[i]);
-        struct account account = run_account(&(struct scene_case){damped, 0, 0}, all[i], 1000);
-        assert_true(account.work.damping > 0.1 && account.work.drag > 0.1);
+        struct budget budget = run_budget(&(struct scene_case){damped, 0, 0}, all[i], 1000);
+        assert_true(budget.work.damping > 0.1 && budget.work.drag > 0.1);
     }
 }
 
@@ -109,9 +108,8 @@ static void test_wind(void **state)
                                                  : i < 4  ? 1e-3
                                                           : 5e-5);
             assert_balance(laws[law], all[i], most, orders[i]);
-            struct account account =
-                run_account(&(struct scene_case){laws[law], 0, 0}, all[i], 500);
-            assert_true(account.work.wind > 0.05);
+            struct budget budget = run_budget(&(struct scene_case){laws[law], 0, 0}, all[i], 500);
+            assert_true(budget.work.wind > 0.05);
         }
 }
 
@@ -127,7 +125,7 @@ static void test_drives(void **state)
     (void)state;
     for (int i = 1; i < 6; i++) {
         assert_balance(driven, all[i], 4e-3, 1);
-        assert_true(run_account(&(struct scene_case){driven, 0, 0}, all[i], 500).work.drives > 1);
+        assert_true(run_budget(&(struct scene_case){driven, 0, 0}, all[i], 500).work.drives > 1);
     }
 }
 
@@ -162,9 +160,9 @@ static void test_contact(void **state)
     for (int i = 1; i < 4; i++)
         assert_balance(bouncing, all[i], 2e-3, 1);
     for (int i = 4; i < 6; i++) {
-        struct account account = run_account(&(struct scene_case){bouncing, 0, 0}, all[i], 1000);
-        assert_near(account.imbalance, 0, 1e-3);
-        assert_true(account.work.friction > 1 && account.work.drives > 1);
+        struct budget budget = run_budget(&(struct scene_case){bouncing, 0, 0}, all[i], 1000);
+        assert_near(budget.imbalance, 0, 1e-3);
+        assert_true(budget.work.friction > 1 && budget.work.drives > 1);
     }
 }
 
@@ -174,16 +172,16 @@ static const char *const projected =
     "  velocity: [2,0,0], springs: {k1: {stiffness: 300}, k2: {stiffness: 300}}}]\n"
     "colliders: [{type: plane, point: [0,0,0], normal: [0,1,0], response: project, keep: 0.9}]\n";
 
-// Projection takes velocity and moves nodes against springs; both are in the account. Symplectic
+// Projection takes velocity and moves nodes against springs; both are in the budget. Symplectic
 // Euler's own energy error, O(h) per step of contact, comes down slowly.
 static void test_projection(void **state)
 {
     (void)state;
     static const double most[] = {0, 0.15, 0.02, 5e-3, 3e-3, 2e-6};
     for (int i = 1; i < 6; i++) {
-        struct account account = run_account(&(struct scene_case){projected, 0, 0}, all[i], 2000);
-        assert_near(account.imbalance, 0, most[i]);
-        assert_true(account.work.projection > 0.5);
+        struct budget budget = run_budget(&(struct scene_case){projected, 0, 0}, all[i], 2000);
+        assert_near(budget.imbalance, 0, most[i]);
+        assert_true(budget.work.projection > 0.5);
     }
 }
 
@@ -192,8 +190,8 @@ static void test_keep_velocity(void **state)
     (void)state;
     const struct scene_case kept = {damped, .keep_rate = 0.8};
     for (int i = 0; i < 6; i++) {
-        struct account coarse = run_account(&kept, all[i], 1000);
-        struct account fine = run_account(&kept, all[i], 2000);
+        struct budget coarse = run_budget(&kept, all[i], 1000);
+        struct budget fine = run_budget(&kept, all[i], 2000);
         assert_near(coarse.imbalance, 0, 3e-3);
         assert_near(order_between(coarse.imbalance, fine.imbalance), 1, 0.1);
         assert_true(coarse.work.keep > 0.1);
@@ -212,8 +210,8 @@ static void test_breaking_and_yielding(void **state)
     (void)state;
     for (int i = 1; i < 6; i++) {
         assert_balance(breaking, all[i], 0.02, 1);
-        struct account account = run_account(&(struct scene_case){breaking, 0, 0}, all[i], 1000);
-        assert_true(account.work.breaking > 0.05);
+        struct budget budget = run_budget(&(struct scene_case){breaking, 0, 0}, all[i], 1000);
+        assert_true(budget.work.breaking > 0.05);
     }
 }
 
@@ -233,8 +231,8 @@ static void test_gas(void **state)
     const struct scene_case with_pump = {pumped, .inflate_rate = 8};
     for (int i = 1; i < 6; i++) {
         assert_balance(isothermal, all[i], 0.06, i == 1 ? 1 : 2);
-        struct account coarse = run_account(&with_pump, all[i], 1000);
-        struct account fine = run_account(&with_pump, all[i], 2000);
+        struct budget coarse = run_budget(&with_pump, all[i], 1000);
+        struct budget fine = run_budget(&with_pump, all[i], 2000);
         assert_near(coarse.imbalance, 0, 0.012);
         assert_true(order_between(coarse.imbalance, fine.imbalance) >= pumping[i]);
         assert_true(fabs(coarse.work.inflation) > 0.1);

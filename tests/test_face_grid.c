@@ -2,6 +2,7 @@
 // checker; the wind on them is that of the plain loops over faces, and the same bits on every
 // instruction set and number of threads.
 #include "physics.h"
+#include "solver/internals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,9 +36,9 @@ static void expect_grid(const char *body, bool expected)
         solver_of(HEADER("symplectic_euler", "0.001") "environment: {wind: {velocity: [1,0,0]}}\n"
                                                       "bodies:\n  - {name: b, %s}\n",
                   body);
-    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
-    assert_int_equal(plan_face_grid_of_body(solver->plan, 0) != NULL, expected);
-    assert_true(solver->plan->faces.element_count ==
+    assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
+    assert_int_equal(plan_face_grid_of_body(solver_plan(solver), 0) != NULL, expected);
+    assert_true(solver_plan(solver)->faces.element_count ==
                 (expected ? 0 : taut_solver_face_count(solver)));
     taut_solver_destroy(solver);
 }
@@ -63,7 +64,7 @@ static void test_faces_of_a_sheet(void **state)
 {
     (void)state;
     taut_solver *solver = cloth_of(7, 5, laws[1], true, NULL);
-    struct topology *topology = solver->topology;
+    struct topology *topology = solver_topology_to_damage(solver);
     struct plan_face_grid grid;
     assert_true(face_grid_find(topology, 0, &grid));
     assert_int_equal(topology->listed_face_count, 0);
@@ -76,9 +77,9 @@ static void test_faces_of_a_sheet(void **state)
                 assert_memory_equal(it.nodes, expected[half], sizeof it.nodes);
             }
         }
-    assert_int_equal(plan_check(topology, solver->plan, NULL), TAUT_OK);
-    solver->plan->face_grids[0].ny--;
-    assert_int_not_equal(plan_check(topology, solver->plan, NULL), TAUT_OK);
+    assert_int_equal(plan_check(topology, solver_plan(solver), NULL), TAUT_OK);
+    solver_plan_to_damage(solver)->face_grids[0].ny--;
+    assert_int_not_equal(plan_check(topology, solver_plan(solver), NULL), TAUT_OK);
     taut_solver_destroy(solver);
 }
 
@@ -89,7 +90,7 @@ static void crumple(taut_solver *solver)
         vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
         put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
         by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        if (!topology_is_fixed(solver->topology, i))
+        if (!topology_is_kinematic(solver_topology(solver), i))
             put_velocity(solver, i, by);
     }
     put(solver, nodes - 1, place_of(solver, nodes - 2)); // faces without area
@@ -103,8 +104,8 @@ static void compare_with_plain_faces(int nu, int nv, int law, bool relative, int
     struct solver_options grid = {.config = {.threads = 2, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
     taut_solver *a = cloth_of(nu, nv, laws[law], relative, &plain);
     taut_solver *b = cloth_of(nu, nv, laws[law], relative, &grid);
-    assert_non_null(plan_face_grid_of_body(b->plan, 0));
-    assert_null(plan_face_grid_of_body(a->plan, 0));
+    assert_non_null(plan_face_grid_of_body(solver_plan(b), 0));
+    assert_null(plan_face_grid_of_body(solver_plan(a), 0));
     crumple(a);
     crumple(b);
     assert_same_forces(a, b, 1e-12);
@@ -197,7 +198,7 @@ static taut_solver *blown_cloth(const struct blown_cloth *blown, bool work,
         options);
 }
 
-// An account of work keeps the sweep from moving nodes, and so from the wind.
+// The energy budget keeps the sweep from moving nodes, and so from the wind.
 static uint64_t swept_hash(const void *context, const struct solver_options *options)
 {
     const struct blown_cloth *blown = context;

@@ -1,4 +1,4 @@
-// film.h, strip.h and reel.h. What ffmpeg makes of the frames is asked of ffprobe.
+// film.h, and strips and the frame cache. What ffmpeg makes of the frames is asked of ffprobe.
 #include "test.h"
 
 #include <signal.h>
@@ -11,8 +11,8 @@
 
 #include "output_fixture.h"
 #include "picture/film.h"
-#include "picture/reel.h"
-#include "picture/strip.h"
+#include "picture/subject.h"
+#include "picture/image.h"
 
 static void need_ffmpeg(void)
 {
@@ -228,39 +228,40 @@ static void test_strip(void **state)
     strip_free(&strip);
 }
 
-static void test_reel(void **state)
+static void test_frame_cache(void **state)
 {
     (void)state;
     const struct subject subject = {.node_count = 2, .spring_count = 1, .springs_in_all = 1};
     float positions[6] = {1, 2, 3, 4, 5, 6}, strain = 0.5f;
     uint8_t broken = 1;
-    struct subject_moment moment = {.positions = positions, .strains = &strain, .broken = &broken};
-    struct reel reel = reel_make(&subject, 3 * (6 * sizeof(float) + sizeof(float) + 1));
+    struct subject_frame frame = {.positions = positions, .strains = &strain, .broken = &broken};
+    struct frame_cache cache =
+        frame_cache_make(&subject, 3 * (6 * sizeof(float) + sizeof(float) + 1));
     for (int i = 0; i < 3; i++) {
-        moment.time = i;
+        frame.time = i;
         positions[5] = (float)i;
-        assert_int_equal(reel_add(&reel, &moment, NULL), TAUT_OK);
+        assert_int_equal(frame_cache_add(&cache, &frame, NULL), TAUT_OK);
     }
-    assert_false(reel.overflown);
-    assert_int_equal(reel.count, 3);
+    assert_false(cache.overflowed);
+    assert_int_equal(cache.count, 3);
     for (int i = 0; i < 3; i++) {
-        const struct subject_moment *kept = &reel.stores[i].moment;
+        const struct subject_frame *kept = &cache.frames[i].frame;
         assert_true(kept->time == i && kept->positions[0] == 1.0f &&
                     kept->positions[5] == (float)i && kept->strains[0] == 0.5f &&
                     kept->broken[0] == 1);
     }
-    assert_int_equal(reel_add(&reel, &moment, NULL), TAUT_OK);
-    assert_true(reel.overflown); // one too many: nothing is kept any more
-    assert_int_equal(reel.count, 0);
-    reel_free(&reel);
+    assert_int_equal(frame_cache_add(&cache, &frame, NULL), TAUT_OK);
+    assert_true(cache.overflowed); // one too many: nothing is kept any more
+    assert_int_equal(cache.count, 0);
+    frame_cache_free(&cache);
     // The first is kept whatever its size.
-    reel = reel_make(&subject, 1);
-    moment.strains = NULL;
-    moment.broken = NULL;
-    assert_int_equal(reel_add(&reel, &moment, NULL), TAUT_OK);
-    assert_int_equal(reel.count, 1);
-    assert_null(reel.stores[0].moment.strains);
-    reel_free(&reel);
+    cache = frame_cache_make(&subject, 1);
+    frame.strains = NULL;
+    frame.broken = NULL;
+    assert_int_equal(frame_cache_add(&cache, &frame, NULL), TAUT_OK);
+    assert_int_equal(cache.count, 1);
+    assert_null(cache.frames[0].frame.strains);
+    frame_cache_free(&cache);
 }
 
 int main(void)
@@ -275,7 +276,7 @@ int main(void)
         cmocka_unit_test(test_drafts_are_never_files_of_others),
         cmocka_unit_test(test_without_ffmpeg),
         cmocka_unit_test(test_strip),
-        cmocka_unit_test(test_reel),
+        cmocka_unit_test(test_frame_cache),
     };
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);

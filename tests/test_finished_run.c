@@ -11,9 +11,7 @@
 
 #include "output/finished_run.h"
 #include "output/pc2.h"
-#include "output/pc2_reader.h"
 #include "output/pvd.h"
-#include "output/pvd_reader.h"
 #include "output/vtp.h"
 #include "output/vtp_reader.h"
 #include "output_fixture.h"
@@ -183,7 +181,7 @@ static void test_broken_values_are_refused(void **state)
     assert_int_equal(vtp_write(path, &fixture.snapshot, &with_springs, NULL), TAUT_OK);
     struct vtp_frame frame;
     assert_int_equal(vtp_frame_open(path, &frame, NULL), TAUT_OK);
-    const uint64_t arrays[] = {frame.positions.place, frame.strains.place, frame.broken.place};
+    const uint64_t arrays[] = {frame.positions.offset, frame.strains.offset, frame.broken.offset};
     vtp_frame_close(&frame);
     const char *changed = fixture_path(TAUT_TEST_OUT "/finished-run", "b.vtp");
     size_t length;
@@ -210,7 +208,7 @@ static void test_a_bomb_is_refused(void **state)
     assert_int_equal(vtp_write(path, &fixture.snapshot, NULL, NULL), TAUT_OK);
     struct vtp_frame frame;
     assert_int_equal(vtp_frame_open(path, &frame, NULL), TAUT_OK);
-    uint64_t place = frame.positions.place;
+    uint64_t place = frame.positions.offset;
     vtp_frame_close(&frame);
     size_t length;
     char *bytes = fixture_read(path, &length);

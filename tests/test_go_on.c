@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver_live.h"
+#include "solver/solver.h"
 
 enum { STEPS = 24 };
 
 static void go_on(taut_solver *solver, taut_solver *from)
 {
     taut_error error = {0};
-    if (solver_go_on_from(solver, from, NULL, NULL, &error) != TAUT_OK)
+    if (solver_restore_from(solver, from, NULL, NULL, &error) != TAUT_OK)
         fail_msg("%s", error.text);
 }
 
-static void assert_same_account(taut_solver *whole, taut_solver *second)
+static void assert_same_budget(taut_solver *whole, taut_solver *second)
 {
     struct snapshot_work a = work_of(whole), b = work_of(second);
     assert_same_bits(a.damping, b.damping);
@@ -48,7 +48,7 @@ static void assert_goes_on(taut_solver *whole, taut_solver *first, taut_solver *
     assert_int_equal(taut_solver_step_count(second), 2 * steps);
     assert_same_bits(taut_solver_time(second), taut_solver_time(whole));
     assert_int_equal(taut_solver_broken_count(second), taut_solver_broken_count(whole));
-    assert_same_account(whole, second);
+    assert_same_budget(whole, second);
     advance(first, steps); // it was not disturbed either
     assert_true(taut_solver_hash(first) == taut_solver_hash(whole));
     taut_solver_destroy(whole);
@@ -324,17 +324,16 @@ static void test_other_spheres(void **state)
     taut_solver *first = solver_of(scene, 9, 1, 2), *larger = solver_of(scene, 9, 3, 2);
     taut_solver *slower = solver_of(scene, 9, 1, 1), *away = solver_of(scene, 8, 1, 2);
     advance(first, 500);
-    double centre[3], velocity[3], radius;
     taut_solver *const others[] = {larger, slower, away};
     static const double expected[3][4] = {{9, 1.2, 2, 3}, {9, 1.1, 1, 1}, {8, 1.2, 2, 1}};
     for (int k = 0; k < 3; k++) {
         go_on(others[k], first);
         advance(others[k], 100);
-        solver_sphere(others[k], 0, centre, velocity, &radius);
-        assert_near(centre[0], expected[k][0], 1e-12);
-        assert_near(centre[1], expected[k][1], 1e-12);
-        assert_near(velocity[1], expected[k][2], 0);
-        assert_near(radius, expected[k][3], 0);
+        struct sphere_state sphere = solver_sphere(others[k], 0);
+        assert_near(sphere.centre.x, expected[k][0], 1e-12);
+        assert_near(sphere.centre.y, expected[k][1], 1e-12);
+        assert_near(sphere.velocity.y, expected[k][2], 0);
+        assert_near(sphere.radius, expected[k][3], 0);
         taut_solver_destroy(others[k]);
     }
     taut_solver_destroy(first);
@@ -346,26 +345,71 @@ static void test_refuses_other_nodes(void **state)
     taut_error error = {0};
     taut_solver *first = rope(HEADER("verlet", "0.001"), SOFT);
     taut_solver *second = oscillator_of((struct oscillator){"verlet", 1, 0.1, 1, 0, 0});
-    assert_int_equal(solver_go_on_from(second, first, NULL, NULL, &error), TAUT_ERROR_ARGUMENT);
+    assert_int_equal(solver_restore_from(second, first, NULL, NULL, &error), TAUT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.text, "same nodes"));
     taut_solver_destroy(first);
     taut_solver_destroy(second);
 }
 
+// A checkpoint outlives its solver, and the run from it is the one that was saved: up to the
+// rounding of times, which are counted from it. Other positions and velocities count where given.
+static void test_checkpoints(void **state)
+{
+    (void)state;
+    struct solver_options options = {.config = {.threads = 1}};
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        for (size_t s = 0; s < sample_count; s++) {
+            const char *name = integrator_name((enum integrator)i);
+            taut_solver *whole = sample_solver(&samples[s], "double", name, &options);
+            taut_solver *first = sample_solver(&samples[s], "double", name, &options);
+            taut_solver *second = sample_solver(&samples[s], "double", name, &options);
+            struct solver_checkpoint *checkpoint;
+            taut_error error = {0};
+            advance(first, STEPS);
+            assert_int_equal(solver_save(first, &checkpoint, &error), TAUT_OK);
+            taut_solver_destroy(first);
+            advance(whole, 2 * STEPS);
+            advance(second, 3);
+            size_t count = (size_t)taut_solver_node_count(whole);
+            double *places = calloc(6 * count, sizeof *places),
+                   *now = calloc(6 * count, sizeof *now);
+            assert_true(places && now && count > 1);
+            assert_int_equal(solver_restore(second, checkpoint, NULL, NULL, &error), TAUT_OK);
+            assert_int_equal(taut_solver_step_count(second), STEPS);
+            advance(second, STEPS);
+            assert_near(taut_solver_time(second), taut_solver_time(whole), 1e-12);
+            assert_int_equal(taut_solver_broken_count(second), taut_solver_broken_count(whole));
+            for (uint64_t n = 0; n < count; n++) {
+                vec3 apart = vec3_subtract(place_of(second, n), place_of(whole, n));
+                if (!(vec3_length(apart) < 1e-8))
+                    fail_msg("%s with %s: node %d is %g m away", samples[s].name, name, (int)n,
+                             vec3_length(apart));
+            }
+            solver_read_nodes(second, 0, count, places, places + 3 * count, NULL);
+            places[3 * count - 1] += 0.25;
+            assert_int_equal(solver_restore(second, checkpoint, places, places + 3 * count, &error),
+                             TAUT_OK);
+            assert_int_equal(taut_solver_step_count(second), STEPS);
+            solver_read_nodes(second, 0, count, now, now + 3 * count, NULL);
+            for (size_t k = 0; k < 3 * count; k++)
+                assert_same_bits(now[k], places[k]);
+            free(places);
+            free(now);
+            solver_checkpoint_free(checkpoint);
+            taut_solver_destroy(whole);
+            taut_solver_destroy(second);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_integrator),
-        cmocka_unit_test(test_busy_scene),
-        cmocka_unit_test(test_stiff_cloth),
-        cmocka_unit_test(test_dt_auto),
-        cmocka_unit_test(test_moved_sphere),
-        cmocka_unit_test(test_other_integrators),
-        cmocka_unit_test(test_other_plans_and_precisions),
-        cmocka_unit_test(test_other_constants),
-        cmocka_unit_test(test_other_pins),
-        cmocka_unit_test(test_other_spheres),
-        cmocka_unit_test(test_refuses_other_nodes),
+        cmocka_unit_test(test_every_integrator),  cmocka_unit_test(test_busy_scene),
+        cmocka_unit_test(test_checkpoints),       cmocka_unit_test(test_stiff_cloth),
+        cmocka_unit_test(test_dt_auto),           cmocka_unit_test(test_moved_sphere),
+        cmocka_unit_test(test_other_integrators), cmocka_unit_test(test_other_plans_and_precisions),
+        cmocka_unit_test(test_other_constants),   cmocka_unit_test(test_other_pins),
+        cmocka_unit_test(test_other_spheres),     cmocka_unit_test(test_refuses_other_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // Grids: found where springs are regular and nowhere else, for rows of every length, and proved by
 // the plan's checker; their kernels give what the plain springs give.
 #include "samples.h"
+#include "solver/internals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,9 +11,9 @@
 static const struct plan_grid *grid_of(const taut_solver *solver)
 {
     taut_error error = {0};
-    if (plan_check(solver->topology, solver->plan, &error) != TAUT_OK)
+    if (plan_check(solver_topology(solver), solver_plan(solver), &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    return plan_grid_of_body(solver->plan, 0);
+    return plan_grid_of_body(solver_plan(solver), 0);
 }
 
 static void expect_directions(const char *body, int directions)
@@ -22,7 +23,7 @@ static void expect_directions(const char *body, int directions)
     if (!grid)
         fail_msg("no grid: %s", body);
     assert_int_equal(grid ? grid->direction_count : 0, directions);
-    assert_int_equal(solver->plan->springs.block_count, 0);
+    assert_int_equal(solver_plan(solver)->springs.block_count, 0);
     assert_string_equal(solver_body_kernel(solver, 0), "grid");
     taut_solver_destroy(solver);
 }
@@ -49,7 +50,7 @@ static void expect_none(const char *body)
     taut_solver *solver = solver_of(HEADER("symplectic_euler", "0.001") "bodies:\n  - %s\n", body);
     if (grid_of(solver))
         fail_msg("a grid: %s", body);
-    assert_true(solver->plan->springs.element_count == taut_solver_spring_count(solver));
+    assert_true(solver_plan(solver)->springs.element_count == taut_solver_spring_count(solver));
     assert_string_equal(solver_body_kernel(solver, 0), "packed");
     taut_solver_destroy(solver);
 }
@@ -67,7 +68,7 @@ static void test_others_are_not(void **state)
 // A network with the nodes and springs of the solver's first body, in the same order.
 static taut_solver *as_network(const taut_solver *solver)
 {
-    const struct topology *topology = solver->topology;
+    const struct topology *topology = solver_topology(solver);
     size_t room = 100 * (size_t)(topology->node_count + topology->spring_count), length = 0;
     char *nodes = calloc(room, 1), *springs = calloc(room, 1);
     assert_non_null(nodes);
@@ -102,11 +103,11 @@ static bool finds_grid(const struct topology *topology, struct plan_grid *grid)
     return found;
 }
 
-static const struct plan_direction *direction_like(const struct plan_grid *grid,
-                                                   const struct plan_direction *wanted)
+static const struct direction *direction_like(const struct plan_grid *grid,
+                                              const struct direction *wanted)
 {
     for (int d = 0; d < grid->direction_count; d++) {
-        const struct plan_direction *it = &grid->directions[d];
+        const struct direction *it = &grid->directions[d];
         if (it->dx == wanted->dx && it->dy == wanted->dy && it->dz == wanted->dz)
             return it;
     }
@@ -137,17 +138,17 @@ static void test_one_odd_spring_is_seen(void **state)
     taut_solver *cloth = solver_of(HEADER("symplectic_euler", "0.001") "bodies:\n  - %s\n", CLOTH
                                    "springs: {structural: {stiffness: 4}, shear: {stiffness: 5}}}");
     taut_solver *solver = as_network(cloth);
-    struct topology *topology = solver->topology;
+    struct topology *topology = solver_topology_to_damage(solver);
     struct plan_grid grid, listed;
-    assert_true(finds_grid(cloth->topology, &grid));
-    memcpy(topology->bodies[0].grid, cloth->topology->bodies[0].grid,
+    assert_true(finds_grid(solver_topology(cloth), &grid));
+    memcpy(topology->bodies[0].grid, solver_topology(cloth)->bodies[0].grid,
            sizeof topology->bodies[0].grid);
     for (uint64_t i = 0; i < topology->listed_count; i++)
         swap_springs(topology, i, i * 61 % topology->listed_count);
     assert_true(finds_grid(topology, &listed));
     assert_int_equal(listed.direction_count, grid.direction_count);
     for (int d = 0; d < grid.direction_count; d++) {
-        const struct plan_direction *found = direction_like(&listed, &grid.directions[d]);
+        const struct direction *found = direction_like(&listed, &grid.directions[d]);
         assert_int_equal(found->offset, grid.directions[d].offset);
         assert_near(found->rest_length, grid.directions[d].rest_length, 1e-15);
     }
@@ -171,8 +172,8 @@ static void test_one_odd_spring_is_seen(void **state)
     assert_false(finds_grid(topology, &grid));
     taut_solver_destroy(solver);
     // A plan whose grid has changed since.
-    cloth->topology->directions[2].rest_length *= 1.001;
-    assert_int_not_equal(plan_check(cloth->topology, cloth->plan, NULL), TAUT_OK);
+    solver_topology(cloth)->directions[2].rest_length *= 1.001;
+    assert_int_not_equal(plan_check(solver_topology(cloth), solver_plan(cloth), NULL), TAUT_OK);
     taut_solver_destroy(cloth);
 }
 
@@ -233,8 +234,8 @@ static void test_lattices(void **state)
         }
 }
 
-// What damping takes: the account of a grid against that of plain springs, on every instruction
-// set.
+// What damping takes: the energy budget of a grid against that of plain springs, on every
+// instruction set.
 static void test_work_of_damping(void **state)
 {
     (void)state;

@@ -76,7 +76,7 @@ static taut_solver *open_grid(const struct scene *scene, const char *precision, 
         .config = {.threads = threads, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
     taut_solver *solver = open_scene(scene, precision, &options);
     taut_error error = {0};
-    if (plan_check(solver->topology, solver->plan, &error) != TAUT_OK)
+    if (plan_check(solver_topology(solver), solver_plan(solver), &error) != TAUT_OK)
         fail_msg("%s: %s", scene->name, error.text);
     if (strcmp(solver_body_kernel(solver, 0), "grid") != 0)
         fail_msg("%s is not computed as a grid", scene->name);
@@ -101,7 +101,7 @@ static struct springs springs_of(const taut_solver *solver)
     struct springs springs = {calloc(count, sizeof(double)), calloc(count, 1)};
     assert_non_null(springs.strains);
     assert_non_null(springs.broken);
-    solver->functions->read_springs(solver->system, springs.strains, springs.broken);
+    solver_read_springs(solver, springs.strains, springs.broken);
     return springs;
 }
 
@@ -142,14 +142,14 @@ static void test_same_breaks_and_rest_lengths_as_plain_loops(void **state)
         double yielded = 0;
         for (uint64_t i = 0; scenes[s].yields && i < springs; i++)
             yielded = fmax(yielded, fabs(rest_length_of(grid, i) -
-                                         topology_spring(grid->topology, i).rest_length));
+                                         topology_spring(solver_topology(grid), i).rest_length));
         assert_true(scenes[s].yields == (yielded > 1e-4));
         taut_solver_destroy(grid);
         taut_solver_destroy(reference);
     }
 }
 
-// Energies and the account of work, losses by breaking and yielding included.
+// Energies and the energy budget, losses by breaking and yielding included.
 static void test_same_energies_and_work(void **state)
 {
     (void)state;

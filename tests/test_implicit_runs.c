@@ -10,7 +10,7 @@ enum { IMPLICIT_COUNT = 3 };
 
 static uint64_t unconverged(const taut_solver *solver)
 {
-    return solver->functions->implicit(solver->system)->unconverged;
+    return solver_implicit_statistics(solver)->unconverged;
 }
 
 static void test_keep_velocity(void **state)

@@ -1,5 +1,5 @@
 // Integrators against the exact solutions of their own difference equations, on the undamped
-// oscillator x'' = -omega^2 x (physics.md, "Cases with a known answer"). y = omega h throughout.
+// oscillator x'' = -omega^2 x. y = omega h throughout.
 #include "physics.h"
 
 #include <math.h>

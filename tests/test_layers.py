@@ -1,33 +1,49 @@
 #!/usr/bin/python3
 """Checks which folders of src/ include which (docs/architecture.md).
 
-A folder of the data's way includes only taut.h, base/, parallel/, simd/ and folders to its left;
-only src/solver*.[ch], src/api.c (the functions of taut.h) and cli/ see everything. Beside the way
-stand two pairs that use solvers: study/ and report/, which draws studies; and picture/, play/, which
-runs a solver on a thread of its own, and view/, the window: each sees the way, solver.h and those of its
-own group that stand before it. The checker proves on made-up violations that it would find one.
+A folder of the data's way includes only taut.h, base/, parallel/, simd/ and folders to its left.
+springs/ and faces/ stand in it twice: their plans (files named plan*, made before the state whose
+arrays they order) on the left of state/, and everything else on its right. The solver stands at the
+end. Beside the way stand two groups that use solvers: study/; and picture/, play/, which runs a solver
+on a thread of its own, and view/, the window: each sees the way, the solver and those of its own group
+that stand before it; cli/ sees all folders.
+Of solver/ others include solver/solver.h alone (tests and benchmarks of single stages
+solver/internals.h too). No code outside solver/ uses the table of the numeric part of a solver, which
+is searched for in tests/ and bench/ as well. The checker proves on made-up violations that it would
+find one.
 """
 import os
 import re
 import sys
 
-WAY = ["scene", "topology", "plan", "state", "kernels", "forces", "integrate", "stability", "output"]
+WAY = ["scene", "topology", "plan", "state", "forces", "integrate", "stability", "output", "solver"]
+# Folders that share a position in the order: plans, and what computes forces.
+FORCES = {"kernels", "springs", "faces", "contact", "forces"}
+PLANNED = re.compile(r"(springs|faces)/(?:\w+/)?plan\w*\.[ch]")
 BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "simd"}}
 # Folders that run solvers, and what each sees of its own group.
-USERS = {"study": {"study"}, "report": {"study", "report"},
-         "picture": {"picture"}, "play": {"picture", "play"}, "view": {"picture", "play", "view"}}
-SOLVER_HEADERS = {"study": {"solver.h"}, "picture": {"solver.h"}, "play": {"solver.h", "solver_live.h",
-                                                                          "solver_memory.h"},
-                  "view": {"solver.h"}}
+USERS = {"study": {"study"}, "picture": {"picture"}, "play": {"picture", "play"},
+         "view": {"picture", "play", "view"}}
+SOLVER_HEADER = "solver/solver.h"
+# The dispatch of the numeric part is private to solver/; neon/ compiles that part without a solver.
+DISPATCH = re.compile(r"\bfunctions->")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
+def position(path):
+    """The name in the order of the folder that a file (relative to src/) belongs to."""
+    folder = path.partition("/")[0]
+    if PLANNED.fullmatch(path):
+        return "plan"
+    return "forces" if folder in FORCES else folder
+
+
 def allowed_folders(path):
-    """The folders that the file at `path` (relative to src/) may include; None: all of them."""
+    """The positions that the file at `path` (relative to src/) may include; None: all of them."""
     folder, _, rest = path.partition("/")
+    folder = position(path) if rest else folder
     if not rest:
-        # taut.h is what others include: it includes nothing of ours. solver and api are the top.
-        return None if re.fullmatch(r"solver\w*\.[ch]|api\.c", path) else set()
+        return set()  # taut.h is what others include: it includes nothing of ours
     if folder == "cli":
         return None
     if folder in BASES:
@@ -49,16 +65,29 @@ def violations(path, text, exists):
     for name in INCLUDE.findall(text):
         if name == "version_info.h" and path.startswith("cli/"):
             continue  # generated into the build folder, for the command line alone
-        folder = name.partition("/")[0] if "/" in name else None
+        folder = position(name) if "/" in name else None
         if ".." in name.split("/") or not exists(name):
             found.append(f'{path}: "{name}" is no file of src/ (write the path from src/)')
         elif folder is None:
-            user = path.partition("/")[0]
-            if (name != "taut.h" and allowed is not None
-                    and name not in SOLVER_HEADERS.get(user, ())):
+            if name != "taut.h":
                 found.append(f'{path}: may not include "{name}"')
+        elif folder == "solver" and not path.startswith("solver/") and name != SOLVER_HEADER:
+            found.append(f'{path}: may not include "{name}", only "{SOLVER_HEADER}"')
         elif allowed is not None and folder not in allowed:
             found.append(f'{path}: may not include "{name}"')
+    if DISPATCH.search(text) and not path.startswith("solver/"):
+        found.append(f"{path}: only solver/ calls the numeric part of a solver; use {SOLVER_HEADER}")
+    return found
+
+
+def outside_violations(path, text):
+    """The same of a file of tests/ or bench/, of which only the way into the solver is looked at."""
+    found = []
+    for name in INCLUDE.findall(text):
+        if name in ("solver/private.h", "solver/system.h", "solver/checkpoint.h"):
+            found.append(f'{path}: may not include "{name}"')
+    if DISPATCH.search(text):
+        found.append(f"{path}: only solver/ calls the numeric part of a solver; use {SOLVER_HEADER}")
     return found
 
 
@@ -68,8 +97,15 @@ PROOF = [
     ("scene/a.c", '#include "topology/topology.h"', True),
     ("forces/a.c", '#include "kernels/kernels.h"', False),
     ("forces/a.c", '#if 1\n#  include "integrate/integrate.h"\n#endif', True),
-    ("forces/a.c", '#include "solver.h"', True),
+    ("forces/a.c", '#include "solver/solver.h"', True),
     ("forces/a.c", '#include "../base/memory.h"', True),
+    ("state/a.c", '#include "springs/plan.h"\n#include "springs/grid/plan.h"', False),
+    ("state/a.c", '#include "springs/grid/sweep.h"', True),
+    ("springs/grid/plan.c", '#include "springs/packed/plan.h"\n#include "faces/plan.h"', False),
+    ("springs/grid/plan.c", '#include "state/state.h"', True),
+    ("faces/plan.c", '#include "faces/face.h"', True),
+    ("springs/grid/sweep.c", '#include "springs/plan.h"\n#include "state/system.h"', False),
+    ("contact/a.c", '#include "integrate/integrate.h"', True),
     ("base/a.c", '#include "parallel/team.h"', True),
     ("parallel/a.c", '#include "base/memory.h"', False),
     ("parallel/a.c", '#include "simd/wide.h"', True),
@@ -77,21 +113,24 @@ PROOF = [
     ("output/a.c", '#include "scene/scene.h"', False),
     ("output/a.c", '#include "cli/main.h"', True),
     ("cli/a.c", '#include "output/recording.h"\n#include "version_info.h"', False),
-    ("study/a.c", '#include "solver.h"\n#include "stability/limits.h"', False),
+    ("solver/a.c", '#include "solver/private.h"\n#include "output/file.h"', False),
+    ("solver/a.c", '#include "study/study.h"', True),
+    ("cli/a.c", '#include "solver/solver.h"', False),
+    ("cli/a.c", '#include "solver/private.h"', True),
+    ("study/a.c", '#include "solver/internals.h"', True),
+    ("study/a.c", '#include "solver/solver.h"\n#include "stability/limits.h"', False),
     ("study/a.c", '#include "cli/main.h"', True),
-    ("study/a.c", '#include "report/report.h"', True),
-    ("report/a.c", '#include "study/study.h"\n#include "output/file.h"', False),
-    ("report/a.c", '#include "cli/main.h"', True),
+    ("study/a.c", '#include "picture/renderer.h"', True),
     ("output/a.c", '#include "study/study.h"', True),
-    ("picture/a.c", '#include "solver.h"\n#include "output/file.h"', False),
+    ("picture/a.c", '#include "solver/solver.h"\n#include "output/file.h"', False),
     ("picture/a.c", '#include "play/player.h"', True),
-    ("play/a.c", '#include "picture/subject.h"\n#include "solver_live.h"', False),
+    ("play/a.c", '#include "picture/subject.h"\n#include "solver/solver.h"', False),
     ("play/a.c", '#include "view/window.h"', True),
     ("view/a.c", '#include "play/player.h"\n#include "picture/renderer.h"', False),
     ("view/a.c", '#include "study/study.h"', True),
-    ("api.c", '#include "solver.h"', False),
-    ("solver.c", '#include "output/recording.h"', False),
-    ("solver_energy.h", '#include "integrate/integrate.h"', False),
+    ("cli/a.c", "solver->functions->hash(system);", True),
+    ("solver/a.c", "solver->functions->hash(system);", False),
+    ("api.c", '#include "solver/solver.h"', True),
     ("taut.h", '#include "base/memory.h"', True),
     ("other.c", '#include "scene/scene.h"', True),
     ("misc/a.c", "", True),
@@ -106,6 +145,9 @@ def prove():
     if not violations("scene/a.c", '#include "scene/absent.h"', lambda name: False):
         print("the checker misses an include of a file that is not there")
         return False
+    if not outside_violations("tests/a.c", "solver->functions->hash(solver->system);"):
+        print("the checker misses a call of the numeric part in a test")
+        return False
     return not wrong
 
 
@@ -116,13 +158,22 @@ def main():
     files, found = 0, []
     for folder, _, names in os.walk(source):
         for name in sorted(names):
-            if not name.endswith((".c", ".h")):
+            if not name.endswith((".c", ".h", ".cc")):
                 continue
             files += 1
             path = os.path.join(folder, name)
             with open(path, encoding="utf-8") as file:
                 found += violations(os.path.relpath(path, source), file.read(),
                                     lambda name: os.path.exists(os.path.join(source, name)))
+    for folder in ("tests", "bench"):
+        for root, _, names in os.walk(os.path.join(source, "..", folder)):
+            for name in sorted(names):
+                # neon/ compiles the numeric part by itself, for a machine that has no solver.
+                if name.endswith((".c", ".h", ".cc")) and os.path.basename(root) != "neon":
+                    files += 1
+                    path = os.path.join(root, name)
+                    with open(path, encoding="utf-8") as file:
+                        found += outside_violations(os.path.relpath(path, source), file.read())
     for sentence in found:
         print(sentence)
     print(f"{files} files, {len(found)} violations")

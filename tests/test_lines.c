@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-static const struct implicit_account *account_of(const taut_solver *solver)
+static const struct implicit_statistics *statistics_of(const taut_solver *solver)
 {
-    return solver->functions->implicit(solver->system);
+    return solver_implicit_statistics(solver);
 }
 
 static taut_solver *solver_on(const char *text, taut_kernel kernel)
@@ -22,10 +22,11 @@ static double compare(const char *text, uint64_t steps, double tolerance)
     taut_solver *plain = solver_on(text, TAUT_KERNEL_REFERENCE);
     advance(lines, steps);
     advance(plain, steps);
-    assert_int_equal(account_of(lines)->unconverged, 0);
+    assert_int_equal(statistics_of(lines)->unconverged, 0);
     for (size_t i = 0; i < (size_t)taut_solver_node_count(lines); i++)
         assert_vector_near(place_of(lines, i), place_of(plain, i), tolerance);
-    double ratio = (double)account_of(plain)->iterations / (double)account_of(lines)->iterations;
+    double ratio =
+        (double)statistics_of(plain)->iterations / (double)statistics_of(lines)->iterations;
     taut_solver_destroy(lines);
     taut_solver_destroy(plain);
     return ratio;
@@ -48,8 +49,8 @@ static void test_a_chain_is_solved_at_once(void **state)
                                                   "  damping: 0.1}}]\n",
                   TAUT_KERNEL_AUTO);
     advance(solver, 20);
-    assert_int_equal(account_of(solver)->unconverged, 0);
-    assert_true(account_of(solver)->iterations <= 3 * account_of(solver)->solves);
+    assert_int_equal(statistics_of(solver)->unconverged, 0);
+    assert_true(statistics_of(solver)->iterations <= 3 * statistics_of(solver)->solves);
     taut_solver_destroy(solver);
 }
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver_live.h"
+#include "solver/solver.h"
 
 static void lead(taut_solver *solver, uint64_t node, double x, double y, double z)
 {
     taut_error error = {0};
-    if (solver_lead_node(solver, 0, node, (double[3]){x, y, z}, &error) != TAUT_OK)
+    if (solver_set_kinematic_velocity(solver, 0, node, (double[3]){x, y, z}, &error) != TAUT_OK)
         fail_msg("%s", error.text);
 }
 
@@ -33,10 +33,9 @@ static void test_a_sphere_grows(void **state)
     assert_near(force_on(solver, 0).y, 0, 0);
     assert_int_equal(solver_move_sphere(solver, 0, centre, still, 1.75, &error), TAUT_OK);
     assert_near(force_on(solver, 0).y, 50 * 0.25, 1e-12);
-    double found_centre[3], velocity[3], radius;
-    solver_sphere(solver, 0, found_centre, velocity, &radius);
-    assert_near(found_centre[1], 0.5, 0);
-    assert_near(radius, 1.75, 0);
+    struct sphere_state found = solver_sphere(solver, 0);
+    assert_near(found.centre.y, 0.5, 0);
+    assert_near(found.radius, 1.75, 0);
     // taut.h's own call leaves the radius as it is.
     assert_int_equal(taut_solver_set_sphere(solver, 0, still, still, &error), TAUT_OK);
     assert_near(force_on(solver, 0).y, 0, 0);
@@ -70,7 +69,7 @@ static void test_growing_is_no_divergence(void **state)
         assert_int_equal(solver_move_sphere(solver, 0, centre, centre, 0.8, &error), TAUT_OK);
         advance(solver, 200);
         assert_true(place_of(solver, 190).y > 0.7);
-        assert_int_equal(solver_go_on_from(second, solver, NULL, NULL, &error), TAUT_OK);
+        assert_int_equal(solver_restore_from(second, solver, NULL, NULL, &error), TAUT_OK);
         advance(second, 100);
         advance(solver, 100);
         assert_true(taut_solver_hash(second) == taut_solver_hash(solver));
@@ -138,15 +137,19 @@ static void test_only_held_nodes_are_led(void **state)
     taut_error error = {0};
     taut_solver *solver = rope("rk4", "single", "", NULL);
     static const double velocity[3] = {1, 0, 0}, wrong[3] = {0, INFINITY, 0};
-    assert_int_equal(solver_lead_node(solver, 0, 5, velocity, &error), TAUT_ERROR_ARGUMENT);
+    assert_int_equal(solver_set_kinematic_velocity(solver, 0, 5, velocity, &error),
+                     TAUT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.text, "free"));
-    assert_int_equal(solver_lead_node(solver, 0, 40, velocity, &error), TAUT_ERROR_ARGUMENT);
-    assert_int_equal(solver_lead_node(solver, 1, 0, velocity, &error), TAUT_ERROR_ARGUMENT);
-    assert_int_equal(solver_lead_node(solver, 0, 0, wrong, &error), TAUT_ERROR_ARGUMENT);
+    assert_int_equal(solver_set_kinematic_velocity(solver, 0, 40, velocity, &error),
+                     TAUT_ERROR_ARGUMENT);
+    assert_int_equal(solver_set_kinematic_velocity(solver, 1, 0, velocity, &error),
+                     TAUT_ERROR_ARGUMENT);
+    assert_int_equal(solver_set_kinematic_velocity(solver, 0, 0, wrong, &error),
+                     TAUT_ERROR_ARGUMENT);
     taut_solver_destroy(solver);
 }
 
-// What pulls the rope does work on it: energy and account stay together.
+// What pulls the rope does work on it: energy and budget stay together.
 static void test_leads_do_work(void **state)
 {
     (void)state;
@@ -203,7 +206,7 @@ static void test_leads_go_on(void **state)
             lead(first, 0, 0.1, blocked ? -400 : 1, 0);
             lead(first, 39, 1, 1, 0.1);
             advance(first, 10);
-            assert_int_equal(solver_go_on_from(second, first, NULL, NULL, &error), TAUT_OK);
+            assert_int_equal(solver_restore_from(second, first, NULL, NULL, &error), TAUT_OK);
             advance(first, 10);
             advance(second, 10);
             if (taut_solver_hash(first) != taut_solver_hash(second))

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "parallel/machine.h"
-#include "parallel/places.h"
 #include "parallel/quota.h"
 
 // A machine_detect in a new program, this one again, that `prepare` has set up the process for
@@ -140,16 +139,16 @@ struct found_places {
 static int print_places(int workers)
 {
     struct found_places found = {0};
-    struct places *places;
-    if (places_make(workers, &places, NULL) != TAUT_OK)
+    struct numa_binding *binding;
+    if (numa_binding_make(workers, &binding, NULL) != TAUT_OK)
         return 1;
-    found.made = places != NULL;
-    for (int i = 0; places && i < workers; i++) {
-        found.nodes[i] = places_node(places, i);
-        places_enter(places, i); // of a made-up machine: changes nothing, and must not fail
+    found.made = binding != NULL;
+    for (int i = 0; binding && i < workers; i++) {
+        found.nodes[i] = numa_binding_node(binding, i);
+        // Of a made-up machine: changes nothing, and must not fail.
+        numa_unbind_thread(binding, numa_bind_thread(binding, i));
     }
-    places_leave(places, places_visit(places));
-    places_free(places);
+    numa_binding_free(binding);
     return write(3, &found, sizeof found) == (ssize_t)sizeof found ? 0 : 1;
 }
 

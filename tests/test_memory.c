@@ -1,6 +1,6 @@
-// How much memory a scene takes, by formula (solver_memory.h): counts and bytes against what the
-// builders make, the solver's part against an allocator that counts, the most of both against what
-// the system saw; and scenes that are too large are refused with both figures.
+// How much memory a scene takes, by formula (solver/memory_estimate.c): counts and bytes against
+// what the builders make, the solver's part against an allocator that counts, the most of both
+// against what the system saw; and scenes that are too large are refused with both figures.
 #include "samples.h"
 
 #include <malloc.h>
@@ -13,7 +13,7 @@
 #include "parallel/machine.h"
 #include "parallel/quota.h"
 #include "scene/reader.h"
-#include "solver_memory.h"
+#include "solver/solver.h"
 
 static taut_scene *read(const char *body, const char *sections, const char *integrator,
                         const char *precision)
@@ -194,6 +194,11 @@ static void test_solvers_hold_what_was_estimated(void **state)
         }
     for (int body = 0; body < BODY_COUNT; body++)
         compare_solver(body, "verlet", "single", TAUT_KERNEL_REFERENCE);
+    for (int body = 0; body < BODY_COUNT; body++) {
+        compare_solver(body, "symplectic_euler", "single", TAUT_KERNEL_PACKED);
+        compare_solver(body, "symplectic_euler", "single", TAUT_KERNEL_COLOURED);
+        compare_solver(body, "symplectic_euler", "double", TAUT_KERNEL_COLOURED);
+    }
 }
 
 // ---- The most of all, as the system counts it

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "mesh_fixture.h"
-#include "scene/mesh/mesh_polygon.h"
+#include "scene/mesh/mesh_reader.h"
 
 #include <math.h>
 #include <stdlib.h>

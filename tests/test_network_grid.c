@@ -123,15 +123,15 @@ static void test_whole_ones_are_grids(void **state)
     for (int shuffled = 0; shuffled < 2; shuffled++) {
         taut_solver *solver = network(&lattice, "single", shuffled, WHOLE, &auto_kernel);
         taut_error error = {0};
-        if (plan_check(solver->topology, solver->plan, &error) != TAUT_OK)
+        if (plan_check(solver_topology(solver), solver_plan(solver), &error) != TAUT_OK)
             fail_msg("%s", error.text);
-        const struct plan_grid *grid = plan_grid_of_body(solver->plan, 1);
+        const struct plan_grid *grid = plan_grid_of_body(solver_plan(solver), 1);
         assert_non_null(grid);
         assert_int_equal(grid->direction_count, 13);
         assert_int_equal(grid->nx, NX);
         assert_int_equal(grid->ny, NY);
         assert_int_equal(grid->nz, NZ);
-        assert_int_equal(solver->topology->renumbered_count > 0, shuffled);
+        assert_int_equal(solver_topology(solver)->renumbered_count > 0, shuffled);
         assert_string_equal(solver_body_kernel(solver, 1), "grid");
         taut_solver_destroy(solver);
     }
@@ -144,9 +144,10 @@ static void test_others_are_none(void **state)
     for (enum oddity oddity = MISSING; oddity <= OTHER_REST; oddity++)
         for (int shuffled = 0; shuffled < 2; shuffled++) {
             taut_solver *solver = network(&lattice, "single", shuffled, oddity, &auto_kernel);
-            assert_null(plan_grid_of_body(solver->plan, 1));
+            assert_null(plan_grid_of_body(solver_plan(solver), 1));
             assert_string_equal(solver_body_kernel(solver, 1), "packed");
-            assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+            assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL),
+                             TAUT_OK);
             taut_solver_destroy(solver);
         }
 }

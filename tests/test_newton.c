@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const struct implicit_account *account_of(const taut_solver *solver)
+static const struct implicit_statistics *statistics_of(const taut_solver *solver)
 {
-    return solver->functions->implicit(solver->system);
+    return solver_implicit_statistics(solver);
 }
 
 // A closed ball with gas that hits a plane in the wind. Nothing at the plane jumps: where friction
@@ -39,9 +39,9 @@ static double step_residual(taut_solver *solver)
     assert_non_null(before);
     assert_non_null(after);
     double h = taut_solver_dt(solver), mass = 0.5 / (double)count, worst = 0, greatest = 0;
-    solver->functions->read_nodes(solver->system, 0, count, NULL, before, NULL);
+    solver_read_nodes(solver, 0, count, NULL, before, NULL);
     advance(solver, 1);
-    solver->functions->read_nodes(solver->system, 0, count, NULL, after, NULL);
+    solver_read_nodes(solver, 0, count, NULL, after, NULL);
     double *forces = all_forces(solver);
     for (uint64_t i = 0; i < 3 * count; i++) {
         double change = mass * (after[i] - before[i]);
@@ -62,9 +62,9 @@ static void test_newton_solves_the_equations(void **state)
     for (int step = 0; step < 20; step++)
         worst = fmax(worst, step_residual(solver));
     assert_near(worst, 0, 1e-8);
-    assert_int_equal(account_of(solver)->unconverged, 0);
-    assert_true(account_of(solver)->worst_residual <= 1e-10);
-    assert_true(account_of(solver)->solves > 40);
+    assert_int_equal(statistics_of(solver)->unconverged, 0);
+    assert_true(statistics_of(solver)->worst_residual <= 1e-10);
+    assert_true(statistics_of(solver)->solves > 40);
     taut_solver_destroy(solver);
     // One linear system is near to it, and not the same.
     solver = ball("implicit: {tolerance: 1e-10}");
@@ -72,7 +72,7 @@ static void test_newton_solves_the_equations(void **state)
     for (int step = 0; step < 20; step++)
         once = fmax(once, step_residual(solver));
     assert_true(once > 1e-6);
-    assert_int_equal(account_of(solver)->solves, 20);
+    assert_int_equal(statistics_of(solver)->solves, 20);
     taut_solver_destroy(solver);
 }
 
@@ -81,14 +81,14 @@ static void test_what_does_not_converge_is_counted(void **state)
     (void)state;
     taut_solver *solver = ball("implicit: {iterations: 2}");
     advance(solver, 5);
-    assert_int_equal(account_of(solver)->unconverged, 5);
-    assert_int_equal(account_of(solver)->iterations, 10);
-    assert_true(account_of(solver)->worst_residual > 1e-4);
+    assert_int_equal(statistics_of(solver)->unconverged, 5);
+    assert_int_equal(statistics_of(solver)->iterations, 10);
+    assert_true(statistics_of(solver)->worst_residual > 1e-4);
     taut_solver_destroy(solver);
     solver = ball("implicit: {newton: 2, tolerance: 1e-10}");
     advance(solver, 5);
-    assert_int_equal(account_of(solver)->unconverged, 5);
-    assert_int_equal(account_of(solver)->solves, 10);
+    assert_int_equal(statistics_of(solver)->unconverged, 5);
+    assert_int_equal(statistics_of(solver)->solves, 10);
     taut_solver_destroy(solver);
 }
 
@@ -104,7 +104,7 @@ static void test_newton_at_rest(void **state)
                   "bodies: [{name: r, type: rope, from: [0,0,0], to: [0,-1,0], nodes: 6,\n"
                   "  node_mass: 0.1, pins: [0], spring: {stiffness: 1000, damping: 1}}]\n");
     advance(solver, 300);
-    assert_int_equal(account_of(solver)->unconverged, 0);
+    assert_int_equal(statistics_of(solver)->unconverged, 0);
     for (uint64_t i = 1; i < 6; i++) { // u_i = (m g / k) (i N - i (i - 1) / 2)
         double n = (double)i;
         assert_near(place_of(solver, i).y, -0.2 * n - 0.1 * 9.81 / 1000 * (n * 5 - n * (n - 1) / 2),

@@ -384,11 +384,11 @@ static void test_growing_file_is_cut_to_whole_records(void **state)
     taut_error error = {0};
     assert_int_equal(file_grow(&file, path, &error), TAUT_OK);
     file_print(&file, "head\n");
-    assert_int_equal(file_keep(&file, &error), TAUT_OK);
+    assert_int_equal(file_end_record(&file, &error), TAUT_OK);
     assert_text(path, "head\n");
     limit_file_size(10);
     file_print(&file, "0123456789\n");
-    taut_status status = file_keep(&file, &error);
+    taut_status status = file_end_record(&file, &error);
     limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "a.csv': File too large"));
@@ -433,7 +433,7 @@ static void test_deleted_growing_file_is_noticed(void **state)
     assert_int_equal(file_grow(&file, path, &error), TAUT_OK);
     assert_int_equal(unlink(path), 0);
     file_print(&file, "row\n");
-    assert_int_equal(file_keep(&file, &error), TAUT_ERROR_IO);
+    assert_int_equal(file_end_record(&file, &error), TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "a.csv': No such file or directory"));
     assert_int_equal(file_close(&file, &error), TAUT_OK);
 }

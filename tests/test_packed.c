@@ -2,6 +2,7 @@
 // and a hub. Against the plain reference, the same bits on every instruction set, for every number
 // of threads and every size of tiles, and a checker that finds what is wrong.
 #include "samples.h"
+#include "solver/internals.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -94,7 +95,7 @@ static void test_every_way_is_taken(void **state)
 {
     (void)state;
     taut_solver *solver = tangle_solver("single", &packed);
-    const struct plan_packed *plan = &solver->plan->packed;
+    const struct plan_packed *plan = &solver_plan(solver)->packed;
     uint64_t steps = 0, gathered = 0;
     for (uint64_t c = 0; c < plan->column_count; c++) {
         steps += plan->columns[c].step != 0;
@@ -106,7 +107,7 @@ static void test_every_way_is_taken(void **state)
     assert_true(plan->tile_count > 5);
     assert_true(plan->tiles[2].halo_count > 5);
     assert_int_equal(plan->tiles[2].own_records, 64);
-    assert_true(plan->late_count > HUB_ARMS / 2);
+    assert_true(plan->overflow_count > HUB_ARMS / 2);
     assert_string_equal(solver_body_kernel(solver, 0), "packed");
     taut_solver_destroy(solver);
 }
@@ -200,14 +201,15 @@ static void test_momentum_is_kept(void **state)
 static void assert_found(taut_solver *solver)
 {
     taut_error error = {0};
-    assert_int_equal(plan_check(solver->topology, solver->plan, &error), TAUT_ERROR_ARGUMENT);
+    assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), &error),
+                     TAUT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.text, "packed"));
     taut_solver_destroy(solver);
 }
 
 static struct packed_column *column_of(taut_solver *solver, bool step)
 {
-    struct plan_packed *plan = &solver->plan->packed;
+    struct plan_packed *plan = &solver_plan_to_damage(solver)->packed;
     for (uint64_t c = 0; c < plan->column_count; c++)
         if ((plan->columns[c].step != 0) == step && plan->columns[c].material != PACKED_MIXED)
             return &plan->columns[c];
@@ -220,7 +222,7 @@ static void test_checker_finds_what_is_wrong(void **state)
     (void)state;
     taut_error error = {0};
     taut_solver *solver = tangle_solver("single", &packed);
-    assert_int_equal(plan_check(solver->topology, solver->plan, &error), TAUT_OK);
+    assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), &error), TAUT_OK);
     column_of(solver, true)->step++;
     assert_found(solver);
     solver = tangle_solver("single", &packed);
@@ -232,19 +234,19 @@ static void test_checker_finds_what_is_wrong(void **state)
     solver = tangle_solver("single", &packed);
     struct packed_column *column = column_of(solver, false);
     for (int lane = 0; lane < PACKED_LANES; lane++)
-        solver->plan->packed.ends[column->group][lane] ^= PACKED_SCALE;
+        solver_plan_to_damage(solver)->packed.ends[column->group][lane] ^= PACKED_SCALE;
     assert_found(solver);
     solver = tangle_solver("single", &packed);
-    solver->plan->packed.late[1].other++;
+    solver_plan_to_damage(solver)->packed.overflow[1].other++;
     assert_found(solver);
     solver = tangle_solver("single", &packed);
-    solver->plan->packed.tiles[1].node_count--;
+    solver_plan_to_damage(solver)->packed.tiles[1].node_count--;
     assert_found(solver);
     solver = tangle_solver("single", &packed);
-    solver->plan->packed.tiles[1].own_records = 0;
+    solver_plan_to_damage(solver)->packed.tiles[1].own_records = 0;
     assert_found(solver);
     solver = tangle_solver("single", &packed);
-    solver->plan->packed.tile_count--;
+    solver_plan_to_damage(solver)->packed.tile_count--;
     assert_found(solver);
 }
 
@@ -257,7 +259,7 @@ static void test_a_scene_has_late_springs(void **state)
     assert_int_equal(taut_scene_load(TAUT_TEST_SOURCE "/scenes/wheel.yaml", NULL, &scene, &error),
                      TAUT_OK);
     taut_solver *solver = solver_from(scene, &packed);
-    assert_int_equal(solver->plan->packed.late_count, 72 - 1);
+    assert_int_equal(solver_plan(solver)->packed.overflow_count, 72 - 1);
     advance(solver, 200);
     assert_true(place_of(solver, 0).y < -0.001); // it sags
     assert_vector_near(place_of(solver, 72), vec3_make(0, 0, 0), 0);

@@ -1,6 +1,5 @@
 // What is under the pointer, and what a cut crosses: on a square of two triangles before a sphere.
 #include "view/pick.h"
-#include "view/stroke.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,10 +32,10 @@ static struct subject square(void)
     };
 }
 
-static struct subject_moment moment_with_sphere(float z, float radius)
+static struct subject_frame frame_with_sphere(float z, float radius)
 {
     sphere = (struct subject_sphere){.centre = {0, 0, z}, .radius = radius};
-    return (struct subject_moment){.positions = positions, .spheres = &sphere};
+    return (struct subject_frame){.positions = positions, .spheres = &sphere};
 }
 
 // From in front, ten metres away.
@@ -53,25 +52,25 @@ static void seen_at(const struct camera *camera, vec3 point, double *x, double *
     assert_true(camera_project(camera, point, x, y, &depth));
 }
 
-static struct pick pick_point(const struct camera *camera, const struct subject_moment *moment,
+static struct pick pick_point(const struct camera *camera, const struct subject_frame *frame,
                               vec3 point)
 {
     struct subject subject = square();
     double x, y;
     seen_at(camera, point, &x, &y);
-    return pick_at(&subject, moment, camera, x, y, 10);
+    return pick_at(&subject, frame, camera, x, y, 10);
 }
 
 static void the_nearest_corner_of_a_face(void **state)
 {
     (void)state;
-    struct subject_moment moment = moment_with_sphere(0, 0);
+    struct subject_frame frame = frame_with_sphere(0, 0);
     for (int projection = 0; projection < 2; projection++) {
         struct camera camera = camera_before(projection == 0 ? 35 : 0);
-        struct pick pick = pick_point(&camera, &moment, vec3_make(0.6, 0.5, 0));
+        struct pick pick = pick_point(&camera, &frame, vec3_make(0.6, 0.5, 0));
         assert_int_equal(pick.kind, PICK_NODE);
         assert_int_equal(pick.node, 2);
-        pick = pick_point(&camera, &moment, vec3_make(-0.5, -0.7, 0));
+        pick = pick_point(&camera, &frame, vec3_make(-0.5, -0.7, 0));
         assert_int_equal(pick.node, 0);
         assert_true(pick.point.x == -1 && pick.point.y == -1);
     }
@@ -80,15 +79,15 @@ static void the_nearest_corner_of_a_face(void **state)
 static void a_node_without_faces_near_the_pointer(void **state)
 {
     (void)state;
-    struct subject_moment moment = moment_with_sphere(0, 0);
+    struct subject_frame frame = frame_with_sphere(0, 0);
     struct subject subject = square();
     struct camera camera = camera_before(35);
     double x, y;
     seen_at(&camera, vec3_make(2, 0, 0), &x, &y);
-    struct pick pick = pick_at(&subject, &moment, &camera, x + 6, y - 5, 10);
+    struct pick pick = pick_at(&subject, &frame, &camera, x + 6, y - 5, 10);
     assert_int_equal(pick.kind, PICK_NODE);
     assert_int_equal(pick.node, 4);
-    pick = pick_at(&subject, &moment, &camera, x + 9, y - 9, 10);
+    pick = pick_at(&subject, &frame, &camera, x + 9, y - 9, 10);
     assert_int_equal(pick.kind, PICK_NOTHING);
 }
 
@@ -98,13 +97,13 @@ static void whichever_is_in_front(void **state)
     struct camera camera = camera_before(35);
     vec3 towards = vec3_subtract(camera_eye(&camera), camera.target);
     float before = towards.z > 0 ? 0.8F : -0.8F;
-    struct subject_moment moment = moment_with_sphere(before, 0.4F);
-    struct pick pick = pick_point(&camera, &moment, vec3_make(0, 0, 0));
+    struct subject_frame frame = frame_with_sphere(before, 0.4F);
+    struct pick pick = pick_point(&camera, &frame, vec3_make(0, 0, 0));
     assert_int_equal(pick.kind, PICK_SPHERE);
     assert_int_equal(pick.sphere, 0);
     assert_true(fabs(fabs(pick.point.z) - 1.2) < 1e-3);
-    moment = moment_with_sphere(-before, 0.4F);
-    pick = pick_point(&camera, &moment, vec3_make(0.1, 0.1, 0));
+    frame = frame_with_sphere(-before, 0.4F);
+    pick = pick_point(&camera, &frame, vec3_make(0.1, 0.1, 0));
     assert_int_equal(pick.kind, PICK_NODE);
 }
 
@@ -115,8 +114,8 @@ static void no_node_behind_a_sphere(void **state)
     struct camera camera = camera_before(0);
     vec3 towards = vec3_subtract(camera_eye(&camera), camera.target);
     sphere = (struct subject_sphere){.centre = {2, 0, towards.z > 0 ? 1 : -1}, .radius = 0.5F};
-    struct subject_moment moment = {.positions = positions, .spheres = &sphere};
-    assert_int_equal(pick_point(&camera, &moment, vec3_make(2, 0, 0)).kind, PICK_SPHERE);
+    struct subject_frame frame = {.positions = positions, .spheres = &sphere};
+    assert_int_equal(pick_point(&camera, &frame, vec3_make(2, 0, 0)).kind, PICK_SPHERE);
 }
 
 static void places_on_planes_and_lines(void **state)
@@ -141,14 +140,14 @@ static void places_on_planes_and_lines(void **state)
 static void cut(const struct camera *camera, struct stroke *stroke, const vec3 *path, size_t count)
 {
     struct subject subject = square();
-    struct subject_moment moment = moment_with_sphere(0, 0);
+    struct subject_frame frame = frame_with_sphere(0, 0);
     taut_error error;
     double x, y;
     seen_at(camera, path[0], &x, &y);
     assert_int_equal(stroke_begin(stroke, &subject, x, y, &error), TAUT_OK);
     for (size_t i = 1; i < count; i++) {
         seen_at(camera, path[i], &x, &y);
-        assert_true(stroke_to(stroke, &subject, &moment, camera, x, y));
+        assert_true(stroke_to(stroke, &subject, &frame, camera, x, y));
     }
 }
 
@@ -213,9 +212,9 @@ static void a_stroke_of_another_subject(void **state)
     const vec3 path[] = {{0.2, -1.5, 0}};
     cut(&camera, &stroke, path, 1);
     struct subject other = square();
-    struct subject_moment moment = moment_with_sphere(0, 0);
+    struct subject_frame frame = frame_with_sphere(0, 0);
     other.spring_count = 4;
-    assert_false(stroke_to(&stroke, &other, &moment, &camera, 0, 0));
+    assert_false(stroke_to(&stroke, &other, &frame, &camera, 0, 0));
     stroke_end(&stroke);
 }
 

@@ -37,7 +37,7 @@ static void test_strains_that_were_not_taken_are_found_from_positions(void **sta
     struct scenery scenery = scenery_of(chain_text);
     scenery.options.colouring = COLOURING_STRAIN;
     struct image taken = picture_of(&scenery, LAYER_SPRINGS);
-    scenery.store.moment.strains = NULL;
+    scenery.store.frame.strains = NULL;
     struct image found = picture_of(&scenery, LAYER_SPRINGS);
     assert_true(image_difference(&taken, &found) < 0.5);
     image_free(&taken);
@@ -67,7 +67,7 @@ static void test_broken_springs_are_not_drawn(void **state)
     struct image empty = picture_of(&scenery, LAYER_GROUND);
     struct image whole = picture_of(&scenery, LAYER_SPRINGS);
     uint8_t broken[] = {0, 1, 0};
-    scenery.store.moment.broken = broken;
+    scenery.store.frame.broken = broken;
     struct image image = picture_of(&scenery, LAYER_SPRINGS);
     vec3 first = {0.5, 0, 0}, second = {1.5, 0, 0};
     struct pixel background = pixel_of(&empty, &scenery, second);
@@ -239,7 +239,7 @@ static void test_drawing_needs_a_subject(void **state)
     struct renderer *renderer;
     taut_error error = {0};
     assert_int_equal(renderer_make(&renderer, &error), TAUT_OK);
-    assert_int_equal(renderer_draw(renderer, &scenery.store.moment, &scenery.camera,
+    assert_int_equal(renderer_draw(renderer, &scenery.store.frame, &scenery.camera,
                                    &scenery.options, pictures_framebuffer(), &error),
                      TAUT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.text, "subject"));

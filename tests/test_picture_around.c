@@ -57,7 +57,7 @@ static void test_wind_is_shown_in_a_corner(void **state)
         differing(&with, &without, PICTURE_WIDTH * 2 / 3, 0, PICTURE_WIDTH, PICTURE_HEIGHT / 3, 20);
     assert_true(in_corner > 40);
     assert_int_equal(differ_at_all(&with, &without, 20), in_corner);
-    scenery.store.moment.wind[0] = 0;
+    scenery.store.frame.wind[0] = 0;
     struct image calm = picture_of(&scenery, LAYER_FACES | LAYER_WIND);
     assert_true(image_difference(&calm, &without) < 0.01);
     image_free(&without);
@@ -66,14 +66,14 @@ static void test_wind_is_shown_in_a_corner(void **state)
     scenery_free(&scenery);
 }
 
-static void test_hands_are_shown(void **state)
+static void test_mouse_springs_are_shown(void **state)
 {
     (void)state;
     struct scenery scenery = scenery_of(chain_text);
     struct image without = picture_of(&scenery, LAYER_SPRINGS);
     struct subject_line pull = {{1, 0, 0}, {1.5f, 0.8f, 0}};
-    scenery.store.moment.pulls = &pull;
-    scenery.store.moment.pull_count = 1;
+    scenery.store.frame.mouse_springs = &pull;
+    scenery.store.frame.mouse_spring_count = 1;
     struct image with = picture_of(&scenery, LAYER_SPRINGS);
     struct pixel hand = pixel_of(&with, &scenery, vec3_make(1.5, 0.8, 0));
     assert_true(hand.red > hand.blue + 60);
@@ -116,7 +116,7 @@ static void test_caption_says_the_time(void **state)
     struct image without = picture_of(&scenery, LAYER_FACES);
     scenery.options.caption = true;
     struct image at_0 = picture_of(&scenery, LAYER_FACES);
-    scenery.store.moment.time = 2.5;
+    scenery.store.frame.time = 2.5;
     struct image later = picture_of(&scenery, LAYER_FACES);
     int right = PICTURE_WIDTH / 2, bottom = PICTURE_HEIGHT / 5;
     size_t written = differing(&at_0, &without, 0, 0, right, bottom, 20);
@@ -175,7 +175,7 @@ int main(void)
         cmocka_unit_test(test_shadow_darkens_the_ground),
         cmocka_unit_test(test_spheres_are_drawn_where_they_are_now),
         cmocka_unit_test(test_wind_is_shown_in_a_corner),
-        cmocka_unit_test(test_hands_are_shown),
+        cmocka_unit_test(test_mouse_springs_are_shown),
         cmocka_unit_test(test_legend_is_in_the_corner_below),
         cmocka_unit_test(test_caption_says_the_time),
         cmocka_unit_test(test_outline_is_filled_and_the_ground_below_it_shown),

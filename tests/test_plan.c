@@ -1,13 +1,14 @@
 // The plan: complete and free of conflicts for every builder, and its checker finds what is not; a
 // tail where colours run out; the same plan from the same scene.
 #include "samples.h"
+#include "solver/internals.h"
 
 #include <string.h>
 
 static void assert_sound(const taut_solver *solver, const char *name)
 {
     taut_error error = {0};
-    if (plan_check(solver->topology, solver->plan, &error) != TAUT_OK)
+    if (plan_check(solver_topology(solver), solver_plan(solver), &error) != TAUT_OK)
         fail_msg("%s: %s", name, error.text);
 }
 
@@ -26,7 +27,7 @@ static void test_every_builder_gets_a_sound_plan(void **state)
                     sample_solver(&samples[s], "single", "symplectic_euler", &options);
                 assert_sound(solver, samples[s].name);
                 if (colours > 0)
-                    assert_true(solver->plan->springs.colour_count <= colours);
+                    assert_true(solver_plan(solver)->springs.colour_count <= colours);
                 taut_solver_destroy(solver);
             }
 }
@@ -36,7 +37,7 @@ static void test_reference_plan_is_the_builders_order(void **state)
     (void)state;
     struct solver_options options = {.config = {.threads = 4, .kernel = TAUT_KERNEL_REFERENCE}};
     taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
-    const struct plan_set *springs = &solver->plan->springs;
+    const struct plan_set *springs = &solver_plan(solver)->springs;
     assert_int_equal(springs->block_count, 1);
     for (uint64_t i = 0; i < springs->element_count; i++)
         assert_int_equal(springs->order[i], i);
@@ -57,8 +58,8 @@ static void test_star_runs_out_of_colours(void **state)
     struct solver_options options = {.config = {.threads = 1},
                                      .plan = {.tile_nodes = 1, .no_packing = true}};
     taut_solver *solver = star_solver(200, &options);
-    assert_int_equal(solver->plan->springs.colour_count, 64);
-    assert_int_equal(tail_of(&solver->plan->springs), 200 - 64);
+    assert_int_equal(solver_plan(solver)->springs.colour_count, 64);
+    assert_int_equal(tail_of(&solver_plan(solver)->springs), 200 - 64);
     assert_sound(solver, "star");
     taut_solver_destroy(solver);
 }
@@ -73,8 +74,8 @@ static void test_few_colours_leave_a_tail(void **state)
                                                   .no_grids = true,
                                                   .no_packing = true}};
         taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
-        assert_true(tail_of(&solver->plan->springs) > 0);
-        assert_true(tail_of(&solver->plan->faces) > 0);
+        assert_true(tail_of(&solver_plan(solver)->springs) > 0);
+        assert_true(tail_of(&solver_plan(solver)->faces) > 0);
         taut_solver_destroy(solver);
     }
 }
@@ -86,9 +87,9 @@ static void test_lattice_needs_no_tail(void **state)
     struct solver_options options = {
         .config = {.threads = 1}, .plan = {.tile_nodes = 16, .no_grids = true, .no_packing = true}};
     taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
-    assert_int_equal(tail_of(&solver->plan->springs), 0);
-    assert_true(solver->plan->springs.colour_count > 2);
-    assert_true(solver->plan->springs.block_count > 20);
+    assert_int_equal(tail_of(&solver_plan(solver)->springs), 0);
+    assert_true(solver_plan(solver)->springs.colour_count > 2);
+    assert_true(solver_plan(solver)->springs.block_count > 20);
     taut_solver_destroy(solver);
 }
 
@@ -99,7 +100,7 @@ static void test_same_plan_from_the_same_scene(void **state)
                                      .plan = {.no_grids = true, .no_packing = true}};
     taut_solver *a = sample_solver(&samples[2], "single", "symplectic_euler", &options);
     taut_solver *b = sample_solver(&samples[2], "double", "rk4", &options);
-    const struct plan_set *p = &a->plan->springs, *q = &b->plan->springs;
+    const struct plan_set *p = &solver_plan_to_damage(a)->springs, *q = &solver_plan(b)->springs;
     assert_int_equal(p->element_count, taut_solver_spring_count(a));
     assert_int_equal(p->block_count, q->block_count);
     assert_memory_equal(p->order, q->order, (size_t)p->element_count * sizeof *p->order);
@@ -114,14 +115,15 @@ static void test_what_needs_no_list(void **state)
 {
     (void)state;
     taut_solver *solver = sample_solver(&samples[7], "single", "symplectic_euler", NULL);
-    assert_int_equal(solver->plan->springs.element_count, 0);
-    assert_int_equal(solver->plan->faces.element_count, taut_solver_face_count(solver)); // wind
+    assert_int_equal(solver_plan(solver)->springs.element_count, 0);
+    assert_int_equal(solver_plan(solver)->faces.element_count,
+                     taut_solver_face_count(solver)); // wind
     taut_solver_destroy(solver);
     solver = solver_of(
         HEADER("symplectic_euler",
                "0.001") "bodies:\n  - {name: b, type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,8],"
                         " mass: 1, stiffness: 4}\n");
-    assert_int_equal(solver->plan->faces.element_count, 0);
+    assert_int_equal(solver_plan(solver)->faces.element_count, 0);
     assert_sound(solver, "no wind");
     taut_solver_destroy(solver);
 }
@@ -138,14 +140,15 @@ static void test_blocks_behind_a_grid(void **state)
                  "[3,200],"
                  " mass: 1, stiffness: 4}\n  - {name: c, type: ring, center:"
                  " [0,0,0], radius: 2, nodes: 60, mass: 3, stiffness: 10}\n");
-    const struct plan_set *springs = &solver->plan->springs;
+    const struct plan_set *springs = &solver_plan(solver)->springs;
     assert_int_equal(springs->element_count, taut_solver_spring_count(solver) - 49);
     for (uint64_t i = 0; i < springs->element_count; i++)
         assert_true(springs->order[i] >= 49);
     assert_sound(solver, "mixed");
-    solver->plan->springs.order[0] = 48;
+    solver_plan_to_damage(solver)->springs.order[0] = 48;
     taut_error error = {0};
-    assert_int_equal(plan_check(solver->topology, solver->plan, &error), TAUT_ERROR_ARGUMENT);
+    assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), &error),
+                     TAUT_ERROR_ARGUMENT);
     taut_solver_destroy(solver);
 }
 
@@ -155,12 +158,12 @@ static void test_fragile_springs(void **state)
     (void)state;
     struct solver_options blocks = {.plan = {.no_grids = true}};
     taut_solver *solver = sample_solver(&samples[3], "single", "symplectic_euler", &blocks);
-    assert_int_equal(solver->plan->fragile_count, taut_solver_spring_count(solver));
-    assert_int_equal(solver->plan->place_count, taut_solver_spring_count(solver));
+    assert_int_equal(solver_plan(solver)->fragile_count, taut_solver_spring_count(solver));
+    assert_int_equal(solver_plan(solver)->state_spring_count, taut_solver_spring_count(solver));
     taut_solver_destroy(solver);
     solver = sample_solver(&samples[2], "single", "symplectic_euler", NULL);
-    assert_int_equal(plan_fragile_total(solver->plan), 0);
-    assert_int_equal(solver->plan->place_count, 0);
+    assert_int_equal(plan_fragile_total(solver_plan(solver)), 0);
+    assert_int_equal(solver_plan(solver)->state_spring_count, 0);
     taut_solver_destroy(solver);
 }
 
@@ -180,22 +183,22 @@ static void test_places_of_grids_that_remember(void **state)
                  "     stiffness: 9, law: tension_only}\n"
                  "  - {name: d, type: rope, from: [0,0,0], to: [1,0,0], nodes: 20, mass: 1,\n"
                  "     stiffness: 9, break_at: 3}\n");
-    const struct plan *plan = solver->plan;
+    const struct plan *plan = solver_plan(solver);
     assert_sound(solver, "memory");
     assert_int_equal(plan->grid_count, 3);
     assert_int_equal(plan->fragile_count, 60);
     uint64_t cloth = 5 * 5 + 6 * 4 + 4 * 5 + 6 * 3;
-    assert_true(plan->grids[0].remembers && !plan->grids[1].remembers && plan->grids[2].remembers);
-    assert_int_equal(plan->grids[0].first_place, 60);
-    assert_int_equal(plan->grids[0].directions[0].first_place, 60);
-    assert_int_equal(plan->grids[0].directions[1].first_place, 60 + 5 * 5);
-    assert_int_equal(plan->grids[0].directions[3].first_place, 60 + 5 * 5 + 6 * 4 + 4 * 5);
-    assert_int_equal(plan->grids[2].first_place, 60 + cloth);
-    assert_int_equal(plan->place_count, 60 + cloth + 19);
+    assert_true(plan->grids[0].stateful && !plan->grids[1].stateful && plan->grids[2].stateful);
+    assert_int_equal(plan->grids[0].first_state_index, 60);
+    assert_int_equal(plan->grids[0].directions[0].first_spring, 0);
+    assert_int_equal(plan->grids[0].directions[1].first_spring, 5 * 5);
+    assert_int_equal(plan->grids[0].directions[3].first_spring, 5 * 5 + 6 * 4 + 4 * 5);
+    assert_int_equal(plan->grids[2].first_state_index, 60 + cloth);
+    assert_int_equal(plan->state_spring_count, 60 + cloth + 19);
     assert_int_equal(plan_fragile_total(plan), 60 + cloth + 19);
-    solver->plan->grids[2].first_place++;
+    solver_plan_to_damage(solver)->grids[2].first_state_index++;
     taut_error error = {0};
-    assert_int_equal(plan_check(solver->topology, plan, &error), TAUT_ERROR_ARGUMENT);
+    assert_int_equal(plan_check(solver_topology(solver), plan, &error), TAUT_ERROR_ARGUMENT);
     taut_solver_destroy(solver);
 }
 
@@ -215,7 +218,8 @@ static void fresh(void)
 static void assert_found(const char *reason)
 {
     taut_error error = {0};
-    assert_int_equal(plan_check(tampered->topology, tampered->plan, &error), TAUT_ERROR_ARGUMENT);
+    assert_int_equal(plan_check(solver_topology(tampered), solver_plan(tampered), &error),
+                     TAUT_ERROR_ARGUMENT);
     if (!strstr(error.text, reason))
         fail_msg("'%s' does not say '%s'", error.text, reason);
     fresh();
@@ -225,11 +229,12 @@ static void test_checker_finds_wrong_orders(void **state)
 {
     (void)state;
     fresh();
-    tampered->plan->springs.order[5] = tampered->plan->springs.order[6];
+    solver_plan_to_damage(tampered)->springs.order[5] = solver_plan(tampered)->springs.order[6];
     assert_found("stands twice");
-    tampered->plan->springs.order[5] = (uint32_t)tampered->topology->spring_count;
+    solver_plan_to_damage(tampered)->springs.order[5] =
+        (uint32_t)solver_topology(tampered)->spring_count;
     assert_found("out of range");
-    tampered->plan->faces.order[0] = tampered->plan->faces.order[1];
+    solver_plan_to_damage(tampered)->faces.order[0] = solver_plan(tampered)->faces.order[1];
     assert_found("face");
 }
 
@@ -237,11 +242,13 @@ static void test_checker_finds_wrong_blocks(void **state)
 {
     (void)state;
     fresh();
-    tampered->plan->springs.blocks[1].first++;
+    solver_plan_to_damage(tampered)->springs.blocks[1].first++;
     assert_found("gap");
-    tampered->plan->springs.blocks[tampered->plan->springs.block_count - 1].count--;
+    solver_plan_to_damage(tampered)
+        ->springs.blocks[solver_plan_to_damage(tampered)->springs.block_count - 1]
+        .count--;
     assert_found("cover");
-    tampered->plan->springs.block_count--;
+    solver_plan_to_damage(tampered)->springs.block_count--;
     assert_found("cover");
 }
 
@@ -250,12 +257,12 @@ static void test_checker_finds_conflicts(void **state)
     (void)state;
     fresh();
     // Two neighbouring tiles under one colour.
-    struct plan_set *set = &tampered->plan->springs;
+    struct plan_set *set = &solver_plan_to_damage(tampered)->springs;
     assert_true(set->colour_count >= 2);
     set->colour_start[1] = set->colour_start[2];
     assert_found("share node");
     // A spring moved to another block: from the last of one colour into the first of the next.
-    set = &tampered->plan->springs;
+    set = &solver_plan_to_damage(tampered)->springs;
     struct plan_block *block = &set->blocks[set->colour_start[1] - 1];
     block->count--;
     block[1].first--;
@@ -267,13 +274,13 @@ static void test_checker_finds_wrong_colours(void **state)
 {
     (void)state;
     fresh();
-    struct plan_set *set = &tampered->plan->springs;
+    struct plan_set *set = &solver_plan_to_damage(tampered)->springs;
     set->colour_start[set->colour_count + 1]--;
     assert_found("do not cover");
-    set = &tampered->plan->springs;
+    set = &solver_plan_to_damage(tampered)->springs;
     set->colour_start[1] = set->block_count;
     assert_found(""); // a conflict or an order: it is found either way
-    set = &tampered->plan->faces;
+    set = &solver_plan_to_damage(tampered)->faces;
     set->colour_start[0] = 1;
     assert_found("do not cover");
 }
@@ -282,9 +289,10 @@ static void test_checker_finds_wrong_fragile_lists(void **state)
 {
     (void)state;
     fresh();
-    tampered->plan->fragile[3] = tampered->plan->fragile[2];
+    solver_plan_to_damage(tampered)->fragile[3] = solver_plan(tampered)->fragile[2];
     assert_found("fragile");
-    tampered->plan->fragile[0] = (uint32_t)tampered->plan->springs.element_count;
+    solver_plan_to_damage(tampered)->fragile[0] =
+        (uint32_t)solver_plan(tampered)->springs.element_count;
     assert_found("fragile");
     taut_solver_destroy(tampered);
     tampered = NULL;

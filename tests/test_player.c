@@ -20,7 +20,7 @@ static void test_plays_as_a_plain_run_does(void **state)
     // Without the energy budget it is as fast as the player, and catches up with it.
     taut_solver *plain =
         plain_of("flag.yaml", CHANGES("bodies.flag.nodes=[13,9]", "output.work=false"));
-    assert_same_moment(&player_moment(player)->moment, plain);
+    assert_same_frame(&player_frame(player)->frame, plain);
     player_energies(player, true);
     player_play(player, true);
     int seen = 0;
@@ -29,17 +29,17 @@ static void test_plays_as_a_plain_run_does(void **state)
             nap();
             continue;
         }
-        const struct subject_moment *moment = &player_moment(player)->moment;
-        advance(plain, moment->step - taut_solver_step_count(plain));
-        assert_same_moment(moment, plain);
-        seen += moment->step > 0;
+        const struct subject_frame *frame = &player_frame(player)->frame;
+        advance(plain, frame->step - taut_solver_step_count(plain));
+        assert_same_frame(frame, plain);
+        seen += frame->step > 0;
     }
     player_play(player, false);
     assert_false(settle(player).playing);
-    const struct player_moment *last = newest(player);
-    advance(plain, last->moment.step - taut_solver_step_count(plain));
-    assert_same_moment(&last->moment, plain);
-    taut_energy energy = energy_of(plain); // a moment at rest has the energies of its own time
+    const struct player_frame *last = newest(player);
+    advance(plain, last->frame.step - taut_solver_step_count(plain));
+    assert_same_frame(&last->frame, plain);
+    taut_energy energy = energy_of(plain); // a frame at rest has the energies of its own time
     assert_true(last->energy.total == energy.total);
     taut_solver_destroy(plain);
     player_free(player);
@@ -59,7 +59,7 @@ static void test_goes_step_by_step(void **state)
     assert_int_equal(status.threads, 1);
     assert_true(status.message[0] == '\0');
     advance(plain, 307);
-    assert_same_moment(&newest(player)->moment, plain);
+    assert_same_frame(&newest(player)->frame, plain);
     taut_solver_destroy(plain);
     player_free(player);
 }
@@ -86,13 +86,13 @@ static void test_strains_come_when_wanted(void **state)
     (void)state;
     struct player *player = player_of("flag.yaml", small_flag);
     step(player, 20);
-    assert_null(newest(player)->moment.strains);
+    assert_null(newest(player)->frame.strains);
     player_strains(player, true);
-    const struct player_moment *moment = newest(player);
-    assert_non_null(moment->moment.strains);
+    const struct player_frame *frame = newest(player);
+    assert_non_null(frame->frame.strains);
     double sum = 0;
     for (uint64_t i = 0; i < player_subject(player)->spring_count; i++)
-        sum += fabs((double)moment->moment.strains[i]);
+        sum += fabs((double)frame->frame.strains[i]);
     assert_true(sum > 0);
     player_free(player);
 }
@@ -109,14 +109,14 @@ static void test_a_reset_goes_back_to_the_start(void **state)
     step(player, 50);
     player_reset(player);
     assert_int_equal(settle(player).step, 0);
-    assert_same_moment(&newest(player)->moment, plain);
+    assert_same_frame(&newest(player)->frame, plain);
     // With the gravity that was set.
     taut_solver_destroy(plain);
     plain = plain_of("jelly-spheres.yaml",
                      CHANGES("bodies.jelly.nodes=[6,5,6]", "environment.gravity=[0,-5,0]"));
     step(player, 40);
     advance(plain, 40);
-    assert_same_moment(&newest(player)->moment, plain);
+    assert_same_frame(&newest(player)->frame, plain);
     taut_solver_destroy(plain);
     player_free(player);
 }
@@ -127,13 +127,13 @@ static void test_a_change_acts_at_once(void **state)
     struct player *player =
         player_of("rope.yaml", CHANGES("bodies.rope.pins=[]", "environment.air_drag=0"));
     double time = step(player, 100).time, before = coordinate(newest(player), 40, 1);
-    uint64_t generation = player_moment(player)->generation;
+    uint64_t generation = player_frame(player)->generation;
     player_set(player, "environment.gravity", "[0, 0, 0]");
     struct player_status status = settle(player);
     assert_true(status.time == time);
     assert_int_equal(status.step, 100);
     assert_true(coordinate(newest(player), 40, 1) == before);
-    assert_int_equal(player_moment(player)->generation, generation); // nothing else to draw
+    assert_int_equal(player_frame(player)->generation, generation); // nothing else to draw
     assert_true(player_scene(player)->environment.gravity.y == 0);
     // It falls on with the speed it has, g times 0.2 s.
     step(player, 100);
@@ -147,17 +147,17 @@ static void test_what_is_drawn_anew_has_another_generation(void **state)
     (void)state;
     struct player *player = player_of("rope.yaml", none);
     const struct subject *subject = player_subject(player);
-    uint64_t generation = player_moment(player)->generation;
+    uint64_t generation = player_frame(player)->generation;
     step(player, 30);
     player_set(player, "simulation.dt", "0.001");
     newest(player);
-    assert_int_equal(player_moment(player)->generation, generation);
+    assert_int_equal(player_frame(player)->generation, generation);
     assert_ptr_equal(player_subject(player), subject);
     assert_true(status_of(player).dt == 0.001);
     assert_int_equal(status_of(player).step, 30);
     player_set(player, "bodies.rope.spring.stiffness", "5000");
     newest(player);
-    assert_true(player_moment(player)->generation > generation);
+    assert_true(player_frame(player)->generation > generation);
     assert_true(player_subject(player)->stiffnesses[0] == 5000);
     assert_int_equal(status_of(player).step, 30);
     player_free(player);
@@ -168,18 +168,18 @@ static void test_another_topology_starts_anew(void **state)
     (void)state;
     struct player *player = player_of("rope.yaml", none);
     step(player, 30);
-    uint64_t generation = player_moment(player)->generation;
+    uint64_t generation = player_frame(player)->generation;
     player_set(player, "bodies.rope.nodes", "20");
     player_set(player, "environment.air_drag", "0.01");
     assert_int_equal(settle(player).step, 0);
     newest(player);
     assert_int_equal(player_subject(player)->node_count, 20);
-    assert_true(player_moment(player)->generation > generation);
+    assert_true(player_frame(player)->generation > generation);
     taut_solver *plain =
         plain_of("rope.yaml", CHANGES("bodies.rope.nodes=20", "environment.air_drag=0.01"));
     step(player, 25);
     advance(plain, 25);
-    assert_same_moment(&newest(player)->moment, plain);
+    assert_same_frame(&newest(player)->frame, plain);
     taut_solver_destroy(plain);
     player_free(player);
 }
@@ -279,7 +279,7 @@ static void test_threads_and_kernels_give_the_same(void **state)
     player_threads(player, 0);
     assert_int_equal(step(player, 60).threads, 1); // as small a scene as this
     advance(plain, 180);
-    assert_same_moment(&newest(player)->moment, plain);
+    assert_same_frame(&newest(player)->frame, plain);
     taut_solver_destroy(plain);
     player_free(player);
 }

@@ -162,14 +162,14 @@ static void ask_for_something(struct player *player, uint32_t *seed)
         player_threads(player, (int)draw(seed, 4));
         break;
     case 8:
-        player_let_go(player);
+        player_release(player);
         break;
     case 9:
         player_move_sphere(player, draw(seed, 5), place, draw(seed, 2));
         player_scale_sphere(player, draw(seed, 5), 0.2);
         break;
     case 10:
-        player_lead(player, draw(seed, 200), velocity);
+        player_drive_node(player, draw(seed, 200), velocity);
         break;
     case 11:
         if (draw(seed, 10) == 0)
@@ -177,7 +177,7 @@ static void ask_for_something(struct player *player, uint32_t *seed)
                                               : TAUT_TEST_SOURCE "/scenes/jelly-spheres.yaml");
         break;
     default:
-        player_pull(player, draw(seed, 200), place);
+        player_grab(player, draw(seed, 200), place);
     }
 }
 
@@ -193,18 +193,18 @@ static void *ask_for_much(void *context)
 static void look_at_all(struct player *player)
 {
     static struct player_row rows[100];
-    struct player_moment past;
+    struct player_frame past;
     player_refresh(player);
-    const struct player_moment *moment = player_moment(player);
+    const struct player_frame *frame = player_frame(player);
     const struct subject *subject = player_subject(player);
     for (uint64_t i = 0; i < subject->spring_count; i++) {
         assert_true(subject->springs[i][0] < subject->node_count);
-        if (moment->moment.strains)
-            assert_true(isfinite(moment->moment.strains[i]));
+        if (frame->frame.strains)
+            assert_true(isfinite(frame->frame.strains[i]));
     }
     size_t count = player_history_count(player);
-    if (count > 0 && player_history_moment(player, count / 2, &past))
-        assert_true(past.moment.time >= 0);
+    if (count > 0 && player_history_frame(player, count / 2, &past))
+        assert_true(past.frame.time >= 0);
     player_rows(player, rows, 100);
     assert_non_null(player_scene(player)->name);
     assert_non_null(status_of(player).kernel);

@@ -127,8 +127,8 @@ static void assert_pressure(taut_solver *solver, double pressure)
     uint64_t nodes = taut_solver_node_count(solver);
     vec3 *expected = calloc((size_t)nodes, sizeof *expected);
     assert_non_null(expected);
-    for (uint64_t f = 0; f < solver->topology->face_count; f++) {
-        const uint32_t *face = solver->topology->faces[f];
+    for (uint64_t f = 0; f < solver_topology(solver)->face_count; f++) {
+        const uint32_t *face = solver_topology(solver)->faces[f];
         vec3 a = place_of(solver, face[0]);
         vec3 product = vec3_cross(vec3_subtract(place_of(solver, face[1]), a),
                                   vec3_subtract(place_of(solver, face[2]), a));

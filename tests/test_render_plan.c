@@ -8,21 +8,21 @@
 
 static const struct render_span five_seconds = {.end = 5};
 
-static struct render_plan plan_of(const struct render_wish *wish, const char *path,
+static struct render_plan plan_of(const struct render_request *request, const char *path,
                                   const struct render_span *span)
 {
     struct render_plan plan;
     taut_error error = {0};
-    if (render_plan_make(wish, path, span, &plan, &error) != TAUT_OK)
+    if (render_plan_make(request, path, span, &plan, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     return plan;
 }
 
-static void assert_refused(const struct render_wish *wish, const char *path, const char *why)
+static void assert_refused(const struct render_request *request, const char *path, const char *why)
 {
     struct render_plan plan;
     taut_error error = {0};
-    assert_int_equal(render_plan_make(wish, path, &five_seconds, &plan, &error),
+    assert_int_equal(render_plan_make(request, path, &five_seconds, &plan, &error),
                      TAUT_ERROR_ARGUMENT);
     if (!strstr(error.text, why))
         fail_msg("'%s' does not say '%s'", error.text, why);
@@ -31,15 +31,15 @@ static void assert_refused(const struct render_wish *wish, const char *path, con
 static void test_picture(void **state)
 {
     (void)state;
-    struct render_wish wish = {.fps = 0};
-    struct render_plan plan = plan_of(&wish, "a.png", &five_seconds);
+    struct render_request request = {.fps = 0};
+    struct render_plan plan = plan_of(&request, "a.png", &five_seconds);
     assert_int_equal(plan.sort, RENDER_PICTURE);
     assert_int_equal(plan.count, 1);
     assert_true(plan.times[0] == 5);
     assert_int_equal(plan.width, 1280);
     render_plan_free(&plan);
-    wish = (struct render_wish){.times = {2}, .time_count = 1, .width = 10, .height = 20};
-    plan = plan_of(&wish, "a.png", &five_seconds);
+    request = (struct render_request){.times = {2}, .time_count = 1, .width = 10, .height = 20};
+    plan = plan_of(&request, "a.png", &five_seconds);
     assert_true(plan.count == 1 && plan.times[0] == 2);
     assert_true(plan.width == 10 && plan.height == 20);
     render_plan_free(&plan);
@@ -48,20 +48,20 @@ static void test_picture(void **state)
 static void test_strip(void **state)
 {
     (void)state;
-    struct render_wish wish = {.times = {0, 1, 4}, .time_count = 3};
-    struct render_plan plan = plan_of(&wish, "a.png", &five_seconds);
+    struct render_request request = {.times = {0, 1, 4}, .time_count = 3};
+    struct render_plan plan = plan_of(&request, "a.png", &five_seconds);
     assert_int_equal(plan.sort, RENDER_STRIP);
     assert_int_equal(plan.columns, 3);
     assert_true(plan.count == 3 && plan.times[1] == 1 && plan.times[2] == 4);
     render_plan_free(&plan);
-    wish = (struct render_wish){.frames = 6, .columns = 2};
-    plan = plan_of(&wish, "a.png", &five_seconds);
+    request = (struct render_request){.frames = 6, .columns = 2};
+    plan = plan_of(&request, "a.png", &five_seconds);
     assert_int_equal(plan.columns, 2);
     for (int i = 0; i < 6; i++)
         assert_true(fabs(plan.times[i] - i) < 1e-12);
     render_plan_free(&plan);
-    wish = (struct render_wish){.frames = 3, .times = {1, 2}, .time_count = 2};
-    plan = plan_of(&wish, "a.png", &five_seconds);
+    request = (struct render_request){.frames = 3, .times = {1, 2}, .time_count = 2};
+    plan = plan_of(&request, "a.png", &five_seconds);
     assert_true(plan.times[0] == 1 && plan.times[1] == 1.5 && plan.times[2] == 2);
     render_plan_free(&plan);
 }
@@ -69,21 +69,21 @@ static void test_strip(void **state)
 static void test_film(void **state)
 {
     (void)state;
-    struct render_wish wish = {.fps = 0};
-    struct render_plan plan = plan_of(&wish, "a.mp4", &five_seconds);
+    struct render_request request = {.fps = 0};
+    struct render_plan plan = plan_of(&request, "a.mp4", &five_seconds);
     assert_int_equal(plan.sort, RENDER_MP4);
     assert_true(plan.fps == 30 && plan.speed == 1);
     assert_int_equal(plan.count, 151);
     assert_true(plan.times[150] == 5);
     render_plan_free(&plan);
-    wish = (struct render_wish){.times = {1, 3}, .time_count = 2, .fps = 10, .speed = 0.5};
-    plan = plan_of(&wish, "a.gif", &five_seconds);
+    request = (struct render_request){.times = {1, 3}, .time_count = 2, .fps = 10, .speed = 0.5};
+    plan = plan_of(&request, "a.gif", &five_seconds);
     assert_int_equal(plan.sort, RENDER_GIF);
     assert_int_equal(plan.count, 41);
     assert_true(plan.times[0] == 1 && plan.times[40] == 3);
     render_plan_free(&plan);
-    wish = (struct render_wish){.frames = 11, .fps = 10};
-    plan = plan_of(&wish, "a.gif", &five_seconds);
+    request = (struct render_request){.frames = 11, .fps = 10};
+    plan = plan_of(&request, "a.gif", &five_seconds);
     assert_true(plan.count == 11 && plan.times[10] == 5 && fabs(plan.speed - 5) < 1e-12);
     render_plan_free(&plan);
 }
@@ -92,17 +92,17 @@ static void test_film(void **state)
 static void test_speed_of_very_short_and_long_films(void **state)
 {
     (void)state;
-    const struct render_wish wish = {.fps = 0};
+    const struct render_request request = {.fps = 0};
     const double ends[] = {0.01, 3600};
     for (int i = 0; i < 2; i++) {
         const struct render_span span = {.end = ends[i]};
-        struct render_plan plan = plan_of(&wish, "a.mp4", &span);
+        struct render_plan plan = plan_of(&request, "a.mp4", &span);
         assert_int_equal(plan.count, 8 * 30 + 1);
         assert_true(fabs(plan.speed - ends[i] / 8) < 1e-12 * ends[i]);
         render_plan_free(&plan);
     }
     const struct render_span nothing = {.end = 0};
-    struct render_plan plan = plan_of(&wish, "a.mp4", &nothing);
+    struct render_plan plan = plan_of(&request, "a.mp4", &nothing);
     assert_int_equal(plan.count, 1);
     render_plan_free(&plan);
 }
@@ -115,8 +115,8 @@ static void test_rate_of_a_finished_run(void **state)
     for (int i = 0; i < 26; i++)
         times[i] = 0.04 * i;
     const struct render_span span = {1, times, 26};
-    const struct render_wish wish = {.fps = 0};
-    struct render_plan plan = plan_of(&wish, "a.mp4", &span);
+    const struct render_request request = {.fps = 0};
+    struct render_plan plan = plan_of(&request, "a.mp4", &span);
     assert_true(plan.fps == 25);
     assert_int_equal(plan.count, 26);
     render_plan_free(&plan);
@@ -126,7 +126,7 @@ static void test_contradictions(void **state)
 {
     (void)state;
     const struct {
-        struct render_wish wish;
+        struct render_request request;
         const char *path, *why;
     } cases[] = {
         {{.fps = 0}, "a.jpg", "should end in .png"},
@@ -143,7 +143,7 @@ static void test_contradictions(void **state)
         {{.width = 641, .height = 361}, "a.mp4", "not 641x361: take 642x362"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_refused(&cases[i].wish, cases[i].path, cases[i].why);
+        assert_refused(&cases[i].request, cases[i].path, cases[i].why);
 }
 
 int main(void)

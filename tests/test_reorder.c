@@ -90,21 +90,21 @@ static void test_both_directions_are_the_same_permutation(void **state)
 {
     (void)state;
     taut_solver *solver = solver_with("single", TAUT_KERNEL_AUTO, false);
-    const struct topology *t = solver->topology;
+    const struct topology *t = solver_topology(solver);
     assert_int_equal(t->renumbered_count, t->node_count);
     uint64_t moved = 0;
     for (uint64_t node = 0; node < t->node_count; node++) {
-        uint64_t outside = topology_node_outside(t, node);
-        assert_int_equal(topology_node_inside(t, outside), node);
+        uint64_t outside = topology_builder_node(t, node);
+        assert_int_equal(topology_internal_node(t, outside), node);
         assert_int_equal(topology_body_of_node(t, outside), topology_body_of_node(t, node));
         moved += outside != node;
     }
     assert_true(moved > NODES);
     for (uint64_t node = 0; node < 20; node++) // of the rope
-        assert_int_equal(topology_node_outside(t, node), node);
+        assert_int_equal(topology_builder_node(t, node), node);
     taut_solver_destroy(solver);
     solver = solver_with("single", TAUT_KERNEL_AUTO, true);
-    assert_int_equal(solver->topology->renumbered_count, 0);
+    assert_int_equal(solver_topology(solver)->renumbered_count, 0);
     taut_solver_destroy(solver);
 }
 
@@ -113,14 +113,14 @@ static void test_lattices_are_numbered_by_rows(void **state)
 {
     (void)state;
     taut_solver *solver = solver_with("single", TAUT_KERNEL_AUTO, false);
-    uint64_t near = 0, first = solver->topology->bodies[1].first_spring;
-    for (uint64_t s = first; s < first + solver->topology->bodies[1].spring_count; s++) {
-        struct spring_run spring = topology_spring(solver->topology, s);
+    uint64_t near = 0, first = solver_topology(solver)->bodies[1].first_spring;
+    for (uint64_t s = first; s < first + solver_topology(solver)->bodies[1].spring_count; s++) {
+        struct spring_run spring = topology_spring(solver_topology(solver), s);
         int64_t step = llabs((int64_t)spring.a - (int64_t)spring.b);
         near +=
             step == 1 || step == NX || step == NX * NY || step == NX + 1 || step == NX * NY + NX;
     }
-    assert_int_equal(near, solver->topology->bodies[1].spring_count);
+    assert_int_equal(near, solver_topology(solver)->bodies[1].spring_count);
     taut_solver_destroy(solver);
 }
 
@@ -155,7 +155,7 @@ static void test_springs_are_sorted_after_the_nodes(void **state)
     (void)state;
     taut_solver *a = solver_with("double", TAUT_KERNEL_AUTO, true);
     taut_solver *b = solver_with("double", TAUT_KERNEL_AUTO, false);
-    const struct topology *s = a->topology, *t = b->topology;
+    const struct topology *s = solver_topology(a), *t = solver_topology(b);
     assert_int_equal(s->sorted_count, 0);
     assert_int_equal(t->sorted_count, t->listed_count);
     uint8_t *seen = calloc((size_t)t->spring_count, 1);
@@ -163,19 +163,19 @@ static void test_springs_are_sorted_after_the_nodes(void **state)
     uint32_t last = 0;
     for (uint64_t i = t->bodies[1].first_spring; i < t->spring_count; i++) {
         struct spring_run own = topology_spring(t, i);
-        uint64_t outside = topology_spring_outside(t, i);
+        uint64_t outside = topology_builder_spring(t, i);
         struct spring_run users = topology_spring(s, outside);
         uint32_t lower = own.a < own.b ? own.a : own.b;
         assert_true(lower >= last || i == t->bodies[2].first_spring);
         assert_false(seen[outside]++);
-        assert_int_equal(topology_node_outside(t, own.a), users.a);
-        assert_int_equal(topology_node_outside(t, own.b), users.b);
+        assert_int_equal(topology_builder_node(t, own.a), users.a);
+        assert_int_equal(topology_builder_node(t, own.b), users.b);
         assert_int_equal(own.material, users.material);
         assert_near(own.rest_length, users.rest_length, 1e-15);
         last = lower;
     }
     for (uint64_t i = 0; i < t->bodies[0].spring_count; i++) // of the rope
-        assert_int_equal(topology_spring_outside(t, i), i);
+        assert_int_equal(topology_builder_spring(t, i), i);
     free(seen);
     taut_solver_destroy(a);
     taut_solver_destroy(b);
@@ -191,12 +191,12 @@ static void test_views_show_the_same(void **state)
     taut_solver *b = solver_with("double", TAUT_KERNEL_AUTO, false);
     advance(a, 50);
     advance(b, 50);
-    struct moment_view p, q;
+    struct snapshot_buffer p, q;
     taut_error error = {0};
-    assert_int_equal(moment_view_make(a, WANTED, &p, &error), TAUT_OK);
-    assert_int_equal(moment_view_make(b, WANTED, &q, &error), TAUT_OK);
-    moment_view_take(a, WANTED, &p);
-    moment_view_take(b, WANTED, &q);
+    assert_int_equal(snapshot_buffer_make(a, WANTED, &p, &error), TAUT_OK);
+    assert_int_equal(snapshot_buffer_make(b, WANTED, &q, &error), TAUT_OK);
+    snapshot_buffer_take(a, WANTED, &p);
+    snapshot_buffer_take(b, WANTED, &q);
     assert_memory_equal(p.springs, q.springs, p.spring_count * sizeof *p.springs);
     assert_memory_equal(p.faces, q.faces, p.face_count * 3 * sizeof *p.faces);
     assert_memory_equal(p.broken, q.broken, p.spring_count);
@@ -206,8 +206,8 @@ static void test_views_show_the_same(void **state)
     assert_all_near(p.strains, q.strains, p.spring_count, 1e-11);
     for (size_t body = 0; body < 3; body++)
         assert_near(p.bodies[body].volume, q.bodies[body].volume, 1e-12);
-    moment_view_free(&p);
-    moment_view_free(&q);
+    snapshot_buffer_free(&p);
+    snapshot_buffer_free(&q);
     taut_solver_destroy(a);
     taut_solver_destroy(b);
 }
@@ -251,10 +251,10 @@ static void test_other_networks_come_near_each_other(void **state)
     (void)state;
     struct solver_options options = {.config = {.threads = 1}};
     taut_solver *solver = solver_from(scene_with("single", 0.0005, 0.04), &options);
-    uint64_t sum = 0, first = solver->topology->bodies[1].first_spring;
-    uint64_t count = solver->topology->bodies[1].spring_count;
+    uint64_t sum = 0, first = solver_topology(solver)->bodies[1].first_spring;
+    uint64_t count = solver_topology(solver)->bodies[1].spring_count;
     for (uint64_t s = first; s < first + count; s++) {
-        struct spring_run spring = topology_spring(solver->topology, s);
+        struct spring_run spring = topology_spring(solver_topology(solver), s);
         sum += (uint64_t)llabs((int64_t)spring.a - (int64_t)spring.b);
     }
     assert_true(sum / count < NY * NZ + 20); // a third of NODES where they are shuffled

@@ -2,6 +2,7 @@
 // those of the plain loops over faces, and the same bits on every instruction set and number of
 // threads.
 #include "physics.h"
+#include "solver/internals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +22,8 @@ static taut_solver *solver_with(const char *body, const struct solver_options *o
 static bool has_rings(const char *body)
 {
     taut_solver *solver = solver_with(body, NULL);
-    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
-    bool found = plan_rings_of_body(solver->plan, 0) != NULL;
+    assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
+    bool found = plan_rings_of_body(solver_plan(solver), 0) != NULL;
     taut_solver_destroy(solver);
     return found;
 }
@@ -42,7 +43,7 @@ static void test_who_has_rings(void **state)
                   "  spacing: 0.1, springs: {k1: {stiffness: 1}}, pressure: {amount: 1}}"));
     struct solver_options plain = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
     taut_solver *solver = solver_with(BALL("b", "0", "1"), &plain);
-    assert_null(plan_rings_of_body(solver->plan, 0));
+    assert_null(plan_rings_of_body(solver_plan(solver), 0));
     taut_solver_destroy(solver);
 }
 
@@ -51,7 +52,7 @@ static struct plan *plan_of(const taut_solver *solver)
 {
     struct plan *plan;
     struct plan_options options = {0};
-    assert_int_equal(plan_make(solver->topology, &options, NULL, &plan, NULL), TAUT_OK);
+    assert_int_equal(plan_make(solver_topology(solver), &options, NULL, &plan, NULL), TAUT_OK);
     return plan;
 }
 
@@ -66,24 +67,24 @@ static void test_checker_finds_wrong_rings(void **state)
     assert_true(rings->halo_count > 0);
     uint16_t entry = rings->entries[30];
     rings->entries[30] = (uint16_t)(entry + 4);
-    assert_int_not_equal(plan_check(solver->topology, plan, NULL), TAUT_OK);
+    assert_int_not_equal(plan_check(solver_topology(solver), plan, NULL), TAUT_OK);
     rings->entries[30] = UINT16_MAX;
-    assert_int_not_equal(plan_check(solver->topology, plan, NULL), TAUT_OK);
+    assert_int_not_equal(plan_check(solver_topology(solver), plan, NULL), TAUT_OK);
     rings->entries[30] = entry;
     uint32_t node = rings->halo[3];
     rings->halo[3] = node + 1;
-    assert_int_not_equal(plan_check(solver->topology, plan, NULL), TAUT_OK);
+    assert_int_not_equal(plan_check(solver_topology(solver), plan, NULL), TAUT_OK);
     rings->halo[3] = node;
-    uint32_t *face = solver->topology->faces[11], corner = face[0];
+    uint32_t *face = solver_topology(solver)->faces[11], corner = face[0];
     face[0] = face[1];
     face[1] = corner;
-    assert_int_not_equal(plan_check(solver->topology, plan, NULL), TAUT_OK);
+    assert_int_not_equal(plan_check(solver_topology(solver), plan, NULL), TAUT_OK);
     face[1] = face[0];
     face[0] = corner;
     rings->tiles[rings->tile_count - 1].node_count--;
-    assert_int_not_equal(plan_check(solver->topology, plan, NULL), TAUT_OK);
+    assert_int_not_equal(plan_check(solver_topology(solver), plan, NULL), TAUT_OK);
     rings->tiles[rings->tile_count - 1].node_count++;
-    assert_int_equal(plan_check(solver->topology, plan, NULL), TAUT_OK);
+    assert_int_equal(plan_check(solver_topology(solver), plan, NULL), TAUT_OK);
     plan_free(plan);
     taut_solver_destroy(solver);
 }
@@ -108,22 +109,22 @@ static void test_columns_go_round(void **state)
 {
     (void)state;
     taut_solver *solver = solver_with(BALL("b", "0", "4"), NULL);
-    struct plan_packed *packed = &solver->plan->packed;
-    assert_non_null(packed_ring_tiles(packed, solver->topology, 0));
-    assert_true(packed->turns_count > 0);
+    struct plan_packed *packed = &solver_plan_to_damage(solver)->packed;
+    assert_non_null(packed_ring_tiles(packed, solver_topology(solver), 0));
+    assert_true(packed->alternatives_count > 0);
     uint64_t straight = 0;
     for (uint64_t c = 0; c < packed->column_count; c++)
         straight += packed->columns[c].step != 0;
     assert_true(2 * straight > packed->column_count);
     assert_true(some_records(packed));
-    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
     packed->turns[0].step[0]++;
-    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    assert_int_not_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
     packed->turns[0].step[0]--;
-    packed->slice_rings[3] -= 1;
-    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
-    packed->slice_rings[3] += 1;
-    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    packed->chunk_rings[3] -= 1;
+    assert_int_not_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
+    packed->chunk_rings[3] += 1;
+    assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
     taut_solver_destroy(solver);
 }
 
@@ -142,7 +143,7 @@ static void compare_with_plain_faces(const char *body, int isa, double crumpled)
     struct solver_options rings = {
         .config = {.threads = 2, .isa = (taut_isa)(TAUT_ISA_BASE + isa)}};
     taut_solver *a = solver_with(body, &plain), *b = solver_with(body, &rings);
-    assert_int_equal(plan_check(b->topology, b->plan, NULL), TAUT_OK);
+    assert_int_equal(plan_check(solver_topology(b), solver_plan(b), NULL), TAUT_OK);
     crumple(a, crumpled);
     crumple(b, crumpled);
     assert_same_forces(a, b, 1e-12);

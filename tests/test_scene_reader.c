@@ -528,8 +528,8 @@ static void test_complain(void **state)
     static const char *const overrides[] = {"bodies.rope.name=string", NULL};
     taut_scene *scene = read_sound(SCENE, overrides);
     struct diagnostics diagnostics = {0};
-    scene_complain(scene, &diagnostics, (mark){2, 1}, "a %s", "word");
-    scene_complain(scene, &diagnostics, scene->bodies[0].at, "the body");
+    scene_report(scene, &diagnostics, (mark){2, 1}, "a %s", "word");
+    scene_report(scene, &diagnostics, scene->bodies[0].at, "the body");
     assert_int_equal(diagnostics.error_count, 2);
     char *first = diagnostic_render(&diagnostics.items[0]);
     char *second = diagnostic_render(&diagnostics.items[1]);

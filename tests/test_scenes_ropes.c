@@ -157,12 +157,12 @@ static void test_rope_breaks_once_and_falls(void **context)
     assert_int_equal(taut_solver_broken_count(solver), 0);
     advance_to(solver, 5);
     assert_int_equal(taut_solver_broken_count(solver), 1);
-    struct moment_view view;
-    assert_int_equal(moment_view_make(solver, WANT_STRAINS, &view, NULL), TAUT_OK);
-    moment_view_take(solver, WANT_STRAINS, &view);
+    struct snapshot_buffer view;
+    assert_int_equal(snapshot_buffer_make(solver, WANT_STRAINS, &view, NULL), TAUT_OK);
+    snapshot_buffer_take(solver, WANT_STRAINS, &view);
     for (uint64_t i = 0; i < 40; i++)
         assert_int_equal(view.broken[i], i == 39); // the spring at the hand
-    moment_view_free(&view);
+    snapshot_buffer_free(&view);
     for (uint64_t i = 0; i < 40; i++)
         assert_true(body_place(solver, "rope", i).y < 0.5);
     assert_vector_near(body_place(solver, "rope", 40), vec3_make(1.1, 2, 0), 1e-5);

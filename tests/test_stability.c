@@ -204,7 +204,7 @@ static void test_bound_is_never_above_the_limit(void **state)
         uint64_t seed = 7;
         double largest = 0;
         for (uint64_t n = 0; n < taut_solver_node_count(solver); n++)
-            if (!topology_is_fixed(solver->topology, n))
+            if (!topology_is_kinematic(solver_topology(solver), n))
                 put_velocity(solver, n,
                              vec3_make(1e-7 * next_random(&seed), 1e-7 * next_random(&seed),
                                        1e-7 * next_random(&seed)));

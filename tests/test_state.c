@@ -5,11 +5,12 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "solver/internals.h"
 #include "state/system.h"
 
 static struct state *state_of(const taut_solver *solver)
 {
-    return solver->system->state;
+    return solver_system(solver)->state;
 }
 
 // Arrays are there where the integrator and the scene want them, and nowhere else.
@@ -61,12 +62,12 @@ static void test_constants_in_plan_order(void **unused)
     struct solver_options options = {.config = {.threads = 1},
                                      .plan = {.tile_nodes = 16, .no_grids = true}};
     taut_solver *solver = sample_solver(&samples[7], "double", "symplectic_euler", &options);
-    const struct constants *constants = solver->system->constants;
-    const struct topology *topology = solver->topology;
+    const struct constants *constants = solver_system(solver)->constants;
+    const struct topology *topology = solver_topology(solver);
     assert_int_equal(constants->springs, topology->spring_count);
     for (uint64_t i = 0; i < constants->springs; i++) {
         struct spring_run spring =
-            topology_spring(topology, plan_element(&solver->plan->springs, i));
+            topology_spring(topology, plan_element(&solver_plan(solver)->springs, i));
         assert_int_equal(constants->spring_nodes[i][0], spring.a);
         assert_int_equal(constants->spring_nodes[i][1], spring.b);
         assert_same_bits(built_rest_length(constants, i), spring.rest_length);
@@ -74,7 +75,7 @@ static void test_constants_in_plan_order(void **unused)
     }
     for (uint64_t i = 0; i < constants->nodes; i++)
         assert_same_bits(constants->inverse_mass[i],
-                         topology_is_fixed(topology, i) ? 0 : 1 / topology_mass(topology, i));
+                         topology_is_kinematic(topology, i) ? 0 : 1 / topology_mass(topology, i));
     taut_solver_destroy(solver);
 }
 
@@ -83,25 +84,25 @@ static void test_views_by_need(void **unused)
 {
     (void)unused;
     taut_solver *solver = sample_solver(&samples[3], "double", "symplectic_euler", NULL);
-    const struct topology *topology = solver->topology;
-    struct moment_view view;
-    assert_int_equal(moment_view_make(solver, WANT_ENERGY, &view, NULL), TAUT_OK);
+    const struct topology *topology = solver_topology(solver);
+    struct snapshot_buffer view;
+    assert_int_equal(snapshot_buffer_make(solver, WANT_ENERGY, &view, NULL), TAUT_OK);
     assert_null(view.positions);
     assert_null(view.strains);
     assert_null(view.springs);
-    moment_view_take(solver, WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY, &view);
+    snapshot_buffer_take(solver, WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY, &view);
     assert_same_bits(view.snapshot.total, energy_of(solver).total);
-    moment_view_free(&view);
-    assert_int_equal(moment_view_make(solver, WANT_LISTS | WANT_NODES, &view, NULL), TAUT_OK);
+    snapshot_buffer_free(&view);
+    assert_int_equal(snapshot_buffer_make(solver, WANT_LISTS | WANT_NODES, &view, NULL), TAUT_OK);
     assert_null(view.forces);
     for (uint64_t s = 0; s < topology->spring_count; s++) {
         struct spring_run spring = topology_spring(topology, s);
         assert_int_equal(view.bodies[0].springs[s][0], spring.a);
         assert_int_equal(view.bodies[0].springs[s][1], spring.b);
     }
-    moment_view_take(solver, WANT_NODES, &view);
+    snapshot_buffer_take(solver, WANT_NODES, &view);
     assert_same_bits(view.bodies[0].positions[3 * 50 + 1], place_of(solver, 50).y);
-    moment_view_free(&view);
+    snapshot_buffer_free(&view);
     taut_solver_destroy(solver);
 }
 

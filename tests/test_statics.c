@@ -92,7 +92,7 @@ static vec3 momentum(const taut_solver *solver, vec3 *angular)
     vec3 linear = {0, 0, 0};
     *angular = linear;
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
-        vec3 p = vec3_scale(topology_mass(solver->topology, i), velocity_of(solver, i));
+        vec3 p = vec3_scale(topology_mass(solver_topology(solver), i), velocity_of(solver, i));
         linear = vec3_add(linear, p);
         *angular = vec3_add(*angular, vec3_cross(place_of(solver, i), p));
     }

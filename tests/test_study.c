@@ -32,7 +32,7 @@ static struct study *oscillator_study(enum study_map_kind map, double damping)
     return study_of(oscillator_text(damping), options);
 }
 
-// The one without damping and without a map, which several tests look at.
+// The one without damping and without a map, which several tests sample at.
 static struct study *plain;
 
 static const struct study *plain_study(void)
@@ -143,7 +143,7 @@ static void test_orders_are_of_methods_and_not_of_noise(void **state)
     }
 }
 
-// A tenth of a millimetre of motion at a hundred thousand kilometres: places there have eight
+// A tenth of a millimetre of motion at a hundred thousand kilometres: positions there have eight
 // digits of it, and only the largest errors are of a method.
 static void test_noise_has_no_order(void **state)
 {

@@ -1,5 +1,5 @@
 // What is drawn of a solver (picture/subject.h): its nodes, springs and faces by their numbers, and
-// its moments.
+// its frames.
 #include "physics.h"
 
 #include <string.h>
@@ -40,23 +40,23 @@ static struct subject subject_of(const taut_solver *solver, uint64_t springs_max
     return subject;
 }
 
-static struct subject_store store_of(const struct subject *subject)
+static struct frame_storage store_of(const struct subject *subject)
 {
-    struct subject_store store;
+    struct frame_storage store;
     taut_error error = {0};
-    if (subject_store_make(subject, true, &store, &error) != TAUT_OK)
+    if (frame_storage_make(subject, true, &store, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     return store;
 }
 
-static struct moment_view view_of(taut_solver *solver)
+static struct snapshot_buffer view_of(taut_solver *solver)
 {
-    struct moment_view view;
+    struct snapshot_buffer view;
     taut_error error = {0};
     unsigned all = WANT_NODES | WANT_STRAINS | WANT_LISTS;
-    if (moment_view_make(solver, all, &view, &error) != TAUT_OK)
+    if (snapshot_buffer_make(solver, all, &view, &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    moment_view_take(solver, all, &view);
+    snapshot_buffer_take(solver, all, &view);
     return view;
 }
 
@@ -65,7 +65,7 @@ static void test_springs_and_faces_are_those_of_the_bodies(void **state)
     (void)state;
     taut_solver *solver = solver_of(scene_text);
     struct subject subject = subject_of(solver, UINT64_MAX);
-    struct moment_view view = view_of(solver);
+    struct snapshot_buffer view = view_of(solver);
     assert_int_equal(subject.spring_count, view.spring_count);
     assert_null(subject.number_count ? subject.spring_numbers : NULL);
     for (size_t b = 0; b < subject.body_count; b++) {
@@ -86,7 +86,7 @@ static void test_springs_and_faces_are_those_of_the_bodies(void **state)
     }
     assert_int_equal(subject.bodies[0].face_arity, 3);
     assert_int_equal(subject.bodies[1].face_arity, 2);
-    moment_view_free(&view);
+    snapshot_buffer_free(&view);
     subject_free(&subject);
     taut_solver_destroy(solver);
 }
@@ -119,10 +119,10 @@ static void test_held_nodes_and_the_direction_upwards(void **state)
     struct subject subject = subject_of(solver, 0);
     uint64_t net = subject.bodies[2].first_node;
     for (uint64_t node = 0; node < subject.node_count; node++) {
-        enum hold expected = node < 9 * 6 && node % 9 == 0 ? HOLD_PINNED
-                             : node == net + 3             ? HOLD_MOVED
-                                                           : HOLD_FREE;
-        assert_int_equal(subject.holds[node], expected);
+        enum pin expected = node < 9 * 6 && node % 9 == 0 ? PIN_FIXED
+                            : node == net + 3             ? PIN_KINEMATIC
+                                                          : PIN_NONE;
+        assert_int_equal(subject.pins[node], expected);
     }
     assert_true(subject.up[0] == 0 && subject.up[1] == 0 && subject.up[2] == 1);
     assert_float_equal(subject.low[0], 0, 1e-6);
@@ -133,30 +133,30 @@ static void test_held_nodes_and_the_direction_upwards(void **state)
     taut_solver_destroy(solver);
 }
 
-static void test_a_moment_is_what_output_sees(void **state)
+static void test_a_frame_is_what_output_sees(void **state)
 {
     (void)state;
     taut_solver *solver = solver_of(scene_text);
     advance(solver, 10);
     struct subject subject = subject_of(solver, UINT64_MAX);
-    struct subject_store store = store_of(&subject);
-    subject_store_take(solver, &subject, true, &store);
-    struct moment_view view = view_of(solver);
-    const struct subject_moment *moment = &store.moment;
-    assert_int_equal(moment->step, 10);
+    struct frame_storage store = store_of(&subject);
+    frame_storage_read(solver, &subject, true, &store);
+    struct snapshot_buffer view = view_of(solver);
+    const struct subject_frame *frame = &store.frame;
+    assert_int_equal(frame->step, 10);
     for (uint64_t i = 0; i < 3 * subject.node_count; i++)
-        assert_true(moment->positions[i] == (float)view.positions[i]);
+        assert_true(frame->positions[i] == (float)view.positions[i]);
     for (uint64_t i = 0; i < subject.spring_count; i++) {
-        assert_true(moment->strains[i] == (float)view.strains[i]);
-        assert_int_equal(moment->broken[i], i == subject.bodies[2].first_spring + 2);
+        assert_true(frame->strains[i] == (float)view.strains[i]);
+        assert_int_equal(frame->broken[i], i == subject.bodies[2].first_spring + 2);
     }
-    assert_true(moment->spheres[0].radius == 0);
-    assert_float_equal(moment->spheres[1].centre[2], -3 + 2 * 0.01, 1e-6);
-    assert_float_equal(moment->spheres[1].radius, 0.5, 0);
-    assert_float_equal(moment->wind[0], 1 + sin(2 * PI * 0.01 / 4), 1e-6);
-    assert_float_equal(moment->wind[2], 3, 1e-6);
-    moment_view_free(&view);
-    subject_store_free(&store);
+    assert_true(frame->spheres[0].radius == 0);
+    assert_float_equal(frame->spheres[1].centre[2], -3 + 2 * 0.01, 1e-6);
+    assert_float_equal(frame->spheres[1].radius, 0.5, 0);
+    assert_float_equal(frame->wind[0], 1 + sin(2 * PI * 0.01 / 4), 1e-6);
+    assert_float_equal(frame->wind[2], 3, 1e-6);
+    snapshot_buffer_free(&view);
+    frame_storage_free(&store);
     subject_free(&subject);
     taut_solver_destroy(solver);
 }
@@ -167,9 +167,9 @@ static void test_a_part_of_the_springs_is_scattered_over_all(void **state)
     taut_solver *solver = solver_of(scene_text);
     advance(solver, 10);
     struct subject all = subject_of(solver, UINT64_MAX), part = subject_of(solver, 60);
-    struct subject_store whole = store_of(&all), some = store_of(&part);
-    subject_store_take(solver, &all, true, &whole);
-    subject_store_take(solver, &part, true, &some);
+    struct frame_storage whole = store_of(&all), some = store_of(&part);
+    frame_storage_read(solver, &all, true, &whole);
+    frame_storage_read(solver, &part, true, &some);
     assert_in_range(part.spring_count, 30, 60);
     assert_int_equal(part.springs_in_all, all.spring_count);
     unsigned rows = 0, columns = 0;
@@ -185,8 +185,8 @@ static void test_a_part_of_the_springs_is_scattered_over_all(void **state)
     }
     assert_int_equal(rows, 0x3f); // of the cloth: none is without springs
     assert_int_equal(columns, 0x1ff);
-    subject_store_free(&whole);
-    subject_store_free(&some);
+    frame_storage_free(&whole);
+    frame_storage_free(&some);
     subject_free(&all);
     subject_free(&part);
     taut_solver_destroy(solver);
@@ -198,7 +198,7 @@ int main(void)
         cmocka_unit_test(test_springs_and_faces_are_those_of_the_bodies),
         cmocka_unit_test(test_springs_know_kind_rest_length_and_stiffness),
         cmocka_unit_test(test_held_nodes_and_the_direction_upwards),
-        cmocka_unit_test(test_a_moment_is_what_output_sees),
+        cmocka_unit_test(test_a_frame_is_what_output_sees),
         cmocka_unit_test(test_a_part_of_the_springs_is_scattered_over_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

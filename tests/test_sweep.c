@@ -2,6 +2,7 @@
 // plain loops give, node by node; the same bits on every instruction set and number of threads, and
 // whether nodes move at once or in a loop of their own.
 #include "samples.h"
+#include "solver/internals.h"
 
 #include <stdlib.h>
 
@@ -66,7 +67,7 @@ static void shake(taut_solver *solver)
         vec3 by = {next_random(&seed), next_random(&seed), next_random(&seed)};
         put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
         vec3 velocity = {next_random(&seed), next_random(&seed), next_random(&seed)};
-        if (!topology_is_fixed(solver->topology, i))
+        if (!topology_is_kinematic(solver_topology(solver), i))
             put_velocity(solver, i, velocity);
     }
 }
@@ -78,11 +79,11 @@ static void test_forces_are_those_of_plain_loops(void **state)
         struct solver_options plain = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
         taut_solver *a = scene_with(shape, "double", true, &plain);
         taut_solver *b = scene_with(shape, "double", true, NULL);
-        const struct plan_grid *grid = plan_grid_of_body(b->plan, 1);
+        const struct plan_grid *grid = plan_grid_of_body(solver_plan(b), 1);
         assert_non_null(grid);
         assert_int_equal(grid->tiling.tiles_y > 1, shapes[shape].tiles_y);
         assert_int_equal(grid->tiling.tiles_z > 1, shapes[shape].tiles_z);
-        assert_int_equal(plan_check(b->topology, b->plan, NULL), TAUT_OK);
+        assert_int_equal(plan_check(solver_topology(b), solver_plan(b), NULL), TAUT_OK);
         shake(a);
         shake(b);
         assert_same_forces(a, b, 1e-12);
@@ -96,7 +97,7 @@ struct swept {
     const char *precision;
 };
 
-// With and without an account of work, which keeps Euler from moving nodes on the way.
+// With and without the energy budget, which keeps Euler from moving nodes on the way.
 static uint64_t hash_of(const void *context, const struct solver_options *options)
 {
     const struct swept *swept = context;
@@ -136,18 +137,18 @@ static void test_checker_refuses_bad_tiles(void **state)
 {
     (void)state;
     taut_solver *solver = scene_with(6, "double", true, NULL);
-    struct plan_tiling *tiling = &solver->plan->grids[1].tiling;
+    struct plan_tiling *tiling = &solver_plan_to_damage(solver)->grids[1].tiling;
     struct plan_tiling good = *tiling;
     tiling->tiles_y = tiling->ny;
-    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    assert_int_not_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
     *tiling = good;
     tiling->first_tile++;
-    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    assert_int_not_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
     *tiling = good;
     tiling->nz--;
-    assert_int_not_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    assert_int_not_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
     *tiling = good;
-    assert_int_equal(plan_check(solver->topology, solver->plan, NULL), TAUT_OK);
+    assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
     taut_solver_destroy(solver);
 }
 

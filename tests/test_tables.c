@@ -1,6 +1,5 @@
 // energy.csv, probes.csv and the final state, compared as text.
-#include "output/energy_csv.h"
-#include "output/probes_csv.h"
+#include "output/csv.h"
 #include "output/recording.h"
 
 #include <setjmp.h>

@@ -100,7 +100,7 @@ static void displace(taut_solver *solver, const struct subject *subject, double 
 static void shift(taut_solver *solver, bool velocities, double epsilon, const double *p)
 {
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
-        uint64_t inside = 3 * topology_node_inside(solver->topology, i);
+        uint64_t inside = 3 * topology_internal_node(solver_topology(solver), i);
         vec3 by = vec3_scale(epsilon, vec3_make(p[inside], p[inside + 1], p[inside + 2]));
         if (velocities)
             put_velocity(solver, i, vec3_add(velocity_of(solver, i), by));
@@ -122,8 +122,8 @@ static double *difference_of(taut_solver *solver, bool velocities, const double 
     double *result = calloc((size_t)count * 3, sizeof *result);
     assert_non_null(result);
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t inside = topology_node_inside(solver->topology, i);
-        if (!topology_is_fixed(solver->topology, inside))
+        uint64_t inside = topology_internal_node(solver_topology(solver), i);
+        if (!topology_is_kinematic(solver_topology(solver), inside))
             for (uint64_t axis = 0; axis < 3; axis++)
                 result[3 * inside + axis] =
                     (behind[3 * i + axis] - ahead[3 * i + axis]) / (2 * epsilon);
@@ -247,7 +247,8 @@ static void test_translations_are_free(void **state)
     for (int i = 0; i < SUBJECTS; i++) {
         taut_solver *solver = subject_solver(&subjects[i], NULL);
         uint64_t count = 3 * taut_solver_node_count(solver);
-        if (solver->topology->collider_count == 0 && solver->topology->fixed_count == 0) {
+        if (solver_topology(solver)->collider_count == 0 &&
+            solver_topology(solver)->kinematic_count == 0) {
             displace(solver, &subjects[i], 0.1, 0.5);
             double *p = calloc((size_t)count, sizeof *p);
             assert_non_null(p);

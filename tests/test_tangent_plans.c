@@ -90,7 +90,7 @@ static void test_late_springs(void **state)
     uint64_t count = 0;
     for (int k = 0; k < 2; k++) {
         taut_solver *solver = star_solver(300, &options[k]);
-        assert_true(k == 1 || solver->plan->packed.late_count > 0);
+        assert_true(k == 1 || solver_plan(solver)->packed.overflow_count > 0);
         count = taut_solver_node_count(solver);
         double *p = random_vector(solver, false, 9);
         for (int blocks = 0; blocks < 2; blocks++) {

@@ -1,5 +1,5 @@
 // parallel/team: every worker runs, shares cover a loop once, barriers order what lies on both
-// sides.
+// sides. With OpenMP, or with POSIX threads where TAUT_POSIX_THREADS is defined.
 #include "test.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "parallel/team_parts.h"
+#include "parallel/team.c"
 
 enum { MOST = 8, ELEMENTS = 10007 };
 
@@ -114,7 +114,7 @@ static void take_all(void *context, const struct worker *worker)
     struct marks *marks = context;
     for (int loop = 0; loop < 3; loop++) {
         struct range range;
-        while (worker_take(worker, ELEMENTS, marks->grain, &range))
+        while (worker_claim(worker, ELEMENTS, marks->grain, &range))
             for (size_t i = range.first; i < range.end; i++)
                 marks->touched[i]++;
         worker_barrier(worker);
@@ -143,7 +143,7 @@ static void take_late(void *context, const struct worker *worker)
     for (int early = 0; early < worker->count; early++) {
         size_t taken = 0;
         struct range range, own = worker_share(worker, ELEMENTS, marks->grain);
-        while (worker->index == early && worker_take(worker, ELEMENTS, marks->grain, &range)) {
+        while (worker->index == early && worker_claim(worker, ELEMENTS, marks->grain, &range)) {
             if (taken < own.end - own.first && range.first != own.first + taken)
                 marks->count++; // the own share comes first, in order
             for (size_t i = range.first; i < range.end; i++)
@@ -182,7 +182,7 @@ static void take_held_up(void *context, const struct worker *worker)
     struct held_up *it = context;
     struct range range;
     size_t batches = 0;
-    while (worker_take(worker, ELEMENTS, 64, &range)) {
+    while (worker_claim(worker, ELEMENTS, 64, &range)) {
         batches++;
         for (size_t i = range.first; i < range.end; i++)
             it->touched[i]++;

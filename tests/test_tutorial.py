@@ -42,6 +42,7 @@ MASKS = [(re.compile(pattern), hidden) for pattern, hidden in (
     (r"(instruction set \w+, )\d+ threads?", r"\1N threads"),
     (r"^(  set-up     ).*", r"\1TIME"),
     (r"^(  stepping   ).*", r"\1TIME AND RATES"),
+    (r"^(  threads    by ).*", r"\1RUNTIME"),
     (r"^(  memory     ).*", r"\1BYTES"),
 )]
 # Which stages there are depends on the shares that they took, and so does where lines break.

@@ -51,9 +51,9 @@ static struct values values_of(const struct subject *subject, enum colouring col
 {
     struct values values;
     struct render_options options = {.colouring = colouring};
-    struct subject_moment moment = {.positions = positions, .strains = strains, .broken = broken};
+    struct subject_frame frame = {.positions = positions, .strains = strains, .broken = broken};
     assert_int_equal(values_make(subject, &values, NULL), TAUT_OK);
-    values_take(&values, subject, &moment, &options, on_faces, !on_faces, 1);
+    values_compute(&values, subject, &frame, &options, on_faces, !on_faces, 1);
     return values;
 }
 

@@ -299,7 +299,7 @@ static void test_frames_do_not_depend_on_threads(void **state)
     char *files[6];
     size_t lengths[6];
     for (int threads = 1; threads <= 3; threads++) {
-        struct helpers helpers = {team_make(threads, NULL, NULL)};
+        struct helpers helpers = {team_make(threads, NULL)};
         const struct vtp_options options = {.work = work, .owner = &helpers};
         struct vtp_writer *writer;
         assert_int_equal(vtp_writer_make(threads > 1 ? &options : NULL, &writer, NULL), TAUT_OK);

@@ -30,7 +30,7 @@ static void crumple(taut_solver *solver)
         vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
         put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.1, by)));
         by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        if (!topology_is_fixed(solver->topology, i))
+        if (!topology_is_kinematic(solver_topology(solver), i))
             put_velocity(solver, i, by);
     }
 }
@@ -49,11 +49,11 @@ static vec3 expected_by_node(const taut_solver *solver, uint64_t node, vec3 wind
 {
     vec3 sum = {0, 0, 0};
     double area;
-    for (uint64_t f = 0; f < solver->topology->face_count; f++)
+    for (uint64_t f = 0; f < solver_topology(solver)->face_count; f++)
         for (int corner = 0; corner < 3; corner++)
-            if (topology_face(solver->topology, f).nodes[corner] == node)
-                sum = vec3_add(sum,
-                               normal_of(solver, topology_face(solver->topology, f).nodes, &area));
+            if (topology_face(solver_topology(solver), f).nodes[corner] == node)
+                sum = vec3_add(
+                    sum, normal_of(solver, topology_face(solver_topology(solver), f).nodes, &area));
     vec3 n = vec3_scale(1 / vec3_length(sum), sum);
     vec3 r = relative ? vec3_subtract(wind, velocity_of(solver, node)) : wind;
     return vec3_scale(1.7 * vec3_dot(r, n), n);
@@ -65,8 +65,8 @@ static vec3 expected_by_face(const taut_solver *solver, uint64_t node, vec3 wind
                              enum law law)
 {
     vec3 force = {0, 0, 0};
-    for (uint64_t f = 0; f < solver->topology->face_count; f++) {
-        struct face of_cloth = topology_face(solver->topology, f);
+    for (uint64_t f = 0; f < solver_topology(solver)->face_count; f++) {
+        struct face of_cloth = topology_face(solver_topology(solver), f);
         const uint32_t *face = of_cloth.nodes;
         if (face[0] != node && face[1] != node && face[2] != node)
             continue;
@@ -86,7 +86,7 @@ static void assert_wind(taut_solver *solver, vec3 wind, bool relative, enum law 
     double greatest = 0;
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 expected = {0, 0, 0}; // pinned nodes take no wind
-        if (!topology_is_fixed(solver->topology, i))
+        if (!topology_is_kinematic(solver_topology(solver), i))
             expected = law == NODE ? expected_by_node(solver, i, wind, relative)
                                    : expected_by_face(solver, i, wind, relative, law);
         assert_vector_near(force_on(solver, i), expected, 1e-12);

@@ -234,7 +234,8 @@ static vec3 momentum_of(taut_solver *solver)
 {
     vec3 sum = {0, 0, 0};
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++)
-        sum = vec3_add(sum, vec3_scale(topology_mass(solver->topology, i), velocity_of(solver, i)));
+        sum = vec3_add(
+            sum, vec3_scale(topology_mass(solver_topology(solver), i), velocity_of(solver, i)));
     return sum;
 }
 

@@ -137,7 +137,7 @@ static uint64_t hash_of_wheel(const void *context, const struct solver_options *
     struct solver_options options = *given;
     options.plan = (struct plan_options){.tile_nodes = 1, .colours_allowed = 3};
     taut_solver *solver = solver_of_run(context, &options);
-    const struct plan_set *set = &solver->plan->springs;
+    const struct plan_set *set = &solver_plan(solver)->springs;
     assert_int_equal(set->colour_count, 3);
     assert_true(set->block_count > set->colour_start[3]);
     advance(solver, 20);

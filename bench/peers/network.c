@@ -1,4 +1,4 @@
-#include "peers/network.h"
+#include "bench/peers/network.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,8 +32,8 @@ struct reading {
 static struct kind spring_read(struct reading *reading, uint64_t spring, uint32_t ends[2])
 {
     struct spring_run run = topology_spring_near(reading->topology, spring, &reading->near);
-    ends[0] = (uint32_t)topology_node_outside(reading->topology, run.a);
-    ends[1] = (uint32_t)topology_node_outside(reading->topology, run.b);
+    ends[0] = (uint32_t)topology_builder_node(reading->topology, run.a);
+    ends[1] = (uint32_t)topology_builder_node(reading->topology, run.b);
     return (struct kind){
         reading->topology->materials[run.material].stiffness,
         // Cut, so that lengths which differ by rounding alone are one kind.
@@ -43,7 +43,7 @@ static struct kind spring_read(struct reading *reading, uint64_t spring, uint32_
 
 static bool is_fixed(const struct topology *topology, uint64_t outside)
 {
-    return topology_is_fixed(topology, topology_node_inside(topology, outside));
+    return topology_is_kinematic(topology, topology_internal_node(topology, outside));
 }
 
 static int compare_kinds(const void *a, const void *b)
@@ -98,7 +98,7 @@ static bool find_kinds(const struct topology *topology, struct kinds *kinds)
 
 static taut_status read_nodes(const taut_solver *solver, struct nodes *nodes, taut_error *error)
 {
-    const struct topology *topology = solver->topology;
+    const struct topology *topology = solver_topology(solver);
     nodes->count = topology->node_count;
     for (uint64_t i = 1; i < nodes->count; i++)
         if (topology_mass(topology, i) != topology_mass(topology, 0))
@@ -108,8 +108,7 @@ static taut_status read_nodes(const taut_solver *solver, struct nodes *nodes, ta
     double *forces = malloc(3 * nodes->count * sizeof *forces);
     bool whole = nodes->positions && velocities && forces;
     if (whole)
-        solver->functions->read_nodes(solver->system, 0, nodes->count, nodes->positions, velocities,
-                                      forces);
+        solver_read_nodes(solver, 0, nodes->count, nodes->positions, velocities, forces);
     free(velocities);
     free(forces);
     return whole ? TAUT_OK : fail_memory(error, "the nodes");
@@ -181,12 +180,12 @@ taut_status network_write_lammps(const taut_solver *solver, const char *prefix, 
     struct nodes nodes = {0};
     struct kinds kinds = {0};
     taut_status status = read_nodes(solver, &nodes, error);
-    if (status == TAUT_OK && !find_kinds(solver->topology, &kinds))
+    if (status == TAUT_OK && !find_kinds(solver_topology(solver), &kinds))
         status = fail_memory(error, "the kinds of springs");
     if (status == TAUT_OK) {
         FILE *file = open_file(prefix, ".data", error);
         if (file) {
-            put_lammps(file, solver->topology, &nodes, &kinds);
+            put_lammps(file, solver_topology(solver), &nodes, &kinds);
             status = close_file(file, prefix, error);
         } else {
             status = error->code;
@@ -199,9 +198,9 @@ taut_status network_write_lammps(const taut_solver *solver, const char *prefix, 
 
 static void put_binary(FILE *file, const taut_solver *solver, const struct nodes *nodes)
 {
-    const struct topology *topology = solver->topology;
+    const struct topology *topology = solver_topology(solver);
     uint64_t counts[2] = {nodes->count, topology->spring_count};
-    double constants[2] = {solver->dt, topology_mass(topology, 0)};
+    double constants[2] = {taut_solver_dt(solver), topology_mass(topology, 0)};
     fwrite(counts, sizeof counts, 1, file);
     fwrite(constants, sizeof constants, 1, file);
     fwrite(nodes->positions, 3 * sizeof(double), (size_t)nodes->count, file);

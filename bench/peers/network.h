@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "solver.h"
+#include "solver/solver.h"
 
 // Writes PREFIX.data, which LAMMPS reads: atoms of type 1, and of type 2 those that are held, in
 // units in which force is mass times acceleration; one bond type for each pair of stiffness and

@@ -30,10 +30,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from result_files import script, write_json  # noqa: E402
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
+from benchmark_results import script, write_json  # noqa: E402
 
-# (name here, scene of taut bench, springs; 0: its own number)
+# (name here, scene of taut-bench, springs; 0: its own number)
 SCENES = [("cloth", "cloth-undamped", 0), ("jelly26", "jelly26-undamped", 0),
           ("jelly52", "jelly52-undamped", 0), ("cloth-large", "cloth-undamped", 12600000),
           ("ball", "ball-undamped", 0), ("shuffled", "shuffled-undamped", 0)]

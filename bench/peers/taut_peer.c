@@ -6,35 +6,29 @@
 //   taut_peer serve SCENE SPRINGS          obeys lines of standard input: "THREADS STEPS" takes so
 //                                          many steps and answers the seconds that they took
 //
-// SCENE is one of taut bench's. `write` and `serve` begin with a line: nodes, springs, dt, bytes.
+// SCENE is one of taut-bench's. `write` and `serve` begin with a line: nodes, springs, dt, bytes.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "cli/bench_scenes.h"
-#include "peers/network.h"
+#include "bench/peers/network.h"
+#include "bench/scenes.h"
 #include "scene/reader.h"
 #include "scene/scene.h"
-
-static const struct bench_scene *find_scene(const char *name)
-{
-    for (int s = 0; s < BENCH_SCENES; s++)
-        if (strcmp(bench_scenes[s].name, name) == 0)
-            return &bench_scenes[s];
-    return NULL;
-}
 
 static taut_status make(const char *name, const char *springs, enum precision precision,
                         bool verlet, taut_solver **solver, taut_error *error)
 {
     *solver = NULL;
-    const struct bench_scene *kind = find_scene(name);
+    const struct bench_scene *kind = bench_scene_find(name);
     if (!kind)
         return fail(error, TAUT_ERROR_ARGUMENT, "there is no scene '%s'", name);
     uint64_t wanted = strtoull(springs, NULL, 10);
-    taut_scene *scene = bench_scene_make(kind, wanted ? wanted : kind->springs, precision, error);
+    static const struct scene_override in_double = {.text = "precision=double"};
+    taut_scene *scene = bench_scene_make(kind, wanted ? wanted : kind->springs, &in_double,
+                                         precision == PRECISION_DOUBLE, error);
     if (!scene)
         return error->code;
     if (verlet)
@@ -48,7 +42,7 @@ static taut_status make(const char *name, const char *springs, enum precision pr
 static void introduce(const taut_solver *solver)
 {
     printf("%" PRIu64 " %" PRIu64 " %.17g %" PRIu64 "\n", taut_solver_node_count(solver),
-           taut_solver_spring_count(solver), solver->dt, solver_bytes(solver));
+           taut_solver_spring_count(solver), taut_solver_dt(solver), solver_bytes(solver));
     fflush(stdout);
 }
 
@@ -79,12 +73,12 @@ static taut_status serve(taut_solver *solver, taut_error *error)
         if (threads < 1 || threads > 4096)
             return fail(error, TAUT_ERROR_ARGUMENT, "not understood: %s", line);
         taut_status status = solver_set_threads(solver, (int)threads, error);
-        double before = solver->step_seconds;
+        double before = solver_step_seconds(solver);
         if (status == TAUT_OK)
             status = solver_advance(solver, steps, false, error);
         if (status != TAUT_OK)
             return status;
-        printf("%.9g\n", solver->step_seconds - before);
+        printf("%.9g\n", solver_step_seconds(solver) - before);
         fflush(stdout);
     }
     return TAUT_OK;

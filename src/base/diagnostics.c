@@ -1,3 +1,4 @@
+// Collecting findings, sorting and rendering them, and near names for "did you mean".
 #include "base/diagnostics.h"
 
 #include <stdarg.h>
@@ -8,20 +9,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 // ---- Collecting
-
-static char *format_text(const char *format, va_list arguments)
-{
-    va_list again;
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (text)
-        vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
-    return text;
-}
 
 static void free_item(struct diagnostic *item)
 {
@@ -41,7 +31,7 @@ static void add(struct diagnostics *list, enum diagnostic_level level, const cha
         return;
     }
     struct diagnostic item = {.level = level, .at = at};
-    item.text = format_text(format, arguments);
+    item.text = text_format_va(format, arguments);
     item.file = strdup(file);
     item.source_line = source_line ? strdup(source_line) : NULL;
     item.hint = hint ? strdup(hint) : NULL;
@@ -92,7 +82,7 @@ void diagnostics_free(struct diagnostics *list)
     *list = (struct diagnostics){0};
 }
 
-// Where the first finding of the same file stands, so that files stay in the order of their first
+// The index of the first finding of the same file, so that files stay in the order of their first
 // findings.
 static size_t file_rank(const struct diagnostics *list, size_t first, size_t index)
 {
@@ -110,7 +100,8 @@ static bool belongs_before(const struct diagnostic *a, size_t a_rank, const stru
     return a->at.line != b->at.line ? a->at.line < b->at.line : a->at.column < b->at.column;
 }
 
-// By insertion: the list is short, nearly sorted, and findings of one place must keep their order.
+// By insertion: the list is short, nearly sorted, and findings of one position must keep their
+// order.
 void diagnostics_sort(struct diagnostics *list, size_t first)
 {
     size_t ranks[DIAGNOSTICS_MAX];
@@ -118,15 +109,15 @@ void diagnostics_sort(struct diagnostics *list, size_t first)
         ranks[i] = file_rank(list, first, i);
     for (size_t i = first + 1; i < list->count; i++) {
         struct diagnostic item = list->items[i];
-        size_t place = i, rank = ranks[i];
-        while (place > first &&
-               belongs_before(&item, rank, &list->items[place - 1], ranks[place - 1])) {
-            list->items[place] = list->items[place - 1];
-            ranks[place] = ranks[place - 1];
-            place--;
+        size_t index = i, rank = ranks[i];
+        while (index > first &&
+               belongs_before(&item, rank, &list->items[index - 1], ranks[index - 1])) {
+            list->items[index] = list->items[index - 1];
+            ranks[index] = ranks[index - 1];
+            index--;
         }
-        list->items[place] = item;
-        ranks[place] = rank;
+        list->items[index] = item;
+        ranks[index] = rank;
     }
 }
 
@@ -140,14 +131,9 @@ enum {
 // The bytes of the character at `text`: 1 for ASCII and for a byte that is not UTF-8.
 static size_t character_bytes(const char *text, size_t left)
 {
-    unsigned char lead = (unsigned char)text[0];
-    size_t bytes = lead < 0xC2 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 1;
-    if (bytes > left)
-        return 1;
-    for (size_t i = 1; i < bytes; i++)
-        if (((unsigned char)text[i] & 0xC0) != 0x80)
-            return 1;
-    return bytes;
+    uint32_t point;
+    size_t bytes = text_utf8_decode(text, left, &point);
+    return bytes > 0 ? bytes : 1;
 }
 
 // Hostile files must not reach the terminal with escape sequences: control characters become '?',

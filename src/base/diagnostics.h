@@ -1,4 +1,4 @@
-// What is wrong with the user's files: collected, all of it, with the place of each, before
+// What is wrong with the user's files: collected, all of it, with the position of each, before
 // anything is done. Rendered as FILE:LINE:COLUMN: error: TEXT, the source line, a caret, and "did
 // you mean".
 #ifndef TAUT_BASE_DIAGNOSTICS_H
@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 
-// A place in a text file, counted from 1; line 0 means "the file as a whole".
+// A position in a text file, counted from 1; line 0 means "the file as a whole".
 typedef struct mark {
     int line, column;
 } mark;
@@ -38,7 +38,7 @@ struct diagnostics {
 enum { DIAGNOSTICS_MAX = 100 };
 
 // A zeroed struct is an empty list. Adding never fails visibly: without memory the finding is only
-// counted, and error_count still says that something is wrong.
+// counted, and error_count still counts it.
 void diagnostics_add(struct diagnostics *list, enum diagnostic_level level, const char *file,
                      mark at, const char *source_line, const char *hint, const char *format, ...)
     PRINTF_FORMAT(7, 8);
@@ -55,8 +55,8 @@ taut_status diagnostics_status(const struct diagnostics *list);
 // The rendered text of one finding, ending in a newline; NULL without memory. The caller frees it.
 char *diagnostic_render(const struct diagnostic *item);
 
-// Puts the findings from `first` on in the order of their places, file by file; those of one place
-// keep their order.
+// Puts the findings from `first` on in the order of their positions, file by file; those of one
+// position keep their order.
 void diagnostics_sort(struct diagnostics *list, size_t first);
 
 void diagnostics_free(struct diagnostics *list);

@@ -1,3 +1,4 @@
+// XXH64, in stripes of four lanes.
 #include "base/hash.h"
 
 #include <string.h>

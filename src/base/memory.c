@@ -1,3 +1,4 @@
+// Allocation through the caller's allocator or ours, which maps large blocks in huge pages.
 #define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier): MAP_ANONYMOUS, madvise
 #include "base/memory.h"
 
@@ -35,7 +36,7 @@
 enum { HUGE_PAGE = 1 << 21, PAGE = 1 << 16, LARGE = 2 * HUGE_PAGE };
 
 // Bytes between a mapping and its block: pairs of pages. In huge pages, blocks that
-// all began at the same place would meet in the same eighth of the second level of the cache.
+// all began at the same offset would share the same eighth of the second level of the cache.
 static size_t offset_in(uintptr_t mapping)
 {
     uint32_t hash = (uint32_t)(mapping / HUGE_PAGE) * UINT32_C(0x9E3779B1);
@@ -49,11 +50,12 @@ static size_t mapped_bytes(uintptr_t mapping, size_t bytes)
 
 static void *map_large(size_t bytes)
 {
-    // Room for an offset, for whole pages, and for a beginning at a huge page; the rest goes back.
+    // Space for an offset, for whole pages, and for a beginning at a huge page; the rest is
+    // unmapped.
     if (bytes > SIZE_MAX - 3 * (size_t)HUGE_PAGE)
         return NULL;
-    size_t room = (bytes / PAGE + 1) * PAGE + 2 * (size_t)HUGE_PAGE;
-    char *begin = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t reserved = (bytes / PAGE + 1) * PAGE + 2 * (size_t)HUGE_PAGE;
+    char *begin = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (begin == MAP_FAILED)
         return NULL;
     size_t before = (HUGE_PAGE - (uintptr_t)begin % HUGE_PAGE) % HUGE_PAGE;
@@ -61,7 +63,7 @@ static void *map_large(size_t bytes)
     size_t mapped = mapped_bytes((uintptr_t)mapping, bytes);
     if (before > 0)
         munmap(begin, before);
-    munmap(mapping + mapped, room - before - mapped);
+    munmap(mapping + mapped, reserved - before - mapped);
 #    if defined(MADV_HUGEPAGE)
     madvise(mapping, mapped, MADV_HUGEPAGE); // or not: a matter of speed alone
 #    endif

@@ -1,7 +1,7 @@
 // Every allocation of the library goes through here: sizes are checked for overflow, blocks are
 // aligned for the widest SIMD register and zeroed, and the caller's own allocator is used where one
 // was given. Without one, blocks of several megabytes lie in huge pages where the system has them,
-// and near the worker that first touches them: whoever fills a large array lets the workers do it.
+// and near the worker that first touches them: large arrays are filled by the workers.
 #ifndef TAUT_BASE_MEMORY_H
 #define TAUT_BASE_MEMORY_H
 
@@ -24,14 +24,15 @@ void *memory_allocate(const taut_allocator *allocator, size_t count, size_t size
 // The same with a copy of `from` in it, which may be NULL if count is 0.
 void *memory_copy(const taut_allocator *allocator, const void *from, size_t count, size_t size);
 
-// Gives back a block of memory_allocate with the same count and size; NULL is ignored.
+// Releases a block of memory_allocate with the same count and size; NULL is ignored.
 void memory_release(const taut_allocator *allocator, void *block, size_t count, size_t size);
 
 // a * b into *product; false on overflow.
 bool size_multiply(size_t a, size_t b, size_t *product);
 
-// Grows a malloc'ed array so that it holds at least `needed` elements, doubling; false (and the old
-// array untouched) when there is no memory. For readers that do not know their counts beforehand.
+// Grows a malloc'ed array so that it has room for at least `needed` elements, doubling; false (and
+// the old array untouched) when there is no memory. For readers that do not know their counts
+// beforehand.
 bool array_reserve(void **array, size_t *capacity, size_t needed, size_t size);
 
 #endif

@@ -1,5 +1,4 @@
-// How a function tells its caller that it failed: a code for the program, a sentence for the
-// person.
+// How a function reports failure: a code for the program, a sentence for the person.
 #ifndef TAUT_BASE_STATUS_H
 #define TAUT_BASE_STATUS_H
 

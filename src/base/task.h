@@ -1,8 +1,8 @@
-// A long piece of work that another thread may give up: a scene that is built beside the one that
-// runs, and that nobody wants to wait for. The thread that works enters the task; from the moment
-// the task is cancelled, every allocation of that thread fails (memory.h), which ends whatever it
-// does in the way that it would end without memory, and loops that run for long without allocating
-// ask themselves (task_is_cancelled). Threads that help it know nothing of the task.
+// A long piece of work that another thread may cancel, such as a scene that is built while another
+// one runs. The working thread enters the task; once the task is cancelled, every allocation of
+// that thread fails (memory.h), so that the work ends as it would without memory, and loops that
+// run for long without allocating check for it (task_is_cancelled). Threads that help it do not see
+// the task.
 #ifndef TAUT_BASE_TASK_H
 #define TAUT_BASE_TASK_H
 
@@ -22,13 +22,13 @@ void task_enter(struct task *task);
 // Whether the task of the calling thread has been cancelled; false without a task.
 bool task_is_cancelled(void);
 
-// For loops: asked at every so many rounds, of which this is number `round`.
+// For loops: checks in round 0 and then every so many rounds; this is number `round`.
 static inline bool task_ends(uint64_t round)
 {
     return round % 65536 == 0 && task_is_cancelled();
 }
 
-// Says what the calling thread does from now on: a constant text. Nothing without a task.
+// Sets what the calling thread does from now on: a constant text. No effect without a task.
 void task_stage(const char *stage);
 
 #endif

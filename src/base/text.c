@@ -1,48 +1,67 @@
+// Formatted text, and UTF-8.
 #include "base/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+char *text_format_va(const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
 
 char *text_format(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (!text)
-        return NULL;
-    va_start(arguments, format);
-    vsnprintf(text, (size_t)length + 1, format, arguments);
+    char *text = text_format_va(format, arguments);
     va_end(arguments);
     return text;
 }
 
-size_t text_utf8_bytes(const char *at)
+// ---- UTF-8
+
+size_t text_utf8_decode(const char *at, size_t left, uint32_t *point)
 {
-    const unsigned char *text = (const unsigned char *)at;
-    if (text[0] < 0x80)
+    const unsigned char *c = (const unsigned char *)at;
+    if (left == 0)
+        return 0;
+    if (c[0] < 0x80) {
+        *point = c[0];
         return 1;
-    if (text[0] < 0xC2 || text[0] > 0xF4)
+    }
+
+    size_t bytes = c[0] >= 0xF0 ? 4 : c[0] >= 0xE0 ? 3 : 2;
+    if (c[0] < 0xC2 || c[0] > 0xF4 || bytes > left)
         return 0;
-    size_t bytes = text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : 4;
-    unsigned char least = 0x80, most = 0xBF; // of the second byte
-    if (text[0] == 0xE0)
-        least = 0xA0;
-    else if (text[0] == 0xED)
-        most = 0x9F;
-    else if (text[0] == 0xF0)
-        least = 0x90;
-    else if (text[0] == 0xF4)
-        most = 0x8F;
-    if (text[1] < least || text[1] > most)
-        return 0;
-    for (size_t i = 2; i < bytes; i++)
-        if ((text[i] & 0xC0) != 0x80)
+    uint32_t decoded = c[0] & (0xFFu >> (bytes + 1));
+    for (size_t i = 1; i < bytes; i++) {
+        if (!text_utf8_continues(at[i]))
             return 0;
+        decoded = decoded << 6 | (c[i] & 0x3F);
+    }
+
+    bool overlong = (bytes == 3 && decoded < 0x800) || (bytes == 4 && decoded < 0x10000);
+    bool surrogate = decoded >= 0xD800 && decoded <= 0xDFFF;
+    if (overlong || surrogate || decoded > 0x10FFFF)
+        return 0;
+    *point = decoded;
     return bytes;
+}
+
+size_t text_utf8_count(const char *text, size_t bytes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bytes; i++)
+        count += !text_utf8_continues(text[i]);
+    return count;
 }
 
 char *text_as_utf8(const char *text)

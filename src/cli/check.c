@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/human.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/session.h"
 #include "cli/terminal.h"
 

@@ -1,3 +1,5 @@
+// Numbers as people read them, for tables and live lines. JSON and CSV are written in full
+// precision elsewhere.
 #include "cli/human.h"
 
 #include <inttypes.h>

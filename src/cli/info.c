@@ -1,15 +1,149 @@
-// taut info: what a scene is made of, how it is computed, what it takes, and which steps are
-// stable.
-#include "cli/info.h"
-
+// taut info: what a scene is made of, how it is computed, what memory it takes, and which steps are
+// stable. Gathered once, then printed as a table or as JSON.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/json.h"
+#include "cli/human.h"
+#include "cli/session.h"
 #include "cli/terminal.h"
-#include "solver_memory.h"
+#include "parallel/team.h"
+#include "solver/solver.h"
 
-bool info_has_explicit_forces(const struct info *info, enum integrator integrator)
+// How the springs of one body were cut for threads: the plan (springs/plan.h) is over all bodies.
+struct body_plan {
+    uint64_t tiles; // parts that threads share out
+    int colours;    // groups of tiles of which no two run at once; 0 without springs
+    // Of packed springs: lanes of its nodes in columns, those of them that have a spring, and ends
+    // of springs that found no column.
+    uint64_t lanes, filled, late;
+    // Of springs in coloured blocks: blocks of each colour; those that found no colour, and their
+    // springs; those that the plain loop computes. `lanes` and `filled` are those of their groups.
+    bool coloured;
+    uint64_t colour_blocks[COLOURS_MAX], overflow_blocks, overflow_springs, plain_blocks;
+};
+
+struct info {
+    const struct options *options;
+    const taut_scene *scene;
+    taut_solver *solver;
+    struct body_plan *plans; // one a body
+    struct critical_step critical;
+    size_t critical_body; // the body of critical.node, where something oscillates
+    uint64_t bytes;
+};
+
+// ---- The plan of each body.
+
+// The columns of one slice, of the bodies that its nodes belong to.
+static void count_slice(const struct topology *topology, const struct plan_packed *packed,
+                        uint64_t slice, uint64_t first_node, uint64_t count,
+                        struct body_plan *plans)
 {
-    const struct topology *topology = info->solver->topology;
+    uint64_t start = packed->chunk_columns[slice], end = packed->chunk_columns[slice + 1];
+    for (uint64_t lane = 0; lane < count; lane++) {
+        struct body_plan *plan = &plans[topology_body_of_node(topology, first_node + lane)];
+        plan->lanes += end - start;
+        for (uint64_t c = start; c < end; c++)
+            plan->filled += packed->columns[c].lanes >> lane & 1;
+    }
+}
+
+// The bodies that have nodes in a tile, but for those that are grids.
+static void count_packed_tile(const struct taut_solver *solver, const struct packed_tile *tile,
+                              struct body_plan *plans)
+{
+    const struct topology *topology = solver_topology(solver);
+    size_t last = topology_body_of_node(topology, tile->first_node + tile->node_count - 1);
+    for (size_t b = topology_body_of_node(topology, tile->first_node); b <= last; b++)
+        if (!plan_grid_of_body(solver_plan(solver), b)) {
+            plans[b].tiles++;
+            plans[b].colours = 1;
+        }
+    for (uint64_t i = 0; i < tile->sell_chunk_count; i++) {
+        uint64_t done = i * PACKED_LANES, left = tile->node_count - done;
+        count_slice(topology, &solver_plan(solver)->packed, tile->first_chunk + i,
+                    tile->first_node + done, left < PACKED_LANES ? left : PACKED_LANES, plans);
+    }
+}
+
+// A block of one of the colours, or of the overflow, of one of its bodies.
+static void count_block(const struct plan *plan, uint32_t number, int colour,
+                        struct body_plan *body_plan)
+{
+    const struct plan_set *set = &plan->springs;
+    const struct plan_coloured *coloured = &plan->coloured;
+    body_plan->tiles++;
+    body_plan->coloured = true;
+    if (colour < set->colour_count) {
+        body_plan->colours = colour + 1;
+        body_plan->colour_blocks[colour]++;
+    } else {
+        body_plan->overflow_blocks++;
+        body_plan->overflow_springs += set->blocks[number].count;
+    }
+    if (coloured->block_count == 0)
+        return;
+    const struct coloured_block *block = &coloured->blocks[number];
+    body_plan->plain_blocks += block->local_count == 0;
+    for (uint64_t g = block->first_group; g < block->first_group + block->group_count; g++) {
+        uint64_t springs = coloured->group_start[g + 1] - coloured->group_start[g];
+        body_plan->lanes += (springs + PACKED_LANES - 1) / PACKED_LANES * PACKED_LANES;
+        body_plan->filled += springs;
+    }
+}
+
+// Blocks of springs as tiles, of the bodies from that of their first spring to that of their last;
+// a body's colours are those up to the highest that it has.
+static void count_blocks(const struct taut_solver *solver, struct body_plan *plans)
+{
+    const struct plan_set *set = &solver_plan(solver)->springs;
+    int colour = 0;
+    for (uint32_t block = 0; block < set->block_count; block++) {
+        while (colour < set->colour_count && block >= set->colour_start[colour + 1])
+            colour++;
+        uint64_t first = set->blocks[block].first, last = first + set->blocks[block].count - 1;
+        size_t end = topology_body_of_spring(solver_topology(solver), plan_element(set, last));
+        for (size_t b = topology_body_of_spring(solver_topology(solver), plan_element(set, first));
+             b <= end; b++)
+            count_block(solver_plan(solver), block, colour, &plans[b]);
+    }
+}
+
+// One for each body; the caller frees it. NULL without memory.
+static struct body_plan *body_plans_make(const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    const struct plan *plan = solver_plan(solver);
+    struct body_plan *plans = calloc(topology->body_count + 1, sizeof *plans);
+    if (!plans)
+        return NULL;
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        struct body_plan *of_grid = &plans[plan->grids[g].body];
+        of_grid->tiles = tiling_tile_count(&plan->grids[g].tiling);
+        of_grid->colours = 1;
+    }
+    for (uint64_t t = 0; t < plan->packed.tile_count; t++)
+        count_packed_tile(solver, &plan->packed.tiles[t], plans);
+    for (uint64_t i = 0; i < plan->packed.overflow_count; i++)
+        plans[topology_body_of_node(topology, plan->packed.overflow[i].node)].late++;
+    if (!plan->packs && !plan->reference)
+        count_blocks(solver, plans);
+    for (size_t b = 0; plan->reference && b < topology->body_count; b++)
+        plans[b].tiles = plans[b].colours = topology->bodies[b].spring_count > 0;
+    return plans;
+}
+
+// ---- The table.
+
+// Whether an integrator without a limit from springs may still have one from forces that it takes
+// explicitly: xpbd from gas and from a wind that sees how fast nodes are.
+static bool has_explicit_forces(const struct info *info, enum integrator integrator)
+{
+    const struct topology *topology = solver_topology(info->solver);
     const struct scene_wind *wind = &topology->environment.wind;
     if (integrator != INTEGRATOR_XPBD)
         return false;
@@ -19,6 +153,327 @@ bool info_has_explicit_forces(const struct info *info, enum integrator integrato
     return explicit_forces;
 }
 
+static void print_heading(const struct info *info)
+{
+    const taut_solver *solver = info->solver;
+    const taut_scene *scene = info->scene;
+    printf("%s%s%s (%s)\n\n", scene->name, scene->title ? ": " : "",
+           scene->title ? scene->title : "", info->options->scene);
+    printf("  counts     %s, %s, %s, %s\n",
+           human_counted(taut_solver_body_count(solver), "body").text,
+           human_counted(taut_solver_node_count(solver), "node").text,
+           human_counted(taut_solver_spring_count(solver), "spring").text,
+           human_counted(taut_solver_face_count(solver), "face").text);
+    printf("  run        %g s in %s of %g s\n", solver_planned_time(solver),
+           human_counted(taut_solver_steps_planned(solver), "step").text, taut_solver_dt(solver));
+    printf("  computed   %s, %s precision, instruction set %s, %s\n",
+           integrator_name(solver_integrator(solver)),
+           solver_precision(solver) == PRECISION_DOUBLE ? "double" : "single",
+           isa_name(solver_isa(solver)),
+           human_counted((uint64_t)taut_solver_threads(solver), "thread").text);
+    uint64_t springs = taut_solver_spring_count(solver);
+    printf("  threads    by %s\n", team_runtime());
+    printf("  memory     %s", human_bytes((double)info->bytes).text);
+    if (springs > 0)
+        printf(", %.3g bytes a spring", (double)info->bytes / (double)springs);
+    puts("");
+}
+
+static int longest_name(const struct topology *topology)
+{
+    size_t longest = strlen("body");
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (strlen(topology->bodies[b].name) > longest)
+            longest = strlen(topology->bodies[b].name);
+    return longest < 30 ? (int)longest : 30;
+}
+
+static void print_kinds(const struct topology_body *body)
+{
+    const char *separator = "  ";
+    for (size_t kind = 0; spring_kind_name(body->type, kind); kind++) {
+        uint64_t count = body->kind_start[kind + 1] - body->kind_start[kind];
+        if (count == 0)
+            continue;
+        printf("%s%s %s", separator, spring_kind_name(body->type, kind), human_count(count).text);
+        separator = ", ";
+    }
+    puts("");
+}
+
+// Columns as wide as the largest number in them.
+static int count_width(uint64_t largest, const char *heading)
+{
+    int needed = (int)strlen(human_count(largest).text), least = (int)strlen(heading);
+    return needed > least ? needed : least;
+}
+
+// "blocks by colour 8, 8, 4; overflow 2 blocks, 31 springs; 93% of lanes filled"
+static void print_colours(const struct body_plan *plan, int width)
+{
+    printf("  %*s  blocks by colour ", width, "");
+    for (int colour = 0; colour < plan->colours; colour++)
+        printf("%s%" PRIu64, colour > 0 ? ", " : "", plan->colour_blocks[colour]);
+    printf("; overflow %s, %s", human_counted(plan->overflow_blocks, "block").text,
+           human_counted(plan->overflow_springs, "spring").text);
+    if (plan->lanes > 0)
+        printf("; %.0f%% of lanes filled", 100 * (double)plan->filled / (double)plan->lanes);
+    if (plan->plain_blocks > 0)
+        printf("; %s by plain loops", human_counted(plan->plain_blocks, "block").text);
+    puts("");
+}
+
+static void print_bodies(const struct info *info)
+{
+    const struct topology *topology = solver_topology(info->solver);
+    int width = longest_name(topology);
+    int nodes = count_width(topology->node_count, "nodes");
+    int springs = count_width(topology->spring_count, "springs");
+    int faces = count_width(topology->face_count, "faces");
+    printf("\n  %-*s  %-10s  %*s  %*s  %*s  %10s  kernel     colours  tiles  springs by kind\n",
+           width, "body", "type", nodes, "nodes", springs, "springs", faces, "faces", "mass");
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const struct body_plan *plan = &info->plans[b];
+        printf("  %-*s  %-10s  %*s  %*s  %*s  %7.4g kg  %-9s  %7d  %5" PRIu64, width, body->name,
+               body_type_name(body->type), nodes, human_count(body->node_count).text, springs,
+               human_count(body->spring_count).text, faces, human_count(body->face_count).text,
+               body->mass, solver_body_kernel(info->solver, b), plan->colours, plan->tiles);
+        print_kinds(body);
+        if (plan->coloured)
+            print_colours(plan, width);
+        if (plan->late > 0)
+            printf("  %*s  %s of springs found no lane and are computed one by one\n", width, "",
+                   human_counted(plan->late, "end").text);
+    }
+}
+
+static void print_integrator(const struct info *info, enum integrator integrator)
+{
+    const taut_solver *solver = info->solver;
+    double guaranteed = info->critical.dt[integrator];
+    double computed = info->critical.sharp_dt[integrator], dt = taut_solver_dt(solver);
+    printf("  %c %-18s", integrator == solver_integrator(solver) ? '*' : ' ',
+           integrator_name(integrator));
+    if (guaranteed > 0 && isinf(guaranteed)) {
+        printf("%12s  %12s     %s\n", "no limit", "no limit",
+               has_explicit_forces(info, integrator) ? "from springs; wind and gas are explicit"
+                                                     : "stable at every dt");
+        return;
+    }
+    if (guaranteed > 0)
+        printf("%10.4g s", guaranteed);
+    else
+        printf("%12s", "none");
+    const bool exact = info->critical.exact[integrator];
+    if (computed > 0)
+        printf("%s%10.4g s   dt is %.3g of it%s\n", exact ? "  " : ">=", computed, dt / computed,
+               dt <= guaranteed ? ""
+               : dt <= computed ? ", beyond what is guaranteed"
+               : exact          ? ": not stable"
+                                : ": perhaps not stable");
+    else
+        printf("  %12s     %s\n", exact ? "none" : ">= 0",
+               !exact                       ? "the least damped motion was not found"
+               : info->critical.damping > 0 ? "what is not damped grows at every step"
+                                            : "grows at every step without damping");
+}
+
+// Whether some computed value is marked: of those that have a limit.
+static bool any_bound(const struct info *info)
+{
+    bool any = false;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        any |= !info->critical.exact[i] && !isinf(integrator_limit((enum integrator)i));
+    return any;
+}
+
+static void print_critical(const struct info *info)
+{
+    const struct critical_step *critical = &info->critical;
+    if (!(critical->omega > 0) && !(critical->damping > 0)) {
+        puts(
+            "\n  Nothing oscillates: no elastic spring is at a free node, and every dt is stable.");
+        return;
+    }
+    printf("\n  The largest stable steps (* is in use, dt = %g s):\n\n  %-20s%12s  %12s\n",
+           taut_solver_dt(info->solver), "", "guaranteed", "computed");
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        print_integrator(info, (enum integrator)i);
+    if (any_bound(info))
+        puts("\n  >= marks steps up to which it is stable; the limit is not known to 1%.");
+    if (!(critical->omega > 0)) {
+        puts("\n  Nothing oscillates: they are those of drag and damping alone.");
+        return;
+    }
+    const struct topology_body *body = &solver_topology(info->solver)->bodies[info->critical_body];
+    printf("\n  They are set at node %" PRIu64 " of body '%s'", critical->node - body->first_node,
+           body->name);
+    if (critical->known)
+        printf(", whose stiffest spring is number %" PRIu64, critical->spring - body->first_spring);
+    puts(".");
+}
+
+static void print_table(const struct info *info)
+{
+    print_heading(info);
+    print_bodies(info);
+    print_critical(info);
+}
+
+// ---- JSON.
+
+static const char *precision_name(const taut_solver *solver)
+{
+    return solver_precision(solver) == PRECISION_DOUBLE ? "double" : "single";
+}
+
+static void write_kinds(struct json *json, const struct topology_body *body)
+{
+    json_open_object(json, "springs_by_kind");
+    for (size_t kind = 0; spring_kind_name(body->type, kind); kind++) {
+        uint64_t count = body->kind_start[kind + 1] - body->kind_start[kind];
+        if (count > 0)
+            json_count(json, spring_kind_name(body->type, kind), count);
+    }
+    json_close_object(json);
+}
+
+// The nodes of a grid along x, y and z; null where there is none.
+static void write_lattice(struct json *json, const struct plan_grid *grid)
+{
+    if (!grid) {
+        json_null(json, "lattice");
+        return;
+    }
+    json_open_array(json, "lattice");
+    json_count(json, NULL, grid->nx);
+    json_count(json, NULL, grid->ny);
+    json_count(json, NULL, grid->nz);
+    json_close_array(json);
+}
+
+static void write_body(struct json *json, const struct info *info, size_t index)
+{
+    const struct topology_body *body = &solver_topology(info->solver)->bodies[index];
+    const struct body_plan *plan = &info->plans[index];
+    json_open_object(json, NULL);
+    json_string(json, "name", body->name);
+    json_string(json, "type", body_type_name(body->type));
+    json_count(json, "nodes", body->node_count);
+    json_count(json, "springs", body->spring_count);
+    write_kinds(json, body);
+    json_count(json, "faces", body->face_count);
+    json_number(json, "mass", body->mass);
+    json_string(json, "kernel", solver_body_kernel(info->solver, index));
+    write_lattice(json, plan_grid_of_body(solver_plan(info->solver), index));
+    json_count(json, "colours", (uint64_t)plan->colours);
+    json_count(json, "tiles", plan->tiles);
+    if (plan->lanes > 0)
+        json_number(json, "lanes_filled", (double)plan->filled / (double)plan->lanes);
+    json_count(json, "late_springs", plan->late);
+    if (plan->coloured) {
+        json_open_array(json, "blocks_per_colour");
+        for (int colour = 0; colour < plan->colours; colour++)
+            json_count(json, NULL, plan->colour_blocks[colour]);
+        json_close_array(json);
+        json_count(json, "overflow_blocks", plan->overflow_blocks);
+        json_count(json, "overflow_springs", plan->overflow_springs);
+        json_count(json, "plain_blocks", plan->plain_blocks);
+    }
+    json_close_object(json);
+}
+
+// Null: no step is known to be stable, or all are, or nothing oscillates and nothing is damped.
+static void write_by_integrator(struct json *json, const char *name, const double *steps,
+                                bool limited)
+{
+    json_open_object(json, name);
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        json_number(json, integrator_name((enum integrator)i),
+                    limited && steps[i] > 0 ? steps[i] : NAN);
+    json_close_object(json);
+}
+
+static void write_critical(struct json *json, const struct info *info)
+{
+    const struct critical_step *critical = &info->critical;
+    bool oscillates = critical->omega > 0;
+
+    json_open_object(json, "critical_step");
+    if (oscillates) {
+        const struct topology_body *body =
+            &solver_topology(info->solver)->bodies[info->critical_body];
+        json_number(json, "bound", critical->bound);
+        json_number(json, "sharp", critical->sharp);
+        json_count(json, "node", critical->node - body->first_node);
+        if (critical->known)
+            json_count(json, "spring", critical->spring - body->first_spring);
+        else
+            json_null(json, "spring");
+        json_string(json, "body", body->name);
+    } else {
+        json_null(json, "bound");
+        json_null(json, "sharp");
+        json_null(json, "node");
+        json_null(json, "spring");
+        json_null(json, "body");
+    }
+    json_close_object(json);
+
+    // What each integrator allows.
+    bool limited = oscillates || critical->damping > 0;
+    write_by_integrator(json, "by_integrator", critical->dt, limited);
+    write_by_integrator(json, "by_integrator_sharp", critical->sharp_dt, limited);
+
+    json_open_object(json, "by_integrator_exact");
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        json_bool(json, integrator_name((enum integrator)i), critical->exact[i]);
+    json_close_object(json);
+
+    json_open_array(json, "unconditionally_stable");
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        if (isinf(integrator_limit((enum integrator)i)) &&
+            !has_explicit_forces(info, (enum integrator)i))
+            json_string(json, NULL, integrator_name((enum integrator)i));
+    json_close_array(json);
+}
+
+static void print_json(const struct info *info)
+{
+    const taut_solver *solver = info->solver;
+    uint64_t springs = taut_solver_spring_count(solver);
+
+    struct json json = {.out = stdout};
+    json_open_object(&json, NULL);
+    json_string(&json, "scene", info->options->scene);
+    json_count(&json, "nodes", taut_solver_node_count(solver));
+    json_count(&json, "springs", springs);
+    json_count(&json, "faces", taut_solver_face_count(solver));
+    json_count(&json, "bytes", info->bytes);
+    if (springs > 0)
+        json_number(&json, "bytes_per_spring", (double)info->bytes / (double)springs);
+    else
+        json_null(&json, "bytes_per_spring");
+
+    json_open_array(&json, "bodies");
+    for (size_t b = 0; b < taut_solver_body_count(solver); b++)
+        write_body(&json, info, b);
+    json_close_array(&json);
+
+    write_critical(&json, info);
+
+    json_string(&json, "integrator", integrator_name(solver_integrator(solver)));
+    json_string(&json, "precision", precision_name(solver));
+    json_number(&json, "dt", taut_solver_dt(solver));
+    json_count(&json, "steps", taut_solver_steps_planned(solver));
+    json_count(&json, "threads", (uint64_t)taut_solver_threads(solver));
+    json_string(&json, "thread_runtime", team_runtime());
+    json_close_object(&json);
+}
+
+// ---- The command.
+
 static taut_status gather(struct info *info, taut_error *error)
 {
     info->bytes = solver_bytes(info->solver);
@@ -27,7 +482,8 @@ static taut_status gather(struct info *info, taut_error *error)
         return fail_memory(error, "the plan of each body");
     taut_status status = solver_sharp_step(info->solver, &info->critical, error);
     if (status == TAUT_OK && info->critical.omega > 0)
-        info->critical_body = topology_body_of_node(info->solver->topology, info->critical.node);
+        info->critical_body =
+            topology_body_of_node(solver_topology(info->solver), info->critical.node);
     return status;
 }
 
@@ -39,7 +495,7 @@ static double memory_beside_info(const struct options *options, const taut_scene
     return estimate.sharp;
 }
 
-static int show_info(const struct options *options)
+static int info_run(const struct options *options)
 {
     struct session session;
     int code = session_open(options, memory_beside_info, &session);
@@ -47,16 +503,16 @@ static int show_info(const struct options *options)
         session_close(&session);
         return code;
     }
-    struct info info = {.options = options, .scene = session.scene, .solver = session.solver};
+    struct info gathered = {.options = options, .scene = session.scene, .solver = session.solver};
     taut_error error = {0};
-    taut_status status = gather(&info, &error);
+    taut_status status = gather(&gathered, &error);
     if (status != TAUT_OK)
         complain("%s: %s", options->scene, error.text);
     else if (options->json)
-        info_print_json(&info);
+        print_json(&gathered);
     else if (!options->quiet)
-        info_print_table(&info);
-    free(info.plans);
+        print_table(&gathered);
+    free(gathered.plans);
     session_close(&session);
     return output_finish(exit_code_of(status));
 }
@@ -66,5 +522,5 @@ const struct command info_command = {
     .does = "Tells what a scene is made of, how it is computed, and which steps are stable",
     .operand = "SCENE",
     .kind = COMMAND_READS,
-    .run = show_info,
+    .run = info_run,
 };

@@ -1,12 +1,13 @@
-// taut COMMAND [OPTIONS] SCENE: finds the command and hands it its options.
+// taut COMMAND [OPTIONS] SCENE: finds the command and parses its options.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diagnostics.h"
-#include "cli/options.h"
+#include "cli/command.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
+#include "parallel/team.h"
 #include "simd/isa.h"
 #include "version_info.h"
 
@@ -35,6 +36,7 @@ static int print_version(void)
     printf("commit: %s\n", TAUT_BUILD_COMMIT);
     printf("compiler: %s\n", TAUT_BUILD_COMPILER);
     printf("build: %s, %s\n", TAUT_BUILD_BUILD, TAUT_BUILD_FLAGS);
+    printf("threads: %s\n", team_runtime());
     printf("instruction sets:");
     for (int isa = 0; isa < ISA_COUNT; isa++)
         if (isa_available((enum isa)isa))
@@ -89,10 +91,12 @@ int main(int argc, char **argv)
     signals_ignore_writes();
     // Where /sys is not mounted hwloc would complain on its own; machine.c makes do without.
     (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);
+
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_CODE_WRONG;
     }
+
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
         (strcmp(word, "help") == 0 && argc == 2)) {
@@ -101,10 +105,18 @@ int main(int argc, char **argv)
     }
     if (strcmp(word, "--version") == 0)
         return print_version();
+
+    // `taut help COMMAND` is `taut COMMAND --help`.
     const char *name = strcmp(word, "help") == 0 ? argv[2] : word;
     const struct command *command = find_command(name);
     if (!command)
         return refuse(name);
+
+    if (command->execute) {
+        char *help[] = {argv[2], "--help", NULL};
+        return name != word ? command->execute(2, help) : command->execute(argc - 1, argv + 1);
+    }
+
     if (name != word) {
         options_help(command);
         return output_finish(EXIT_CODE_DONE);

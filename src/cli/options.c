@@ -1,13 +1,505 @@
-#include "cli/options_parts.h"
+// Parses the options of all commands and prints their help, both from one table (option_entries).
+// Values are checked here; what they mean is left to the command. A new option takes a key, a row
+// of the table and a case of apply_option.
+#include "cli/options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diagnostics.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/terminal.h"
 #include "parallel/quota.h"
+#include "scene/text/number.h"
+#include "simd/isa.h"
+
+enum option_key {
+    KEY_SET = 256, // beyond every letter
+    KEY_THREADS,
+    KEY_NO_PIN,
+    KEY_ISA,
+    KEY_KERNEL,
+    KEY_STRICT,
+    KEY_PRECISION,
+    KEY_JSON,
+    KEY_QUIET,
+    KEY_OUTPUT,
+    KEY_FORCE,
+    KEY_NO_OUTPUT,
+    KEY_STEPS,
+    KEY_DURATION,
+    KEY_STATE,
+    KEY_HASH,
+    KEY_INTEGRATORS,
+    KEY_MAP,
+    KEY_BUDGET,
+    KEY_TIME,
+    KEY_FRAMES,
+    KEY_COLUMNS,
+    KEY_FPS,
+    KEY_SPEED,
+    KEY_SIZE,
+    KEY_CAMERA,
+    KEY_LOOK_AT,
+    KEY_ZOOM,
+    KEY_COLOUR,
+    KEY_SHOW,
+    KEY_HIDE,
+    KEY_RANGE,
+    KEY_DARK,
+    KEY_PAUSED,
+    KEY_FAST,
+    KEY_SCREENSHOT,
+    KEY_REPORT,
+    KEY_HELP
+};
+
+struct option_entry {
+    const char *name, *argument; // argument NULL: it takes none
+    enum option_key key;
+    int kinds;        // the kinds of command that take it: bits of enum command_kind
+    const char *help; // lines parted by \n
+};
+
+enum {
+    RUN = COMMAND_SIMULATES,
+    STUDY = COMMAND_STUDIES,
+    RENDER = COMMAND_DRAWS,
+    VIEW = COMMAND_VIEWS,
+    SCENE = COMMAND_READS | RUN | STUDY | RENDER // every command that is given a scene, and ends
+};
+
+static const struct option_entry option_entries[] = {
+    {"integrators", "LIST", KEY_INTEGRATORS, STUDY, "only these, e.g. --integrators verlet,rk4"},
+    {"map", "NAME", KEY_MAP, STUDY,
+     "what the map has beside the step: stiffness,\ndamping, or none (default: stiffness)"},
+    {"budget", "S", KEY_BUDGET, STUDY,
+     "about how long to measure; of larger scenes runs\nare shortened (default: 30)"},
+    {"output", "FILE", KEY_OUTPUT, RENDER,
+     "the picture (.png) or film (.mp4, .gif; by ffmpeg)\n(default: out/SCENE-NAME.png)"},
+    {"force", NULL, KEY_FORCE, RENDER, "replace that file even if it is something else"},
+    {"time", "T[,T...]", KEY_TIME, RENDER,
+     "of which time, in s (default: the end); several\nmake a strip, two are where a film begins "
+     "and ends"},
+    {"frames", "N", KEY_FRAMES, RENDER, "a strip, or film, of N frames from 0 to the end"},
+    {"columns", "N", KEY_COLUMNS, RENDER, "of a strip: frames beside each other"},
+    {"fps", "N", KEY_FPS, RENDER,
+     "frames a second of a film (default: 30; of a run,\nas many as it has)"},
+    {"speed", "X", KEY_SPEED, RENDER, "of a film: simulated seconds a second (default: 1)"},
+    {"size", "WxH", KEY_SIZE, RENDER,
+     "pixels (default: 1280x720); of a strip, of each\nof its frames (default: 480x360)"},
+    {"camera", "A,E[,D]", KEY_CAMERA, RENDER,
+     "where the eye is: degrees about the vertical and\nabove the level, metres away (default: all "
+     "is seen)"},
+    {"look-at", "X,Y,Z", KEY_LOOK_AT, RENDER, "the point in the middle of the picture"},
+    {"size", "WxH", KEY_SIZE, VIEW, "of the window, in pixels (default: 1280x800)"},
+    {"zoom", "X", KEY_ZOOM, RENDER, "how much larger than fits, e.g. 1.5"},
+    {"colour", "NAME", KEY_COLOUR, RENDER | VIEW,
+     "plain, kind, strain or tension (default: plain)"},
+    {"range", "LEAST,MOST", KEY_RANGE, RENDER,
+     "ends of the scale of strains (%) or tensions (N)\n(default: those that occur)"},
+    {"show", "LIST", KEY_SHOW, RENDER,
+     "also: faces, springs, nodes, pins, colliders,\nwind, ground, legend, caption"},
+    {"hide", "LIST", KEY_HIDE, RENDER, "leave out, of the same"},
+    {"dark", NULL, KEY_DARK, RENDER | VIEW, "a dark background"},
+    {"paused", NULL, KEY_PAUSED, VIEW, "begin paused"},
+    {"fast", NULL, KEY_FAST, VIEW, "begin as fast as it goes, not in real time"},
+    {"speed", "X", KEY_SPEED, VIEW, "begin with X simulated seconds a second (default: 1)"},
+    {"frames", "N", KEY_FRAMES, VIEW, "draw N frames and leave, for scripts"},
+    {"screenshot", "FILE", KEY_SCREENSHOT, VIEW, "a PNG of the whole window on leaving"},
+    {"report", "FILE", KEY_REPORT, VIEW,
+     "a line of JSON a second on what is there, for\nscripts (docs/viewer.md)"},
+    {"output", "DIR", KEY_OUTPUT, STUDY,
+     "the folder of tables and report (default:\nout/SCENE-NAME-stability)"},
+    {"output", "DIR", KEY_OUTPUT, RUN, "the folder of the results (default: out/SCENE-NAME)"},
+    {"force", NULL, KEY_FORCE, RUN, "replace an earlier run in that folder"},
+    {"no-output", NULL, KEY_NO_OUTPUT, RUN, "simulate, and leave no files"},
+    {"steps", "N", KEY_STEPS, RUN, "do N steps, whatever the scene says"},
+    {"duration", "T", KEY_DURATION, RUN, "simulate T seconds, whatever the scene says"},
+    {"state", "FILE", KEY_STATE, RUN, "write the final state to FILE, as CSV"},
+    {"hash", NULL, KEY_HASH, RUN, "print the hash of the final state"},
+    {"set", "PATH=VALUE", KEY_SET, SCENE | VIEW,
+     "change a key of the scene (repeatable), e.g.\n--set simulation.dt=0.001 or\n"
+     "--set bodies.flag.nodes=[500,400]"},
+    {"threads", "N", KEY_THREADS, SCENE | VIEW,
+     "threads to use (default: the physical cores that\nthis process may use)"},
+    {"no-pin", NULL, KEY_NO_PIN, (SCENE & ~STUDY) | VIEW,
+     "let threads run anywhere, also on machines with\nseveral memory nodes"},
+    {"isa", "NAME", KEY_ISA, SCENE | VIEW,
+     "instruction set: auto, base, v3 or v4 (default:\nauto, or the environment variable "
+     "TAUT_ISA)"},
+    {"kernel", "NAME", KEY_KERNEL, SCENE | VIEW,
+     "how springs are computed: auto (the fastest), grid,\npacked, coloured, or reference, plain "
+     "serial\nloops (default: auto)"},
+    {"precision", "NAME", KEY_PRECISION, (SCENE & ~STUDY) | VIEW,
+     "single or double, whatever the scene says"},
+    {"strict", NULL, KEY_STRICT, SCENE, "take warnings for errors, e.g. that dt is not stable"},
+    {"json", NULL, KEY_JSON, SCENE, "print the results as one JSON object"},
+    {"quiet", NULL, KEY_QUIET, SCENE,
+     "no progress and no table: only errors, and what\n--json or --hash ask for"},
+    {"help", NULL, KEY_HELP, SCENE | VIEW, "print this and exit"},
+    {0},
+};
+
+enum { OPTION_ENTRY_COUNT = sizeof option_entries / sizeof option_entries[0] };
+
+// ---- Values.
+
+// Prints what is wrong with the value of an option; false, for the caller to return.
+static bool refuse_value(const struct command *command, const char *option, const char *value,
+                         const char *wanted)
+{
+    complain("%s: --%s takes %s, not '%s'", command->name, option, wanted, value);
+    return false;
+}
+
+// Takes ownership of `text`.
+static bool add_override(struct options *options, char *text)
+{
+    size_t bytes = (options->override_count + 1) * sizeof *options->overrides;
+    char **grown = text ? realloc(options->overrides, bytes) : NULL;
+    if (!grown) {
+        free(text);
+        complain("out of memory for the options");
+        return false;
+    }
+    options->overrides = grown;
+    options->overrides[options->override_count++] = text;
+    return true;
+}
+
+enum { THREADS_MAX = 4096 }; // as the solver's
+
+static bool set_threads(const struct command *command, const char *value, struct options *options)
+{
+    uint64_t count;
+    if (number_parse_count(value, strlen(value), &count) != NUMBER_OK || count < 1 ||
+        count > THREADS_MAX)
+        return refuse_value(command, "threads", value, "a whole number from 1 to 4096");
+    options->threads = (int)count;
+    return true;
+}
+
+// --isa, and TAUT_ISA: `source` is which.
+static bool set_isa(const char *source, const char *value, struct options *options)
+{
+    if (strcmp(value, "auto") == 0)
+        return true;
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        if (strcmp(value, isa_name((enum isa)isa)) != 0)
+            continue;
+        if (isa_available((enum isa)isa)) {
+            options->isa = (taut_isa)(TAUT_ISA_BASE + isa);
+            return true;
+        }
+        complain("%s: this machine cannot run the instruction set '%s'", source, value);
+        return false;
+    }
+    complain("%s: there is no instruction set '%s'; choose auto, base, v3 or v4", source, value);
+    return false;
+}
+
+static bool set_kernel(const struct command *command, const char *value, struct options *options)
+{
+    for (int kernel = 0; kernel_choice_name(kernel); kernel++)
+        if (strcmp(value, kernel_choice_name(kernel)) == 0) {
+            options->kernel = (taut_kernel)kernel;
+            return true;
+        }
+    return refuse_value(command, "kernel", value, "auto, reference, packed, grid or coloured");
+}
+
+static bool set_steps(const struct command *command, const char *value, struct options *options)
+{
+    const uint64_t most = 1000000000000000; // as the key's
+    uint64_t count;
+    if (number_parse_count(value, strlen(value), &count) != NUMBER_OK || count == 0 || count > most)
+        return refuse_value(command, "steps", value, "a whole number above 0, up to 1e15");
+    return add_override(options, text_format("simulation.steps=%s", value));
+}
+
+static bool set_duration(const struct command *command, const char *value, struct options *options)
+{
+    double seconds;
+    if (number_parse(value, strlen(value), &seconds) != NUMBER_OK || !(seconds > 0))
+        return refuse_value(command, "duration", value, "seconds above 0");
+    return add_override(options, text_format("simulation.duration=%s", value));
+}
+
+static bool set_seconds(const struct command *command, const char *option, const char *value,
+                        double *seconds)
+{
+    if (number_parse(value, strlen(value), seconds) != NUMBER_OK || !(*seconds > 0))
+        return refuse_value(command, option, value, "seconds above 0");
+    return true;
+}
+
+static bool set_map(const struct command *command, const char *value, struct options *options)
+{
+    for (int kind = 0; kind < STUDY_MAP_KINDS; kind++)
+        if (strcmp(value, study_map_name((enum study_map_kind)kind)) == 0) {
+            options->map = (enum study_map_kind)kind;
+            return true;
+        }
+    return refuse_value(command, "map", value, "stiffness, damping or none");
+}
+
+static bool set_precision(const struct command *command, const char *value, struct options *options)
+{
+    if (strcmp(value, "single") != 0 && strcmp(value, "double") != 0)
+        return refuse_value(command, "precision", value, "single or double");
+    options->double_precision = strcmp(value, "double") == 0;
+    return add_override(options, text_format("precision=%s", value));
+}
+
+static bool set_path(const struct command *command, const char *option, const char *value,
+                     const char **path)
+{
+    if (value[0] == '\0')
+        return refuse_value(command, option, value, "a path");
+    *path = value;
+    return true;
+}
+
+// ---- Values of render and view.
+
+// Numbers parted by commas; how many, or -1 if they are none or too many.
+static int parse_numbers(const char *text, double *numbers, int most)
+{
+    int count = 0;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        if (count == most || number_parse(at, length, &numbers[count]) != NUMBER_OK)
+            return -1;
+        count++;
+        at += length;
+        if (*at == '\0')
+            return count;
+    }
+}
+
+static bool set_positive(const struct command *command, const char *option, const char *value,
+                         double *number)
+{
+    if (number_parse(value, strlen(value), number) != NUMBER_OK || !(*number > 0))
+        return refuse_value(command, option, value, "a number above 0");
+    return true;
+}
+
+static bool set_times(const struct command *command, const char *value,
+                      struct render_request *request)
+{
+    const char *wanted = "up to 64 ascending times in seconds, parted by commas";
+    int count = parse_numbers(value, request->times, RENDER_TIMES_MAX);
+    bool sound = count > 0;
+    for (int i = 0; i < count; i++)
+        sound = sound && request->times[i] >= 0 &&
+                (i == 0 || request->times[i] > request->times[i - 1]);
+    request->time_count = count;
+    return sound || refuse_value(command, "time", value, wanted);
+}
+
+static bool set_frames(const struct command *command, const char *value,
+                       struct render_request *request)
+{
+    if (number_parse_count(value, strlen(value), &request->frames) != NUMBER_OK ||
+        request->frames < 1 || request->frames > RENDER_FRAMES_MAX)
+        return refuse_value(command, "frames", value, "a whole number from 1 to 100000");
+    return true;
+}
+
+static bool set_columns(const struct command *command, const char *value,
+                        struct render_request *request)
+{
+    uint64_t count;
+    if (number_parse_count(value, strlen(value), &count) != NUMBER_OK || count < 1 ||
+        count > RENDER_TIMES_MAX)
+        return refuse_value(command, "columns", value, "a whole number from 1 to 64");
+    request->columns = (int)count;
+    return true;
+}
+
+static bool is_pixels(double pixels)
+{
+    return pixels >= 16 && pixels <= RENDER_PIXELS_MAX && pixels == floor(pixels);
+}
+
+static bool set_size(const struct command *command, const char *value,
+                     struct render_request *request)
+{
+    double width, height;
+    size_t length = strcspn(value, "xX");
+    if (value[length] == '\0' || number_parse(value, length, &width) != NUMBER_OK ||
+        number_parse(value + length + 1, strlen(value + length + 1), &height) != NUMBER_OK ||
+        !is_pixels(width) || !is_pixels(height))
+        return refuse_value(command, "size", value, "WIDTHxHEIGHT in pixels, each from 16 to 8192");
+    request->width = (int)width;
+    request->height = (int)height;
+    return true;
+}
+
+static bool set_camera(const struct command *command, const char *value,
+                       struct render_request *request)
+{
+    double numbers[3] = {0};
+    int count = parse_numbers(value, numbers, 3);
+    if (count < 2 || fabs(numbers[1]) > 90 || (count == 3 && !(numbers[2] > 0)))
+        return refuse_value(command, "camera", value,
+                            "AZIMUTH,ELEVATION in degrees (-90 to 90 above the level), and perhaps "
+                            "a DISTANCE in metres");
+    request->has_angles = true;
+    request->azimuth = numbers[0];
+    request->elevation = numbers[1];
+    request->distance = numbers[2];
+    return true;
+}
+
+static bool set_target(const struct command *command, const char *value,
+                       struct render_request *request)
+{
+    request->has_target = parse_numbers(value, request->target, 3) == 3;
+    return request->has_target || refuse_value(command, "look-at", value, "X,Y,Z in metres");
+}
+
+static bool set_colouring(const struct command *command, const char *value,
+                          struct render_request *request)
+{
+    for (int i = 0; i < COLOURING_COUNT; i++)
+        if (strcmp(value, colouring_name((enum colouring)i)) == 0) {
+            request->colouring = (enum colouring)i;
+            return true;
+        }
+    return refuse_value(command, "colour", value, "plain, kind, strain or tension");
+}
+
+static bool set_range(const struct command *command, const char *value,
+                      struct render_request *request)
+{
+    double numbers[2];
+    if (parse_numbers(value, numbers, 2) != 2 || !(numbers[0] < numbers[1]))
+        return refuse_value(command, "range", value, "LEAST,MOST, of which the second is more");
+    request->least = numbers[0];
+    request->most = numbers[1];
+    return true;
+}
+
+// The bit of a name; 0: there is none.
+static unsigned layer_of(const char *name, size_t length)
+{
+    const char *layer;
+    for (int i = 0; (layer = layer_name(i)) != NULL; i++)
+        if (strlen(layer) == length && strncmp(layer, name, length) == 0)
+            return 1U << i;
+    return length == strlen("caption") && strncmp("caption", name, length) == 0 ? RENDER_CAPTION
+                                                                                : 0;
+}
+
+static bool set_layers(const struct command *command, const char *option, const char *value,
+                       unsigned *layers)
+{
+    for (const char *at = value;; at++) {
+        size_t length = strcspn(at, ",");
+        unsigned layer = layer_of(at, length);
+        if (layer == 0)
+            return refuse_value(command, option, value,
+                                "faces, springs, nodes, pins, colliders, wind, ground, legend or "
+                                "caption, parted by commas");
+        *layers |= layer;
+        at += length;
+        if (*at == '\0')
+            return true;
+    }
+}
+
+// Takes one option; false after printing what is wrong with its value.
+static bool apply_option(const struct command *command, enum option_key key, const char *value,
+                         struct options *options)
+{
+    struct render_request *request = &options->render;
+    switch (key) {
+    case KEY_SET:
+        return add_override(options, text_format("%s", value));
+    case KEY_THREADS:
+        return set_threads(command, value, options);
+    case KEY_ISA:
+        return set_isa("--isa", value, options);
+    case KEY_KERNEL:
+        return set_kernel(command, value, options);
+    case KEY_PRECISION:
+        return set_precision(command, value, options);
+    case KEY_STEPS:
+        return set_steps(command, value, options);
+    case KEY_DURATION:
+        return set_duration(command, value, options);
+    case KEY_OUTPUT:
+        return set_path(command, "output", value, &options->output);
+    case KEY_STATE:
+        return set_path(command, "state", value, &options->state);
+    case KEY_INTEGRATORS:
+        options->integrators = value;
+        return true;
+    case KEY_MAP:
+        return set_map(command, value, options);
+    case KEY_BUDGET:
+        return set_seconds(command, "budget", value, &options->budget);
+    case KEY_JSON:
+        return options->json = true;
+    case KEY_QUIET:
+        return options->quiet = true;
+    case KEY_FORCE:
+        return options->force = true;
+    case KEY_STRICT:
+        return options->strict = true;
+    case KEY_NO_PIN:
+        return options->no_pin = true;
+    case KEY_NO_OUTPUT:
+        return options->no_output = true;
+    case KEY_HASH:
+        return options->hash = true;
+    case KEY_PAUSED:
+        return options->paused = true;
+    case KEY_FAST:
+        return options->fast = true;
+    case KEY_SCREENSHOT:
+        return set_path(command, "screenshot", value, &options->screenshot);
+    case KEY_REPORT:
+        return set_path(command, "report", value, &options->report);
+    case KEY_TIME:
+        return set_times(command, value, request);
+    case KEY_FRAMES:
+        return set_frames(command, value, request);
+    case KEY_COLUMNS:
+        return set_columns(command, value, request);
+    case KEY_FPS:
+        return set_positive(command, "fps", value, &request->fps) &&
+               (request->fps <= 1000 || refuse_value(command, "fps", value, "at most 1000"));
+    case KEY_SPEED:
+        return set_positive(command, "speed", value, &request->speed);
+    case KEY_SIZE:
+        return set_size(command, value, request);
+    case KEY_CAMERA:
+        return set_camera(command, value, request);
+    case KEY_LOOK_AT:
+        return set_target(command, value, request);
+    case KEY_ZOOM:
+        return set_positive(command, "zoom", value, &request->zoom);
+    case KEY_COLOUR:
+        return set_colouring(command, value, request);
+    case KEY_RANGE:
+        return set_range(command, value, request);
+    case KEY_SHOW:
+        return set_layers(command, "show", value, &request->shown);
+    case KEY_HIDE:
+        return set_layers(command, "hide", value, &request->hidden);
+    default: // KEY_DARK
+        return request->dark = true;
+    }
+}
+
+// ---- Help.
 
 static bool takes(const struct command *command, const struct option_entry *entry)
 {
@@ -48,10 +540,12 @@ void options_help(const struct command *command)
     puts("\nExit status: 0 done; 1 the run failed; 2 wrong usage or scene.");
 }
 
+// ---- Parsing.
+
 // The option that was perhaps meant: the nearest name, or the only one that begins like `name`.
 static const char *find_similar(const struct command *command, const char *name)
 {
-    const char *names[OPTION_ENTRIES_MAX], *beginning = NULL;
+    const char *names[OPTION_ENTRY_COUNT], *beginning = NULL;
     size_t count = 0, beginnings = 0, length = strlen(name);
     for (const struct option_entry *entry = option_entries; entry->name; entry++) {
         if (!takes(command, entry))
@@ -83,19 +577,21 @@ static bool wrong(const struct command *command, int *exit_code)
     return false;
 }
 
-// What no single option shows.
-static bool agree(const struct command *command, const bool *given, char **operands,
-                  int operand_count, struct options *options)
+// What only several options together, or the environment, show.
+static bool check_combinations(const struct command *command, const bool *given, char **operands,
+                               int operand_count, struct options *options)
 {
     const char *isa = getenv("TAUT_ISA");
-    if (isa && isa[0] && !given[KEY_ISA - KEY_SET] && !option_set_isa("TAUT_ISA", isa, options))
+    if (isa && isa[0] && !given[KEY_ISA - KEY_SET] && !set_isa("TAUT_ISA", isa, options))
         return false;
+
     const char *memory = getenv("TAUT_MEMORY_LIMIT");
     double bytes;
     if (memory && strcmp(memory, "none") != 0 && !memory_size_read(memory, &bytes)) {
         complain("TAUT_MEMORY_LIMIT is a size, such as 500M or 20G, or none, not '%s'", memory);
         return false;
     }
+
     if (given[KEY_STEPS - KEY_SET] && given[KEY_DURATION - KEY_SET]) {
         complain("%s: --steps and --duration are two ways to say the same: give one",
                  command->name);
@@ -106,6 +602,8 @@ static bool agree(const struct command *command, const bool *given, char **opera
                  command->name);
         return false;
     }
+
+    // The operand.
     if (!command->operand) {
         if (operand_count > 0)
             complain("%s: it takes no scene; '%s' is one too many", command->name, operands[0]);
@@ -161,13 +659,17 @@ bool options_parse(const struct command *command, int argc, char **argv, struct 
 {
     bool given[KEY_HELP - KEY_SET + 1] = {false}, options_end = false;
     int operand_count = 0;
+
     *options = (struct options){
         .map = STUDY_MAP_STIFFNESS,
         .budget = 30,
         .render = {.zoom = 1, .colouring = COLOURING_PLAIN},
     };
+
     for (int at = 1; at < argc; at++) {
         const char *word = argv[at], *value;
+
+        // An operand, which moves to the front of argv.
         if (options_end || word[0] != '-' || word[1] == '\0') {
             argv[operand_count++] = argv[at]; // never beyond what has been read
             continue;
@@ -176,6 +678,7 @@ bool options_parse(const struct command *command, int argc, char **argv, struct 
             options_end = true;
             continue;
         }
+
         const struct option_entry *entry = find_option(command, word);
         if (!entry) {
             refuse_unknown(command, word);
@@ -189,10 +692,11 @@ bool options_parse(const struct command *command, int argc, char **argv, struct 
             return false;
         }
         given[entry->key - KEY_SET] = true;
-        if (!option_apply(command, (int)entry->key, value, options))
+        if (!apply_option(command, entry->key, value, options))
             return wrong(command, exit_code);
     }
-    if (!agree(command, given, argv, operand_count, options))
+
+    if (!check_combinations(command, given, argv, operand_count, options))
         return wrong(command, exit_code);
     options->scene = command->operand ? argv[0] : NULL;
     return true;

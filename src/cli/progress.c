@@ -1,10 +1,12 @@
+// The progress of a run: the speed over the last seconds, and the energy where measuring it costs
+// little. When to call is left to run.c.
 #include "cli/progress.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "base/clock.h"
+#include "base/os.h"
 #include "cli/human.h"
 #include "cli/terminal.h"
 
@@ -49,8 +51,7 @@ static void measure_energy(struct progress *progress, double now)
 
 static double updates_per_step(const taut_solver *solver)
 {
-    return (double)taut_solver_spring_count(solver) *
-           (double)solver->functions->evaluations(solver->system);
+    return (double)taut_solver_spring_count(solver) * (double)solver_force_evaluations(solver);
 }
 
 static void measure_speed(struct progress *progress, double now)
@@ -63,7 +64,7 @@ static void measure_speed(struct progress *progress, double now)
         return;
     const taut_solver *solver = progress->solver;
     double steps = (double)(step - progress->mark_step), speed = steps / elapsed;
-    double stepping = solver->step_seconds - progress->mark_step_seconds;
+    double stepping = solver_step_seconds(solver) - progress->mark_step_seconds;
     // Smoothed, so that frames that fall into one window and not into the next do not show.
     progress->steps_per_second =
         progress->steps_per_second > 0 ? (progress->steps_per_second + speed) / 2 : speed;
@@ -71,13 +72,13 @@ static void measure_speed(struct progress *progress, double now)
         progress->spring_rate = steps * updates_per_step(solver) / stepping;
     progress->mark_time = now;
     progress->mark_step = step;
-    progress->mark_step_seconds = solver->step_seconds;
+    progress->mark_step_seconds = solver_step_seconds(solver);
 }
 
 static void format_line(const struct progress *progress, char *text, size_t size)
 {
     const taut_solver *solver = progress->solver;
-    uint64_t step = taut_solver_step_count(solver), steps = solver->steps_planned;
+    uint64_t step = taut_solver_step_count(solver), steps = taut_solver_steps_planned(solver);
     double done = steps > 0 ? (double)step / (double)steps : 1;
     double remaining = (double)(steps - step) / progress->steps_per_second;
     bool known = progress->steps_per_second > 0;
@@ -124,9 +125,9 @@ void progress_end(struct progress *progress)
     // Of the whole run.
     double now = clock_seconds(), elapsed = now - progress->begun;
     const taut_solver *solver = progress->solver;
-    if (elapsed > 0 && solver->step_seconds > 0) {
+    if (elapsed > 0 && solver_step_seconds(solver) > 0) {
         progress->steps_per_second = (double)taut_solver_step_count(solver) / elapsed;
-        progress->spring_rate = solver_spring_updates(solver) / solver->step_seconds;
+        progress->spring_rate = solver_spring_updates(solver) / solver_step_seconds(solver);
     }
     show(progress, now);
 }

@@ -2,7 +2,7 @@
 #ifndef TAUT_CLI_PROGRESS_H
 #define TAUT_CLI_PROGRESS_H
 
-#include "solver.h"
+#include "solver/solver.h"
 
 struct progress {
     taut_solver *solver;
@@ -11,7 +11,7 @@ struct progress {
     // The speed now: what was done since a mark some seconds back.
     double mark_time;
     uint64_t mark_step;
-    double mark_step_seconds;   // solver->step_seconds then
+    double mark_step_seconds;   // solver_step_seconds(solver) then
     double steps_per_second;    // of wall time: what remains is reckoned with this
     double spring_rate;         // spring updates a second of stepping, as the summary counts them
     double energy, energy_time; // J; wall time of its measurement
@@ -24,7 +24,7 @@ void progress_begin(struct progress *progress, taut_solver *solver, bool silent)
 // nothing of the run.
 void progress_update(struct progress *progress);
 
-// Tells it the energy where it has just been measured anyway.
+// Sets the energy where it has just been measured anyway.
 void progress_energy(struct progress *progress, double energy);
 
 void progress_end(struct progress *progress);

@@ -1,16 +1,362 @@
-// taut render: pictures of a scene, or of a finished run, without a window.
-#include "cli/render.h"
+// taut render: draws pictures of a scene, or of a finished run, without a window. Which frames are
+// drawn is in render_plan.c, where they come from in frame_source.c, and how they are drawn in
+// src/picture/.
+//
+// The frames are gone through twice: first for the box that the camera must see and the ends of the
+// colour scale, then to be drawn, from the cache of frames, or where there was no room for all of
+// them, by simulating again.
+#include "cli/command.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/open.h"
+#include "base/json.h"
+#include "base/os.h"
 #include "base/text.h"
+#include "cli/frame_source.h"
+#include "cli/render_plan.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
 #include "output/folder.h"
+#include "picture/canvas.h"
+#include "picture/film.h"
+#include "picture/subject.h"
+#include "picture/renderer.h"
+#include "picture/image.h"
+#include "picture/values.h"
+
+struct render {
+    const struct options *options;
+    const struct render_request *request;
+    char *path; // of the picture
+    struct frame_source source;
+    struct render_plan plan;
+    struct frame_cache cache;
+    double *times;         // s, of the frames as they are
+    vec3 low, high;        // the box that all bodies stay in
+    double least, most;    // ends of the colour scale over all frames
+    struct canvas *canvas; // NULL: nothing has been drawn
+    int width, height;     // of the whole picture
+};
+
+static const uint64_t CACHE_BYTES = (uint64_t)1 << 30;
+static const double FIELD_OF_VIEW = 30; // degrees
+
+// ---- The first pass: the box and the colour scale.
+
+static void grow(struct render *render, vec3 point)
+{
+    render->low = vec3_make(fmin(render->low.x, point.x), fmin(render->low.y, point.y),
+                            fmin(render->low.z, point.z));
+    render->high = vec3_make(fmax(render->high.x, point.x), fmax(render->high.y, point.y),
+                             fmax(render->high.z, point.z));
+}
+
+static void grow_by_nodes(struct render *render, const float *positions, uint64_t count)
+{
+    float low[3] = {FLT_MAX, FLT_MAX, FLT_MAX}, high[3] = {-FLT_MAX, -FLT_MAX, -FLT_MAX};
+    for (uint64_t i = 0; i < 3 * count; i += 3)
+        for (int axis = 0; axis < 3; axis++) {
+            float at = positions[i + (uint64_t)axis];
+            low[axis] = at < low[axis] ? at : low[axis];
+            high[axis] = at > high[axis] ? at : high[axis];
+        }
+    if (count == 0)
+        return;
+    grow(render, vec3_make((double)low[0], (double)low[1], (double)low[2]));
+    grow(render, vec3_make((double)high[0], (double)high[1], (double)high[2]));
+}
+
+// Spheres that are where bodies move are part of what is to be seen; those that pass, or are as
+// large as a landscape, are not.
+static void grow_by_spheres(struct render *render)
+{
+    const struct subject *subject = &render->source.subject;
+    double size = vec3_length(vec3_subtract(render->high, render->low));
+    vec3 centre = vec3_scale(0.5, vec3_add(render->low, render->high));
+    for (size_t c = 0; c < subject->collider_count; c++) {
+        const struct scene_collider *sphere = &subject->colliders[c];
+        if (sphere->type != COLLIDER_SPHERE || vec3_length(sphere->velocity) > 0 ||
+            sphere->radius > size || vec3_length(vec3_subtract(sphere->centre, centre)) > size)
+            continue;
+        vec3 reach = vec3_make(sphere->radius, sphere->radius, sphere->radius);
+        grow(render, vec3_subtract(sphere->centre, reach));
+        grow(render, vec3_add(sphere->centre, reach));
+    }
+}
+
+// The ends of the scale that all frames share.
+static void grow_scale(struct render *render, struct values *values,
+                       const struct render_options *look)
+{
+    const struct subject *subject = &render->source.subject;
+    unsigned layers = look->layers ? look->layers : renderer_layers_for(subject, look);
+    values_compute(values, subject, &render->source.store.frame, look, layers & LAYER_FACES,
+                   layers & LAYER_SPRINGS, 1);
+    render->least = fmin(render->least, values->least);
+    render->most = fmax(render->most, values->most);
+}
+
+static taut_status measure_frames(struct render *render, const struct render_options *look,
+                                  taut_error *error)
+{
+    const struct render_plan *plan = &render->plan;
+    struct frame_source *source = &render->source;
+    bool scaled = (look->colouring == COLOURING_STRAIN || look->colouring == COLOURING_TENSION) &&
+                  plan->count > 1 && !(look->least < look->most);
+    struct values values = {0};
+    taut_status status = scaled ? values_make(&source->subject, &values, error) : TAUT_OK;
+    render->low = vec3_make(INFINITY, INFINITY, INFINITY);
+    render->high = vec3_make(-INFINITY, -INFINITY, -INFINITY);
+    for (size_t i = 0; i < plan->count && status == TAUT_OK; i++) {
+        status = frame_source_take(source, plan->times[i], error);
+        if (status != TAUT_OK)
+            break;
+        render->times[i] = source->store.frame.time;
+        grow_by_nodes(render, source->store.positions, source->subject.node_count);
+        if (scaled)
+            grow_scale(render, &values, look);
+        status = frame_cache_add(&render->cache, &source->store.frame, error);
+    }
+    values_free(&values);
+    if (source->subject.node_count == 0)
+        render->low = vec3_make(-1, -1, -1), render->high = vec3_make(1, 1, 1);
+    grow_by_spheres(render);
+    return status;
+}
+
+// ---- Appearance and camera.
+
+static struct render_options appearance_of(const struct render *render)
+{
+    const struct render_request *request = render->request;
+    struct render_options look;
+    render_options_default(&look);
+    look.colouring = request->colouring;
+    double unit = request->colouring == COLOURING_STRAIN ? 0.01 : 1; // strains are given in percent
+    look.least = request->least * unit;
+    look.most = request->most * unit;
+    look.dark = request->dark;
+    unsigned layers = renderer_layers_for(&render->source.subject, &look);
+    // With more than one time in it, each is labelled.
+    if (render->plan.count > 1)
+        layers |= RENDER_CAPTION;
+    layers = (layers | request->shown) & ~request->hidden;
+    look.caption = layers & RENDER_CAPTION;
+    look.layers = layers & LAYER_ALL;
+    return look;
+}
+
+static vec3 farther(vec3 a, vec3 b, vec3 from)
+{
+    return vec3_make(fmax(fabs(a.x - from.x), fabs(b.x - from.x)),
+                     fmax(fabs(a.y - from.y), fabs(b.y - from.y)),
+                     fmax(fabs(a.z - from.z), fabs(b.z - from.z)));
+}
+
+static struct camera aim_camera(const struct render *render)
+{
+    const struct render_request *request = render->request;
+    const struct subject *subject = &render->source.subject;
+    double azimuth = request->azimuth, elevation = request->elevation;
+    if (!request->has_angles)
+        camera_angles_for(subject, &azimuth, &elevation);
+    vec3 low = render->low, high = render->high;
+    vec3 target = vec3_make(request->target[0], request->target[1], request->target[2]);
+    if (request->has_target) {
+        vec3 reach = farther(low, high, target);
+        low = vec3_subtract(target, reach);
+        high = vec3_add(target, reach);
+    }
+    vec3 up = vec3_make((double)subject->up[0], (double)subject->up[1], (double)subject->up[2]);
+    struct camera camera =
+        camera_fit(low, high, up, azimuth, elevation, subject->flat ? 0 : FIELD_OF_VIEW,
+                   render->plan.width, render->plan.height);
+    if (request->has_target)
+        camera.target = target;
+    if (request->distance > 0)
+        camera.distance = request->distance;
+    camera_zoom(&camera, 1 / request->zoom);
+    return camera;
+}
+
+// ---- The second pass: drawing.
+
+// Where frames go.
+struct target {
+    struct renderer *renderer;
+    struct camera camera;
+    struct render_options look;
+    struct image image; // the frame drawn last
+    struct strip strip;
+    struct film *film;
+};
+
+static void show_drawing(struct render *render, size_t frame)
+{
+    double now = clock_seconds();
+    if (render->options->quiet || !live_line_possible() || now - render->source.shown < 0.1)
+        return;
+    render->source.shown = now;
+    char text[64];
+    snprintf(text, sizeof text, "drawing  frame %zu/%zu", frame + 1, render->plan.count);
+    live_line(text);
+}
+
+// A frame from the cache, or made again.
+static taut_status frame_at(struct render *render, size_t frame,
+                            const struct subject_frame **moment, taut_error *error)
+{
+    if (!render->cache.overflowed) {
+        *moment = &render->cache.frames[frame].frame;
+        return frame_source_interrupted(error);
+    }
+    *moment = &render->source.store.frame;
+    return frame_source_take(&render->source, render->plan.times[frame], error);
+}
+
+static taut_status draw_frame(struct render *render, struct target *target, size_t frame,
+                              taut_error *error)
+{
+    const struct render_plan *plan = &render->plan;
+    const struct subject_frame *moment;
+    show_drawing(render, frame);
+    taut_status status = frame_at(render, frame, &moment, error);
+    struct render_options look = target->look;
+    if (plan->sort == RENDER_STRIP && frame + 1 < plan->count)
+        look.layers &= ~(unsigned)LAYER_LEGEND; // one is enough
+    if (status == TAUT_OK)
+        status = renderer_draw(target->renderer, moment, &target->camera, &look,
+                               canvas_framebuffer(render->canvas), error);
+    if (status == TAUT_OK)
+        status = canvas_read(render->canvas, &target->image, error);
+    if (status != TAUT_OK)
+        return status;
+    if (target->film)
+        return film_add(target->film, &target->image, error);
+    if (plan->sort == RENDER_STRIP)
+        strip_put(&target->strip, (int)frame, &target->image);
+    return TAUT_OK;
+}
+
+static taut_status prepare_target(struct render *render, struct target *target, taut_error *error)
+{
+    const struct render_plan *plan = &render->plan;
+    taut_status status = renderer_make(&target->renderer, error);
+    if (status == TAUT_OK)
+        status = renderer_set_subject(target->renderer, &render->source.subject, error);
+    if (status == TAUT_OK && plan->sort == RENDER_STRIP)
+        status = strip_make((int)plan->count, plan->columns, plan->width, plan->height,
+                            target->look.dark ? 0 : 255, &target->strip, error);
+    if (status == TAUT_OK && render_is_film(plan->sort)) {
+        const struct film_options film = {
+            .path = render->path,
+            .format = plan->sort == RENDER_GIF ? FILM_GIF : FILM_MP4,
+            .width = plan->width,
+            .height = plan->height,
+            .frames_per_second = plan->fps,
+        };
+        status = film_open(&film, &target->film, error);
+    }
+    return status;
+}
+
+static taut_status draw_all(struct render *render, struct target *target, taut_error *error)
+{
+    taut_status status = prepare_target(render, target, error);
+    if (status == TAUT_OK && render->cache.overflowed)
+        status = frame_source_rewind(&render->source, error);
+    for (size_t i = 0; i < render->plan.count && status == TAUT_OK; i++)
+        status = draw_frame(render, target, i, error);
+    if (status != TAUT_OK) {
+        film_abandon(target->film);
+        return status;
+    }
+    if (target->film)
+        return film_close(target->film, error);
+    const struct image *image =
+        render->plan.sort == RENDER_STRIP ? &target->strip.image : &target->image;
+    render->width = image->width;
+    render->height = image->height;
+    return image_write_png(image, render->path, error);
+}
+
+static taut_status draw_frames(struct render *render, taut_error *error)
+{
+    const struct render_plan *plan = &render->plan;
+    struct target target = {.look = appearance_of(render)};
+    render->width = plan->width;
+    render->height = plan->height;
+    render->least = INFINITY;
+    render->most = -INFINITY;
+    render->cache = frame_cache_make(&render->source.subject, CACHE_BYTES);
+    render->times = calloc(plan->count + 1, sizeof *render->times);
+    if (!render->times)
+        return fail_memory(error, "the times of a picture");
+
+    // First, so that nobody waits for a simulation that cannot be drawn.
+    taut_status status = render_is_film(plan->sort) ? film_possible(error) : TAUT_OK;
+    if (status == TAUT_OK)
+        status = canvas_make(plan->width, plan->height, &render->canvas, error);
+
+    if (status == TAUT_OK)
+        status = measure_frames(render, &target.look, error);
+    if (status == TAUT_OK) {
+        if (render->least < render->most) {
+            target.look.least = render->least;
+            target.look.most = render->most;
+        }
+        target.camera = aim_camera(render);
+        status = draw_all(render, &target, error);
+    }
+
+    live_line_clear();
+    renderer_free(target.renderer);
+    image_free(&target.image);
+    strip_free(&target.strip);
+    return status;
+}
+
+// ---- What is printed.
+
+static void print_line(const struct render *render)
+{
+    const struct render_plan *plan = &render->plan;
+    printf("%s: %d x %d pixels, ", render->path, render->width, render->height);
+    if (render_is_film(plan->sort))
+        printf("%zu frames, %.4g a second, t = %.4g to %.4g s (%.4g simulated seconds a second)\n",
+               plan->count, plan->fps, render->times[0], render->times[plan->count - 1],
+               plan->speed);
+    else if (plan->sort == RENDER_STRIP)
+        printf("%zu frames, t = %.4g to %.4g s\n", plan->count, render->times[0],
+               render->times[plan->count - 1]);
+    else
+        printf("t = %.4g s\n", render->times[0]);
+}
+
+static void print_json(const struct render *render)
+{
+    struct json json = {.out = stdout};
+    json_open_object(&json, NULL);
+    json_string(&json, "scene", render->source.name);
+    json_open_array(&json, "files");
+    json_string(&json, NULL, render->path);
+    json_close_array(&json);
+    json_count(&json, "frames", render->plan.count);
+    json_open_array(&json, "times");
+    for (size_t i = 0; i < render->plan.count; i++)
+        json_number(&json, NULL, render->times[i]);
+    json_close_array(&json);
+    json_count(&json, "width", (uint64_t)render->width);
+    json_count(&json, "height", (uint64_t)render->height);
+    json_string(&json, "device", canvas_device(render->canvas));
+    json_close_object(&json);
+}
+
+// ---- The command.
 
 // How files of these sorts begin, after `skipped` bytes.
 static const struct {
@@ -23,9 +369,9 @@ static const struct {
     [RENDER_GIF] = {"GIF8", 0},
 };
 
-// A picture may take the place of an older one, but of nothing else.
-static taut_status check_place(const char *path, enum render_sort sort, bool force,
-                               taut_error *error)
+// A picture may replace an older one, but nothing else.
+static taut_status check_output(const char *path, enum render_sort sort, bool force,
+                                taut_error *error)
 {
     if (finished_run_is_folder(path))
         return fail(error, TAUT_ERROR_IO, "cannot write '%s': there is a folder of that name",
@@ -47,7 +393,7 @@ static taut_status check_place(const char *path, enum render_sort sort, bool for
                 path);
 }
 
-static taut_status make_folder_of(const char *path, taut_error *error)
+static taut_status make_parent_folder(const char *path, taut_error *error)
 {
     const char *slash = strrchr(path, '/');
     if (!slash || slash == path)
@@ -60,29 +406,30 @@ static taut_status make_folder_of(const char *path, taut_error *error)
     return status;
 }
 
-static taut_status draw(struct render *render, taut_error *error)
+static taut_status plan_and_draw(struct render *render, taut_error *error)
 {
-    const struct render_span span = footage_span(&render->footage);
+    const struct render_span span = frame_source_span(&render->source);
     render->path = render->options->output ? text_format("%s", render->options->output)
-                                           : text_format("out/%s.png", render->footage.name);
+                                           : text_format("out/%s.png", render->source.name);
     if (!render->path)
         return fail_memory(error, "the name of a picture");
-    taut_status status = render_plan_make(render->wish, render->path, &span, &render->plan, error);
+    taut_status status =
+        render_plan_make(render->request, render->path, &span, &render->plan, error);
     if (status == TAUT_OK)
-        status = check_place(render->path, render->plan.sort, render->options->force, error);
+        status = check_output(render->path, render->plan.sort, render->options->force, error);
     if (status == TAUT_OK)
-        status = make_folder_of(render->path, error);
-    return status == TAUT_OK ? render_draw(render, error) : status;
+        status = make_parent_folder(render->path, error);
+    return status == TAUT_OK ? draw_frames(render, error) : status;
 }
 
 // What this machine lacks is not the user's fault.
-static int code_of(taut_status status)
+static int exit_code(taut_status status)
 {
     return status == TAUT_ERROR_UNSUPPORTED ? EXIT_CODE_FAILED : exit_code_of(status);
 }
 
-// What is wrong with the options is said before the scene is read.
-static int refuse_early(const struct options *options)
+// What is wrong with the options is reported before the scene is read.
+static int check_options(const struct options *options)
 {
     taut_error error = {0};
     enum render_sort sort;
@@ -90,32 +437,34 @@ static int refuse_early(const struct options *options)
         &options->render, options->output ? options->output : "default.png", &sort, &error);
     if (status != TAUT_OK)
         complain("render: %s", error.text);
-    return code_of(status);
+    return exit_code(status);
 }
 
 int render_command_run(const struct options *options)
 {
-    int code = refuse_early(options);
+    int code = check_options(options);
     if (code != EXIT_CODE_DONE)
         return code;
+
     signals_watch();
-    struct render render = {.options = options, .wish = &options->render};
-    code = footage_open(options, &render.footage);
+    struct render render = {.options = options, .request = &options->render};
+    code = frame_source_open(options, &render.source);
     if (code == EXIT_CODE_DONE) {
         taut_error error = {0};
-        taut_status status = draw(&render, &error);
-        code = code_of(status);
+        taut_status status = plan_and_draw(&render, &error);
+        code = exit_code(status);
         if (status != TAUT_OK)
             complain("render: %s", error.text);
         else if (options->json)
-            render_print_json(&render);
+            print_json(&render);
         else if (!options->quiet)
-            render_print_line(&render);
+            print_line(&render);
     }
-    reel_free(&render.reel);
+
+    frame_cache_free(&render.cache);
     canvas_free(render.canvas);
     render_plan_free(&render.plan);
-    footage_close(&render.footage);
+    frame_source_close(&render.source);
     free(render.times);
     free(render.path);
     return output_finish(code);

@@ -3,7 +3,7 @@
 #define TAUT_CLI_RENDER_PLAN_H
 
 #include "base/status.h"
-#include "cli/render_wish.h"
+#include "cli/options.h"
 
 enum render_sort { RENDER_PICTURE, RENDER_STRIP, RENDER_MP4, RENDER_GIF };
 
@@ -26,13 +26,13 @@ struct render_plan {
 
 // What the options ask for; TAUT_ERROR_ARGUMENT where they contradict each other or the span, or
 // the file's suffix is none of .png, .mp4 and .gif. render_plan_free after success.
-taut_status render_plan_make(const struct render_wish *wish, const char *path,
+taut_status render_plan_make(const struct render_request *request, const char *path,
                              const struct render_span *span, struct render_plan *plan,
                              taut_error *error);
 
 // Of the path alone, so that it can be known before a scene is read.
-taut_status render_sort_of(const struct render_wish *wish, const char *path, enum render_sort *sort,
-                           taut_error *error);
+taut_status render_sort_of(const struct render_request *request, const char *path,
+                           enum render_sort *sort, taut_error *error);
 
 bool render_is_film(enum render_sort sort);
 

@@ -1,58 +1,465 @@
-// taut run: simulates a scene.
+// taut run: simulates a scene and writes what its output section asks for. When frames and rows are
+// due is in schedule.c, the files are output/recording.h, and the summary is run_report.c.
+
+// realpath() is of X/Open.
+#define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier)
+
 #include "cli/run.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
+#include "base/memory.h"
+#include "base/os.h"
+#include "base/text.h"
+#include "cli/schedule.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
+#include "output/file.h"
+#include "output/folder.h"
+#include "scene/reader.h"
+#include "solver/solver.h"
 
 bool run_is_sound(const struct run *run)
 {
     return run->status == TAUT_OK;
 }
 
-double run_spring_rate(const struct run *run)
+// ---- Output.
+
+static taut_status fail_without_memory(struct run *run, const char *what)
 {
-    double seconds = run->solver->step_seconds;
-    return seconds > 0 ? solver_spring_updates(run->solver) / seconds : NAN;
+    return run->status = fail_memory(&run->error, what);
 }
 
-double run_node_rate(const struct run *run)
+static void take_snapshot(struct run *run, unsigned wanted)
 {
-    double seconds = run->solver->step_seconds;
-    double steps = (double)taut_solver_step_count(run->solver);
-    return seconds > 0 ? (double)taut_solver_node_count(run->solver) * steps / seconds : NAN;
+    double begin = clock_seconds();
+    snapshot_buffer_take(run->solver, wanted, &run->view);
+    run->output_seconds += clock_seconds() - begin;
+    if (wanted & WANT_ENERGY) {
+        run->energy_step = run->view.snapshot.step;
+        progress_energy(&run->progress, run->view.snapshot.total);
+    }
 }
 
-uint64_t run_peak_bytes(void)
+static unsigned wanted_by(const struct options *options, const struct scene_output *output)
 {
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+    if (options->no_output)
+        return WANT_ENERGY;
+    if (output->vtp)
+        return WANT_NODES | WANT_STRAINS | WANT_ENERGY | (output->vtp_forces ? WANT_FORCES : 0);
+    return output->pc2 ? WANT_NODES | WANT_ENERGY : WANT_ENERGY;
 }
+
+// What is wanted at one time or another: the first frame and the final state have the nodes.
+static unsigned ever_wanted_by(const struct options *options, const struct scene_output *output)
+{
+    unsigned wanted = wanted_by(options, output) | WANT_ENERGY;
+    if (!options->no_output || options->state)
+        wanted |= WANT_NODES;
+    if (!options->no_output && (output->vtp || output->pc2))
+        wanted |= WANT_LISTS;
+    return wanted;
+}
+
+// Bytes that a run takes beside its solver (session.h).
+static double output_memory(const struct options *options, const taut_scene *scene)
+{
+    struct memory_estimate estimate;
+    memory_estimate_make(scene, NULL, &estimate);
+    double lists = !options->no_output && scene->output.vtp
+                       ? 12 * estimate.nodes // vtp.c: strains of each node
+                       : 0;
+    return memory_of_view(&estimate, ever_wanted_by(options, &scene->output)) + lists;
+}
+
+static struct recording_probe *list_probes(const struct run *run)
+{
+    const struct scene_output *output = &run->scene->output;
+    struct recording_probe *probes = calloc(output->probe_count + 1, sizeof *probes);
+    if (!probes)
+        return NULL;
+    for (size_t i = 0; i < output->probe_count; i++) {
+        const struct scene_probe *probe = &output->probes[i];
+        probes[i] = (struct recording_probe){probe->body, probe_node(run->solver, probe),
+                                             probe->every_steps};
+    }
+    return probes;
+}
+
+static void work_of(void *owner, team_function function, void *context)
+{
+    solver_work(owner, function, context);
+}
+
+// The path without links and without "." in it, as far as it is there; NULL without memory.
+static char *resolve(const char *path)
+{
+    char *head = text_format("%s", path);
+    for (char *end = head ? head + strlen(head) : NULL; end; end--) {
+        if (end > head && *end != '/' && *end != '\0')
+            continue;
+        bool relative = end == head && *end != '/';
+        *end = '\0';
+        char *there = realpath(relative ? "." : end == head ? "/" : head, NULL);
+        const char *rest = path + (end - head);
+        while (there && *rest) {
+            rest += strspn(rest, "/");
+            int length = (int)strcspn(rest, "/");
+            char *longer = NULL;
+            if (length > 0 && !(length == 1 && *rest == '.')) {
+                longer = text_format("%s/%.*s", strcmp(there, "/") == 0 ? "" : there, length, rest);
+                free(there);
+                there = longer;
+            }
+            rest += length;
+        }
+        if (there || end == head) {
+            free(head);
+            return there;
+        }
+    }
+    return NULL;
+}
+
+// The name of the --state file within the run's folder, in a text that the caller frees; NULL where
+// it lies elsewhere or there is none.
+static char *state_name_in_folder(const struct run *run)
+{
+    if (!run->options->state || !run->folder)
+        return NULL;
+    char *state = resolve(run->options->state), *folder = resolve(run->folder), *name = NULL;
+    size_t length = folder ? strlen(folder) : 0;
+    if (state && folder && strncmp(state, folder, length) == 0 && state[length] == '/' &&
+        !strchr(state + length + 1, '/'))
+        name = text_format("%s", state + length + 1);
+    free(state);
+    free(folder);
+    return name;
+}
+
+// The state must not replace a file that the run itself writes.
+static taut_status refuse_own_file(struct run *run, const struct recording_options *options)
+{
+    char *name = state_name_in_folder(run);
+    if (name && recording_writes(options, &run->view.snapshot, name))
+        run->status = fail(&run->error, TAUT_ERROR_IO,
+                           "cannot write the state to '%s': the run writes a file of that name "
+                           "itself; choose another one with --state",
+                           run->options->state);
+    free(name);
+    return run->status;
+}
+
+static taut_status name_folder(struct run *run)
+{
+    run->folder = run->options->output ? text_format("%s", run->options->output)
+                                       : text_format("out/%s", run->scene->name);
+    return run->folder ? run->status : fail_without_memory(run, "the name of a folder");
+}
+
+static taut_status open_recording(struct run *run)
+{
+    const struct scene_output *output = &run->scene->output;
+    struct recording_probe *probes = list_probes(run);
+    char *yaml = scene_resolved_yaml(run->scene);
+    size_t input_count;
+    const char **inputs = scene_inputs(run->scene, &input_count);
+
+    if (!probes || !yaml || !inputs)
+        run->status = fail_memory(&run->error, "the recording");
+    if (run->status == TAUT_OK) {
+        struct recording_options options = {
+            .folder = run->folder,
+            .name = run->scene->name,
+            .resolved_yaml = yaml,
+            .force = run->options->force,
+            .inputs = inputs,
+            .input_count = input_count,
+            .vtp = output->vtp,
+            .vtp_options = {output->vtp_springs, output->vtp_forces, work_of, run->solver},
+            .pc2 = output->pc2,
+            .frame_seconds = run->schedule.frame_seconds,
+            .probes = probes,
+            .probe_count = output->probe_count,
+        };
+        if (refuse_own_file(run, &options) == TAUT_OK)
+            run->status =
+                recording_open(&options, &run->view.snapshot, &run->recording, &run->error);
+    }
+
+    free(probes);
+    free(inputs);
+    free(yaml);
+    return run->status;
+}
+
+// Opens the folder of the run and writes what t = 0 gives. The files stay open. These functions
+// return run->status, and set it and the error where it was TAUT_OK.
+static taut_status open_output(struct run *run)
+{
+    run->frame_wants = wanted_by(run->options, &run->scene->output);
+    unsigned ever = ever_wanted_by(run->options, &run->scene->output);
+    run->status = snapshot_buffer_make(run->solver, ever, &run->view, &run->error);
+    if (run->status != TAUT_OK)
+        return run->status;
+    take_snapshot(run, run->options->no_output ? WANT_ENERGY : run->frame_wants | WANT_NODES);
+    run->first = run->view.snapshot;
+    if (run->options->no_output)
+        return TAUT_OK;
+    double begin = clock_seconds();
+    if (open_recording(run) == TAUT_OK)
+        run->status = recording_frame(run->recording, &run->view.snapshot, &run->error);
+    if (run->status == TAUT_OK && recording_wants_probe(run->recording, 0))
+        run->status = recording_probe(run->recording, &run->view.snapshot, &run->error);
+    run->output_seconds += clock_seconds() - begin;
+    return run->status;
+}
+
+static taut_status output_frame(struct run *run)
+{
+    take_snapshot(run, run->frame_wants);
+    if (!run->recording)
+        return TAUT_OK;
+    double begin = clock_seconds();
+    run->status = recording_frame(run->recording, &run->view.snapshot, &run->error);
+    run->output_seconds += clock_seconds() - begin;
+    return run->status;
+}
+
+// Of a probe only its node is read: a row a step must not cost a pass over all of them.
+static taut_status output_probe(struct run *run)
+{
+    if (!run->recording ||
+        !recording_wants_probe(run->recording, taut_solver_step_count(run->solver)))
+        return TAUT_OK;
+    double begin = clock_seconds();
+    struct snapshot_buffer *view = &run->view;
+    for (size_t i = 0; i < run->scene->output.probe_count; i++) {
+        const struct scene_probe *probe = &run->scene->output.probes[i];
+        uint64_t node = solver_topology(run->solver)->bodies[probe->body].first_node +
+                        probe_node(run->solver, probe);
+        solver_read_nodes(run->solver, node, 1, view->positions + 3 * node,
+                          view->velocities + 3 * node, NULL);
+    }
+    view->snapshot.step = taut_solver_step_count(run->solver);
+    view->snapshot.time = taut_solver_time(run->solver);
+    run->status = recording_probe(run->recording, &view->snapshot, &run->error);
+    run->output_seconds += clock_seconds() - begin;
+    return run->status;
+}
+
+// Closes every file whole, after a failure too; then energies and volumes of run->view are those of
+// the end.
+static taut_status close_output(struct run *run)
+{
+    if (run->view.bodies && run->energy_step != taut_solver_step_count(run->solver))
+        take_snapshot(run, WANT_ENERGY);
+    if (!run->recording)
+        return run->status;
+    double begin = clock_seconds();
+    taut_error close_error = {0};
+    if (run->status == TAUT_OK && run->signal_number == 0)
+        recording_complete(run->recording);
+    taut_status status =
+        recording_close(run->recording, &run->files, &run->file_count, &close_error);
+    run->recording = NULL;
+    if (run->status == TAUT_OK && status != TAUT_OK) {
+        run->status = status;
+        run->error = close_error;
+    }
+    run->output_seconds += clock_seconds() - begin;
+    return run->status;
+}
+
+// What the scene is made of is not written over, even where it is named.
+static taut_status refuse_inputs(struct run *run, const char *path)
+{
+    size_t count;
+    struct stat there, input;
+    const char **inputs = scene_inputs(run->scene, &count);
+    if (!inputs)
+        return fail_without_memory(run, "the names of files");
+    for (size_t i = 0; i < count && run->status == TAUT_OK; i++)
+        // The state that it began with may be replaced: a restart continues from where the last
+        // run ended.
+        if (inputs[i] != run->scene->initial && stat(path, &there) == 0 &&
+            stat(inputs[i], &input) == 0 && there.st_dev == input.st_dev &&
+            there.st_ino == input.st_ino)
+            run->status = fail(&run->error, TAUT_ERROR_IO,
+                               "cannot write '%s': it is one of the files that the scene is made "
+                               "of",
+                               path);
+    free(inputs);
+    return run->status;
+}
+
+// Only where a file is going to be: a pipe would take the try for the end.
+static taut_status try_state_file(struct run *run)
+{
+    const char *path = run->options->state;
+    struct stat there;
+    if (!run->options->no_output && name_folder(run) != TAUT_OK)
+        return run->status;
+    if (path && refuse_inputs(run, path) != TAUT_OK)
+        return run->status;
+    if (!path || (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
+        return run->status;
+    // A state in the folder of the run, which is not there yet.
+    char *name = state_name_in_folder(run);
+    if (name)
+        run->status = folder_make(run->folder, &run->error);
+    free(name);
+    if (run->status != TAUT_OK)
+        return run->status;
+    struct file file;
+    run->status = file_create(&file, path, &run->error);
+    if (run->status == TAUT_OK)
+        file_abandon(&file);
+    return run->status;
+}
+
+static taut_status add_file(struct run *run, const char *path)
+{
+    char **files = realloc(run->files, (run->file_count + 1) * sizeof *files);
+    if (!files)
+        return fail_without_memory(run, "the list of files");
+    run->files = files;
+    char *copy = text_format("%s", path);
+    if (!copy)
+        return fail_without_memory(run, "the list of files");
+    run->files[run->file_count++] = copy;
+    return run->status;
+}
+
+static taut_status write_state(struct run *run)
+{
+    if (!run->options->state || run->status != TAUT_OK)
+        return run->status;
+    double begin = clock_seconds();
+    snapshot_buffer_take(run->solver, WANT_NODES, &run->view);
+    run->status = state_csv_write(run->options->state, &run->view.snapshot, &run->error);
+    run->output_seconds += clock_seconds() - begin;
+    return run->status == TAUT_OK ? add_file(run, run->options->state) : run->status;
+}
+
+static void free_run(struct run *run)
+{
+    for (size_t i = 0; i < run->file_count; i++)
+        free(run->files[i]);
+    free(run->files);
+    free(run->folder);
+    snapshot_buffer_free(&run->view);
+}
+
+// ---- Stepping: between two events (a frame, a row of a probe, the end) in batches of steps, so
+// that signals and progress are served.
+
+// Once a run: that the equations of an implicit step were not solved. The summary has how often.
+static void warn_of_unsolved(struct run *run)
+{
+    const struct implicit_statistics *statistics = solver_implicit_statistics(run->solver);
+    if (!statistics || statistics->unconverged == 0 || run->warned)
+        return;
+    run->warned = true;
+    if (!run->options->quiet)
+        complain("warning: the equations of a step at about t = %g s were not solved to "
+                 "simulation.implicit.tolerance: a residual of %.2g is left; allow more "
+                 "'iterations' or 'newton', or take a smaller dt",
+                 taut_solver_time(run->solver), statistics->worst_residual);
+}
+
+// Steps up to `target`, batch by batch. Only where a frame is due does the solver check for
+// divergence beyond its own interval, so that no frame shows a run that has failed. Stops early
+// where dt changes, since then the target may be another.
+static void step_to(struct run *run, uint64_t target, bool frame, struct batch *batch)
+{
+    uint64_t step = taut_solver_step_count(run->solver);
+    double dt = taut_solver_dt(run->solver);
+    while (step < target && run->status == TAUT_OK && taut_solver_dt(run->solver) == dt) {
+        run->signal_number = signals_caught();
+        if (run->signal_number != 0)
+            return;
+        uint64_t steps = batch_steps(batch, target - step);
+        double begin = clock_seconds();
+        run->status =
+            solver_advance(run->solver, steps, frame && step + steps == target, &run->error);
+        batch_learn(batch, steps, clock_seconds() - begin);
+        warn_of_unsolved(run);
+        progress_update(&run->progress);
+        step = taut_solver_step_count(run->solver);
+    }
+}
+
+// The step of the next frame. A frame that a growing dt has passed is due at once.
+static uint64_t next_frame(struct run *run, uint64_t last_frame, uint64_t step)
+{
+    uint64_t due = schedule_next_frame(&run->schedule, last_frame);
+    return due > step ? due : step + 1;
+}
+
+// Steps to the end, or to a signal or a fault, and writes frames and probe rows where they are due.
+// run->status and run->signal_number are how it ended.
+static void take_steps(struct run *run)
+{
+    struct batch batch = batch_make();
+    uint64_t step = 0, last_frame = 0;
+    while (step < taut_solver_steps_planned(run->solver)) {
+        uint64_t frame = next_frame(run, last_frame, step);
+        uint64_t probe = run->recording ? schedule_next_probe(&run->schedule, step) : UINT64_MAX;
+        step_to(run, probe < frame ? probe : frame, frame <= probe, &batch);
+        step = taut_solver_step_count(run->solver);
+        if (run->status != TAUT_OK || run->signal_number != 0)
+            return;
+        bool is_frame = step == frame || step >= taut_solver_steps_planned(run->solver);
+        if (is_frame && output_frame(run) != TAUT_OK)
+            return;
+        if (step == probe && output_probe(run) != TAUT_OK)
+            return;
+        if (is_frame)
+            last_frame = step;
+    }
+}
+
+// ---- The command.
 
 static void simulate(struct run *run)
 {
     signals_watch();
     progress_begin(&run->progress, run->solver, run->options->quiet);
-    if (run_state_try(run) == TAUT_OK && run_output_open(run) == TAUT_OK) {
-        run_steps(run);
+    if (try_state_file(run) == TAUT_OK && open_output(run) == TAUT_OK) {
+        take_steps(run);
         progress_end(&run->progress);
     }
-    (void)run_output_close(run);
-    (void)run_state_write(run);
+    (void)close_output(run);
+    (void)write_state(run);
 }
 
-static void say_how_it_ended(const struct run *run)
+// Springs that have become taut, contacts and pressure can make the stable step shorter than it was
+// at the start, when dt was judged. What prevents the check is no error of the run.
+static void check_dt(struct run *run)
+{
+    taut_error error;
+    if (run->status != TAUT_OK || run->signal_number != 0 ||
+        taut_solver_step_count(run->solver) == 0)
+        return;
+    if (solver_check_dt(run->solver, run->scene, &run->dt_exceeded, &error) != TAUT_OK)
+        run->dt_exceeded.stable = 0;
+}
+
+static void report_end(const struct run *run)
 {
     const struct options *options = run->options;
     if (run->signal_number != 0)
         complain("interrupted by %s at t = %g s, step %" PRIu64 " of %" PRIu64 "%s",
                  signals_name(run->signal_number), taut_solver_time(run->solver),
-                 taut_solver_step_count(run->solver), run->solver->steps_planned,
+                 taut_solver_step_count(run->solver), taut_solver_steps_planned(run->solver),
                  options->no_output ? "" : "; what was written is whole");
     if (run->status == TAUT_OK)
         return;
@@ -74,7 +481,7 @@ static void print_results(struct run *run)
 static int run_scene(const struct options *options)
 {
     struct session session;
-    int code = session_open(options, run_output_memory, &session);
+    int code = session_open(options, output_memory, &session);
     if (code != EXIT_CODE_DONE) {
         session_close(&session);
         return code;
@@ -87,12 +494,14 @@ static int run_scene(const struct options *options)
         .setup_seconds = session.seconds,
     };
     simulate(&run);
-    say_how_it_ended(&run);
-    // Of a run that never began there is nothing to tell.
+    if (options->json || !options->quiet)
+        check_dt(&run);
+    report_end(&run);
+    // There is no summary of a run that never began.
     if (run.view.bodies && (run.status == TAUT_OK || taut_solver_step_count(run.solver) > 0))
         print_results(&run);
     code = run.signal_number != 0 ? EXIT_CODE_FAILED : exit_code_of(run.status);
-    run_free(&run);
+    free_run(&run);
     session_close(&session);
     return output_finish(code);
 }

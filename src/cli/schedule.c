@@ -1,8 +1,10 @@
+// When a run stops between steps: for what it writes (schedule), and for signals and progress
+// (batch). What is written there is left to run.c.
 #include "cli/schedule.h"
 
 #include <math.h>
 
-// Rows of the energy table where the scene does not say how many.
+// Rows of the energy table where the scene does not give a number.
 enum { DEFAULT_FRAMES = 100 };
 
 struct schedule schedule_make(const taut_scene *scene, const taut_solver *solver)
@@ -15,21 +17,26 @@ struct schedule schedule_make(const taut_scene *scene, const taut_solver *solver
         .probes = output->probes,
         .probe_count = output->probe_count,
     };
+
     bool by_time = output->has_every && output->every_steps == 0;
     if (by_time)
         schedule.frame_seconds = output->every;
-    else if (schedule.frame_steps == 0 && solver->dt_rule.automatic && solver->dt_rule.duration > 0)
-        schedule.frame_seconds = solver->dt_rule.duration / DEFAULT_FRAMES;
+    else if (schedule.frame_steps == 0 && solver_dt_rule(solver)->automatic &&
+             solver_dt_rule(solver)->duration > 0)
+        schedule.frame_seconds = solver_dt_rule(solver)->duration / DEFAULT_FRAMES;
+
     // More often than every step there is nothing to see.
-    if (schedule.frame_seconds > solver->dt)
+    if (schedule.frame_seconds > taut_solver_dt(solver))
         return schedule;
+
+    // A whole number of steps.
     if (by_time)
         schedule.frame_steps = 1;
     if (schedule.frame_steps == 0)
-        schedule.frame_steps = solver->steps_planned / DEFAULT_FRAMES;
+        schedule.frame_steps = taut_solver_steps_planned(solver) / DEFAULT_FRAMES;
     if (schedule.frame_steps == 0)
         schedule.frame_steps = 1;
-    schedule.frame_seconds = (double)schedule.frame_steps * solver->dt;
+    schedule.frame_seconds = (double)schedule.frame_steps * taut_solver_dt(solver);
     return schedule;
 }
 
@@ -49,14 +56,16 @@ static uint64_t next_by_time(struct schedule *schedule, uint64_t step)
         if (due > (double)step)
             break;
     }
-    return due < (double)schedule->solver->steps_planned ? (uint64_t)due : UINT64_MAX;
+    return due < (double)taut_solver_steps_planned(schedule->solver) ? (uint64_t)due : UINT64_MAX;
 }
 
 uint64_t schedule_next_frame(struct schedule *schedule, uint64_t step)
 {
     uint64_t due = schedule->frame_steps > 0 ? next_multiple(step, schedule->frame_steps)
                                              : next_by_time(schedule, step);
-    return due < schedule->solver->steps_planned ? due : schedule->solver->steps_planned;
+    return due < taut_solver_steps_planned(schedule->solver)
+               ? due
+               : taut_solver_steps_planned(schedule->solver);
 }
 
 uint64_t schedule_next_probe(const struct schedule *schedule, uint64_t step)
@@ -69,4 +78,28 @@ uint64_t schedule_next_probe(const struct schedule *schedule, uint64_t step)
             nearest = due;
     }
     return nearest;
+}
+
+// ---- Batches.
+
+static const double BATCH_SECONDS = 0.075;
+
+struct batch batch_make(void)
+{
+    return (struct batch){.steps = 1};
+}
+
+uint64_t batch_steps(const struct batch *batch, uint64_t remaining)
+{
+    return remaining < batch->steps ? remaining : batch->steps;
+}
+
+void batch_learn(struct batch *batch, uint64_t steps, double elapsed)
+{
+    double each = elapsed / (double)steps;
+    batch->step_seconds = batch->step_seconds > 0 ? (3 * batch->step_seconds + each) / 4 : each;
+    double fitting = BATCH_SECONDS / (batch->step_seconds + 1e-9);
+    // Not more than doubled at once: the first steps after a pause may have been quick.
+    double limit = 2 * (double)batch->steps;
+    batch->steps = (uint64_t)(fitting < 1 ? 1 : fitting < limit ? fitting : limit);
 }

@@ -3,7 +3,7 @@
 #ifndef TAUT_CLI_SCHEDULE_H
 #define TAUT_CLI_SCHEDULE_H
 
-#include "solver.h"
+#include "solver/solver.h"
 
 struct schedule {
     const taut_solver *solver;
@@ -22,5 +22,21 @@ uint64_t schedule_next_frame(struct schedule *schedule, uint64_t step);
 
 // The same for a row of a probe; UINT64_MAX if there is none.
 uint64_t schedule_next_probe(const struct schedule *schedule, uint64_t step);
+
+// Steps taken at a time, so that signals and progress are served: as many as fit into about
+// BATCH_SECONDS. How a run is cut into batches changes nothing of it.
+struct batch {
+    uint64_t steps;
+    double step_seconds; // what a step takes, smoothed; 0: not known
+};
+
+// Begins with one step.
+struct batch batch_make(void);
+
+// How many steps to take now, of so many that remain.
+uint64_t batch_steps(const struct batch *batch, uint64_t remaining);
+
+// Learns from steps that took so long.
+void batch_learn(struct batch *batch, uint64_t steps, double elapsed);
 
 #endif

@@ -1,9 +1,11 @@
+// Reads the scene, prints what was found in it, and makes the solver: the beginning of every
+// command that simulates.
 #include "cli/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/os.h"
 #include "base/text.h"
 #include "cli/human.h"
 #include "cli/terminal.h"
@@ -67,10 +69,10 @@ static taut_status check_probes(struct session *session)
         uint64_t count = taut_solver_body_node_count(session->solver, probe->body);
         if (probe_node(session->solver, probe) < count)
             continue;
-        scene_complain(session->scene, &session->findings, probe->node.at,
-                       "body '%s' has no node %llu; its last is %llu",
-                       taut_solver_body_name(session->solver, probe->body),
-                       (unsigned long long)probe->node.node, (unsigned long long)count - 1);
+        scene_report(session->scene, &session->findings, probe->node.at,
+                     "body '%s' has no node %llu; its last is %llu",
+                     taut_solver_body_name(session->solver, probe->body),
+                     (unsigned long long)probe->node.node, (unsigned long long)count - 1);
         status = TAUT_ERROR_SCENE;
     }
     return status;
@@ -92,10 +94,12 @@ int session_open(const struct options *options, memory_beside beside, struct ses
 {
     *session = (struct session){0};
     show_reading(options);
+
     double begin = clock_seconds();
     taut_error error = {0};
     session->scene = read_scene(options, &session->findings);
     taut_status status = diagnostics_status(&session->findings);
+
     if (session->scene) {
         struct solver_options wanted = {.diagnostics = &session->findings};
         wanted.config.threads = options->threads;
@@ -106,7 +110,7 @@ int session_open(const struct options *options, memory_beside beside, struct ses
         status = solver_create(session->scene, &wanted, &session->solver, &error);
         if (status == TAUT_OK)
             status = check_probes(session);
-        if (status == TAUT_OK && !options->quiet && wanted.config.kernel == TAUT_KERNEL_AUTO &&
+        if (status == TAUT_OK && !options->quiet && wanted.config.kernel != TAUT_KERNEL_REFERENCE &&
             taut_solver_threads(session->solver) < options->threads) {
             live_line_clear();
             complain("%d threads are more than this machine's processors can keep busy; it goes on "
@@ -114,10 +118,13 @@ int session_open(const struct options *options, memory_beside beside, struct ses
                      options->threads, taut_solver_threads(session->solver));
         }
     }
+
     if (status == TAUT_OK && options->strict)
         status = refuse_warnings(session);
     session->seconds = clock_seconds() - begin;
+
     print_findings(&session->findings, options->quiet);
+
     if (status == TAUT_OK)
         return EXIT_CODE_DONE;
     if (session->findings.error_count == 0)
@@ -125,6 +132,7 @@ int session_open(const struct options *options, memory_beside beside, struct ses
     else if (session->findings.failure == TAUT_OK)
         complain("%s: %s", options->scene,
                  human_counted(session->findings.error_count, "error").text);
+
     // Naming a scene that cannot be read is wrong usage.
     return session->findings.failure == TAUT_ERROR_IO ? EXIT_CODE_WRONG : exit_code_of(status);
 }

@@ -1,14 +1,16 @@
+// Signals that ask a run to end are counted; what to do about them is left to the loops that ask.
 #include "cli/signals.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
-static atomic_int caught;
+static atomic_int caught, count;
 
 static void remember(int signal_number)
 {
     atomic_store(&caught, signal_number);
+    atomic_fetch_add(&count, 1);
 }
 
 static void handle(int signal_number, void (*handler)(int))
@@ -41,6 +43,11 @@ void signals_watch(void)
 int signals_caught(void)
 {
     return atomic_load(&caught);
+}
+
+int signals_count(void)
+{
+    return atomic_load(&count);
 }
 
 const char *signals_name(int signal_number)

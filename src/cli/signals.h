@@ -9,8 +9,11 @@ void signals_ignore_writes(void);
 // From now on SIGINT, SIGTERM and SIGHUP are only remembered.
 void signals_watch(void);
 
-// The signal that came, or 0.
+// The signal that came, the last of several, or 0.
 int signals_caught(void);
+
+// How many came.
+int signals_count(void);
 
 // "SIGINT", ...
 const char *signals_name(int signal_number);

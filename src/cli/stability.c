@@ -1,4 +1,5 @@
-// taut stability: how the integrators fare on a scene.
+// taut stability: how the integrators fare on a scene. Measures (study/), prints the table, and
+// ends; what it writes is in stability_output.c.
 #include "cli/stability.h"
 
 #include <math.h>
@@ -7,11 +8,193 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/human.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
 #include "parallel/machine.h"
-#include "report/report.h"
-#include "solver_memory.h"
+#include "solver/solver.h"
+
+// ---- The table
+
+static void print_heading(const struct stability *stability)
+{
+    const struct study *study = stability->study;
+    const taut_scene *scene = stability->scene;
+    printf("%s%s%s (%s)\n\n", scene->name, scene->title ? ": " : "",
+           scene->title ? scene->title : "", stability->options->scene);
+    printf("  system     %s, %s\n", human_counted(study->nodes, "node").text,
+           human_counted(study->springs, "spring").text);
+    printf("  fastest    %.6g rad/s%s; symplectic Euler is predicted to be stable up to %.4g s\n",
+           study->omega, study->sharp ? "" : " at the most", study->unit);
+    printf("  runs       of %.4g s%s, from %s\n", study->window,
+           study->shortened ? " (the scene is longer: see --budget)" : "",
+           study->at_rest ? "small random velocities, since nothing moves by itself"
+                          : "the scene's own start");
+    printf("  energies   are in parts of %.4g J, %s\n", study->available,
+           study->at_rest ? "what the random velocities are"
+                          : "what the scene turns over in that time");
+}
+
+static void print_limit(const struct study_limit *limit)
+{
+    printf("  %-18s", integrator_name(limit->integrator));
+    if (isfinite(limit->predicted))
+        printf("%12.5g s", limit->predicted);
+    else
+        printf("%14s", isinf(limit->predicted) ? "every" : "none");
+    switch (limit->kind) {
+    case STUDY_LIMIT_FOUND:
+        printf("%12.5g s", limit->measured);
+        if (isfinite(limit->predicted))
+            printf("   %.4f of what is predicted", limit->measured / limit->predicted);
+        break;
+    case STUDY_LIMIT_GROWS:
+        printf("%14s   at %.3g s energy grows", "none", limit->unstable);
+        if (isfinite(limit->growth))
+            printf(" by e^(%.3g t/s)", limit->growth);
+        break;
+    case STUDY_LIMIT_BEYOND:
+        printf("%14s   stable at %.3g s too", "none found", limit->stable);
+        break;
+    default:
+        printf("%14s", "?");
+    }
+    puts("");
+}
+
+static void print_limits(const struct study *study)
+{
+    printf("\n  Largest stable step     predicted      measured\n");
+    for (size_t i = 0; i < study->integrator_count; i++)
+        print_limit(&study->limits[i]);
+}
+
+static void print_drifts(const struct study *study)
+{
+    size_t each = study->integrator_count ? study->drift_count / study->integrator_count : 0;
+    if (each == 0 || !(study->drifts[0].dt > 0))
+        return;
+    printf("\n  Energy drift, 1/s ");
+    for (size_t j = 0; j < each; j++)
+        printf("  %8.3g s", study->drifts[j].dt);
+    puts("");
+    for (size_t i = 0; i < study->integrator_count; i++) {
+        printf("  %-18s", integrator_name(study->integrators[i]));
+        for (size_t j = 0; j < each; j++) {
+            const struct study_drift *drift = &study->drifts[i * each + j];
+            if (drift->verdict == STUDY_STABLE)
+                printf("%12.2e", drift->drift);
+            else
+                printf("%12s", drift->verdict == STUDY_UNSTABLE ? "unstable" : "?");
+        }
+        puts("");
+    }
+}
+
+static void print_accuracy(const struct study *study)
+{
+    static const double errors[] = {1e-2, 1e-4, 1e-6};
+    enum { COUNT = sizeof errors / sizeof errors[0] };
+    if (study->accuracy_count == 0)
+        return;
+    printf("\n  Order of convergence, and evaluations (time) to come within an error\n");
+    printf("  after %.4g s, against %s\n", study->accuracy_time,
+           study->closed_form ? "the closed form" : "an rk4 run of small steps");
+    printf("  %-18s%10s", "", "order");
+    for (int j = 0; j < COUNT; j++)
+        printf("%14.0e      ", errors[j]);
+    puts("");
+    for (size_t i = 0; i < study->integrator_count; i++) {
+        printf("  %-18s", integrator_name(study->integrators[i]));
+        if (isfinite(study->orders[i].order))
+            printf("%10.2f", study->orders[i].order);
+        else
+            printf("%10s", "no signal");
+        for (int j = 0; j < COUNT; j++) {
+            const struct study_accuracy *it =
+                study_cheapest(study, study->integrators[i], errors[j]);
+            if (it)
+                printf("%10s (%7s)", human_count(it->evaluations).text,
+                       human_seconds(it->seconds).text);
+            else
+                printf("%20s", "-");
+        }
+        puts("");
+    }
+    for (size_t i = 0; i < study->integrator_count; i++)
+        if (study->orders[i].reason != STUDY_ORDER_FITTED)
+            printf("  no signal in %s: %s\n", integrator_name(study->integrators[i]),
+                   study_no_order_text(study->orders[i].reason));
+}
+
+static void print_frequencies(const struct study *study)
+{
+    size_t each = study->integrator_count ? study->frequency_count / study->integrator_count : 0;
+    if (each == 0)
+        return;
+    printf(
+        "\n  Frequency error of one oscillator at %.4g rad/s, and what is left of its amplitude\n"
+        "  after a period\n  %-18s",
+        study->omega, "");
+    for (size_t j = 0; j < each; j++)
+        printf("%11.3g s    ", study->frequencies[j].dt);
+    puts("");
+    for (size_t i = 0; i < study->integrator_count; i++) {
+        printf("  %-18s", integrator_name(study->integrators[i]));
+        for (size_t j = 0; j < each; j++) {
+            const struct study_frequency *it = &study->frequencies[i * each + j];
+            double left = pow(it->factor, 2 * 3.14159265358979323846 / it->y);
+            if (isfinite(it->ratio))
+                printf("%+9.3f%% %6.4g", 100 * (it->ratio - 1), left);
+            else
+                printf("%17s", "-");
+        }
+        puts("");
+    }
+}
+
+static void print_oscillations(const struct study *study)
+{
+    if (!study->oscillates)
+        return;
+    size_t each = study->oscillation_count / study->integrator_count;
+    printf("\n  Frequency error of the scene's own oscillation: %c of node %s, %.6g rad/s\n  %-18s",
+           "xyz"[study->oscillating_axis], human_count(study->oscillating_node).text,
+           study->oscillation_omega, "");
+    for (size_t j = 0; j < each; j++)
+        printf("  %8.3g s", study->oscillations[j].dt);
+    puts("");
+    for (size_t i = 0; i < study->integrator_count; i++) {
+        printf("  %-18s", integrator_name(study->integrators[i]));
+        for (size_t j = 0; j < each; j++) {
+            double ratio = study->oscillations[i * each + j].ratio;
+            if (isfinite(ratio))
+                printf("%+11.4f%%", 100 * (ratio - 1));
+            else
+                printf("%12s", "-");
+        }
+        puts("");
+    }
+}
+
+static void print_table(const struct stability *stability)
+{
+    const struct study *study = stability->study;
+    print_heading(stability);
+    print_limits(study);
+    print_drifts(study);
+    print_accuracy(study);
+    print_frequencies(study);
+    print_oscillations(study);
+    if (!study->complete)
+        printf("\n  It ended early: what is missing was not measured%s.\n",
+               stability->signal_number ? "" : " (see --budget)");
+    printf("\n  took       %s\n", human_seconds(study->seconds).text);
+    for (int i = 0; i < stability->file_count; i++)
+        printf("  %-10s %s\n", i == 0 ? "files" : "", stability->files[i]);
+}
+
+// ---- What is asked for
 
 static bool find_integrator(const char *name, size_t length, enum integrator *integrator)
 {
@@ -72,7 +255,7 @@ static taut_status choose_threads(const struct options *options, struct study_op
     if (status != TAUT_OK)
         return status;
     int most = machine_threads_max(&machine);
-    wanted->threads = options->threads == 0     ? machine.cores
+    wanted->threads = options->threads == 0     ? machine_default_threads(&machine)
                       : options->threads < most ? options->threads
                                                 : most;
     return TAUT_OK;
@@ -87,7 +270,7 @@ static double memory_beside_study(const struct options *options, const taut_scen
     struct study_options study = {0};
     taut_error error;
     if (choose_threads(options, &study, &error) != TAUT_OK)
-        return 0; // which is said when the study begins
+        return 0; // which is reported when the study begins
     double solver = 0, making = 0;
     for (size_t i = 0; i < (count > 0 ? count : INTEGRATOR_COUNT); i++) {
         taut_scene variant = *scene;
@@ -102,11 +285,34 @@ static double memory_beside_study(const struct options *options, const taut_scen
     return (study.threads - 1) * solver + making;
 }
 
+// ---- The command
+
+// A signal that ended the measurements leaves the report to be drawn of what there is; a later one
+// ends the drawing.
+static bool is_interrupted(void *context)
+{
+    const int *seen = context;
+    return signals_count() > *seen;
+}
+
+static void make_report(struct stability *stability)
+{
+    int seen = signals_count();
+    if (!stability->options->quiet)
+        live_line("drawing the report ...");
+    stability->report_failed = stability_write_report(stability, is_interrupted, &seen,
+                                                      &stability->report_error) != TAUT_OK;
+    live_line_clear();
+    if (!stability->signal_number)
+        stability->signal_number = signals_caught();
+}
+
 static taut_status measure(struct stability *stability, const struct study_options *options,
                            taut_error *error)
 {
     struct study_options wanted = *options;
     taut_status status = choose_threads(stability->options, &wanted, error);
+    stability->threads = wanted.threads;
     if (status == TAUT_OK)
         status = stability_check_folder(stability, error);
     if (status == TAUT_OK)
@@ -118,10 +324,10 @@ static taut_status measure(struct stability *stability, const struct study_optio
     if (status == TAUT_OK)
         status = stability_write_files(stability, error);
     if (status == TAUT_OK)
-        status = stability_write_report(stability, wanted.threads, error);
+        make_report(stability);
     if (!stability->manifest.folder)
         return status;
-    bool complete = status == TAUT_OK && stability->signal_number == 0;
+    bool complete = status == TAUT_OK && !stability->report_failed && stability->signal_number == 0;
     taut_status ended =
         manifest_end(&stability->manifest, complete, status == TAUT_OK ? error : NULL);
     return status == TAUT_OK ? ended : status;
@@ -132,12 +338,15 @@ static int finish(const struct stability *stability)
     if (stability->options->json)
         stability_print_json(stability);
     else if (!stability->options->quiet)
-        stability_print_table(stability);
-    if (stability->signal_number == 0)
-        return output_finish(EXIT_CODE_DONE);
-    complain("interrupted by %s; what had been measured by then is written",
-             signals_name(stability->signal_number));
-    return output_finish(EXIT_CODE_FAILED);
+        print_table(stability);
+    if (stability->report_failed)
+        complain("%s: the report was not made: %s; everything else is in '%s'",
+                 stability->options->scene, stability->report_error.text, stability->folder);
+    if (stability->signal_number != 0)
+        complain("interrupted by %s; what had been measured by then is written",
+                 signals_name(stability->signal_number));
+    bool done = !stability->report_failed && stability->signal_number == 0;
+    return output_finish(done ? EXIT_CODE_DONE : EXIT_CODE_FAILED);
 }
 
 static int study_scene(const struct options *options, const struct study_options *wanted)
@@ -148,6 +357,7 @@ static int study_scene(const struct options *options, const struct study_options
         session_close(&session);
         return code;
     }
+
     struct stability stability = {.options = options, .scene = session.scene};
     taut_error error = {0};
     taut_status status = TAUT_OK;
@@ -155,6 +365,7 @@ static int study_scene(const struct options *options, const struct study_options
                                        : text_format("out/%s-stability", session.scene->name);
     if (!stability.folder)
         status = fail_memory(&error, "the name of a folder");
+
     if (status == TAUT_OK)
         status = measure(&stability, wanted, &error);
     if (status == TAUT_OK) {
@@ -163,6 +374,7 @@ static int study_scene(const struct options *options, const struct study_options
         complain("%s: %s", options->scene, error.text);
         code = exit_code_of(status);
     }
+
     study_free(stability.study);
     for (int i = 0; i < stability.file_count; i++)
         free(stability.files[i]);

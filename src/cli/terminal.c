@@ -1,3 +1,4 @@
+// Standard streams: messages, the live line, and whether standard output took all of the results.
 #include "cli/terminal.h"
 
 #include <errno.h>

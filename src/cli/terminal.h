@@ -9,7 +9,7 @@
 // Exit codes, as docs/cli.md promises them.
 enum exit_code {
     EXIT_CODE_DONE = 0,
-    EXIT_CODE_FAILED = 1, // the run failed: what and where has been said
+    EXIT_CODE_FAILED = 1, // the run failed: what and where has been printed
     EXIT_CODE_WRONG = 2,  // wrong usage or scene
 };
 

@@ -4,6 +4,7 @@
 #include "cli/session.h"
 #include "cli/terminal.h"
 #include "parallel/machine.h"
+#include "parallel/team.h"
 #include "view/view.h"
 
 enum { WIDTH = 1280, HEIGHT = 800 };
@@ -11,8 +12,8 @@ enum { WIDTH = 1280, HEIGHT = 800 };
 // One core is left to whoever draws.
 static taut_status choose_threads(const struct options *options, int *threads, taut_error *error)
 {
-    *threads = options->threads;
-    if (options->threads > 0)
+    *threads = options->threads > 0 ? options->threads : team_threads_requested();
+    if (*threads > 0)
         return TAUT_OK;
     struct machine machine;
     taut_status status = machine_detect(&machine, error);
@@ -23,21 +24,21 @@ static taut_status choose_threads(const struct options *options, int *threads, t
 static taut_status show(const struct options *options, struct diagnostics *findings,
                         taut_error *error)
 {
-    const struct render_wish *wish = &options->render;
+    const struct render_request *request = &options->render;
     struct view_options wanted = {
         .scene = options->scene,
         .player = {.overrides = (const char *const *)options->overrides,
                    .override_count = options->override_count,
                    .frames_per_second = 60,
                    .history_bytes = (size_t)256 << 20},
-        .width = wish->width > 0 ? wish->width : WIDTH,
-        .height = wish->height > 0 ? wish->height : HEIGHT,
+        .width = request->width > 0 ? request->width : WIDTH,
+        .height = request->height > 0 ? request->height : HEIGHT,
         .paused = options->paused,
         .fast = options->fast,
-        .speed = wish->speed > 0 ? wish->speed : 1,
-        .dark = wish->dark,
-        .colouring = wish->colouring,
-        .frames = (int)wish->frames,
+        .speed = request->speed > 0 ? request->speed : 1,
+        .dark = request->dark,
+        .colouring = request->colouring,
+        .frames = (int)request->frames,
         .screenshot = options->screenshot,
         .report = options->report,
     };

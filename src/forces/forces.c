@@ -1,6 +1,5 @@
+// The table of contents of the forces: what acts on nodes, and in which order its sums are made.
 #include "forces/forces.h"
-
-#include "base/search.h"
 
 static void clear_nodes(struct system *system, const struct plan_nodes *nodes,
                         const struct worker *worker)
@@ -22,32 +21,9 @@ static void clear_forces(struct system *system, const struct worker *worker)
     if (loaded)
         clear_nodes(system, &all, worker);
     else
-        for (size_t i = 0; i < system->plan->loose_count; i++)
-            clear_nodes(system, &system->plan->loose[i], worker);
+        for (size_t i = 0; i < system->plan->off_grid_count; i++)
+            clear_nodes(system, &system->plan->off_grid[i], worker);
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
-}
-
-// The grid that a tile belongs to, its number within the grid in *tile.
-static const struct sweep *sweep_of(const struct sweeps *sweeps, uint64_t *tile)
-{
-    size_t grid =
-        part_of(&sweeps->items->tiling.first_tile, sizeof *sweeps->items, sweeps->count, *tile);
-    *tile -= sweeps->items[grid].tiling.first_tile;
-    return &sweeps->items[grid];
-}
-
-// Bodies on grids: tiles of all of them are handed out to the workers.
-static void sweep_grids(struct system *system, struct moment moment, enum sweep_finish finish,
-                        const struct worker *worker)
-{
-    const struct wind_now wind = REAL_NAME(wind_at)(system->topology, moment.time);
-    struct range range;
-    while (worker_take(worker, (size_t)system->sweeps->tile_count, 1, &range)) {
-        uint64_t tile = range.first;
-        const struct sweep *sweep = sweep_of(system->sweeps, &tile);
-        REAL_NAME(sweep_tile)(system, sweep, tile, &wind, finish, worker);
-    }
-    stage_end(&system->clock, STAGE_SPRINGS, worker);
 }
 
 // Nodes of bodies that are no grids: gas that waited for the springs, gravity and drag, and the
@@ -56,8 +32,8 @@ static void finish_loose(struct system *system, enum sweep_finish finish,
                          const struct worker *worker)
 {
     enum { NODES_AT_ONCE = 8192 };
-    for (size_t i = 0; i < system->plan->loose_count; i++) {
-        const struct plan_nodes *nodes = &system->plan->loose[i];
+    for (size_t i = 0; i < system->plan->off_grid_count; i++) {
+        const struct plan_nodes *nodes = &system->plan->off_grid[i];
         struct range share = worker_share(worker, (size_t)nodes->count, 16);
         for (size_t at = share.first; at < share.end; at += NODES_AT_ONCE) {
             size_t count = share.end - at < NODES_AT_ONCE ? share.end - at : NODES_AT_ONCE;
@@ -66,20 +42,17 @@ static void finish_loose(struct system *system, enum sweep_finish finish,
                                          .loaded = true,
                                          .clears = true};
             size_t first = (size_t)nodes->first + at;
-            REAL_NAME(pressure_push)(system, (struct range){first, first + count});
+            REAL_NAME(pressure_apply)(system, (struct range){first, first + count});
             system->kernels->grid_finish(system, &range, finish);
         }
     }
 }
 
-static void settle(struct system *system, enum sweep_finish finish, const struct worker *worker)
+// Gravity, drag and the step of all nodes that have not made it yet.
+static void finish_nodes(struct system *system, enum sweep_finish finish,
+                         const struct worker *worker)
 {
-    struct range range;
-    while (worker_take(worker, (size_t)system->sweeps->tile_count, 1, &range)) {
-        uint64_t tile = range.first;
-        const struct sweep *sweep = sweep_of(system->sweeps, &tile);
-        REAL_NAME(settle_tile)(system, sweep, tile, finish);
-    }
+    REAL_NAME(springs_reduce)(system, finish, worker);
     finish_loose(system, finish, worker);
     if (worker->index == 0) {
         system->state->forces_zero = finish != SWEEP_FORCES;
@@ -92,23 +65,24 @@ static void settle(struct system *system, enum sweep_finish finish, const struct
 // The sums begin with what is rare and end with gravity and drag. Springs of grids come last but
 // for these, because their nodes may be moved as soon as their force is known. What is absent from
 // the scene has no barrier either: in a short step barriers are a good part of the time.
-static void evaluate(struct system *system, struct moment moment, bool breaking,
+static void evaluate(struct system *system, struct evaluation evaluation, bool breaking,
                      enum sweep_finish finish, const struct worker *worker)
 {
-    REAL_NAME(contacts_find)(system, moment.time, worker);
+    const struct wind_now wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
+    REAL_NAME(contacts_find)(system, evaluation.time, worker);
     clear_forces(system, worker);
-    REAL_NAME(wind_add)(system, moment, finish, worker);
-    REAL_NAME(pressure_add)(system, moment, worker);
-    REAL_NAME(colliders_add)(system, moment.time, worker);
+    REAL_NAME(wind_add)(system, evaluation, finish, worker);
+    REAL_NAME(pressure_add)(system, evaluation, worker);
+    REAL_NAME(colliders_add)(system, evaluation.time, worker);
     if (breaking)
         REAL_NAME(springs_break)(system, worker);
-    REAL_NAME(run_springs)(system, worker);
-    sweep_grids(system, moment, finish, worker);
-    REAL_NAME(pressure_after_springs)(system, moment, worker);
-    settle(system, finish, worker);
+    REAL_NAME(springs_add)(system, worker);
+    REAL_NAME(springs_sweep)(system, &wind, finish, worker);
+    REAL_NAME(pressure_after_springs)(system, evaluation, worker);
+    finish_nodes(system, finish, worker);
 }
 
-void REAL_NAME(forces_outside)(struct system *system, struct moment moment,
+void REAL_NAME(forces_outside)(struct system *system, struct evaluation evaluation,
                                const struct worker *worker)
 {
     struct range share = node_share(system, worker);
@@ -117,9 +91,9 @@ void REAL_NAME(forces_outside)(struct system *system, struct moment moment,
         system->state->forces_zero = system->state->grid_forces_zero = false;
     clear_nodes(system, &all, worker);
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
-    REAL_NAME(wind_add)(system, moment, SWEEP_FORCES, worker);
+    REAL_NAME(wind_add)(system, evaluation, SWEEP_FORCES, worker);
     stage_end(&system->clock, STAGE_WIND, worker);
-    REAL_NAME(pressure_add)(system, moment, worker);
+    REAL_NAME(pressure_add)(system, evaluation, worker);
     stage_end(&system->clock, STAGE_PRESSURE, worker);
     struct finish_range range = {
         .first = (int64_t)share.first, .count = (long)(share.end - share.first), .loaded = true};
@@ -127,20 +101,21 @@ void REAL_NAME(forces_outside)(struct system *system, struct moment moment,
         system->kernels->grid_finish(system, &range, SWEEP_FORCES);
 }
 
-void REAL_NAME(forces_evaluate)(struct system *system, struct moment moment,
+void REAL_NAME(forces_evaluate)(struct system *system, struct evaluation evaluation,
                                 const struct worker *worker)
 {
-    evaluate(system, moment, true, SWEEP_FORCES, worker);
+    evaluate(system, evaluation, true, SWEEP_FORCES, worker);
 }
 
-void REAL_NAME(forces_look)(struct system *system, struct moment moment,
-                            const struct worker *worker)
+void REAL_NAME(forces_evaluate_without_breaking)(struct system *system,
+                                                 struct evaluation evaluation,
+                                                 const struct worker *worker)
 {
-    evaluate(system, moment, false, SWEEP_FORCES, worker);
+    evaluate(system, evaluation, false, SWEEP_FORCES, worker);
 }
 
-void REAL_NAME(forces_move)(struct system *system, struct moment moment, enum sweep_finish finish,
-                            const struct worker *worker)
+void REAL_NAME(forces_move)(struct system *system, struct evaluation evaluation,
+                            enum sweep_finish finish, const struct worker *worker)
 {
-    evaluate(system, moment, true, finish, worker);
+    evaluate(system, evaluation, true, finish, worker);
 }

@@ -1,63 +1,20 @@
-#include "forces/tangent_parts.h"
+// The tangent of all forces: springs, faces and contacts each have their part (springs/tangent.h,
+// faces/tangent.h, contact/tangent.h); drag and kinematic nodes are added here.
+#include "forces/tangent.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/search.h"
+#include "base/sort.h"
+#include "contact/tangent.h"
+#include "faces/tangent.h"
 
-// Nodes at a time: few enough that what they read stays near.
-enum { NODES_AT_ONCE = 2048 };
-
-static const struct tangent_grid *grid_of_body(const struct tangent *tangent, size_t body)
-{
-    for (size_t g = 0; g < tangent->system->plan->grid_count; g++)
-        if (tangent->grids[g].grid->body == body)
-            return &tangent->grids[g];
-    return NULL;
-}
-
-static const struct packed_tile *tile_of_node(const struct tangent *tangent, size_t node)
-{
-    const struct plan *plan = tangent->system->plan;
-    return plan->packs ? packed_tile_of_node(&plan->packed, node) : NULL;
-}
-
-// The item that begins with this node.
-static struct tangent_item item_from(const struct tangent *tangent, size_t node)
-{
-    const struct topology *topology = tangent->system->topology;
-    size_t index = topology_body_of_node(topology, node);
-    const struct topology_body *body = &topology->bodies[index];
-    size_t end = (size_t)(body->first_node + body->node_count);
-    const struct tangent_grid *grid = grid_of_body(tangent, index);
-    const struct packed_tile *tile = grid ? NULL : tile_of_node(tangent, node);
-    if (tile) {
-        end = (size_t)(tile->first_node + tile->node_count);
-    } else {
-        end = end - node > NODES_AT_ONCE ? node + NODES_AT_ONCE : end;
-        for (size_t i = node; !grid && i < end; i++)
-            if (tile_of_node(tangent, i))
-                end = i;
-    }
-    return (struct tangent_item){grid, tile, {node, end}};
-}
-
-static taut_status make_items(struct tangent *tangent, taut_error *error)
-{
-    size_t count = 0;
-    for (size_t node = 0; node < tangent->nodes; count++)
-        node = item_from(tangent, node).nodes.end;
-    tangent->items = memory_allocate(tangent->system->allocator, count, sizeof *tangent->items);
-    if (!tangent->items)
-        return fail_memory(error, "the tangent");
-    tangent->item_count = count;
-    size_t node = 0;
-    for (size_t i = 0; i < count; i++) {
-        tangent->items[i] = item_from(tangent, node);
-        node = tangent->items[i].nodes.end;
-    }
-    return TAUT_OK;
-}
+struct tangent {
+    struct system *system;
+    struct spring_tangent springs;
+    struct face_tangent faces;
+    struct contact_tangent contacts;
+};
 
 taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **result,
                                     taut_error *error)
@@ -67,16 +24,11 @@ taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **resu
     if (!tangent)
         return fail_memory(error, "the tangent");
     tangent->system = system;
-    tangent->nodes = (size_t)system->state->nodes;
-    taut_status status = REAL_NAME(tangent_springs_make)(tangent, error);
+    taut_status status = REAL_NAME(spring_tangent_make)(system, &tangent->springs, error);
     if (status == TAUT_OK)
-        status = REAL_NAME(tangent_grids_make)(tangent, error);
+        status = REAL_NAME(contact_tangent_make)(system, &tangent->contacts, error);
     if (status == TAUT_OK)
-        status = make_items(tangent, error);
-    if (status == TAUT_OK)
-        status = REAL_NAME(tangent_contacts_make)(tangent, error);
-    if (status == TAUT_OK)
-        status = REAL_NAME(tangent_faces_make)(tangent, error);
+        status = REAL_NAME(face_tangent_make)(system, &tangent->faces, error);
     if (status != TAUT_OK) {
         REAL_NAME(tangent_free)(tangent);
         return status;
@@ -89,39 +41,40 @@ void REAL_NAME(tangent_free)(struct tangent *tangent)
 {
     if (!tangent)
         return;
-    REAL_NAME(tangent_faces_free)(tangent);
-    REAL_NAME(tangent_contacts_free)(tangent);
-    REAL_NAME(tangent_grids_free)(tangent);
-    REAL_NAME(tangent_springs_free)(tangent);
-    memory_release(tangent->system->allocator, tangent->items, tangent->item_count,
-                   sizeof *tangent->items);
+    REAL_NAME(face_tangent_free)(&tangent->faces);
+    REAL_NAME(contact_tangent_free)(&tangent->contacts);
+    REAL_NAME(spring_tangent_free)(&tangent->springs);
     memory_release(tangent->system->allocator, tangent, 1, sizeof *tangent);
+}
+
+void REAL_NAME(tangent_refresh)(struct tangent *tangent)
+{
+    REAL_NAME(spring_tangent_refresh)(&tangent->springs);
 }
 
 uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent)
 {
-    uint64_t bytes = sizeof *tangent + tangent->item_count * sizeof *tangent->items +
-                     REAL_NAME(tangent_grids_bytes)(tangent) +
-                     REAL_NAME(tangent_faces_bytes)(tangent);
-    if (tangent->springs.first)
-        bytes += (tangent->nodes + 1) * sizeof *tangent->springs.first +
-                 tangent->springs.count * sizeof *tangent->springs.ends;
-    if (tangent->contacts)
-        bytes += tangent->nodes * (sizeof *tangent->contacts + sizeof *tangent->touching);
-    return bytes;
+    return sizeof *tangent + REAL_NAME(spring_tangent_bytes)(&tangent->springs) +
+           REAL_NAME(face_tangent_bytes)(&tangent->faces) +
+           REAL_NAME(contact_tangent_bytes)(&tangent->contacts);
+}
+
+const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *tangent)
+{
+    return &tangent->springs;
 }
 
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
-                               struct moment moment, const struct worker *worker)
+                               struct evaluation evaluation, const struct worker *worker)
 {
     worker_barrier(worker); // all have done with what the last update left
     if (worker->index == 0)
-        tangent->kind = kind;
+        tangent->springs.kind = tangent->faces.kind = tangent->contacts.kind = kind;
     worker_barrier(worker);
-    REAL_NAME(tangent_grids_update)(tangent, worker);
-    REAL_NAME(tangent_contacts_update)
-    (tangent, moment.time, node_share(tangent->system, worker));
-    REAL_NAME(tangent_faces_update)(tangent, moment, worker);
+    REAL_NAME(spring_tangent_update)(&tangent->springs, worker);
+    REAL_NAME(contact_tangent_update)
+    (&tangent->contacts, evaluation.time, node_share(tangent->system, worker));
+    REAL_NAME(face_tangent_update)(&tangent->faces, evaluation, worker);
     worker_barrier(worker);
 }
 
@@ -138,62 +91,34 @@ static void add_drag(const struct tangent *tangent, real damping, struct node_ve
     }
 }
 
-// The place in the list of fixed nodes of the first that is not below this one.
+// The first of the fixed nodes that is not below this one, as a position in their list.
 static size_t first_fixed(const struct topology *topology, size_t node)
 {
-    return first_not_below(topology->fixed, (size_t)topology->fixed_count, node);
+    return lower_bound(topology->kinematic, (size_t)topology->kinematic_count, node);
 }
 
 static void clear_fixed(const struct tangent *tangent, struct node_vectors out, struct range nodes)
 {
     const struct topology *topology = tangent->system->topology;
     for (size_t i = first_fixed(topology, nodes.first);
-         i < (size_t)topology->fixed_count && topology->fixed[i] < nodes.end; i++)
-        out.x[topology->fixed[i]] = out.y[topology->fixed[i]] = out.z[topology->fixed[i]] = 0;
-}
-
-static void multiply_springs(const struct tangent *tangent, const struct tangent_product *product,
-                             struct node_vectors in, struct node_vectors out,
-                             const struct tangent_item *item)
-{
-    if (item->grid) {
-        size_t first = (size_t)item->grid->first_node;
-        struct range nodes = {item->nodes.first - first, item->nodes.end - first};
-        tangent->system->kernels->tangent_grid(item->grid, product, nodes);
-    } else if (item->tile) {
-        const struct system *system = tangent->system;
-        system->kernels->tangent_packed(system, product,
-                                        (size_t)(item->tile - system->plan->packed.tiles));
-    } else {
-        REAL_NAME(tangent_springs_apply)
-        (tangent, product->stiffness, product->damping, in, out, item->nodes);
-    }
+         i < (size_t)topology->kinematic_count && topology->kinematic[i] < nodes.end; i++)
+        out.x[topology->kinematic[i]] = out.y[topology->kinematic[i]] =
+            out.z[topology->kinematic[i]] = 0;
 }
 
 void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damping,
                               struct node_vectors in, struct node_vectors out,
                               const struct worker *worker)
 {
-    const struct state *s = tangent->system->state;
-    const struct tangent_product product = {
-        .x = s->x,
-        .y = s->y,
-        .z = s->z,
-        .in = {in.x, in.y, in.z},
-        .out = {out.x, out.y, out.z},
-        .stiffness = stiffness,
-        .damping = damping,
-        .floor = tangent->kind == TANGENT_DEFINITE ? 0 : -(real)INFINITY,
-    };
-    REAL_NAME(tangent_faces_push)(tangent, stiffness, damping, in, worker);
-    REAL_NAME(tangent_gas_squeeze)(tangent, in, worker);
+    const struct spring_tangent *springs = &tangent->springs;
+    REAL_NAME(face_tangent_prepare)(&tangent->faces, stiffness, damping, in, worker);
     struct range range;
-    while (worker_take(worker, tangent->item_count, 1, &range)) {
-        const struct tangent_item *item = &tangent->items[range.first];
-        multiply_springs(tangent, &product, in, out, item);
-        REAL_NAME(tangent_contacts_apply)(tangent, stiffness, damping, in, out, item->nodes);
-        REAL_NAME(tangent_faces_apply)(tangent, out, item->nodes);
-        REAL_NAME(tangent_gas_apply)(tangent, stiffness, out, item->nodes);
+    while (worker_claim(worker, springs->item_count, 1, &range)) {
+        const struct tangent_item *item = &springs->items[range.first];
+        REAL_NAME(spring_tangent_apply)(springs, item, stiffness, damping, in, out);
+        REAL_NAME(contact_tangent_apply)
+        (&tangent->contacts, stiffness, damping, in, out, item->nodes);
+        REAL_NAME(face_tangent_apply)(&tangent->faces, stiffness, out, item->nodes);
         add_drag(tangent, damping, in, out, item->nodes);
         clear_fixed(tangent, out, item->nodes);
     }
@@ -210,15 +135,9 @@ static void fill_blocks(const struct tangent *tangent, real stiffness, real damp
         memset(blocks[node], 0, sizeof blocks[node]);
         block_add(blocks[node], 0, 0, 0, drag, drag);
     }
-    if (item->grid) {
-        REAL_NAME(tangent_grid_blocks)(tangent, item->grid, stiffness, damping, blocks, nodes);
-    } else if (item->tile) {
-        REAL_NAME(tangent_packed_blocks)(tangent, item->tile, stiffness, damping, blocks);
-    } else {
-        REAL_NAME(tangent_springs_blocks)(tangent, stiffness, damping, blocks, nodes);
-    }
-    REAL_NAME(tangent_contacts_blocks)(tangent, stiffness, damping, blocks, nodes);
-    REAL_NAME(tangent_faces_blocks)(tangent, stiffness, damping, blocks, nodes);
+    REAL_NAME(spring_tangent_blocks)(&tangent->springs, item, stiffness, damping, blocks);
+    REAL_NAME(contact_tangent_blocks)(&tangent->contacts, stiffness, damping, blocks, nodes);
+    REAL_NAME(face_tangent_blocks)(&tangent->faces, stiffness, damping, blocks, nodes);
     for (size_t node = nodes.first; node < nodes.end; node++)
         if (free_node[node] == 0)
             memset(blocks[node], 0, sizeof blocks[node]);
@@ -228,7 +147,7 @@ void REAL_NAME(tangent_blocks)(struct tangent *tangent, real stiffness, real dam
                                real (*blocks)[6], const struct worker *worker)
 {
     struct range range;
-    while (worker_take(worker, tangent->item_count, 1, &range))
-        fill_blocks(tangent, stiffness, damping, blocks, &tangent->items[range.first]);
+    while (worker_claim(worker, tangent->springs.item_count, 1, &range))
+        fill_blocks(tangent, stiffness, damping, blocks, &tangent->springs.items[range.first]);
     worker_barrier(worker);
 }

@@ -2,7 +2,7 @@
 // and what vibrations are found with. No matrix is kept; every product goes through the springs.
 //
 // The stiffness K = -dF/dx and the damping C = -dF/dv, at the state of the last update. K leaves
-// out how damping, friction, absorption and wind change with places, so that both matrices are
+// out how damping, friction, absorption and wind change with positions, so that both matrices are
 // symmetric. Which parts there are:
 //
 //   springs    K: k (u u' + (1 - L0 / L) (I - u u')) between their ends, and all of k where L = 0
@@ -19,25 +19,7 @@
 #ifndef TAUT_FORCES_TANGENT_H
 #define TAUT_FORCES_TANGENT_H
 
-#include "base/real.h"
-#include "base/status.h"
-#include "parallel/team.h"
-#include "state/account.h"
-
-struct system;
-
-// Three arrays of one vector a node, internal order.
-struct node_vectors {
-    real *x, *y, *z;
-};
-
-enum tangent_kind {
-    // K as it is: symmetric, perhaps indefinite (compressed springs, gas).
-    TANGENT_EXACT,
-    // Positive semidefinite: of what a spring has across its direction only what is > 0, of gas
-    // only -dP/dV g g', of contacts only k n n'.
-    TANGENT_DEFINITE,
-};
+#include "springs/tangent.h"
 
 // What an operator needs besides the state: contacts, gradients of volumes, scratch.
 struct tangent;
@@ -46,13 +28,20 @@ struct tangent;
 taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **result,
                                     taut_error *error);
 void REAL_NAME(tangent_free)(struct tangent *tangent);
+
+// Takes the constants anew after they have changed; the next product needs an update.
+void REAL_NAME(tangent_refresh)(struct tangent *tangent);
+
 uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent);
+
+// The part of the springs, of which preconditioners take single ones.
+const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *tangent);
 
 // Takes the present x and v as where the forces are linearised: they must not change before the
 // last product. All workers together; ends with a barrier. TAUT_ERROR_COLLAPSED in system->fault
 // where gas has no room left.
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
-                               struct moment moment, const struct worker *worker);
+                               struct evaluation evaluation, const struct worker *worker);
 
 // out := (stiffness K + damping C) in. Rows of nodes that are not integrated become 0, and `in`
 // must be 0 there. All workers together; ends with a barrier. The same bits for every number of

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "state/sums.h"
+#include "integrate/constraints.h"
+#include "state/reading.h"
 
 // ---- Memory
 
@@ -67,6 +68,17 @@ taut_status REAL_NAME(linear_solver_make)(struct system *system, struct linear_s
         status = REAL_NAME(preconditioner_make)(system, solver->tangent, solver->mass,
                                                 &solver->preconditioner, error);
     return status;
+}
+
+taut_status REAL_NAME(linear_solver_refresh)(struct system *system, struct linear_solver *solver,
+                                             bool stiffnesses, taut_error *error)
+{
+    fill_masses(system, solver->mass);
+    REAL_NAME(tangent_refresh)(solver->tangent);
+    if (!stiffnesses)
+        return TAUT_OK;
+    return REAL_NAME(preconditioner_refresh)(system, solver->tangent, &solver->preconditioner,
+                                             error);
 }
 
 void REAL_NAME(linear_solver_free)(const struct system *system, struct linear_solver *solver)
@@ -138,6 +150,17 @@ static bool goes_by_node(const struct linear_solver *solver)
     return !solver->preconditioner.lines;
 }
 
+// Takes what constraints stop out of the vectors.
+static void take_normals(const struct linear_solver *it, struct node_vectors vectors,
+                         struct node_vectors taken, const struct worker *worker)
+{
+    if (!it->constraints)
+        return;
+    REAL_NAME(constraints_project_out)
+    (it->constraints, worker_share(worker, (size_t)it->nodes, 16), vectors, taken);
+    worker_barrier(worker);
+}
+
 // r' P r
 static double find_square(struct system *system, struct linear_solver *solver,
                           const struct worker *worker)
@@ -146,13 +169,14 @@ static double find_square(struct system *system, struct linear_solver *solver,
         return sum_of(system, solver, sum_square, solver, worker);
     REAL_NAME(preconditioner_apply)
     (&solver->preconditioner, solver->residual, solver->image, worker);
+    take_normals(solver, solver->image, (struct node_vectors){0}, worker);
     return sum_of(system, solver, sum_image, solver, worker);
 }
 
 void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear_weights weights,
-                                     struct moment moment, const struct worker *worker)
+                                     struct evaluation evaluation, const struct worker *worker)
 {
-    REAL_NAME(tangent_update)(solver->tangent, TANGENT_DEFINITE, moment, worker);
+    REAL_NAME(tangent_update)(solver->tangent, TANGENT_DEFINITE, evaluation, worker);
     REAL_NAME(preconditioner_update)
     (&solver->preconditioner, solver->tangent, (real)weights.stiffness, (real)weights.damping,
      worker);
@@ -316,6 +340,31 @@ static double start(struct system *system, struct linear_solver *solver,
     return better ? square : find_square(system, solver, worker);
 }
 
+// Conjugate gradients from the residual whose square is given, until it is `goal`.
+static uint64_t iterate(struct system *system, struct linear_solver *solver,
+                        const struct linear_task *task, double goal, double *square,
+                        const struct worker *worker)
+{
+    turn(solver, 0, worker);
+    uint64_t done = 0;
+    for (; *square > goal && done < task->iterations; done++) {
+        multiply(solver, task->weights, worker);
+        if (solver->constraints)
+            take_normals(solver, solver->product, solver->constraints->taken, worker);
+        double curvature = sum_of(system, solver, finish_product, solver, worker);
+        if (!(curvature > 0))
+            break;
+        const double length = *square / curvature;
+        if (solver->constraints)
+            REAL_NAME(constraints_advance)
+        (solver->constraints, worker_share(worker, (size_t)solver->nodes, 16), length);
+        double next = go(system, solver, length, worker);
+        turn(solver, (real)(next / *square), worker);
+        *square = next;
+    }
+    return done;
+}
+
 struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
                                                   struct linear_solver *solver,
                                                   const struct linear_task *task,
@@ -324,17 +373,44 @@ struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
     const double first = find_square(system, solver, worker);
     const double goal = task->tolerance * task->tolerance * first;
     double square = start(system, solver, task->weights, first, task->warm, worker);
-    turn(solver, 0, worker);
-    uint64_t done = 0;
-    for (; square > goal && done < task->iterations; done++) {
-        multiply(solver, task->weights, worker);
-        double curvature = sum_of(system, solver, finish_product, solver, worker);
-        if (!(curvature > 0))
-            break;
-        double next = go(system, solver, square / curvature, worker);
-        turn(solver, (real)(next / square), worker);
-        square = next;
-    }
+    uint64_t done = iterate(system, solver, task, goal, &square, worker);
+    return (struct linear_result){
+        .iterations = done,
+        .first = sqrt(first),
+        .residual = first == 0 ? 0 : sqrt(square / first),
+        .converged = square <= goal,
+    };
+}
+
+void REAL_NAME(linear_solver_begin)(struct system *system, struct linear_solver *solver,
+                                    struct linear_weights weights, bool warm,
+                                    const struct worker *worker)
+{
+    offer_start(solver, warm, worker);
+    if (!warm)
+        return;
+    multiply(solver, weights, worker);
+    sum_of(system, solver, finish_product, solver, worker);
+    shift(solver, -1, worker);
+}
+
+void REAL_NAME(linear_solver_shift)(struct system *system, struct linear_solver *solver,
+                                    struct linear_weights weights, const struct worker *worker)
+{
+    multiply(solver, weights, worker);
+    sum_of(system, solver, finish_product, solver, worker);
+    go(system, solver, 1, worker);
+}
+
+struct linear_result REAL_NAME(linear_solver_continue)(struct system *system,
+                                                       struct linear_solver *solver,
+                                                       const struct linear_task *task, double least,
+                                                       const struct worker *worker)
+{
+    const double first = find_square(system, solver, worker);
+    const double goal = fmax(task->tolerance * task->tolerance * first, least * least);
+    double square = first;
+    uint64_t done = iterate(system, solver, task, goal, &square, worker);
     return (struct linear_result){
         .iterations = done,
         .first = sqrt(first),

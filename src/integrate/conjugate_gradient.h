@@ -5,6 +5,7 @@
 #ifndef TAUT_INTEGRATE_CONJUGATE_GRADIENT_H
 #define TAUT_INTEGRATE_CONJUGATE_GRADIENT_H
 
+#include "contact/constraints.h"
 #include "integrate/preconditioner.h"
 
 struct linear_solver {
@@ -15,6 +16,7 @@ struct linear_solver {
     struct node_vectors image; // P r
     real *mass;                // 0 for nodes that are not integrated
     struct preconditioner preconditioner;
+    const struct contact_constraints *constraints; // of the system being solved; NULL: none
 };
 
 // The factors of K and C: what a change of velocity does to the force, times the step.
@@ -43,18 +45,35 @@ void REAL_NAME(node_vectors_free)(const struct system *system, struct node_vecto
 
 taut_status REAL_NAME(linear_solver_make)(struct system *system, struct linear_solver *solver,
                                           taut_error *error);
+// Takes masses and materials anew after they have changed; the solution stays.
+taut_status REAL_NAME(linear_solver_refresh)(struct system *system, struct linear_solver *solver,
+                                             bool stiffnesses, taut_error *error);
 void REAL_NAME(linear_solver_free)(const struct system *system, struct linear_solver *solver);
 uint64_t REAL_NAME(linear_solver_bytes)(const struct linear_solver *solver);
 
 // Takes the tangent of the present state and inverts the blocks.
 void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear_weights weights,
-                                     struct moment moment, const struct worker *worker);
+                                     struct evaluation evaluation, const struct worker *worker);
 
 // solver->solution from solver->residual.
 struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
                                                   struct linear_solver *solver,
                                                   const struct linear_task *task,
                                                   const struct worker *worker);
+
+// The same in parts, for systems whose constraints change on the way (integrate/constraints.h).
+// Begins at the last solution, or at 0:
+void REAL_NAME(linear_solver_begin)(struct system *system, struct linear_solver *solver,
+                                    struct linear_weights weights, bool warm,
+                                    const struct worker *worker);
+// adds solver->direction to the solution, with the residual;
+void REAL_NAME(linear_solver_shift)(struct system *system, struct linear_solver *solver,
+                                    struct linear_weights weights, const struct worker *worker);
+// and continues until the residual is task->tolerance times that at the start, or `least`.
+struct linear_result REAL_NAME(linear_solver_continue)(struct system *system,
+                                                       struct linear_solver *solver,
+                                                       const struct linear_task *task, double least,
+                                                       const struct worker *worker);
 
 // The norm of solver->residual by the blocks of the last update.
 double REAL_NAME(linear_solver_norm)(struct system *system, struct linear_solver *solver,

@@ -1,25 +1,25 @@
 // Euler's explicit step and the symplectic one. Pinned nodes have velocity 0 and inverse mass 0, so
-// that they stay without a branch; driven ones are put in their place afterwards.
+// that they stay without a branch; moving kinematic ones are set afterwards.
 #include "integrate/integrate.h"
 
-// Without the account of work nobody asks for the forces: nodes move as soon as theirs are known.
-// The plain reference keeps forces and motion apart.
+// Without the energy budget nobody reads the forces: nodes move as soon as theirs are known. The
+// serial reference has forces and motion in separate passes.
 static bool moves_at_once(const struct system *system)
 {
-    return !system->settings.account_work && !system->plan->reference;
+    return !system->settings.keep_energy_budget && !system->plan->reference;
 }
 
 static void evaluate_and_move(struct system *system, enum sweep_finish finish,
                               const struct worker *worker)
 {
     REAL_NAME(springs_yield)(system, worker);
-    REAL_NAME(forces_move)(system, REAL_NAME(moment_now)(system), finish, worker);
-    REAL_NAME(motions_advance)(system, system->settings.dt, worker);
+    REAL_NAME(forces_move)(system, REAL_NAME(evaluation_now)(system), finish, worker);
+    REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
 }
 
 static void evaluate_at_start(struct system *system, const struct worker *worker)
 {
-    struct moment now = REAL_NAME(moment_now)(system);
+    struct evaluation now = REAL_NAME(evaluation_now)(system);
     REAL_NAME(springs_yield)(system, worker);
     REAL_NAME(forces_evaluate)(system, now, worker);
     REAL_NAME(work_sample)(system, now, worker);
@@ -47,7 +47,7 @@ void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worke
         s->vz[i] += factor * s->fz[i];
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
-    REAL_NAME(motions_advance)(system, system->settings.dt, worker);
+    REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
 }
 
 // v += h a; x += h_x v with the new v (Rociek and Rusztowicz: dt_a and dt_v).
@@ -72,5 +72,5 @@ void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *wor
         s->z[i] += h_x * s->vz[i];
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
-    REAL_NAME(motions_advance)(system, system->settings.dt, worker);
+    REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
 }

@@ -1,5 +1,5 @@
 // Implicit integrators. All three end in one system of equations for the velocity V at a stage of
-// the step, the place being X = x* + g V:
+// the step, the position being X = x* + g V:
 //
 //     M (V - v*) - g F(X, V) = 0
 //
@@ -9,21 +9,22 @@
 //   BDF2               x* = (4 x - x-) / 3, v* = (4 v - v-) / 3, g = 2h/3; the stage is the end.
 //                      The first step is implicit Euler's
 //
-// Newton's method begins at V = v, so at the place where the nodes would be if nothing stopped
+// Newton's method begins at V = v, so at the position where the nodes would be if nothing stopped
 // them, and its first linear system, (M + g C + g^2 K) d = g F - M (V - v*), is all that is solved
-// by default (Baraff and Witkin 1998, who linearise at x): with the forces of that place the error
-// of one solve is of the order of h^2 even where the tangent leaves something out, and contacts are
-// seen before nodes are inside. The tangent leaves out what would make it indefinite
+// by default (Baraff and Witkin 1998, who linearise at x): with the forces of that position the
+// error of one solve is of the order of h^2 even where the tangent leaves something out, and
+// contacts are seen before nodes are inside. The tangent leaves out what would make it indefinite
 // (TANGENT_DEFINITE), so that the conjugate gradients always know where to go.
 //
-// Springs break and yield at the start of a step, never at a place that was only tried. Nodes that
-// move as told stand where they will be at the stage.
+// Springs break and yield at the start of a step, never at a position that was only tried. Moving
+// kinematic nodes are where they will be at the stage.
 #include "integrate/implicit.h"
 
 #include "base/memory.h"
-#include "integrate/hand.h"
+#include "integrate/constraints.h"
+#include "integrate/mouse_spring.h"
 #include "integrate/integrate.h"
-#include "state/sums.h"
+#include "state/reading.h"
 
 taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error)
 {
@@ -31,10 +32,16 @@ taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error)
     if (!it)
         return fail_memory(error, "the implicit integrator");
     system->implicit = it;
-    if (!REAL_NAME(node_vectors_make)(system, &it->place) ||
+    if (!REAL_NAME(node_vectors_make)(system, &it->base) ||
         !REAL_NAME(node_vectors_make)(system, &it->velocity))
         return fail_memory(error, "the implicit integrator");
     return REAL_NAME(linear_solver_make)(system, &it->solver, error);
+}
+
+taut_status REAL_NAME(implicit_refresh)(struct system *system, bool stiffnesses, taut_error *error)
+{
+    struct implicit *it = system->implicit;
+    return it ? REAL_NAME(linear_solver_refresh)(system, &it->solver, stiffnesses, error) : TAUT_OK;
 }
 
 void REAL_NAME(implicit_free)(struct system *system)
@@ -42,7 +49,7 @@ void REAL_NAME(implicit_free)(struct system *system)
     struct implicit *it = system->implicit;
     if (!it)
         return;
-    REAL_NAME(node_vectors_free)(system, &it->place);
+    REAL_NAME(node_vectors_free)(system, &it->base);
     REAL_NAME(node_vectors_free)(system, &it->velocity);
     REAL_NAME(linear_solver_free)(system, &it->solver);
     memory_release(system->allocator, it, 1, sizeof *it);
@@ -65,25 +72,25 @@ struct stage_rule {
     double elapsed, g;
 };
 
-static struct moment stage_moment(const struct system *system, struct stage_rule stage)
+static struct evaluation stage_evaluation(const struct system *system, struct stage_rule stage)
 {
-    struct moment moment = REAL_NAME(moment_now)(system);
-    moment.time += stage.elapsed;
-    return moment;
+    struct evaluation evaluation = REAL_NAME(evaluation_now)(system);
+    evaluation.time += stage.elapsed;
+    return evaluation;
 }
 
 // X = x* + g V
 static void follow_velocity(struct system *system, real g, const struct worker *worker)
 {
     struct state *s = system->state;
-    const struct node_vectors place = system->implicit->place;
+    const struct node_vectors base = system->implicit->base;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
             continue;
-        s->x[i] = place.x[i] + g * s->vx[i];
-        s->y[i] = place.y[i] + g * s->vy[i];
-        s->z[i] = place.z[i] + g * s->vz[i];
+        s->x[i] = base.x[i] + g * s->vx[i];
+        s->y[i] = base.y[i] + g * s->vy[i];
+        s->z[i] = base.z[i] + g * s->vz[i];
     }
     worker_barrier(worker);
 }
@@ -92,7 +99,7 @@ static void follow_velocity(struct system *system, real g, const struct worker *
 static void find_residual(struct system *system, struct stage_rule stage,
                           const struct worker *worker)
 {
-    REAL_NAME(forces_look)(system, stage_moment(system, stage), worker);
+    REAL_NAME(forces_evaluate_without_breaking)(system, stage_evaluation(system, stage), worker);
     const struct state *s = system->state;
     const struct implicit *it = system->implicit;
     const struct node_vectors r = it->solver.residual, start = it->velocity;
@@ -104,7 +111,7 @@ static void find_residual(struct system *system, struct stage_rule stage,
         r.y[i] = factor * s->fy[i] - mass * (s->vy[i] - start.y[i]);
         r.z[i] = factor * s->fz[i] - mass * (s->vz[i] - start.z[i]);
     }
-    REAL_NAME(hand_push)(system, stage.g, share, &r);
+    REAL_NAME(mouse_spring_add_force)(system, stage.g, share, &r);
     worker_barrier(worker);
 }
 
@@ -130,18 +137,18 @@ static struct linear_result solve_linear(struct system *system, struct stage_rul
     const struct scene_implicit *wanted = &system->settings.implicit;
     struct linear_solver *solver = &system->implicit->solver;
     struct linear_weights weights = {stage.g * stage.g, stage.g};
-    REAL_NAME(hand_lean)(system, solver, weights, true, worker);
+    REAL_NAME(mouse_spring_add_tangent)(system, solver, weights, true, worker);
     REAL_NAME(linear_solver_update)
-    (solver, weights, stage_moment(system, stage), worker);
+    (solver, weights, stage_evaluation(system, stage), worker);
     const struct linear_task task = {.weights = weights,
                                      .tolerance = wanted->tolerance,
                                      .iterations = wanted->iterations,
                                      .warm = wanted->newton == 1};
     struct linear_result result = REAL_NAME(linear_solver_run)(system, solver, &task, worker);
-    REAL_NAME(hand_lean)(system, solver, weights, false, worker);
+    REAL_NAME(mouse_spring_add_tangent)(system, solver, weights, false, worker);
     if (worker->index == 0) {
-        system->implicit_account.solves++;
-        system->implicit_account.iterations += result.iterations;
+        system->implicit_statistics.solves++;
+        system->implicit_statistics.iterations += result.iterations;
     }
     stage_end(&system->clock, STAGE_SOLVE, worker);
     return result;
@@ -151,17 +158,17 @@ static struct linear_result solve_linear(struct system *system, struct stage_rul
 static void record(struct system *system, double residual, bool converged,
                    const struct worker *worker)
 {
-    struct implicit_account *account = &system->implicit_account;
+    struct implicit_statistics *statistics = &system->implicit_statistics;
     if (worker->index != 0)
         return;
-    account->unconverged += !converged;
-    if (!(residual <= account->worst_residual)) // also where it is not a number
-        account->worst_residual = residual;
+    statistics->unconverged += !converged;
+    if (!(residual <= statistics->worst_residual)) // also where it is not a number
+        statistics->worst_residual = residual;
 }
 
 // ---- Full Newton
 
-// Whether the correction has become so small that places, in the run's precision, do not see it:
+// Whether the correction has become so small that positions, in the run's precision, do not see it:
 // there the residual is round-off and falls no more.
 static void sum_sizes(const struct system *system, const void *argument, struct range range,
                       double sums[SUM_WIDTH])
@@ -235,28 +242,29 @@ static void newton(struct system *system, struct stage_rule stage, const struct 
 
 // ---- The steps
 
-// What happens at the start of a step; the account of work wants the forces there.
+// What happens at the start of a step; the energy budget takes the forces there.
 static void begin(struct system *system, const struct worker *worker)
 {
-    struct moment now = REAL_NAME(moment_now)(system);
+    struct evaluation now = REAL_NAME(evaluation_now)(system);
     REAL_NAME(springs_yield)(system, worker);
     REAL_NAME(springs_break)(system, worker);
-    if (!system->settings.account_work)
+    if (!system->settings.keep_energy_budget)
         return;
-    REAL_NAME(forces_look)(system, now, worker);
+    REAL_NAME(forces_evaluate_without_breaking)(system, now, worker);
     REAL_NAME(work_sample)(system, now, worker);
+    REAL_NAME(work_follows_impact)(system, worker);
 }
 
 // x* = x, v* = v
 static void start_here(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
-    const struct node_vectors place = system->implicit->place, start = system->implicit->velocity;
+    const struct node_vectors base = system->implicit->base, start = system->implicit->velocity;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
-        place.x[i] = s->x[i];
-        place.y[i] = s->y[i];
-        place.z[i] = s->z[i];
+        base.x[i] = s->x[i];
+        base.y[i] = s->y[i];
+        base.z[i] = s->z[i];
         start.x[i] = s->vx[i];
         start.y[i] = s->vy[i];
         start.z[i] = s->vz[i];
@@ -267,33 +275,24 @@ static void start_here(struct system *system, const struct worker *worker)
 static void solve_stage(struct system *system, struct stage_rule stage, const struct worker *worker)
 {
     follow_velocity(system, (real)stage.g, worker);
-    REAL_NAME(motions_place)(system, stage.elapsed, worker);
+    REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
     newton(system, stage, worker);
-    REAL_NAME(hand_feel)(system, worker);
-}
-
-void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worker)
-{
-    double h = system->settings.dt;
-    begin(system, worker);
-    start_here(system, worker);
-    solve_stage(system, (struct stage_rule){.elapsed = h, .g = h}, worker);
-    REAL_NAME(motions_advance)(system, h, worker);
+    REAL_NAME(mouse_spring_store_force)(system, worker);
 }
 
 // From the middle to the end: x = x* + 2 (X - x*), v = v* + 2 (V - v*).
 static void reflect(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
-    const struct node_vectors place = system->implicit->place, start = system->implicit->velocity;
+    const struct node_vectors base = system->implicit->base, start = system->implicit->velocity;
     real h = (real)system->settings.dt;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
             continue;
-        s->x[i] = place.x[i] + h * s->vx[i];
-        s->y[i] = place.y[i] + h * s->vy[i];
-        s->z[i] = place.z[i] + h * s->vz[i];
+        s->x[i] = base.x[i] + h * s->vx[i];
+        s->y[i] = base.y[i] + h * s->vy[i];
+        s->z[i] = base.z[i] + h * s->vz[i];
         s->vx[i] = 2 * s->vx[i] - start.x[i];
         s->vy[i] = 2 * s->vy[i] - start.y[i];
         s->vz[i] = 2 * s->vz[i] - start.z[i];
@@ -301,27 +300,238 @@ static void reflect(struct system *system, const struct worker *worker)
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
-void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *worker)
+// ---- Contacts
+//
+// A step in which no node ends inside a collider that projects is the one above. Else it is done
+// again from its start, with constraints (constraints.c): first those of all nodes that ended
+// inside, then of those that come inside when these are stopped, less those that pull.
+
+static bool is_midpoint(const struct system *system)
+{
+    return system->settings.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
+}
+
+static struct node_vectors vectors_of(real *x, real *y, real *z)
+{
+    return (struct node_vectors){x, y, z};
+}
+
+// What the end of a step follows from; `start` and `speed` are where and how fast nodes were at its
+// start. `mirrored`: the stage is the middle.
+static struct end_rule end_of_step(const struct system *system, struct stage_rule stage,
+                                   struct node_vectors start, struct node_vectors speed,
+                                   bool mirrored)
+{
+    return (struct end_rule){
+        .time = step_time(system, system->state->step + 1),
+        .g = stage.g,
+        .travel = mirrored ? 2 * stage.g : stage.g,
+        .base = system->implicit->base,
+        .start = start,
+        .start_velocity = speed,
+        .start_time = REAL_NAME(evaluation_now)(system).time,
+        .mirrored = mirrored,
+    };
+}
+
+// Positions and velocities at the end of the step, from those of the stage.
+static void remember_free(struct system *system, const struct end_rule *rule,
+                          const struct worker *worker)
+{
+    const struct state *s = system->state;
+    const struct node_vectors end = system->contacts.constraints->free_place;
+    const struct node_vectors free = system->contacts.constraints->free_velocity;
+    const real travel = (real)rule->travel;
+    const struct node_vectors start = rule->start_velocity;
+    const bool mirrors = rule->mirrored;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        end.x[i] = rule->base.x[i] + travel * s->vx[i];
+        end.y[i] = rule->base.y[i] + travel * s->vy[i];
+        end.z[i] = rule->base.z[i] + travel * s->vz[i];
+        free.x[i] = mirrors ? 2 * s->vx[i] - start.x[i] : s->vx[i];
+        free.y[i] = mirrors ? 2 * s->vy[i] - start.y[i] : s->vy[i];
+        free.z[i] = mirrors ? 2 * s->vz[i] - start.z[i] : s->vz[i];
+    }
+    worker_barrier(worker);
+}
+
+// Back to the velocities, and for bdf2 the positions, of the step's start.
+static void restore_start(struct system *system, struct node_vectors positions,
+                          struct node_vectors v, const struct worker *worker)
+{
+    struct state *s = system->state;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        if (system->constants->inverse_mass[i] == 0)
+            continue;
+        s->x[i] = positions.x[i];
+        s->y[i] = positions.y[i];
+        s->z[i] = positions.z[i];
+        s->vx[i] = v.x[i];
+        s->vy[i] = v.y[i];
+        s->vz[i] = v.z[i];
+    }
+    worker_barrier(worker);
+}
+
+// Solves the linear system at the present state, with the constraints that it finds on the way.
+// Returns whether they are those that it began with.
+static bool solve_constrained(struct system *system, struct stage_rule stage,
+                              const struct end_rule *rule, bool warm, const struct worker *worker)
+{
+    enum { ROUNDS = 8, ROUNDS_THAT_DROP = 4 }; // dropping ends first, so that it cannot go in turns
+    const struct scene_implicit *wanted = &system->settings.implicit;
+    struct linear_solver *solver = &system->implicit->solver;
+    struct linear_weights weights = {stage.g * stage.g, stage.g};
+    const struct linear_task task = {
+        .weights = weights, .tolerance = wanted->tolerance, .iterations = wanted->iterations};
+    REAL_NAME(mouse_spring_add_tangent)(system, solver, weights, true, worker);
+    REAL_NAME(linear_solver_update)(solver, weights, stage_evaluation(system, stage), worker);
+    REAL_NAME(linear_solver_begin)(system, solver, weights, warm, worker);
+    struct linear_result result = {0};
+    double residual = 0, first = 0;
+    uint64_t iterations = 0;
+    bool same = true;
+    for (int round = 0; round < ROUNDS; round++) {
+        const bool drops = round > 0 && round <= ROUNDS_THAT_DROP;
+        if (round > 0 && !REAL_NAME(constraints_find)(system, rule, solver, drops, worker))
+            break;
+        same = round == 0;
+        REAL_NAME(constraints_find_direction)(system, rule, solver, worker);
+        REAL_NAME(linear_solver_shift)(system, solver, weights, worker);
+        REAL_NAME(constraints_filter)(system, solver, round == 0, worker);
+        if (worker->index == 0)
+            solver->constraints = system->contacts.constraints;
+        worker_barrier(worker);
+        result = REAL_NAME(linear_solver_continue)(system, solver, &task, wanted->tolerance * first,
+                                                   worker);
+        first = fmax(first, result.first);
+        residual = first > 0 ? result.residual * result.first / first : 0;
+        iterations += result.iterations;
+    }
+    REAL_NAME(mouse_spring_add_tangent)(system, solver, weights, false, worker);
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        solver->constraints = NULL;
+        system->implicit_statistics.solves++;
+        system->implicit_statistics.iterations += iterations;
+    }
+    record(system, residual, result.converged, worker);
+    stage_end(&system->clock, STAGE_SOLVE, worker);
+    return same;
+}
+
+// The step again with the constraints that its end asked for.
+static void solve_again(struct system *system, struct stage_rule stage, const struct end_rule *rule,
+                        const struct worker *worker)
+{
+    enum { ITERATIONS_AT_LEAST = 1 };
+    const uint64_t newton = system->settings.implicit.newton;
+    const uint64_t count = newton > ITERATIONS_AT_LEAST ? newton : ITERATIONS_AT_LEAST;
+    follow_velocity(system, (real)stage.g, worker);
+    REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
+    for (uint64_t i = 0; i < count; i++) {
+        find_residual(system, stage, worker);
+        solve_constrained(system, stage, rule, i == 0 && newton == 1, worker);
+        correct(system, 1, stage, worker);
+    }
+    REAL_NAME(constraints_finish)(system, rule, worker);
+    REAL_NAME(mouse_spring_store_force)(system, worker);
+}
+
+// An impact is no smooth motion, of which one step of the midpoint method, or two states of bdf2,
+// tell anything. Such a step becomes implicit Euler's, and so does the next one, in which the nodes
+// that have been stopped stop the others: the midpoint method would throw these back.
+static struct stage_rule euler_instead(struct system *system, const struct worker *worker)
+{
+    const double h = system->settings.dt;
+    start_here(system, worker);
+    if (worker->index == 0)
+        system->state->memory_from = system->state->step + (is_midpoint(system) ? 2 : 1);
+    worker_barrier(worker);
+    return (struct stage_rule){.elapsed = h, .g = h};
+}
+
+// For the energy budget: at the start of a step again that is to be one of an impact.
+static void count_impact_work(struct system *system, const struct worker *worker)
+{
+    REAL_NAME(kinematic_place)(system, 0, worker);
+    if (!system->work.closes) // else it follows one, and its start has been noted
+        REAL_NAME(work_note_start)(system, worker);
+    worker_barrier(worker); // all have read the flag
+    if (worker->index == 0)
+        REAL_NAME(work_note_impact)(system);
+    worker_barrier(worker);
+}
+
+// Of a step that has been solved but is not yet at its end; returns whether it is now.
+static bool solve_contacts(struct system *system, struct stage_rule stage,
+                           const struct worker *worker)
+{
+    const struct state *s = system->state;
+    const enum integrator integrator = system->settings.integrator;
+    struct node_vectors start = system->implicit->base, speed = system->implicit->velocity;
+    if (integrator == INTEGRATOR_BDF2) {
+        start = vectors_of(s->x0, s->y0, s->z0);
+        speed = vectors_of(s->vx0, s->vy0, s->vz0);
+    }
+    if (!system->contacts.constraints)
+        return false;
+    const bool mirrored = is_midpoint(system) && stage.elapsed < system->settings.dt;
+    struct end_rule rule = end_of_step(system, stage, start, speed, mirrored);
+    REAL_NAME(constraints_clear)(system, worker);
+    if (!REAL_NAME(constraints_find)(system, &rule, NULL, false, worker))
+        return false;
+    const bool impact = REAL_NAME(constraints_impact)(system);
+    remember_free(system, &rule, worker);
+    restore_start(system, start, speed, worker);
+    if (impact && system->settings.keep_energy_budget)
+        count_impact_work(system, worker);
+    if (impact && integrator != INTEGRATOR_IMPLICIT_EULER) {
+        stage = euler_instead(system, worker);
+        rule = end_of_step(system, stage, start, speed, false);
+    }
+    solve_again(system, stage, &rule, worker);
+    return !rule.mirrored;
+}
+
+void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worker)
 {
     double h = system->settings.dt;
     begin(system, worker);
     start_here(system, worker);
-    solve_stage(system, (struct stage_rule){.elapsed = h / 2, .g = h / 2}, worker);
-    reflect(system, worker);
-    REAL_NAME(motions_advance)(system, h, worker);
+    const struct stage_rule stage = {.elapsed = h, .g = h};
+    solve_stage(system, stage, worker);
+    solve_contacts(system, stage, worker);
+    REAL_NAME(kinematic_advance)(system, h, worker);
+}
+
+void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *worker)
+{
+    double h = system->settings.dt;
+    const bool after_impact = system->state->step < system->state->memory_from;
+    begin(system, worker);
+    start_here(system, worker);
+    const double g = after_impact ? h : h / 2;
+    const struct stage_rule stage = {.elapsed = g, .g = g};
+    solve_stage(system, stage, worker);
+    if (!solve_contacts(system, stage, worker) && !after_impact)
+        reflect(system, worker);
+    REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
 // x* and v* from two states; the present one becomes the one before.
 static void start_from_two(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
-    const struct node_vectors place = system->implicit->place, start = system->implicit->velocity;
+    const struct node_vectors base = system->implicit->base, start = system->implicit->velocity;
     const real third = (real)(1.0 / 3);
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
-        place.x[i] = s->x[i] + third * (s->x[i] - s->x0[i]);
-        place.y[i] = s->y[i] + third * (s->y[i] - s->y0[i]);
-        place.z[i] = s->z[i] + third * (s->z[i] - s->z0[i]);
+        base.x[i] = s->x[i] + third * (s->x[i] - s->x0[i]);
+        base.y[i] = s->y[i] + third * (s->y[i] - s->y0[i]);
+        base.z[i] = s->z[i] + third * (s->z[i] - s->z0[i]);
         start.x[i] = s->vx[i] + third * (s->vx[i] - s->vx0[i]);
         start.y[i] = s->vy[i] + third * (s->vy[i] - s->vy0[i]);
         start.z[i] = s->vz[i] + third * (s->vz[i] - s->vz0[i]);
@@ -338,8 +548,10 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
         start_here(system, worker);
     else
         start_from_two(system, worker);
-    REAL_NAME(remember_start)(system, worker);
+    REAL_NAME(save_start)(system, worker);
     worker_barrier(worker);
-    solve_stage(system, (struct stage_rule){.elapsed = h, .g = first ? h : 2 * h / 3}, worker);
-    REAL_NAME(motions_advance)(system, h, worker);
+    const struct stage_rule stage = {.elapsed = h, .g = first ? h : 2 * h / 3};
+    solve_stage(system, stage, worker);
+    solve_contacts(system, stage, worker);
+    REAL_NAME(kinematic_advance)(system, h, worker);
 }

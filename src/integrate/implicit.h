@@ -5,12 +5,14 @@
 #include "integrate/conjugate_gradient.h"
 
 struct implicit {
-    struct node_vectors place, velocity; // x* and v*: where the step's equations start from
+    struct node_vectors base, velocity; // x* and v*: where the step's equations start from
     struct linear_solver solver;
 };
 
 // Makes system->implicit; what there is of it is freed by implicit_free, after a failure too.
 taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error);
+// Takes masses and materials anew after they have changed; cannot fail unless stiffnesses have.
+taut_status REAL_NAME(implicit_refresh)(struct system *system, bool stiffnesses, taut_error *error);
 void REAL_NAME(implicit_free)(struct system *system);
 uint64_t REAL_NAME(implicit_bytes)(const struct system *system);
 

@@ -1,8 +1,10 @@
+// One step of any integrator, and what all of them share: dt, the projection onto colliders,
+// keep_velocity, and the energy budget of both. The steps themselves are files of their families.
 #include "integrate/integrate.h"
 
 #include <string.h>
 
-#include "integrate/hand.h"
+#include "integrate/mouse_spring.h"
 
 struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
                                                const struct topology *topology)
@@ -39,10 +41,10 @@ int REAL_NAME(integrator_evaluations)(const struct settings *settings)
                                                          : 1;
 }
 
-struct moment REAL_NAME(moment_now)(const struct system *system)
+struct evaluation REAL_NAME(evaluation_now)(const struct system *system)
 {
     uint64_t step = system->state->step;
-    return (struct moment){step_time(system, step), step + 1};
+    return (struct evaluation){step_time(system, step), step + 1};
 }
 
 void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker)
@@ -51,7 +53,7 @@ void REAL_NAME(integrator_start)(struct system *system, const struct worker *wor
         REAL_NAME(verlet_start)(system, worker);
 }
 
-void REAL_NAME(remember_start)(struct system *system, const struct worker *worker)
+void REAL_NAME(save_start)(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
     struct range share = node_share(system, worker);
@@ -117,11 +119,11 @@ void REAL_NAME(integrator_step)(struct system *system, const struct worker *work
     case INTEGRATOR_COUNT:
         break;
     }
-    REAL_NAME(hand_end)(system, worker);
+    REAL_NAME(mouse_spring_end_step)(system, worker);
 }
 
 // v *= keep_velocity; what verlet and bdf2 remember of the last step follows, so that free motion
-// goes on at the new velocity.
+// continues at the new velocity.
 static void keep_velocity(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -148,49 +150,46 @@ static void keep_velocity(struct system *system, const struct worker *worker)
     }
 }
 
-// All energy at a time, for the energy budget of a projection, which moves nodes against springs
-// and gravity; valid on worker 0.
 static double energy_at(struct system *system, double time, const struct worker *worker)
 {
-    struct moment moment = {time, system->state->step + 1};
-    struct fault found =
-        system->fault; // whether a body has collapsed is not for the account to say
-    taut_energy energy = {0};
-    REAL_NAME(energy_measure)(system, moment, &energy, worker);
-    if (worker->index == 0)
-        system->fault = found;
+    const struct evaluation evaluation = {time, system->state->step + 1};
+    const double energy = REAL_NAME(energy_total)(system, evaluation, worker);
     stage_end(&system->clock, STAGE_WORK, worker);
-    return energy.total;
+    return energy;
 }
 
-// What friction took and moving spheres put in is known; all else that the energy has changed by is
-// what the projection took.
+// What friction took and moving spheres put in is known; all else that the energy has changed by,
+// and that the surfaces did within an implicit step, is what the projection took. In a step that is
+// closed as a whole that comes with the next sample.
 static void count_projection(struct system *system, double change)
 {
     const struct contacts *contacts = &system->contacts;
-    double *done = system->work.done, taken = 0, driven = 0;
+    double *done = system->work.done, taken = 0, driven = 0, solved = 0;
     for (size_t block = 0; block < contacts->blocks; block++) {
         taken += contacts->work[block][0];
         driven += contacts->work[block][1];
+        solved += contacts->work[block][2];
     }
     done[WORK_FRICTION] += taken;
     done[WORK_DRIVES] += driven;
-    done[WORK_PROJECTION] += driven - taken - change;
+    if (!system->work.closes)
+        done[WORK_PROJECTION] += driven - taken - change - solved;
 }
 
 void REAL_NAME(project)(struct system *system, double time, const struct worker *worker)
 {
     if (!system->settings.projects)
         return;
-    bool accounts =
-        system->settings.account_work && REAL_NAME(colliders_near)(system, time, worker);
-    double before = accounts ? energy_at(system, time, worker) : 0;
+    bool counts_work =
+        system->settings.keep_energy_budget && REAL_NAME(colliders_near)(system, time, worker);
+    const bool measures = counts_work && !system->work.closes;
+    double before = measures ? energy_at(system, time, worker) : 0;
     REAL_NAME(colliders_project)(system, time, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
-    double after = accounts ? energy_at(system, time, worker) : 0;
+    double after = measures ? energy_at(system, time, worker) : 0;
     if (worker->index == 0) {
         const struct contacts *contacts = &system->contacts;
-        if (accounts)
+        if (counts_work)
             count_projection(system, after - before);
         if (memchr(contacts->moved, 1, contacts->blocks))
             system->state->forces_current = false;
@@ -200,12 +199,12 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
 
 static void keep_and_count(struct system *system, const struct worker *worker)
 {
-    bool accounts = system->settings.account_work;
-    double before = accounts ? REAL_NAME(kinetic_energy)(system, worker) : 0;
+    bool counts_work = system->settings.keep_energy_budget;
+    double before = counts_work ? REAL_NAME(kinetic_energy)(system, worker) : 0;
     stage_end(&system->clock, STAGE_WORK, worker);
     keep_velocity(system, worker);
     stage_end(&system->clock, STAGE_INTEGRATE, worker); // all have written their nodes
-    double after = accounts ? REAL_NAME(kinetic_energy)(system, worker) : 0;
+    double after = counts_work ? REAL_NAME(kinetic_energy)(system, worker) : 0;
     if (worker->index == 0) {
         system->work.done[WORK_KEEP] += before - after;
         system->state->forces_current = false;

@@ -1,5 +1,5 @@
-// Integrators (physics.md): one file per family. Every worker of the team calls these together;
-// each ends with a barrier. Numeric: compiled for float and for double.
+// Integrators (docs/numerics.md): one file per family. Every worker of the team calls these
+// together; each ends with a barrier. Numeric: compiled for float and for double.
 #ifndef TAUT_INTEGRATE_INTEGRATE_H
 #define TAUT_INTEGRATE_INTEGRATE_H
 
@@ -15,8 +15,8 @@ int REAL_NAME(integrator_evaluations)(const struct settings *settings);
 // Called once before the first step: what the integrator must know of the state at t = 0.
 void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker);
 
-// Goes on with another dt from here: time and what the integrator remembers follow. All workers
-// together.
+// Continues with another dt from here: time and what the integrator stores of the last step follow.
+// All workers together.
 void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const struct worker *worker);
 
 // x and v from t = step * dt to the next step, moved nodes included. The step is not yet counted.
@@ -25,28 +25,29 @@ void REAL_NAME(integrator_step)(struct system *system, const struct worker *work
 // The projection at the end of a step or substep, and its energy budget.
 void REAL_NAME(project)(struct system *system, double time, const struct worker *worker);
 
-// What follows the integrator: projection, keep_velocity; then the step is counted.
+// What comes after the integrator: projection, keep_velocity; then the step is counted.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);
 
-// The moment of the present step's start.
-struct moment REAL_NAME(moment_now)(const struct system *system);
+// The evaluation at the present step's start.
+struct evaluation REAL_NAME(evaluation_now)(const struct system *system);
 
 // x0 and v0 := x and v, of this worker's share of the nodes.
-void REAL_NAME(remember_start)(struct system *system, const struct worker *worker);
+void REAL_NAME(save_start)(struct system *system, const struct worker *worker);
 
-// Leads a held node with a velocity (m/s) from now on; between steps. False without memory.
-bool REAL_NAME(motions_take_over)(struct system *system, uint32_t node, vec3 velocity);
+// Moves a kinematic node by a velocity (m/s) from now on; between steps. False without memory.
+bool REAL_NAME(kinematic_set_target)(struct system *system, uint32_t node, vec3 velocity);
 
-// Puts driven, prescribed and led nodes where they are `elapsed` seconds after the step's start.
-void REAL_NAME(motions_place)(struct system *system, double elapsed, const struct worker *worker);
+// Puts moving kinematic nodes where they are `elapsed` seconds after the step's start.
+void REAL_NAME(kinematic_place)(struct system *system, double elapsed, const struct worker *worker);
 
 // The same at the end of the step, from where the next one starts; planes that block drives do.
-void REAL_NAME(motions_advance)(struct system *system, double elapsed, const struct worker *worker);
+void REAL_NAME(kinematic_advance)(struct system *system, double elapsed,
+                                  const struct worker *worker);
 
-// Gives driven, prescribed and led nodes the velocity that takes them to where they are `elapsed`
+// Sets the velocities of moving kinematic nodes that take them to where they are `elapsed`
 // seconds after the step's start, in `step` seconds.
-void REAL_NAME(motions_lead)(struct system *system, double elapsed, double step,
-                             const struct worker *worker);
+void REAL_NAME(kinematic_set_velocities)(struct system *system, double elapsed, double step,
+                                         const struct worker *worker);
 
 // The steps themselves.
 void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worker);

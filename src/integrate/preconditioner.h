@@ -1,18 +1,21 @@
 // The preconditioner P of the implicit integrators' linear systems: nearly the inverse of A = M +
 // stiffness K + damping C. It is the inverse of each node's own 3 x 3 block or, of nodes on lines
-// (lines.h), what these make of it. For a node that is not integrated it is 0, which keeps its row
-// and column out of everything (the filter of Baraff and Witkin 1998). Numeric.
+// of stiff cloths and ropes, a block-tridiagonal solve along the line. For a node that is not
+// integrated it is 0, which keeps its row and column out of everything (the filter of Baraff and
+// Witkin 1998). Numeric.
 #ifndef TAUT_INTEGRATE_PRECONDITIONER_H
 #define TAUT_INTEGRATE_PRECONDITIONER_H
 
+#include "forces/tangent.h"
 #include "integrate/groups.h"
-#include "integrate/lines.h"
+
+struct line_solver;
 
 struct preconditioner {
     uint64_t nodes;
     const real *mass;           // 0 for nodes that are not integrated
     union block_group *inverse; // of the diagonal blocks
-    struct lines *lines;        // NULL: no node is on any
+    struct line_solver *lines;  // NULL: no node is on any
 };
 
 // What has been made is freed by preconditioner_free, after a failure too. `mass` is kept.
@@ -20,6 +23,10 @@ taut_status REAL_NAME(preconditioner_make)(struct system *system, const struct t
                                            const real *mass, struct preconditioner *made,
                                            taut_error *error);
 void REAL_NAME(preconditioner_free)(const struct system *system, struct preconditioner *made);
+
+// Chooses the lines anew, after the tangent has taken other constants.
+taut_status REAL_NAME(preconditioner_refresh)(struct system *system, const struct tangent *tangent,
+                                              struct preconditioner *it, taut_error *error);
 uint64_t REAL_NAME(preconditioner_bytes)(const struct preconditioner *it);
 
 // Takes A from the tangent as it was last updated. All workers together; ends with a barrier.

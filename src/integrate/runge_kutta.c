@@ -22,25 +22,25 @@ static void from_start(struct system *system, double h_seconds, const struct wor
 
 static void evaluate_stage(struct system *system, double elapsed, const struct worker *worker)
 {
-    struct moment moment = REAL_NAME(moment_now)(system);
+    struct evaluation evaluation = REAL_NAME(evaluation_now)(system);
     if (elapsed == 0)
         REAL_NAME(springs_yield)(system, worker);
-    moment.time += elapsed;
-    REAL_NAME(forces_evaluate)(system, moment, worker);
+    evaluation.time += elapsed;
+    REAL_NAME(forces_evaluate)(system, evaluation, worker);
     if (elapsed == 0)
-        REAL_NAME(work_sample)(system, moment, worker);
+        REAL_NAME(work_sample)(system, evaluation, worker);
 }
 
 void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
 {
     double h = system->settings.dt;
-    REAL_NAME(remember_start)(system, worker);
+    REAL_NAME(save_start)(system, worker);
     evaluate_stage(system, 0, worker);
     from_start(system, h / 2, worker);
-    REAL_NAME(motions_place)(system, h / 2, worker);
+    REAL_NAME(kinematic_place)(system, h / 2, worker);
     evaluate_stage(system, h / 2, worker);
     from_start(system, h, worker);
-    REAL_NAME(motions_advance)(system, h, worker);
+    REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
 // Slope sums: weight times (v, a) of the stage just evaluated; the first stage starts them.
@@ -80,15 +80,15 @@ void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
     static const double fraction[4] = {0, 0.5, 0.5, 1};
     static const real weight[4] = {1, 2, 2, 1};
     double h = system->settings.dt;
-    REAL_NAME(remember_start)(system, worker);
+    REAL_NAME(save_start)(system, worker);
     for (int stage = 0; stage < 4; stage++) {
         if (stage > 0) {
             from_start(system, fraction[stage] * h, worker);
-            REAL_NAME(motions_place)(system, fraction[stage] * h, worker);
+            REAL_NAME(kinematic_place)(system, fraction[stage] * h, worker);
         }
         evaluate_stage(system, fraction[stage] * h, worker);
         add_slopes(system, weight[stage], stage == 0, worker);
     }
     apply_slopes(system, worker);
-    REAL_NAME(motions_advance)(system, h, worker);
+    REAL_NAME(kinematic_advance)(system, h, worker);
 }

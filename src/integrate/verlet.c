@@ -8,14 +8,14 @@ static void forces_at_start(struct system *system, const struct worker *worker)
     if (system->state->forces_current)
         return;
     REAL_NAME(springs_yield)(system, worker);
-    REAL_NAME(forces_evaluate)(system, REAL_NAME(moment_now)(system), worker);
+    REAL_NAME(forces_evaluate)(system, REAL_NAME(evaluation_now)(system), worker);
 }
 
 // The forces of the new state; the gas is already that of the step to come.
 static void forces_at_end(struct system *system, const struct worker *worker)
 {
     uint64_t step = system->state->step;
-    struct moment end = {step_time(system, step + 1), step + 2};
+    struct evaluation end = {step_time(system, step + 1), step + 2};
     REAL_NAME(springs_yield)(system, worker);
     REAL_NAME(forces_evaluate)(system, end, worker);
 }
@@ -119,9 +119,9 @@ void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
         backward_velocities(system, worker);
         forces_at_start(system, worker);
     }
-    REAL_NAME(work_sample)(system, REAL_NAME(moment_now)(system), worker);
+    REAL_NAME(work_sample)(system, REAL_NAME(evaluation_now)(system), worker);
     advance_positions(system, worker);
-    REAL_NAME(motions_advance)(system, system->settings.dt, worker);
+    REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
     backward_velocities(system, worker);
     forces_at_end(system, worker);
     half_kick(system, worker);
@@ -132,7 +132,7 @@ void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *work
 {
     struct state *s = system->state;
     forces_at_start(system, worker);
-    REAL_NAME(work_sample)(system, REAL_NAME(moment_now)(system), worker);
+    REAL_NAME(work_sample)(system, REAL_NAME(evaluation_now)(system), worker);
     half_kick(system, worker);
     real h = (real)system->settings.dt;
     struct range share = node_share(system, worker);
@@ -142,7 +142,7 @@ void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *work
         s->z[i] += h * s->vz[i];
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
-    REAL_NAME(motions_advance)(system, system->settings.dt, worker);
+    REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
     forces_at_end(system, worker);
     half_kick(system, worker);
     forces_are_current(system, worker);

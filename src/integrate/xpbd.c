@@ -1,19 +1,24 @@
-// Extended position-based dynamics by small steps (kernels/links.h): a step is cut into substeps,
-// and in each the forces from outside change the velocities, then springs are solved one after the
-// other as constraints of the velocities, then nodes move:
+// Extended position-based dynamics by small steps (springs/constraint.h): a step is cut into
+// substeps, and in each the forces from outside change the velocities, then springs are solved one
+// after the other as constraints of the velocities, then nodes move:
 //
 //   v += h a_outside(x, v);  springs and contacts change v, `iterations` times over;  x += h v
 //
 // Springs solved to the end, this is the implicit Euler step in the springs, so it stays stable at
 // any stiffness and damps what is too fast for h; once over the springs is enough, and the better
 // choice, if substeps are small. The unknowns are velocities, not positions as in the papers: with
-// h small, differences of positions would have few digits in single precision. Rigid links get the
-// impulses that they need; they have no energy, and their force is not among those that are shown.
+// h small, differences of positions would have few digits in single precision. Rigid springs get
+// the impulses that they need; they have no energy, and their force is not among those that are
+// shown.
 //
 // Contacts with penalty colliders are constraints of the same kind, of compliance 1/k, and
 // unilateral: their force is the one at the end of the substep (solve_contact). Air drag is
 // implicit too.
-#include "integrate/hand.h"
+#include <string.h>
+
+#include "contact/constraints.h"
+#include "contact/contact.h"
+#include "integrate/mouse_spring.h"
 #include "integrate/integrate.h"
 #include "state/reading.h"
 
@@ -146,8 +151,23 @@ static vec3 solve_contact(const struct scene_collider *collider, const struct co
     return vec3_add(contact->surface_velocity, vec3_add(kept, along));
 }
 
-// The same of all contacts of a node, one after the other. A room has several at once; what one
-// changes counts in the depth of the next.
+// What of a contact's depth at the end of the substep a surface that projects does not undo by a
+// speed: the depth at the start, which a node may have been given by the scene.
+static double depth_at_start(const struct system *system, size_t collider, int wall, double start,
+                             vec3 place)
+{
+    struct contact contacts[6];
+    int count = REAL_NAME(collider_contacts)(system, collider, start, place, contacts);
+    const double rounding =
+        16 * (double)REAL_EPSILON * (fabs(place.x) + fabs(place.y) + fabs(place.z));
+    for (int k = 0; k < count; k++)
+        if (contacts[k].wall == wall && contacts[k].depth > rounding)
+            return contacts[k].depth;
+    return 0;
+}
+
+// The same of all contacts of a node with penalty colliders, one after the other. A room has
+// several at once; what one changes counts in the depth of the next.
 static vec3 solve_node(const struct system *system, size_t i, double h, double end, vec3 velocity)
 {
     const struct topology *topology = system->topology;
@@ -171,18 +191,100 @@ static vec3 solve_node(const struct system *system, size_t i, double h, double e
     return velocity;
 }
 
-// An iteration takes back what the contacts of the node gave it in the one before, which stands
+// The number of a contact in the node's list, to which it is added where it is deep; -1: neither.
+static int listed(struct constrained_node *it, size_t collider, const struct contact *contact,
+                  double depth)
+{
+    for (int k = 0; k < it->count; k++)
+        if (it->collider[k] == collider && it->wall[k] == contact->wall)
+            return k;
+    if (!(depth > 0) || it->count == NODE_CONSTRAINTS)
+        return -1;
+    const int k = it->count++;
+    it->collider[k] = (uint32_t)collider;
+    it->wall[k] = (uint8_t)contact->wall;
+    it->given[k] = 0;
+    return k;
+}
+
+// A collider that projects has no compliance: the node ends on its surface, as long as that takes
+// pushing in all iterations together (`given`, m/s). Returns the speed that it changed.
+static double solve_projecting(const struct system *system, size_t i, size_t c, double h,
+                               double end, vec3 *velocity)
+{
+    struct constrained_node *it = &system->contacts.constraints->nodes[i];
+    const vec3 start = node_position(system->state, i), before = *velocity;
+    const vec3 place = vec3_add(start, vec3_scale(h, before));
+    struct contact contacts[6];
+    double changed = 0;
+    int count = REAL_NAME(collider_contacts_within)(system, c, end, place, HUGE_VAL, contacts);
+    for (int n = 0; n < count; n++) {
+        const vec3 normal = contacts[n].normal;
+        const vec3 moved = vec3_scale(h, vec3_subtract(*velocity, before));
+        double depth = contacts[n].depth - vec3_dot(moved, normal);
+        if (depth > 0)
+            depth -= depth_at_start(system, c, contacts[n].wall, end - h, start);
+        const int k = listed(it, c, &contacts[n], depth);
+        if (k < 0)
+            continue;
+        const double change = fmax(depth / h, -it->given[k]);
+        *velocity = vec3_add(*velocity, vec3_scale(change, normal));
+        it->given[k] += change;
+        it->normal[k] = normal;
+        changed += fabs(change);
+    }
+    return changed;
+}
+
+// The same of all colliders that project. Between several a node is sent to and fro, until that
+// changes a thousandth of what it did at first.
+static vec3 project_node(const struct system *system, size_t i, double h, double end, vec3 velocity)
+{
+    enum { PASSES = 16 };
+    const struct topology *topology = system->topology;
+    const struct constrained_node *it = &system->contacts.constraints->nodes[i];
+    double first = 0;
+    for (int pass = 0; pass < PASSES; pass++) {
+        double changed = 0;
+        for (size_t c = 0; c < topology->collider_count; c++)
+            if (topology->colliders[c].response == RESPONSE_PROJECT)
+                changed += solve_projecting(system, i, c, h, end, &velocity);
+        first = pass == 0 ? changed : first;
+        if (it->count < 2 || changed <= 1e-3 * first)
+            break;
+    }
+    return velocity;
+}
+
+static bool keeps_changes(const struct system *system)
+{
+    return system->settings.penalises &&
+           (system->settings.iterations > 1 || system->contacts.constraints);
+}
+
+// What the node would do without the colliders that project, for the projection.
+static void remember_free(const struct system *system, size_t i, double h, vec3 free)
+{
+    struct contact_constraints *all = system->contacts.constraints;
+    const vec3 place = vec3_add(node_position(system->state, i), vec3_scale(h, free));
+    all->free_place.x[i] = (real)place.x;
+    all->free_place.y[i] = (real)place.y;
+    all->free_place.z[i] = (real)place.z;
+    all->free_velocity.x[i] = (real)free.x;
+    all->free_velocity.y[i] = (real)free.y;
+    all->free_velocity.z[i] = (real)free.z;
+}
+
+// An iteration takes back what the penalty colliders gave the node in the one before, which stands
 // where the forces were, and gives what they would without: so the result of many iterations does
 // not depend on their number.
-static void solve_contacts_of(struct system *system, size_t i, double h, double end, bool first)
+static void solve_penalties_of(struct system *system, size_t i, double h, double end, bool first)
 {
     struct state *s = system->state;
-    if (system->constants->inverse_mass[i] == 0)
-        return;
     vec3 given = first ? vec3_make(0, 0, 0) : node_force(s, i), before = node_velocity(s, i);
     vec3 free = vec3_subtract(before, given);
     vec3 change = vec3_subtract(solve_node(system, i, h, end, free), free);
-    if (system->settings.iterations > 1) {
+    if (keeps_changes(system)) {
         s->fx[i] = (real)change.x;
         s->fy[i] = (real)change.y;
         s->fz[i] = (real)change.z;
@@ -194,76 +296,253 @@ static void solve_contacts_of(struct system *system, size_t i, double h, double 
     s->vz[i] = (real)(free.z + change.z);
 }
 
-// No vector of these nodes is longer.
-static double greatest_length(const struct system *system, const real *x, const real *y,
-                              const real *z, struct range nodes)
-{
-    struct node_box box;
-    system->kernels->node_box(x, y, z, nodes, &box);
-    double square = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        double size = fmax(fabs((double)box.least[axis]), fabs((double)box.most[axis]));
-        square += size * size;
-    }
-    return sqrt(square);
-}
-
-// Contacts where nodes are at the end of the substep: only of those nodes that are so near to a
-// surface that they may get there.
-static void solve_contacts(struct system *system, double h, double end, bool first,
-                           const struct worker *worker)
+// Returns whether the node is stopped by a surface that projects.
+static bool solve_contacts_of(struct system *system, size_t i, double h, double end, bool first)
 {
     struct state *s = system->state;
-    const struct range share = node_share(system, worker);
-    const bool clears = first && system->settings.iterations > 1;
-    for (size_t begin = share.first; begin < share.end; begin += CONTACT_BLOCK) {
-        struct range nodes = {begin, share.end - begin < CONTACT_BLOCK ? share.end
-                                                                       : begin + CONTACT_BLOCK};
-        double given = first ? 0 : greatest_length(system, s->fx, s->fy, s->fz, nodes);
-        double speed = greatest_length(system, s->vx, s->vy, s->vz, nodes) + given;
-        uint64_t near[CONTACT_BLOCK / 64];
-        bool any = REAL_NAME(contacts_within)(system, end, nodes, 1.001 * h * speed, near);
-        if (!any && given == 0 && !clears)
-            continue;
-        for (size_t i = nodes.first; i < nodes.end; i++) {
-            size_t bit = i - nodes.first;
-            bool is_near = near[bit / 64] >> (bit % 64) & 1;
-            bool was_near = given != 0 && (s->fx[i] != 0 || s->fy[i] != 0 || s->fz[i] != 0);
-            if (is_near || was_near)
-                solve_contacts_of(system, i, h, end, first);
-            else if (clears)
-                s->fx[i] = s->fy[i] = s->fz[i] = 0;
+    struct contact_constraints *all = system->contacts.constraints;
+    if (system->constants->inverse_mass[i] == 0)
+        return false;
+    if (system->settings.penalises)
+        solve_penalties_of(system, i, h, end, first);
+    if (!all)
+        return false;
+    const vec3 before = node_velocity(s, i);
+    const vec3 after = project_node(system, i, h, end, before);
+    if (all->nodes[i].count == 0)
+        return false;
+    if (!all->nodes[i].saved)
+        remember_free(system, i, h, before);
+    all->nodes[i].saved = true;
+    s->vx[i] = (real)after.x;
+    s->vy[i] = (real)after.y;
+    s->vz[i] = (real)after.z;
+    return true;
+}
+
+// Nodes that are so near to a surface that they may get there in the substep.
+static bool find_near(const struct system *system, double end, struct range nodes, double slack,
+                      uint64_t near[CONTACT_BLOCK / 64])
+{
+    uint64_t projecting[CONTACT_BLOCK / 64];
+    bool any = REAL_NAME(contacts_within)(system, RESPONSE_PENALTY, end, nodes, slack, near);
+    if (!system->settings.projects ||
+        !REAL_NAME(contacts_within)(system, RESPONSE_PROJECT, end, nodes, slack, projecting))
+        return any;
+    for (int word = 0; word < CONTACT_BLOCK / 64; word++)
+        near[word] |= projecting[word];
+    return true;
+}
+
+// Of a block; returns whether a node is stopped by a surface that projects.
+static bool solve_block(struct system *system, double h, double end, bool first, struct range nodes)
+{
+    struct state *s = system->state;
+    struct contact_constraints *all = system->contacts.constraints;
+    const bool clears = first && keeps_changes(system);
+    double given = first || !keeps_changes(system)
+                       ? 0
+                       : REAL_NAME(contact_greatest_length)(system, s->fx, s->fy, s->fz, nodes);
+    double speed = REAL_NAME(contact_greatest_length)(system, s->vx, s->vy, s->vz, nodes) + given;
+    uint64_t near[CONTACT_BLOCK / 64];
+    bool any = find_near(system, end, nodes, 1.001 * h * speed, near), stops = false;
+    if (!any && given == 0 && !clears && !all)
+        return false;
+    for (size_t i = nodes.first; i < nodes.end; i++) {
+        size_t bit = i - nodes.first;
+        bool is_near = near[bit / 64] >> (bit % 64) & 1;
+        bool was_near = given != 0 && (s->fx[i] != 0 || s->fy[i] != 0 || s->fz[i] != 0);
+        if (first && all) {
+            all->nodes[i].count = 0;
+            all->nodes[i].saved = false;
         }
+        if (is_near || was_near || (all && all->nodes[i].count > 0))
+            stops |= solve_contacts_of(system, i, h, end, first);
+        else if (clears)
+            s->fx[i] = s->fy[i] = s->fz[i] = 0;
+    }
+    return stops;
+}
+
+// Contacts where nodes are at the end of the substep. Returns whether any node was stopped by a
+// surface that projects, in this iteration or before; the same on every worker.
+static bool solve_contacts(struct system *system, double h, double end, bool first,
+                           const struct worker *worker)
+{
+    struct contact_constraints *all = system->contacts.constraints;
+    const struct range share = worker_share(worker, system->contacts.blocks, 1);
+    for (size_t block = share.first; block < share.end; block++) {
+        const bool stops = solve_block(system, h, end, first, contact_block_nodes(system, block));
+        if (all)
+            all->changed[block] = stops || (!first && all->changed[block]);
     }
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    return all && memchr(all->changed, 1, system->contacts.blocks) != NULL;
+}
+
+// Drops what has not pushed in the end.
+static void drop_idle(struct constrained_node *it)
+{
+    int kept = 0;
+    for (int k = 0; k < it->count; k++) {
+        if (!(it->given[k] > 0))
+            continue;
+        it->normal[kept] = it->normal[k];
+        it->given[kept] = it->given[k];
+        it->collider[kept] = it->collider[k];
+        it->wall[kept++] = it->wall[k];
+    }
+    it->count = (uint8_t)kept;
+}
+
+// Whether a contact is with a surface that the node did not touch before.
+static bool is_new(const struct system *system, size_t i, size_t collider, int wall)
+{
+    const struct scene_collider *colliders = system->topology->colliders;
+    size_t number = 0;
+    for (size_t c = 0; c < collider; c++)
+        number += colliders[c].response == RESPONSE_PROJECT;
+    return !(system->state->touching[number * system->state->nodes + i] >> wall & 1);
+}
+
+// The work of the surfaces that project on a node, for the energy budget: of an impulse, with the
+// mean of the velocities before, which `taken` has, and after. Whether it is an impact.
+static bool measure_node(const struct system *system, size_t i)
+{
+    struct contact_constraints *all = system->contacts.constraints;
+    const struct state *s = system->state;
+    const struct constrained_node *it = &all->nodes[i];
+    const vec3 before = {(double)all->taken.x[i], (double)all->taken.y[i], (double)all->taken.z[i]};
+    const vec3 mean = vec3_scale(0.5, vec3_add(before, node_velocity(s, i)));
+    const double mass = topology_mass(system->topology, i);
+    bool impact = false;
+    for (int k = 0; k < it->count; k++) {
+        const vec3 moves = s->collider_velocity[it->collider[k]];
+        all->work[i][0] += mass * it->given[k] * vec3_dot(it->normal[k], mean);
+        all->work[i][1] += mass * it->given[k] * vec3_dot(it->normal[k], moves);
+        impact |= is_new(system, i, it->collider[k], it->wall[k]);
+    }
+    return impact;
+}
+
+// Bits of contact_constraints.changed, of a block: a node is stopped by a surface that projects; by
+// one that it did not touch before.
+enum { STOPS = 1, IMPACT = 2 };
+
+static void measure_contacts(struct system *system, const struct worker *worker)
+{
+    struct contact_constraints *all = system->contacts.constraints;
+    const struct range share = worker_share(worker, system->contacts.blocks, 1);
+    for (size_t block = share.first; block < share.end; block++) {
+        const struct range nodes = contact_block_nodes(system, block);
+        for (size_t i = nodes.first; i < nodes.end; i++) {
+            all->work[i][0] = all->work[i][1] = 0;
+            drop_idle(&all->nodes[i]);
+            if (all->nodes[i].count > 0 && measure_node(system, i))
+                all->changed[block] |= IMPACT;
+        }
+    }
+    worker_barrier(worker);
+    if (worker->index == 0 && system->settings.keep_energy_budget &&
+        memchr(all->changed, STOPS | IMPACT, system->contacts.blocks))
+        REAL_NAME(work_note_impact)(system);
+    worker_barrier(worker);
+}
+
+// An iteration hands the impulse of a surface that projects on to a few more nodes, and what has
+// not been handed on when the substep ends is stored in springs, at worst (omega h)^2 times the
+// energy of the motion. So where nodes touch such a surface iterations go on until they change
+// velocities by less than these parts of them, and of what gravity adds in a substep; or the
+// springs are too stiff for that. The first is compared with the substep before: a body at rest
+// needs no more.
+enum { CONTACT_ITERATIONS = 400 };
+static const double OF_VELOCITY = 1e-3, OF_GRAVITY = 1e-2;
+
+// The squares by masses of what an iteration has changed, whose velocities before are in `impulse`,
+// and of the velocities; and the mass.
+static void sum_changes(const struct system *system, const void *unused, struct range range,
+                        double sums[SUM_WIDTH])
+{
+    (void)unused;
+    const struct state *s = system->state;
+    const struct node_vectors old = system->contacts.constraints->impulse;
+    struct node_masses masses = {.end = range.first};
+    for (size_t i = range.first; i < range.end; i++) {
+        if (i == masses.end)
+            masses = topology_masses(system->topology, i, range.end);
+        const vec3 v = node_velocity(s, i);
+        const vec3 before = {(double)old.x[i], (double)old.y[i], (double)old.z[i]};
+        const vec3 change = vec3_subtract(v, before);
+        sums[0] += mass_in(&masses, i) * vec3_dot(change, change);
+        sums[1] += mass_in(&masses, i) * vec3_dot(v, v);
+        sums[2] += mass_in(&masses, i);
+        old.x[i] = s->vx[i];
+        old.y[i] = s->vy[i];
+        old.z[i] = s->vz[i];
+    }
+}
+
+static bool still_changes(struct system *system, double h, const struct worker *worker)
+{
+    double sums[SUM_WIDTH];
+    const double added = h * vec3_length(system->topology->environment.gravity);
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->state->nodes, sum_changes, NULL, sums, worker);
+    return sums[0] >
+           OF_VELOCITY * OF_VELOCITY * sums[1] + OF_GRAVITY * OF_GRAVITY * added * added * sums[2];
 }
 
 static void solve_constraints(struct system *system, double h, double end,
                               const struct worker *worker)
 {
-    const bool touches = system->settings.penalises;
-    for (int i = 0; i < system->settings.iterations; i++) {
-        REAL_NAME(run_links)(system, h, i == 0, worker);
+    const bool touches = system->settings.penalises || system->settings.projects;
+    bool goes_on = true;
+    for (int i = 0; goes_on; i++) {
+        REAL_NAME(constraints_iterate)(system, h, i == 0, worker);
+        bool contact = false;
         if (touches) {
             stage_end(&system->clock, STAGE_SPRINGS, worker);
-            solve_contacts(system, h, end, i == 0, worker);
+            contact = solve_contacts(system, h, end, i == 0, worker);
         }
+        goes_on = i + 1 < system->settings.iterations;
+        if (contact && i + 1 < CONTACT_ITERATIONS)
+            goes_on |= still_changes(system, h, worker);
     }
     if (!touches)
         stage_end(&system->clock, STAGE_SPRINGS, worker);
+    if (system->contacts.constraints) {
+        measure_contacts(system, worker);
+        if (worker->index == 0)
+            system->contacts.constraints->present = true;
+        worker_barrier(worker);
+    }
+}
+
+// Velocities at the start of a substep, for measure_contacts.
+static void remember_velocities(struct system *system, const struct worker *worker)
+{
+    const struct state *s = system->state;
+    struct contact_constraints *all = system->contacts.constraints;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; all && system->settings.keep_energy_budget && i < share.end; i++) {
+        all->taken.x[i] = s->vx[i];
+        all->taken.y[i] = s->vy[i];
+        all->taken.z[i] = s->vz[i];
+    }
 }
 
 // `strong_drag` is of the worker's own nodes.
-static void substep(struct system *system, struct moment moment, int number, bool strong_drag,
-                    const struct worker *worker)
+static void substep(struct system *system, struct evaluation evaluation, int number,
+                    bool strong_drag, const struct worker *worker)
 {
     const int count = system->settings.substeps;
     const double dt = system->settings.dt, h = dt / count;
     const double begin = dt * number / count, end = dt * (number + 1) / count;
-    const double end_time = moment.time + end;
-    moment.time += begin;
+    const double end_time = evaluation.time + end;
+    evaluation.time += begin;
+    remember_velocities(system, worker);
     if (system->sweeps->loaded) { // more than gravity and drag may act on nodes
-        REAL_NAME(forces_outside)(system, moment, worker);
+        REAL_NAME(forces_outside)(system, evaluation, worker);
         if (strong_drag)
             limit_drag(system, h, worker);
         kick(system, h, worker);
@@ -271,17 +550,17 @@ static void substep(struct system *system, struct moment moment, int number, boo
         fall(system, h, worker);
     }
     REAL_NAME(springs_break)(system, worker);
-    REAL_NAME(motions_lead)(system, end, h, worker);
+    REAL_NAME(kinematic_set_velocities)(system, end, h, worker);
     solve_constraints(system, h, end_time, worker);
     if (strong_drag)
         apply_strong_drag(system, h, worker);
-    REAL_NAME(hand_in_substep)
-    (system, h, worker); // last: so it has its way, and the springs follow
+    REAL_NAME(mouse_spring_substep)
+    (system, h, worker); // last: so the node follows it, and the springs follow the node
     drift(system, h, worker);
     if (number + 1 < count)
-        REAL_NAME(motions_place)(system, end, worker);
+        REAL_NAME(kinematic_place)(system, end, worker);
     else
-        REAL_NAME(motions_advance)(system, dt, worker);
+        REAL_NAME(kinematic_advance)(system, dt, worker);
     if (system->settings.projects) {
         REAL_NAME(project)(system, end_time, worker);
         REAL_NAME(colliders_remember)(system, end_time, worker);
@@ -289,20 +568,46 @@ static void substep(struct system *system, struct moment moment, int number, boo
     }
 }
 
-// The account of work asks for the forces of the step's start.
-static void account(struct system *system, struct moment now, const struct worker *worker)
+// Whether a node may come to a surface that projects in the step: it would have to be four times as
+// fast as now, and as gravity makes it, to come from farther away. The same on every worker.
+static bool may_meet_surface(struct system *system, double time, const struct worker *worker)
 {
-    if (!system->settings.account_work)
+    const struct state *s = system->state;
+    struct contacts *contacts = &system->contacts;
+    const double dt = system->settings.dt;
+    const double gravity = vec3_length(system->topology->environment.gravity);
+    const struct range share = worker_share(worker, contacts->blocks, 1);
+    for (size_t block = share.first; block < share.end; block++) {
+        const struct range nodes = contact_block_nodes(system, block);
+        const double speed =
+            REAL_NAME(contact_greatest_length)(system, s->vx, s->vy, s->vz, nodes) + dt * gravity;
+        uint64_t near[CONTACT_BLOCK / 64];
+        contacts->near[block] =
+            REAL_NAME(contacts_within)(system, RESPONSE_PROJECT, time, nodes, 4 * dt * speed, near);
+    }
+    worker_barrier(worker);
+    const bool any = memchr(contacts->near, 1, contacts->blocks) != NULL;
+    worker_barrier(worker); // all have looked before it is overwritten
+    return any;
+}
+
+// The energy budget takes the forces of the step's start.
+static void sample_work(struct system *system, struct evaluation now, const struct worker *worker)
+{
+    if (!system->settings.keep_energy_budget)
         return;
-    REAL_NAME(forces_look)(system, now, worker);
+    REAL_NAME(forces_evaluate_without_breaking)(system, now, worker);
     REAL_NAME(work_sample)(system, now, worker);
+    if (!REAL_NAME(work_follows_impact)(system, worker) && system->settings.projects &&
+        may_meet_surface(system, now.time, worker))
+        REAL_NAME(work_note_start)(system, worker);
 }
 
 void REAL_NAME(xpbd)(struct system *system, const struct worker *worker)
 {
-    struct moment now = REAL_NAME(moment_now)(system);
+    struct evaluation now = REAL_NAME(evaluation_now)(system);
     REAL_NAME(springs_yield)(system, worker);
-    account(system, now, worker);
+    sample_work(system, now, worker);
     const int count = system->settings.substeps;
     const bool strong_drag = any_strong_drag(system, system->settings.dt / count, worker);
     for (int number = 0; number < count; number++)

@@ -273,7 +273,7 @@ taut_status file_extend(struct file *file, const char *path, taut_error *error)
         (void)close(file->descriptor);
         return open_failed(file, reason, error);
     }
-    file->flushed = file->kept = (uint64_t)length;
+    file->flushed = file->record_end = (uint64_t)length;
     return TAUT_OK;
 }
 
@@ -292,7 +292,7 @@ static void write_through(struct file *file, const unsigned char *bytes, size_t 
     }
 }
 
-static void flush(struct file *file)
+static void write_buffer(struct file *file)
 {
     size_t count = file->used;
     file->used = 0;
@@ -369,7 +369,7 @@ static void give_name(struct file *file)
 taut_status file_commit(struct file *file, taut_error *error)
 {
     assert(file->open && file->sort != FILE_GROWING);
-    flush(file);
+    write_buffer(file);
     synchronise(file);
     give_name(file);
     close_descriptor(file);
@@ -400,24 +400,24 @@ void file_abandon(struct file *file)
 static void cut_back(struct file *file)
 {
     file->used = 0;
-    file->flushed = file->kept;
+    file->flushed = file->record_end;
     file->failure = 0;
-    while (ftruncate(file->descriptor, (off_t)file->kept) != 0 && errno == EINTR)
+    while (ftruncate(file->descriptor, (off_t)file->record_end) != 0 && errno == EINTR)
         continue;
-    (void)lseek(file->descriptor, (off_t)file->kept, SEEK_SET);
+    (void)lseek(file->descriptor, (off_t)file->record_end, SEEK_SET);
 }
 
-taut_status file_keep(struct file *file, taut_error *error)
+taut_status file_end_record(struct file *file, taut_error *error)
 {
     assert(file->open && file->sort == FILE_GROWING);
-    flush(file);
+    write_buffer(file);
     struct stat present;
     if (!file->failure && fstat(file->descriptor, &present) != 0)
         file->failure = errno;
     else if (!file->failure && present.st_nlink == 0)
         file->failure = ENOENT;
     if (!file->failure) {
-        file->kept = file->flushed;
+        file->record_end = file->flushed;
         return TAUT_OK;
     }
     taut_status status = fail_write(file, file->failure, error);
@@ -430,8 +430,8 @@ taut_status file_close(struct file *file, taut_error *error)
     if (!file->open)
         return TAUT_OK;
     taut_status status = TAUT_OK;
-    if (file_length(file) > file->kept || file->failure)
-        status = file_keep(file, error);
+    if (file_length(file) > file->record_end || file->failure)
+        status = file_end_record(file, error);
     synchronise(file);
     close_descriptor(file);
     if (status == TAUT_OK && file->failure)
@@ -450,7 +450,7 @@ void file_write(struct file *file, const void *bytes, size_t count)
     if (file->failure)
         return;
     if (count > BUFFER_SIZE - file->used)
-        flush(file);
+        write_buffer(file);
     if (count > BUFFER_SIZE) {
         write_through(file, bytes, count);
         return;
@@ -462,7 +462,7 @@ void file_write(struct file *file, const void *bytes, size_t count)
 void file_patch(struct file *file, uint64_t offset, const void *bytes, size_t count)
 {
     assert(offset + count <= file_length(file));
-    flush(file);
+    write_buffer(file);
     const unsigned char *rest = bytes;
     while (count > 0 && !file->failure) {
         ssize_t written = pwrite(file->descriptor, rest, count, (off_t)offset);

@@ -7,8 +7,9 @@
 // folder, with 64 random bits, created exclusively and never through a link; that one is left by
 // SIGKILL alone. A whole file has such a name too for the moment in which it replaces another one.
 //
-// A growing file (file_grow, file_keep, file_close) is written in place and grows by whole records:
-// what could not be written entirely is cut off again, so that it ends with its last whole record.
+// A growing file (file_grow, file_end_record, file_close) is written in place and grows by whole
+// records: what could not be written entirely is cut off again, so that it ends with its last whole
+// record.
 //
 // All of them are closed in the programs that this one starts, unless it hands them a descriptor.
 //
@@ -41,12 +42,12 @@ struct file {
     enum file_sort sort;
     char *temporary; // the name of a whole file until it is renamed; NULL: it has none
     unsigned char *buffer;
-    size_t used;      // bytes waiting in the buffer
-    uint64_t flushed; // bytes before those of the buffer
-    uint64_t kept;    // length of a growing file's whole records
+    size_t used;         // bytes waiting in the buffer
+    uint64_t flushed;    // bytes before those of the buffer
+    uint64_t record_end; // length of a growing file's whole records
 };
 
-// Begins a whole file at a place that the user has named; what is there is replaced. A symbolic
+// Begins a whole file at a path that the user has named; what is there is replaced. A symbolic
 // link there leads to the file that is replaced, as with cp and shells, unless somebody else made
 // it, in a folder that is not theirs: such a link is refused. A path that is no regular file
 // (/dev/stdout, a pipe) is written directly. A file that is replaced must be writable, and the new
@@ -59,7 +60,7 @@ bool file_is_trusted_link(const char *path, const struct stat *link);
 // Begins a whole file where nothing is, not even a link: else the commit fails.
 taut_status file_create_new(struct file *file, const char *path, taut_error *error);
 
-// Begins a whole file that takes the place of one of ours; a link there is replaced, not followed.
+// Begins a whole file that replaces one of ours; a link there is replaced, not followed.
 taut_status file_replace(struct file *file, const char *path, taut_error *error);
 
 // Ends a whole file: on the disk, then under its name. After a failure nothing is left of it, and
@@ -69,19 +70,19 @@ taut_status file_commit(struct file *file, taut_error *error);
 // For tests: whole files have names from the beginning, as where file systems need it.
 void file_name_temporaries(bool always);
 
-// Gives a file of either sort up and removes what was written of it.
+// Abandons a file of either sort and removes what was written of it.
 void file_abandon(struct file *file);
 
 // Begins a growing file, which must not exist yet.
 taut_status file_grow(struct file *file, const char *path, taut_error *error);
 
-// Goes on with a growing file that is there, behind what it holds.
+// Continues a growing file that is there, behind its contents.
 taut_status file_extend(struct file *file, const char *path, taut_error *error);
 
 // Ends a record: everything written since the last one is handed to the system, or, on failure, cut
 // off. Fails too where the file has been deleted meanwhile, since its rows would vanish with it.
 // The file stays usable.
-taut_status file_keep(struct file *file, taut_error *error);
+taut_status file_end_record(struct file *file, taut_error *error);
 
 // Ends a growing file: keeps what was written, forces it to the disk and closes it.
 taut_status file_close(struct file *file, taut_error *error);

@@ -1,3 +1,5 @@
+// Reads the frames of a finished run by the readers of .pvd, .vtp and .pc2 files, and checks that
+// they fit the system.
 #include "output/finished_run.h"
 
 #include <dirent.h>
@@ -9,8 +11,8 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "output/pc2_reader.h"
-#include "output/pvd_reader.h"
+#include "output/pc2.h"
+#include "output/pvd.h"
 #include "output/vtp_reader.h"
 
 bool finished_run_is_folder(const char *path)
@@ -158,7 +160,7 @@ static bool has_springs(const struct vtp_frame *frame, size_t body)
     return !frame->body_springs || frame->body_springs[body];
 }
 
-// How many springs the frame should have, by what it says of each body.
+// How many springs the frame should have, by its counts of each body.
 static uint64_t expected_lines(const struct finished_system *system, const struct vtp_frame *frame)
 {
     uint64_t lines = 0;

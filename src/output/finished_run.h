@@ -46,7 +46,8 @@ size_t finished_run_nearest(const struct finished_run *run, double time);
 
 // A frame: 3 positions a node, and where `strains` is not NULL and the frames have them, of each
 // spring its strain and whether it has broken; *has_strains tells. Where the frames have the
-// springs of some bodies only, the strains of the others are not a number: their places tell.
+// springs of some bodies only, the strains of the others are not a number: they follow from
+// positions.
 taut_status finished_run_read(struct finished_run *run, size_t frame, float *positions,
                               float *strains, uint8_t *broken, bool *has_strains,
                               taut_error *error);

@@ -1,3 +1,5 @@
+// Creates the folder of a run or a study, and removes what an earlier one left there, as its
+// manifest lists it. Writing the manifest is left to manifest.c.
 #include "output/folder.h"
 
 #include <dirent.h>

@@ -132,10 +132,12 @@ taut_status manifest_begin(const char *folder, const char *kind, const char *nam
     *manifest = (struct manifest){.folder = text_format("%s", folder),
                                   .kind = text_format("%s", kind),
                                   .name = text_format("%s", name)};
+
     char *path = manifest->folder ? path_of(manifest) : NULL;
     taut_status status = TAUT_OK;
     if (!path || !manifest->kind || !manifest->name)
         status = fail_memory(error, "the manifest");
+
     // Whole from the beginning: a process that is killed here must not leave an empty one.
     struct file head = {0};
     if (status == TAUT_OK)
@@ -147,11 +149,13 @@ taut_status manifest_begin(const char *folder, const char *kind, const char *nam
         if (status != TAUT_OK && access(path, F_OK) == 0)
             status = manifest_fail_busy(folder, error);
     }
+
     if (status == TAUT_OK) {
         status = file_extend(&manifest->log, path, error);
         if (status != TAUT_OK)
             (void)unlink(path);
     }
+
     // Held as long as the process lives: see manifest_read. Where it cannot be had, none is.
     if (status == TAUT_OK)
         (void)flock(manifest->log.descriptor, LOCK_EX | LOCK_NB);
@@ -172,7 +176,7 @@ taut_status manifest_announce(struct manifest *manifest, const char *path, taut_
     if (!add_entry(manifest, entry))
         return fail_memory(error, "the manifest");
     put_entry(&manifest->log, &manifest->entries[manifest->count - 1], first);
-    taut_status status = file_keep(&manifest->log, error);
+    taut_status status = file_end_record(&manifest->log, error);
     if (status != TAUT_OK)
         free(manifest->entries[--manifest->count].name);
     return status;
@@ -202,7 +206,7 @@ taut_status manifest_add(struct manifest *manifest, const char *path, taut_error
     if (status != TAUT_OK)
         return status;
     put_entry(&manifest->log, entry, false);
-    return file_keep(&manifest->log, error);
+    return file_end_record(&manifest->log, error);
 }
 
 static bool is_there(const struct manifest *manifest, const char *name)
@@ -215,7 +219,7 @@ static bool is_there(const struct manifest *manifest, const char *name)
 }
 
 // Files that are not there are left out; of the others the measures are found that are missing.
-static taut_status settle_entries(struct manifest *manifest, taut_error *error)
+static taut_status list_finished_files(struct manifest *manifest, taut_error *error)
 {
     taut_status status = TAUT_OK;
     size_t kept = 0;
@@ -257,7 +261,7 @@ taut_status manifest_end(struct manifest *manifest, bool complete, taut_error *e
     struct stat there;
     // Where somebody has removed the folder there is nothing to list.
     if (manifest->log.open && stat(manifest->folder, &there) == 0) {
-        status = settle_entries(manifest, error);
+        status = list_finished_files(manifest, error);
         taut_status written =
             write_whole(manifest, complete && status == TAUT_OK, status == TAUT_OK ? error : NULL);
         status = status == TAUT_OK ? written : status;
@@ -276,7 +280,7 @@ void manifest_abandon(struct manifest *manifest)
 
 // ---- Reading
 
-// A string after its first quote, with what stands behind a backslash as it is.
+// A string after its first quote, with what follows a backslash as it is.
 static char *read_string(struct scan *scan)
 {
     char text[4 * NAME_BYTES_MAX];
@@ -296,7 +300,8 @@ static char *read_string(struct scan *scan)
     return scan->failed ? NULL : text_format("%s", text);
 }
 
-// A file in the folder and not the manifest itself: whoever made this one must not lead us astray.
+// A file in the folder and not the manifest itself: whoever made this one must not make us touch
+// other files.
 static bool is_plain_name(const char *name)
 {
     return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
@@ -322,7 +327,7 @@ static bool read_entry(struct scan *scan, struct manifest *manifest)
     entry.name = read_string(scan);
     scan->failed |= !entry.name || !is_plain_name(entry.name);
     scan_expect(scan, ", \"");
-    entry.writing = !scan->failed && scan_sees(scan, 'w');
+    entry.writing = !scan->failed && scan_next_is(scan, 'w');
     if (entry.writing) {
         scan_expect(scan, "writing\": true}");
     } else {
@@ -352,7 +357,7 @@ static int by_line(const void *left, const void *right)
 }
 
 // Of the lines about one file the last.
-static void keep_last_lines(struct manifest *manifest)
+static void drop_outdated_lines(struct manifest *manifest)
 {
     if (manifest->count == 0)
         return;
@@ -381,6 +386,7 @@ static taut_status read_all(FILE *file, const char *path, struct manifest *manif
                     "'%s' was written by a newer version of taut: move the folder, or choose "
                     "another one with --output",
                     path);
+
     scan_expect(&scan, "\n\"kind\": \"");
     manifest->kind = read_string(&scan);
     scan_expect(&scan, ",\n\"name\": \"");
@@ -391,18 +397,21 @@ static taut_status read_all(FILE *file, const char *path, struct manifest *manif
                     "'%s' is in the way and was not written by taut: move it, or choose another "
                     "folder with --output",
                     path);
+
+    // An entry a line; a log that a killed process left ends anywhere.
     scan_expect(&scan, "\n");
-    while (!scan.failed && scan_sees(&scan, '{')) {
+    while (!scan.failed && scan_next_is(&scan, '{')) {
         scan_expect(&scan, "{");
         if (!read_entry(&scan, manifest))
             return fail_memory(error, "the manifest");
-        if (scan_sees(&scan, ','))
+        if (scan_next_is(&scan, ','))
             scan_expect(&scan, ",");
         scan_expect(&scan, "\n");
     }
+
     scan_expect(&scan, "],\n\"complete\": ");
-    manifest->complete = !scan.failed && scan_sees(&scan, 't');
-    keep_last_lines(manifest);
+    manifest->complete = !scan.failed && scan_next_is(&scan, 't');
+    drop_outdated_lines(manifest);
     return TAUT_OK;
 }
 
@@ -417,6 +426,8 @@ taut_status manifest_read(const char *folder, struct manifest *manifest, bool *p
         manifest_free(manifest);
         return fail_memory(error, "the manifest");
     }
+
+    // Ordinary files alone, and no links.
     struct stat status;
     int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int reason = descriptor < 0 ? errno : 0;
@@ -425,6 +436,7 @@ taut_status manifest_read(const char *folder, struct manifest *manifest, bool *p
     FILE *file = reason == 0 ? fdopen(descriptor, "rb") : NULL;
     if (!file && descriptor >= 0)
         (void)close(descriptor);
+
     taut_status result = TAUT_OK;
     if (file) {
         *present = true;
@@ -439,6 +451,7 @@ taut_status manifest_read(const char *folder, struct manifest *manifest, bool *p
     } else if (reason != ENOENT) {
         result = fail_read(path, reason, error);
     }
+
     if (result != TAUT_OK || !*present)
         manifest_free(manifest);
     free(path);

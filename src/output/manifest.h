@@ -56,15 +56,15 @@ struct manifest {
 taut_status manifest_read(const char *folder, struct manifest *manifest, bool *present, bool *busy,
                           taut_error *error);
 
-// Says that another process writes to the folder.
+// Reports that another process writes to the folder.
 taut_status manifest_fail_busy(const char *folder, taut_error *error);
 
 // Begins one, in a folder that has none. manifest_end or manifest_abandon, also after a failure.
 taut_status manifest_begin(const char *folder, const char *kind, const char *name,
                            struct manifest *manifest, taut_error *error);
 
-// Says that a file is going to be written, and, later, that it is whole. `path` is that of a file
-// in the folder.
+// Records that a file is going to be written, and, later, that it is whole. `path` is that of a
+// file in the folder.
 taut_status manifest_announce(struct manifest *manifest, const char *path, taut_error *error);
 taut_status manifest_add(struct manifest *manifest, const char *path, taut_error *error);
 

@@ -1,3 +1,4 @@
+// Writes .obj files.
 #include "output/obj.h"
 
 #include <inttypes.h>

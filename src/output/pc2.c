@@ -1,6 +1,12 @@
+// .pc2 files.
 #include "output/pc2.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/os.h"
+#include "base/text.h"
 
 enum { SAMPLE_COUNT_OFFSET = 28 };
 
@@ -21,7 +27,7 @@ taut_status pc2_open(struct pc2 *cache, const char *path, uint64_t node_count, d
     file_put_f32(&cache->file, start);
     file_put_f32(&cache->file, sample_seconds > 0 ? sample_seconds : 1);
     file_put_u32(&cache->file, 0);
-    status = file_keep(&cache->file, error);
+    status = file_end_record(&cache->file, error);
     if (status != TAUT_OK)
         file_abandon(&cache->file);
     return status;
@@ -39,7 +45,7 @@ taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *erro
     unsigned char bytes[4] = {(unsigned char)count, (unsigned char)(count >> 8),
                               (unsigned char)(count >> 16), (unsigned char)(count >> 24)};
     file_patch(&cache->file, SAMPLE_COUNT_OFFSET, bytes, sizeof bytes);
-    taut_status status = file_keep(&cache->file, error);
+    taut_status status = file_end_record(&cache->file, error);
     if (status == TAUT_OK)
         cache->sample_count = count;
     return status;
@@ -48,4 +54,69 @@ taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *erro
 taut_status pc2_close(struct pc2 *cache, taut_error *error)
 {
     return file_close(&cache->file, error);
+}
+
+// ---- Reading.
+
+enum { HEAD_BYTES = 32 };
+
+// Bytes of one sample.
+static uint64_t sample_bytes(const struct pc2_reader *reader)
+{
+    return 12 * reader->node_count;
+}
+
+static taut_status read_head(struct pc2_reader *reader, taut_error *error)
+{
+    struct scan *scan = &reader->scan;
+    scan_expect(scan, "POINTCACHE2");
+    char zero[2];
+    scan_until(scan, '\0', zero, sizeof zero);
+    uint64_t version = scan_u32(scan);
+    reader->node_count = scan_u32(scan);
+    reader->start = (double)scan_f32(scan);
+    reader->rate = (double)scan_f32(scan);
+    reader->sample_count = scan_u32(scan);
+    if (scan->failed || zero[0] || version != 1 || reader->node_count > INT32_MAX ||
+        reader->sample_count > INT32_MAX || !(reader->rate > 0))
+        return fail(error, TAUT_ERROR_IO, "'%s' is not a point cache", reader->path);
+    // It may be longer: a run that was killed while it wrote its last sample.
+    if (scan_length(scan) < HEAD_BYTES + reader->sample_count * sample_bytes(reader) ||
+        scan->failed)
+        return fail(error, TAUT_ERROR_IO, "'%s' is shorter than its head says", reader->path);
+    return TAUT_OK;
+}
+
+taut_status pc2_reader_open(const char *path, struct pc2_reader *reader, taut_error *error)
+{
+    const char *reason;
+    *reader = (struct pc2_reader){.scan = {.file = open_to_read(path, &reason)}};
+    if (!reader->scan.file)
+        return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, reason);
+    reader->path = text_format("%s", path);
+    taut_status status =
+        reader->path ? read_head(reader, error) : fail_memory(error, "the name of a point cache");
+    if (status != TAUT_OK)
+        pc2_reader_close(reader);
+    return status;
+}
+
+taut_status pc2_reader_sample(struct pc2_reader *reader, uint64_t number, float *positions,
+                              taut_error *error)
+{
+    scan_seek(&reader->scan, HEAD_BYTES + number * sample_bytes(reader));
+    scan_reals(&reader->scan, true, positions, 3 * reader->node_count);
+    if (reader->scan.failed)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' cannot be read to its end, or has positions that are not numbers",
+                    reader->path);
+    return TAUT_OK;
+}
+
+void pc2_reader_close(struct pc2_reader *reader)
+{
+    if (reader->scan.file)
+        (void)fclose(reader->scan.file);
+    free(reader->path);
+    *reader = (struct pc2_reader){0};
 }

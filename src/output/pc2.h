@@ -1,4 +1,5 @@
-// The motion of a body as a point cache (.pc2), for Blender's Mesh Cache modifier (and 3ds Max).
+// The motion of a body as a point cache (.pc2), for Blender's Mesh Cache modifier (and 3ds Max):
+// written, and read back.
 //
 // Layout, little endian: "POINTCACHE2" and a 0, int32 version 1, int32 points, float start, float
 // sample rate, int32 samples; then x, y, z as float32 for each point of each sample. Start and rate
@@ -9,6 +10,7 @@
 
 #include "base/status.h"
 #include "output/file.h"
+#include "output/scan.h"
 
 struct pc2 {
     struct file file;
@@ -25,5 +27,24 @@ taut_status pc2_open(struct pc2 *cache, const char *path, uint64_t node_count, d
 taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *error);
 
 taut_status pc2_close(struct pc2 *cache, taut_error *error);
+
+// ---- Reading.
+
+struct pc2_reader {
+    struct scan scan;
+    char *path;
+    uint64_t node_count;
+    uint64_t sample_count;
+    double start, rate; // s: of the first sample, and between two
+};
+
+// pc2_reader_close after success.
+taut_status pc2_reader_open(const char *path, struct pc2_reader *reader, taut_error *error);
+
+// 3 a node of sample `number`.
+taut_status pc2_reader_sample(struct pc2_reader *reader, uint64_t number, float *positions,
+                              taut_error *error);
+
+void pc2_reader_close(struct pc2_reader *reader);
 
 #endif

@@ -1,3 +1,5 @@
+// Opens, writes and closes the files of a run together, and lists them in the manifest. Formats are
+// left to the files of their names.
 #include "output/recording.h"
 
 #include <inttypes.h>
@@ -7,12 +9,11 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "output/energy_csv.h"
+#include "output/csv.h"
 #include "output/folder.h"
 #include "output/manifest.h"
 #include "output/obj.h"
 #include "output/pc2.h"
-#include "output/probes_csv.h"
 #include "output/pvd.h"
 #include "output/vtp.h"
 
@@ -247,20 +248,24 @@ taut_status recording_open(const struct recording_options *options, const struct
                     "the scene's name '%s' cannot be part of file names", options->name);
     if (options->folder[0] == '\0')
         return fail(error, TAUT_ERROR_ARGUMENT, "the name of the output folder is empty");
+
     struct recording *opened = calloc(1, sizeof *opened);
     if (!opened)
         return fail_memory(error, "the recording");
     opened->folder = text_format("%s", options->folder);
     opened->name = text_format("%s", options->name);
+
     taut_status status = TAUT_OK;
     if (!opened->folder || !opened->name)
         status = fail_memory(error, "the recording");
     else
         status = open_all(opened, options, first, error);
+
     if (status == TAUT_OK) {
         *recording = opened;
         return TAUT_OK;
     }
+
     // A run that never began leaves nothing that would pass for one.
     for (size_t i = 0; i < opened->file_count; i++)
         (void)unlink(opened->files[i]);
@@ -275,6 +280,7 @@ static taut_status add_vtp(struct recording *recording, const struct snapshot *n
     if (!array_reserve((void **)&recording->times, &recording->time_capacity,
                        recording->frame_count + 1, sizeof *recording->times))
         return fail_memory(error, "the list of frames");
+
     char *stem = text_format("%s_%06zu", recording->name, recording->frame_count);
     if (!stem)
         return fail_memory(error, "the name of a frame");
@@ -283,9 +289,11 @@ static taut_status add_vtp(struct recording *recording, const struct snapshot *n
     free(stem);
     if (status != TAUT_OK)
         return status;
+
     status = vtp_writer_frame(recording->vtp, path, now, error);
     if (status != TAUT_OK)
         return drop_path(recording, status);
+
     status = manifest_add(&recording->manifest, path, error);
     recording->times[recording->frame_count] = now->time;
     if (status == TAUT_OK)
@@ -295,6 +303,7 @@ static taut_status add_vtp(struct recording *recording, const struct snapshot *n
         recording->frame_count++;
         return TAUT_OK;
     }
+
     // A frame that no collection lists would be taken for one of the next run's.
     (void)unlink(path);
     return drop_path(recording, status);
@@ -311,7 +320,7 @@ taut_status recording_frame(struct recording *recording, const struct snapshot *
     if (status == TAUT_OK)
         status = energy_csv_add(&recording->energy, now, error);
     if (status == TAUT_OK)
-        status = probes_csv_keep(&recording->probes, error);
+        status = probes_csv_flush(&recording->probes, error);
     return status;
 }
 
@@ -326,14 +335,14 @@ taut_status recording_probe(struct recording *recording, const struct snapshot *
     return probes_csv_add(&recording->probes, now, error);
 }
 
-// Keeps the sentence of the first failure.
-static taut_status first_of(taut_status status, taut_status next, const taut_error *said,
+// The first failure, with its message.
+static taut_status first_of(taut_status status, taut_status next, const taut_error *later,
                             taut_error *error)
 {
     if (status != TAUT_OK || next == TAUT_OK)
         return status;
     if (error)
-        *error = *said;
+        *error = *later;
     return next;
 }
 
@@ -359,14 +368,14 @@ static taut_status close_manifest(struct recording *recording, taut_error *error
 taut_status recording_close(struct recording *recording, char ***files, size_t *file_count,
                             taut_error *error)
 {
-    taut_error said = {0};
+    taut_error later = {0};
     taut_status status = TAUT_OK;
     for (size_t b = 0; b < recording->cache_count; b++)
-        status = first_of(status, pc2_close(&recording->caches[b], &said), &said, error);
-    status = first_of(status, energy_csv_close(&recording->energy, &said), &said, error);
-    status = first_of(status, probes_csv_close(&recording->probes, &said), &said, error);
+        status = first_of(status, pc2_close(&recording->caches[b], &later), &later, error);
+    status = first_of(status, energy_csv_close(&recording->energy, &later), &later, error);
+    status = first_of(status, probes_csv_close(&recording->probes, &later), &later, error);
     if (recording->manifest.folder)
-        status = first_of(status, close_manifest(recording, &said), &said, error);
+        status = first_of(status, close_manifest(recording, &later), &later, error);
     if (files) {
         *files = recording->files;
         *file_count = recording->file_count;

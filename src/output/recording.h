@@ -1,19 +1,14 @@
-// A run's folder: every file that a run leaves, opened together, fed moment by moment, closed
+// A run's folder: every file that a run leaves, opened together, written frame by frame, closed
 // whole.
 #ifndef TAUT_OUTPUT_RECORDING_H
 #define TAUT_OUTPUT_RECORDING_H
 
 #include "base/status.h"
+#include "output/csv.h"
 #include "output/snapshot.h"
 #include "output/vtp.h"
 
 struct recording;
-
-struct recording_probe {
-    size_t body;
-    uint64_t node;
-    uint64_t every_steps;
-};
 
 struct recording_options {
     const char *folder;        // created with its parents
@@ -50,7 +45,7 @@ bool recording_wants_probe(const struct recording *recording, uint64_t step);
 taut_status recording_probe(struct recording *recording, const struct snapshot *now,
                             taut_error *error);
 
-// Says that the run came to its end, which the manifest will tell.
+// Marks the run as complete in the manifest.
 void recording_complete(struct recording *recording);
 
 // Flushes and closes everything and writes the manifest anew; after a failure too. The recording is
@@ -58,9 +53,5 @@ void recording_complete(struct recording *recording);
 // the run.
 taut_status recording_close(struct recording *recording, char ***files, size_t *file_count,
                             taut_error *error);
-
-// --state: body,node,x,y,z,vx,vy,vz with %.9g (single) or %.17g (double), written whole or not at
-// all.
-taut_status state_csv_write(const char *path, const struct snapshot *now, taut_error *error);
 
 #endif

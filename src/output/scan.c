@@ -1,3 +1,5 @@
+// The reading of strict text and little-endian numbers that the readers of .vtp, .pvd, .pc2 and
+// manifest files share.
 #include "output/scan.h"
 
 #include <math.h>
@@ -11,7 +13,7 @@ void scan_expect(struct scan *scan, const char *text)
         scan->failed = getc(scan->file) != (unsigned char)*text;
 }
 
-bool scan_sees(struct scan *scan, char letter)
+bool scan_next_is(struct scan *scan, char letter)
 {
     int next = getc(scan->file);
     if (next != EOF)
@@ -54,7 +56,7 @@ uint64_t scan_count(struct scan *scan, char stop)
     return value;
 }
 
-static void take(struct scan *scan, unsigned char *bytes, size_t count)
+static void read_bytes(struct scan *scan, unsigned char *bytes, size_t count)
 {
     if (!scan->failed && fread(bytes, 1, count, scan->file) == count)
         return;
@@ -73,14 +75,14 @@ static uint64_t join(const unsigned char *bytes, int count)
 uint64_t scan_u32(struct scan *scan)
 {
     unsigned char bytes[4];
-    take(scan, bytes, sizeof bytes);
+    read_bytes(scan, bytes, sizeof bytes);
     return join(bytes, 4);
 }
 
 uint64_t scan_u64(struct scan *scan)
 {
     unsigned char bytes[8];
-    take(scan, bytes, sizeof bytes);
+    read_bytes(scan, bytes, sizeof bytes);
     return join(bytes, 8);
 }
 
@@ -112,7 +114,7 @@ void scan_reals(struct scan *scan, bool single, float *values, uint64_t count)
     size_t size = single ? 4 : 8;
     for (uint64_t first = 0; first < count && !scan->failed; first += BATCH) {
         size_t batch = count - first < BATCH ? (size_t)(count - first) : BATCH;
-        take(scan, bytes, batch * size);
+        read_bytes(scan, bytes, batch * size);
         for (size_t i = 0; i < batch && !scan->failed; i++) {
             values[first + i] = real_of(bytes + i * size, single);
             scan->failed = !isfinite(values[first + i]);
@@ -120,30 +122,30 @@ void scan_reals(struct scan *scan, bool single, float *values, uint64_t count)
     }
 }
 
-void scan_take_reals(const unsigned char *bytes, bool single, float *values, size_t count)
+void scan_decode_reals(const unsigned char *bytes, bool single, float *values, size_t count)
 {
     size_t size = single ? 4 : 8;
     for (size_t i = 0; i < count; i++)
         values[i] = real_of(bytes + i * size, single);
 }
 
-uint64_t scan_place(struct scan *scan)
+uint64_t scan_position(struct scan *scan)
 {
-    off_t place = ftello(scan->file);
-    scan->failed |= place < 0;
-    return place < 0 ? 0 : (uint64_t)place;
+    off_t position = ftello(scan->file);
+    scan->failed |= position < 0;
+    return position < 0 ? 0 : (uint64_t)position;
 }
 
 uint64_t scan_length(struct scan *scan)
 {
-    uint64_t here = scan_place(scan);
+    uint64_t here = scan_position(scan);
     scan->failed |= fseeko(scan->file, 0, SEEK_END) != 0;
-    uint64_t length = scan_place(scan);
-    scan_go(scan, here);
+    uint64_t length = scan_position(scan);
+    scan_seek(scan, here);
     return length;
 }
 
-void scan_go(struct scan *scan, uint64_t place)
+void scan_seek(struct scan *scan, uint64_t position)
 {
-    scan->failed |= place > INT64_MAX || fseeko(scan->file, (off_t)place, SEEK_SET) != 0;
+    scan->failed |= position > INT64_MAX || fseeko(scan->file, (off_t)position, SEEK_SET) != 0;
 }

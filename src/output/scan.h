@@ -1,5 +1,5 @@
 // Reading back, strictly, what taut wrote: a text is followed letter by letter, and whatever else
-// is there is a fault, which is kept until the reader asks for it.
+// is there is a fault, which is stored until the reader asks for it.
 #ifndef TAUT_OUTPUT_SCAN_H
 #define TAUT_OUTPUT_SCAN_H
 
@@ -17,7 +17,7 @@ struct scan {
 void scan_expect(struct scan *scan, const char *text);
 
 // Whether the next letter is this one, which stays.
-bool scan_sees(struct scan *scan, char letter);
+bool scan_next_is(struct scan *scan, char letter);
 
 // What comes before `stop`, which is passed; at most size - 1 letters.
 void scan_until(struct scan *scan, char stop, char *text, size_t size);
@@ -35,11 +35,11 @@ float scan_f32(struct scan *scan);
 void scan_reals(struct scan *scan, bool single, float *values, uint64_t count);
 
 // The same of bytes that are in memory; what is no finite number is the caller's to find.
-void scan_take_reals(const unsigned char *bytes, bool single, float *values, size_t count);
+void scan_decode_reals(const unsigned char *bytes, bool single, float *values, size_t count);
 
-// The place in the file, and its length.
-uint64_t scan_place(struct scan *scan);
+// The position in the file, and its length.
+uint64_t scan_position(struct scan *scan);
 uint64_t scan_length(struct scan *scan);
-void scan_go(struct scan *scan, uint64_t place);
+void scan_seek(struct scan *scan, uint64_t position);
 
 #endif

@@ -11,7 +11,7 @@ struct snapshot_body {
     uint64_t node_count;
     const double *positions;  // 3 a node, m
     const double *velocities; // 3 a node, m/s
-    const double *forces;     // 3 a node, N: all forces of physics.md at this moment
+    const double *forces;     // 3 a node, N: all forces of docs/numerics.md at this time
     uint64_t spring_count;
     const uint32_t (*springs)[2]; // body's node numbers, builder order
     const double *strains; // a spring: (L - L0) / L0 of the present rest length; 0 where L0 is 0

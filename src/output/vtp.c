@@ -1,3 +1,4 @@
+// Writes .vtp files: the arrays of all bodies in blocks that threads compress side by side.
 #include "output/vtp.h"
 
 #include <assert.h>
@@ -9,7 +10,7 @@
 #include <zlib.h>
 
 #include "base/memory.h"
-#include "base/search.h"
+#include "base/sort.h"
 #include "output/file.h"
 
 // ---- What is written
@@ -172,8 +173,8 @@ static bool walk_on(const struct content *content, enum list list, uint64_t *fir
 {
     if (*first >= end)
         return false;
-    walk->body =
-        part_of(list_starts(content, list), sizeof(struct start), content->now->body_count, *first);
+    walk->body = find_interval(list_starts(content, list), sizeof(struct start),
+                               content->now->body_count, *first);
     uint64_t start = list_start(content, list, walk->body);
     uint64_t next = list_start(content, list, walk->body + 1);
     walk->first = *first - start;
@@ -446,7 +447,7 @@ struct array {
     void (*fill)(const struct content *content, uint64_t first, uint64_t end, unsigned char *out);
 };
 
-// In the order of the file; arrays of one section stand together.
+// In the order of the file; arrays of one section are adjacent.
 static const struct array arrays[] = {
     {"PointData", "velocity", TYPE_REAL, 3, 3, false, ALWAYS, count_points, fill_velocities},
     {"PointData", "strain", TYPE_REAL, 1, 1, false, ALWAYS, count_points, fill_node_strains},
@@ -514,15 +515,15 @@ static size_t unit_bytes(const struct array *array, const struct content *conten
 // ---- Compression
 
 // An array's compressed blocks with the header that VTK wants before them, kept for later frames.
-struct kept {
+struct cached_array {
     unsigned char *bytes;
     size_t length;
     uint64_t units; // of the array that it is of
 };
 
 enum {
-    WAVE = 64,              // blocks that are compressed at once
-    KEPT_BYTES = 256 << 20, // of all arrays together
+    BATCH = 64,              // blocks that are compressed at once
+    CACHE_BYTES = 256 << 20, // of all arrays together
     SAMPLE = 16 * 1024,
 };
 
@@ -535,15 +536,15 @@ struct block {
 
 struct vtp_writer {
     struct vtp_options options;
-    struct kept kept[ARRAY_COUNT];
-    size_t kept_bytes;
-    unsigned char *room; // for a wave
-    size_t bound;        // of a compressed block
+    struct cached_array cache[ARRAY_COUNT];
+    size_t cached_bytes;
+    unsigned char *scratch; // for a batch
+    size_t bound;           // of a compressed block
 };
 
-struct wave {
+struct batch {
     const struct content *content;
-    struct block blocks[WAVE];
+    struct block blocks[BATCH];
     size_t count;
     atomic_bool failed;
 };
@@ -567,7 +568,7 @@ static size_t deflate_bytes(const unsigned char *bytes, size_t count, int strate
 }
 
 // Of numbers that vary, zlib finds hardly anything twice, and looks for it in vain for most of its
-// time: then only their bytes are coded by how frequent they are. A sample tells.
+// time: then only their bytes are coded by how frequent they are. A sample decides.
 static int choose_strategy(const struct array *array, const unsigned char *bytes, size_t count,
                            unsigned char *out, size_t room)
 {
@@ -579,37 +580,37 @@ static int choose_strategy(const struct array *array, const unsigned char *bytes
     return searched + searched / 16 < plain ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY;
 }
 
-static void compress_wave(void *context, const struct worker *worker)
+static void compress_batch(void *context, const struct worker *worker)
 {
-    struct wave *wave = context;
+    struct batch *batch = context;
     size_t bound = compressBound(VTP_BLOCK_BYTES);
     unsigned char *values = malloc(VTP_BLOCK_BYTES);
     if (!values)
-        atomic_store(&wave->failed, true);
+        atomic_store(&batch->failed, true);
     struct range range;
-    while (worker_take(worker, wave->count, 1, &range)) {
-        struct block *block = &wave->blocks[range.first];
+    while (worker_claim(worker, batch->count, 1, &range)) {
+        struct block *block = &batch->blocks[range.first];
         if (!values)
             continue;
         size_t count =
-            (size_t)(block->end - block->first) * unit_bytes(block->array, wave->content);
-        block->array->fill(wave->content, block->first, block->end, values);
+            (size_t)(block->end - block->first) * unit_bytes(block->array, batch->content);
+        block->array->fill(batch->content, block->first, block->end, values);
         int strategy = choose_strategy(block->array, values, count, block->out, bound);
         block->length = deflate_bytes(values, count, strategy, block->out, bound);
         if (block->length == 0)
-            atomic_store(&wave->failed, true);
+            atomic_store(&batch->failed, true);
     }
     free(values);
 }
 
-static taut_status compress_blocks(const struct vtp_writer *writer, struct wave *wave,
+static taut_status compress_blocks(const struct vtp_writer *writer, struct batch *batch,
                                    taut_error *error)
 {
     if (writer->options.work)
-        writer->options.work(writer->options.owner, compress_wave, wave);
+        writer->options.work(writer->options.owner, compress_batch, batch);
     else
-        team_work(NULL, compress_wave, wave);
-    return atomic_load(&wave->failed) ? fail_memory(error, "a frame's compression") : TAUT_OK;
+        team_work(NULL, compress_batch, batch);
+    return atomic_load(&batch->failed) ? fail_memory(error, "a frame's compression") : TAUT_OK;
 }
 
 // ---- The file
@@ -620,40 +621,40 @@ static uint64_t units_of_block(size_t bytes)
     return VTP_BLOCK_BYTES / bytes;
 }
 
-static void keep(struct kept *kept, const unsigned char *bytes, size_t length)
+static void cache_block(struct cached_array *cached, const unsigned char *bytes, size_t length)
 {
-    if (!kept->bytes)
+    if (!cached->bytes)
         return;
-    memcpy(kept->bytes + kept->length, bytes, length);
-    kept->length += length;
+    memcpy(cached->bytes + cached->length, bytes, length);
+    cached->length += length;
 }
 
 // Makes room for a constant array; without it, it is compressed anew each time.
-static void begin_keeping(struct vtp_writer *writer, struct kept *kept, uint64_t units,
+static void begin_caching(struct vtp_writer *writer, struct cached_array *cached, uint64_t units,
                           size_t header, uint64_t raw)
 {
     uint64_t most = header + raw + raw / 1000 + (raw / VTP_BLOCK_BYTES + 1) * 64;
-    if (writer->kept_bytes + most > KEPT_BYTES)
+    if (writer->cached_bytes + most > CACHE_BYTES)
         return;
-    kept->bytes = malloc((size_t)most);
-    kept->length = header;
-    kept->units = units;
+    cached->bytes = malloc((size_t)most);
+    cached->length = header;
+    cached->units = units;
 }
 
-static void end_keeping(struct vtp_writer *writer, struct kept *kept, const unsigned char *header,
-                        size_t header_bytes, taut_status status)
+static void end_caching(struct vtp_writer *writer, struct cached_array *cached,
+                        const unsigned char *header, size_t header_bytes, taut_status status)
 {
-    if (!kept->bytes)
+    if (!cached->bytes)
         return;
-    unsigned char *fitting = status == TAUT_OK ? realloc(kept->bytes, kept->length) : NULL;
+    unsigned char *fitting = status == TAUT_OK ? realloc(cached->bytes, cached->length) : NULL;
     if (!fitting) {
-        free(kept->bytes);
-        *kept = (struct kept){0};
+        free(cached->bytes);
+        *cached = (struct cached_array){0};
         return;
     }
-    kept->bytes = fitting;
-    memcpy(kept->bytes, header, header_bytes);
-    writer->kept_bytes += kept->length;
+    cached->bytes = fitting;
+    memcpy(cached->bytes, header, header_bytes);
+    writer->cached_bytes += cached->length;
 }
 
 // The number of blocks, their bytes before compression, those of the last where it is shorter, and
@@ -662,41 +663,46 @@ static taut_status write_blocks(struct vtp_writer *writer, struct file *file,
                                 const struct content *content, size_t index, taut_error *error)
 {
     const struct array *array = &arrays[index];
-    struct kept *kept = &writer->kept[index];
+    struct cached_array *cached = &writer->cache[index];
     size_t bytes = unit_bytes(array, content);
     uint64_t units = array->units(content), step = units_of_block(bytes);
     uint64_t blocks = (units + step - 1) / step;
     size_t header_bytes = (size_t)(3 + blocks) * 8;
+
+    // The header, whose sizes of compressed blocks are written at the end.
     unsigned char *header = calloc(3 + (size_t)blocks, 8);
     if (!header)
         return fail_memory(error, "a frame");
     put_64(header, blocks);
     put_64(header + 8, step * bytes);
     put_64(header + 16, units % step * bytes);
-    uint64_t place = file_length(file);
+
+    uint64_t start = file_length(file);
     file_write(file, header, header_bytes);
     if (array->constant)
-        begin_keeping(writer, kept, units, header_bytes, units * bytes);
+        begin_caching(writer, cached, units, header_bytes, units * bytes);
+
     taut_status status = TAUT_OK;
-    struct wave wave = {.content = content};
+    struct batch batch = {.content = content};
     for (uint64_t done = 0; done < blocks && status == TAUT_OK && !file->failure;
-         done += wave.count) {
-        wave.count = blocks - done < WAVE ? (size_t)(blocks - done) : WAVE;
-        for (size_t i = 0; i < wave.count; i++) {
+         done += batch.count) {
+        batch.count = blocks - done < BATCH ? (size_t)(blocks - done) : BATCH;
+        for (size_t i = 0; i < batch.count; i++) {
             uint64_t first = (done + i) * step, end = first + step;
-            wave.blocks[i] = (struct block){array, first, end < units ? end : units,
-                                            writer->room + i * writer->bound, 0};
+            batch.blocks[i] = (struct block){array, first, end < units ? end : units,
+                                             writer->scratch + i * writer->bound, 0};
         }
-        status = compress_blocks(writer, &wave, error);
-        for (size_t i = 0; i < wave.count && status == TAUT_OK; i++) {
-            put_64(header + 8 * (size_t)(3 + done + i), wave.blocks[i].length);
-            file_write(file, wave.blocks[i].out, wave.blocks[i].length);
-            keep(kept, wave.blocks[i].out, wave.blocks[i].length);
+        status = compress_blocks(writer, &batch, error);
+        for (size_t i = 0; i < batch.count && status == TAUT_OK; i++) {
+            put_64(header + 8 * (size_t)(3 + done + i), batch.blocks[i].length);
+            file_write(file, batch.blocks[i].out, batch.blocks[i].length);
+            cache_block(cached, batch.blocks[i].out, batch.blocks[i].length);
         }
     }
+
     if (status == TAUT_OK && !file->failure)
-        file_patch(file, place, header, header_bytes);
-    end_keeping(writer, kept, header, header_bytes, status);
+        file_patch(file, start, header, header_bytes);
+    end_caching(writer, cached, header, header_bytes, status);
     free(header);
     return status;
 }
@@ -704,15 +710,15 @@ static taut_status write_blocks(struct vtp_writer *writer, struct file *file,
 static taut_status write_array(struct vtp_writer *writer, struct file *file,
                                const struct content *content, size_t index, taut_error *error)
 {
-    struct kept *kept = &writer->kept[index];
-    if (kept->bytes && kept->units == arrays[index].units(content)) {
-        file_write(file, kept->bytes, kept->length);
+    struct cached_array *cached = &writer->cache[index];
+    if (cached->bytes && cached->units == arrays[index].units(content)) {
+        file_write(file, cached->bytes, cached->length);
         return TAUT_OK;
     }
-    if (kept->bytes)
-        writer->kept_bytes -= kept->length;
-    free(kept->bytes);
-    *kept = (struct kept){0};
+    if (cached->bytes)
+        writer->cached_bytes -= cached->length;
+    free(cached->bytes);
+    *cached = (struct cached_array){0};
     return write_blocks(writer, file, content, index, error);
 }
 
@@ -744,9 +750,9 @@ static void write_field_data(struct file *file, const struct content *content)
 // Room for any offset; what it leaves is blanks.
 enum { OFFSET_ROOM = 21 };
 
-// places: where each array's offset is to be written.
+// offsets: where each array's offset is to be written.
 static void write_head(struct file *file, const struct content *content,
-                       uint64_t places[ARRAY_COUNT])
+                       uint64_t offsets[ARRAY_COUNT])
 {
     file_print(file, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
                      "byte_order=\"LittleEndian\" header_type=\"UInt64\" "
@@ -775,7 +781,7 @@ static void write_head(struct file *file, const struct content *content,
                    "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
                    "format=\"appended\" offset=\"",
                    type_name(array, content), array->name, array->components);
-        places[i] = file_length(file);
+        offsets[i] = file_length(file);
         file_print(file, "%*s/>\n", OFFSET_ROOM, "");
     }
     file_print(file, "      </%s>\n    </Piece>\n  </PolyData>\n", section);
@@ -784,8 +790,8 @@ static void write_head(struct file *file, const struct content *content,
 static taut_status write_all(struct vtp_writer *writer, struct file *file,
                              const struct content *content, taut_error *error)
 {
-    uint64_t places[ARRAY_COUNT] = {0};
-    write_head(file, content, places);
+    uint64_t offsets[ARRAY_COUNT] = {0};
+    write_head(file, content, offsets);
     file_print(file, "  <AppendedData encoding=\"raw\">\n   _");
     uint64_t data = file_length(file);
     taut_status status = TAUT_OK;
@@ -794,7 +800,7 @@ static taut_status write_all(struct vtp_writer *writer, struct file *file,
             continue;
         char text[OFFSET_ROOM + 1];
         int length = snprintf(text, sizeof text, "%" PRIu64 "\"", file_length(file) - data);
-        file_patch(file, places[i], text, (size_t)length);
+        file_patch(file, offsets[i], text, (size_t)length);
         status = write_array(writer, file, content, i, error);
     }
     file_print(file, "\n  </AppendedData>\n</VTKFile>\n");
@@ -810,8 +816,8 @@ taut_status vtp_writer_make(const struct vtp_options *options, struct vtp_writer
     if (options)
         (*writer)->options = *options;
     (*writer)->bound = compressBound(VTP_BLOCK_BYTES);
-    (*writer)->room = malloc(WAVE * (*writer)->bound);
-    if ((*writer)->room)
+    (*writer)->scratch = malloc(BATCH * (*writer)->bound);
+    if ((*writer)->scratch)
         return TAUT_OK;
     vtp_writer_free(*writer);
     *writer = NULL;
@@ -823,8 +829,8 @@ void vtp_writer_free(struct vtp_writer *writer)
     if (!writer)
         return;
     for (size_t i = 0; i < ARRAY_COUNT; i++)
-        free(writer->kept[i].bytes);
-    free(writer->room);
+        free(writer->cache[i].bytes);
+    free(writer->scratch);
     free(writer);
 }
 

@@ -8,7 +8,7 @@
 //          or yield, or of all where that is asked for
 //   polys  the triangles; a plane body's faces are its springs and are not written again
 // Point data: velocity (m/s), strain (the mean over the unbroken springs that meet at the node, 0
-// if there are none), body (its place in the list `body_names`), force (N) where it is asked for,
+// if there are none), body (its index in the list `body_names`), force (N) where it is asked for,
 // and, where there are cloths, TextureCoordinates: 0 to 1 along the edges u and v. Cell data: body,
 // and, where there are lines, strain and broken (1: this spring has broken). The strain of a
 // triangle is the mean over the springs at its corners, that of a vert is 0. `body_springs` tells

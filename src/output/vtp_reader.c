@@ -1,3 +1,4 @@
+// Reads .vtp files that vtp.c wrote, array by array, without the whole file in memory.
 #include "output/vtp_reader.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <zlib.h>
 
 #include "base/memory.h"
-#include "base/open.h"
+#include "base/os.h"
 #include "base/text.h"
 #include "output/vtp.h"
 
@@ -80,7 +81,7 @@ static void pass_counts(struct vtp_frame *frame)
         scan->failed = true;
 }
 
-// An array as its line in the head tells it.
+// An array as its line in the header describes it.
 struct line {
     char type[16], name[24];
     uint64_t components, offset;
@@ -115,7 +116,7 @@ static void pass_line(struct vtp_frame *frame, int section, struct head *head)
     line->components = scan_count(scan, '"');
     scan_expect(scan, " format=\"appended\" offset=\"");
     line->offset = scan_count(scan, '"');
-    while (!scan->failed && scan_sees(scan, ' ')) // room for a longer number
+    while (!scan->failed && scan_next_is(scan, ' ')) // room for a longer number
         scan_expect(scan, " ");
     scan_expect(scan, "/>\n");
 }
@@ -126,10 +127,10 @@ static void pass_sections(struct vtp_frame *frame, struct head *head)
     for (int section = 0; section < SECTION_COUNT && !scan->failed; section++) {
         scan_expect(scan, "      <");
         scan_expect(scan, sections[section]);
-        if (section == POINT_DATA && scan_sees(scan, ' '))
+        if (section == POINT_DATA && scan_next_is(scan, ' '))
             scan_expect(scan, " TCoords=\"TextureCoordinates\"");
         scan_expect(scan, ">\n      ");
-        while (!scan->failed && scan_sees(scan, ' ')) {
+        while (!scan->failed && scan_next_is(scan, ' ')) {
             pass_line(frame, section, head);
             scan_expect(scan, "      ");
         }
@@ -196,7 +197,7 @@ static uint64_t known_components(int section, const char *name)
     return 0;
 }
 
-// What stands together in a block (vtp.c): a point's or a cell's values.
+// What is adjacent in a block (vtp.c): a point's or a cell's values.
 static uint64_t unit_bytes(int section, const struct line *line)
 {
     uint64_t values = line->components;
@@ -207,18 +208,18 @@ static uint64_t unit_bytes(int section, const struct line *line)
 
 // The header of an array in front of its values, which must be the one that belongs to its head.
 // Returns the bytes of it and of the values in the file.
-static uint64_t pass_values(struct vtp_frame *frame, uint64_t place, uint64_t length,
+static uint64_t pass_values(struct vtp_frame *frame, uint64_t offset, uint64_t length,
                             struct vtp_array *array)
 {
     struct scan *scan = &frame->scan;
-    scan_go(scan, place);
+    scan_seek(scan, offset);
     if (!frame->compressed) {
         scan->failed |= scan_u64(scan) != array->bytes;
         return 8 + array->bytes;
     }
     uint64_t blocks = (array->bytes + array->block - 1) / array->block;
     uint64_t header = 8 * (3 + blocks), sum = header;
-    if (header > length - place) { // as it would be read to the end of the file, and beyond
+    if (header > length - offset) { // as it would be read to the end of the file, and beyond
         scan->failed = true;
         return header;
     }
@@ -249,15 +250,17 @@ static uint64_t find_arrays(struct vtp_frame *frame, const struct head *head, ui
                         line->components != known_components(section, line->name);
         if (scan->failed)
             break;
+
         struct vtp_array array = {
             .present = true,
-            .place = end,
+            .offset = end,
             .bytes =
                 tuples_of(frame, section, line->name) * line->components * type_bytes(line->type),
             .block = VTP_BLOCK_BYTES / unit * unit,
         };
         uint64_t taken = pass_values(frame, end, length, &array);
         bool real = strncmp(line->type, "Float", 5) == 0;
+
         if (section == POINTS) {
             frame->positions = array;
             frame->single = strcmp(line->type, "Float32") == 0;
@@ -269,9 +272,12 @@ static uint64_t find_arrays(struct vtp_frame *frame, const struct head *head, ui
             frame->broken = array;
             scan->failed |= line->components != 1 || strcmp(line->type, "UInt8") != 0;
         }
+
         scan->failed |= taken > length - end;
         end += taken;
     }
+
+    // What there is must be complete.
     uint64_t real = frame->single ? 4 : 8, cells = tuples_of(frame, CELL_DATA, "");
     scan->failed |= !frame->positions.present || frame->strains.present != frame->broken.present ||
                     (frame->lines > 0 && !frame->strains.present) ||
@@ -287,7 +293,7 @@ static taut_status pass_head(struct vtp_frame *frame, taut_error *error)
     uint64_t length = scan_length(scan);
     scan_expect(scan, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
                       "byte_order=\"LittleEndian\" header_type=\"UInt64\"");
-    frame->compressed = !scan->failed && scan_sees(scan, ' ');
+    frame->compressed = !scan->failed && scan_next_is(scan, ' ');
     scan_expect(scan, frame->compressed ? " compressor=\"vtkZLibDataCompressor\">\n  <PolyData>\n"
                                         : ">\n  <PolyData>\n");
     taut_status status = pass_field_data(frame, error);
@@ -295,12 +301,12 @@ static taut_status pass_head(struct vtp_frame *frame, taut_error *error)
         return status;
     pass_counts(frame);
     pass_sections(frame, &head);
-    uint64_t data = scan_place(scan);
+    uint64_t data = scan_position(scan);
     if (scan->failed)
         return refuse(frame, "is not a frame that taut wrote: its head is another", error);
     static const char tail[] = "\n  </AppendedData>\n</VTKFile>\n";
     uint64_t end = find_arrays(frame, &head, data, length);
-    scan_go(scan, end);
+    scan_seek(scan, end);
     scan_expect(scan, tail);
     if (scan->failed || length != end + strlen(tail))
         return refuse(frame, "is not whole: it is shorter or longer than its head says", error);
@@ -347,8 +353,8 @@ static bool stream_open(struct vtp_frame *frame, const struct vtp_array *array,
     *stream = (struct stream){
         .frame = frame,
         .array = array,
-        .size_at = array->place + 24,
-        .values_at = array->place + (frame->compressed ? 24 + 8 * blocks : 8),
+        .size_at = array->offset + 24,
+        .values_at = array->offset + (frame->compressed ? 24 + 8 * blocks : 8),
         .values = malloc(VTP_BLOCK_BYTES),
         .packed = frame->compressed ? malloc(compressBound(VTP_BLOCK_BYTES)) : NULL,
     };
@@ -377,17 +383,17 @@ static void stream_fill(struct stream *stream)
     stream->used = 0;
     stream->block++;
     if (!stream->packed) {
-        scan_go(scan, stream->values_at);
+        scan_seek(scan, stream->values_at);
         read_bytes(scan, stream->values, stream->count);
         stream->values_at += stream->count;
         return;
     }
-    scan_go(scan, stream->size_at);
+    scan_seek(scan, stream->size_at);
     uint64_t packed = scan_u64(scan);
     scan->failed |= packed > compressBound(VTP_BLOCK_BYTES);
     if (scan->failed)
         return;
-    scan_go(scan, stream->values_at);
+    scan_seek(scan, stream->values_at);
     read_bytes(scan, stream->packed, (size_t)packed);
     stream->size_at += 8;
     stream->values_at += packed;
@@ -427,7 +433,7 @@ static void stream_reals(struct stream *stream, bool single, float *values, uint
     size_t size = single ? 4 : 8;
     for (uint64_t done = 0; done < count && !scan->failed;) {
         size_t batch = stream_next(stream, (count - done) * size, &bytes) / size;
-        scan_take_reals(bytes, single, values + done, batch);
+        scan_decode_reals(bytes, single, values + done, batch);
         for (size_t i = 0; i < batch && !scan->failed; i++)
             scan->failed = !isfinite(values[done + i]);
         done += batch;

@@ -10,9 +10,9 @@
 // Where the values of an array are.
 struct vtp_array {
     bool present;
-    uint64_t place; // of its bytes in the file, from its header on
-    uint64_t bytes; // of its values
-    uint64_t block; // of them in a compressed block
+    uint64_t offset; // of its bytes in the file, from its header on
+    uint64_t bytes;  // of its values
+    uint64_t block;  // of them in a compressed block
 };
 
 struct vtp_frame {

@@ -1,5 +1,6 @@
 #include "parallel/machine.h"
 
+#include <hwloc.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +9,35 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "parallel/allowed.h"
 #include "parallel/quota.h"
+#include "parallel/team.h"
 
-taut_status find_allowed(hwloc_topology_t topology, hwloc_bitmap_t allowed, taut_error *error)
+// The processors of OpenMP's places, where OMP_PROC_BIND or OMP_PLACES binds threads: the calling
+// thread is bound to one of them then, and its mask says nothing of what the process may use.
+static bool add_openmp_places(hwloc_bitmap_t allowed)
+{
+    int count = team_bound_processors(NULL, 0);
+    int *processors = count > 0 ? malloc((size_t)count * sizeof *processors) : NULL;
+    if (!processors)
+        return false;
+    count = team_bound_processors(processors, count);
+    bool added = true;
+    for (int i = 0; i < count; i++)
+        added &= hwloc_bitmap_set(allowed, (unsigned)processors[i]) == 0;
+    free(processors);
+    return added;
+}
+
+// The processors that this process may run on: those of the topology (hwloc has already left out
+// what the cpuset forbids) that are in its affinity mask.
+static taut_status find_allowed(hwloc_topology_t topology, hwloc_bitmap_t allowed,
+                                taut_error *error)
 {
     hwloc_const_bitmap_t all = hwloc_topology_get_allowed_cpuset(topology);
+    hwloc_bitmap_zero(allowed);
     if (hwloc_topology_is_thissystem(topology) &&
-        hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS) == 0) {
+        (add_openmp_places(allowed) ||
+         hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS) == 0)) {
         if (hwloc_bitmap_and(allowed, allowed, all) != 0)
             return fail_memory(error, "the set of processors");
         if (!hwloc_bitmap_iszero(allowed))
@@ -135,6 +157,13 @@ taut_status machine_detect(struct machine *machine, taut_error *error)
     return TAUT_OK;
 }
 
+int machine_default_threads(const struct machine *machine)
+{
+    int requested = team_threads_requested(), most = machine_threads_max(machine);
+    int threads = requested > 0 ? requested : machine->cores;
+    return threads < most ? threads : most;
+}
+
 int machine_threads_max(const struct machine *machine)
 {
     enum { ALWAYS = 16, A_PROCESSOR = 4 };
@@ -154,4 +183,158 @@ taut_status machine_cap_threads(int wanted, int *threads, taut_error *error)
     int most = machine_threads_max(&machine);
     *threads = wanted < most ? wanted : most;
     return TAUT_OK;
+}
+
+// ---- NUMA nodes
+
+struct numa_binding {
+    hwloc_topology_t topology;
+    int workers, node_count;
+    int *nodes;              // of each worker
+    hwloc_bitmap_t *allowed; // processors of each node that may be used
+};
+
+// To load a topology takes milliseconds, which machines with one memory node can do without. A
+// made-up machine of hwloc's environment is always looked at.
+static bool may_have_nodes(void)
+{
+    if (getenv("HWLOC_SYNTHETIC") || getenv("HWLOC_XMLFILE"))
+        return true;
+    char text[16] = "";
+    FILE *file = fopen("/sys/devices/system/node/online", "r");
+    if (!file)
+        return true;
+    bool read = fgets(text, sizeof text, file) != NULL;
+    fclose(file);
+    return !read || strcmp(text, "0\n") != 0;
+}
+
+// What counts as a core: a processor where the machine shows no cores.
+static hwloc_obj_type_t core_type(hwloc_topology_t topology)
+{
+    return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+}
+
+static int count_cores(hwloc_topology_t topology, hwloc_const_bitmap_t processors)
+{
+    int count = 0;
+    hwloc_obj_t core = NULL;
+    while ((core = hwloc_get_next_obj_by_type(topology, core_type(topology), core)) != NULL)
+        count += hwloc_bitmap_intersects(core->cpuset, processors) != 0;
+    return count;
+}
+
+// Goes through the memory nodes and gives each the processors that no node before it had (fast and
+// slow memory of one package are two nodes with the same processors), and workers for its cores.
+static bool assign(struct numa_binding *binding, hwloc_bitmap_t left)
+{
+    int worker = 0;
+    hwloc_obj_t node = NULL;
+    while ((node = hwloc_get_next_obj_by_type(binding->topology, HWLOC_OBJ_NUMANODE, node)) !=
+           NULL) {
+        if (!hwloc_bitmap_intersects(node->cpuset, left))
+            continue;
+        hwloc_bitmap_t own = hwloc_bitmap_dup(node->cpuset);
+        if (!own)
+            return false;
+        int index = binding->node_count++; // from now on released with the binding
+        binding->allowed[index] = own;
+        if (hwloc_bitmap_and(own, own, left) != 0 || hwloc_bitmap_andnot(left, left, own) != 0)
+            return false;
+        for (int i = count_cores(binding->topology, own); i > 0 && worker < binding->workers; i--)
+            binding->nodes[worker++] = index;
+    }
+    // No node has the rest: it shares the last one's fate.
+    for (; worker < binding->workers && binding->node_count > 0; worker++)
+        binding->nodes[worker] = binding->node_count - 1;
+    return true;
+}
+
+static taut_status find_numa_binding(struct numa_binding *binding, hwloc_bitmap_t allowed,
+                                     taut_error *error)
+{
+    taut_status status = find_allowed(binding->topology, allowed, error);
+    if (status != TAUT_OK)
+        return status;
+    int nodes = hwloc_get_nbobjs_by_type(binding->topology, HWLOC_OBJ_NUMANODE);
+    int quota = hwloc_topology_is_thissystem(binding->topology) ? quota_of_this_process()
+                                                                : binding->workers;
+    bool whole = count_cores(binding->topology, allowed) == binding->workers;
+    if (nodes < 2 || !whole || (quota > 0 && quota < binding->workers))
+        return TAUT_OK;
+    binding->nodes = calloc((size_t)binding->workers, sizeof *binding->nodes);
+    binding->allowed = calloc((size_t)nodes, sizeof *binding->allowed);
+    if (!binding->nodes || !binding->allowed || !assign(binding, allowed))
+        return fail_memory(error, "the binding of workers");
+    return TAUT_OK;
+}
+
+taut_status numa_binding_make(int workers, struct numa_binding **result, taut_error *error)
+{
+    *result = NULL;
+    if (workers < 2 || !may_have_nodes())
+        return TAUT_OK;
+    struct numa_binding *binding = calloc(1, sizeof *binding);
+    if (!binding)
+        return fail_memory(error, "the binding of workers");
+    binding->workers = workers;
+    if (hwloc_topology_init(&binding->topology) != 0) {
+        free(binding);
+        return TAUT_OK;
+    }
+    taut_status status = TAUT_OK;
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    if (!allowed)
+        status = fail_memory(error, "the set of processors");
+    else if (hwloc_topology_load(binding->topology) == 0)
+        status = find_numa_binding(binding, allowed, error);
+    hwloc_bitmap_free(allowed);
+    if (status != TAUT_OK || binding->node_count < 2) {
+        numa_binding_free(binding);
+        return status;
+    }
+    *result = binding;
+    return TAUT_OK;
+}
+
+void numa_binding_free(struct numa_binding *binding)
+{
+    if (!binding)
+        return;
+    for (int i = 0; i < binding->node_count; i++)
+        hwloc_bitmap_free(binding->allowed[i]);
+    free(binding->allowed);
+    free(binding->nodes);
+    hwloc_topology_destroy(binding->topology);
+    free(binding);
+}
+
+int numa_binding_node(const struct numa_binding *binding, int worker)
+{
+    return binding->nodes[worker];
+}
+
+// NULL where it could not be undone, or is not allowed.
+void *numa_bind_thread(const struct numa_binding *binding, int worker)
+{
+    if (!binding)
+        return NULL;
+    hwloc_bitmap_t before = hwloc_bitmap_alloc();
+    if (!before)
+        return NULL;
+    if (hwloc_get_cpubind(binding->topology, before, HWLOC_CPUBIND_THREAD) != 0) {
+        hwloc_bitmap_free(before);
+        return NULL;
+    }
+    hwloc_set_cpubind(binding->topology, binding->allowed[binding->nodes[worker]],
+                      HWLOC_CPUBIND_THREAD);
+    return before;
+}
+
+void numa_unbind_thread(const struct numa_binding *binding, void *before)
+{
+    if (!before)
+        return;
+    hwloc_set_cpubind(binding->topology, before, HWLOC_CPUBIND_THREAD);
+    hwloc_bitmap_free(before);
 }

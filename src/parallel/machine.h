@@ -1,5 +1,6 @@
-// What this process may use of the machine it runs on: the default number of threads, and the sizes
-// that plans are cut to.
+// What this process may use of the machine it runs on: the default number of threads, the sizes
+// that plans are cut to, and the NUMA nodes that workers are bound to. The only file that includes
+// hwloc is machine.c.
 #ifndef TAUT_PARALLEL_MACHINE_H
 #define TAUT_PARALLEL_MACHINE_H
 
@@ -25,6 +26,10 @@ struct machine {
 // machine has no affinity mask and no quota.
 taut_status machine_detect(struct machine *machine, taut_error *error);
 
+// The number of threads where none is asked for: what OpenMP was told (OMP_NUM_THREADS), or one for
+// each core.
+int machine_default_threads(const struct machine *machine);
+
 // The most threads that a team may have on this machine, whatever was asked for: many more than
 // there are processors take turns at every barrier, and a step takes a second. Results do not
 // depend on how many there are. 16 at least.
@@ -32,5 +37,28 @@ int machine_threads_max(const struct machine *machine);
 
 // The lesser of `wanted` and that number on this machine, which is only looked at where it matters.
 taut_status machine_cap_threads(int wanted, int *threads, taut_error *error);
+
+// Where workers are bound, on machines with several NUMA nodes: each to the node whose memory it
+// touched first, on whatever core of that node the system likes.
+//
+// Not to one core: beside a busy process the system could not move a worker to a core that is idle.
+// And only if the team has a worker for every core that the process may use: of two runs that share
+// a machine, with fewer workers each, both would be bound to its first cores. With one NUMA node
+// nothing is bound at all.
+struct numa_binding;
+
+// For a team of so many workers; *result is NULL where they need none. Neighbouring workers share a
+// node, and each node has as many of them as it has cores. Fails only without memory.
+taut_status numa_binding_make(int workers, struct numa_binding **result, taut_error *error);
+void numa_binding_free(struct numa_binding *binding);
+
+// The NUMA node of a worker, counted from 0 over those that the process may use.
+int numa_binding_node(const struct numa_binding *binding, int worker);
+
+// Binds the calling thread to the NUMA node of a worker and returns what it was bound to before,
+// which numa_unbind_thread restores and releases. Where binding is not allowed the thread stays as
+// it is. Both accept NULL.
+void *numa_bind_thread(const struct numa_binding *binding, int worker);
+void numa_unbind_thread(const struct numa_binding *binding, void *before);
 
 #endif

@@ -1,17 +1,86 @@
-#include "parallel/team_parts.h"
+// Threads come from OpenMP, one `parallel` region for many steps. Three things inside a region are
+// our own, because they decide what a busy process on one of the cores costs. Two threads on two
+// cores, one of them shared with a process that only computes, in units of one undisturbed thread
+// (tools/measure.py neighbour: cloth of 1.5 million springs, jelly of 3.6 million, rope of 40,000
+// with steps of 50 us):
+//
+//                                           cloth        jelly        rope
+//   barrier and work stealing               0.72-0.80    0.76-0.80    0.33-0.39
+//   the same, and workers are parked        0.89-0.92    0.86-0.93    0.80-0.82
+//
+// - The barrier spins for some microseconds, which is how long a balanced stage keeps its fastest
+//   worker waiting, and then blocks. libgomp's spins for milliseconds unless OMP_WAIT_POLICY is
+//   passive, and so takes from the late worker the time slice that it waits for: 64 chunks of 3 us a
+//   step ran at 0.6 with libgomp's barrier and 0.8 with this one.
+// - Loops are claimed in batches, own share first. `schedule(dynamic)` has no such affinity, and
+//   `schedule(static)` leaves a delayed worker its whole share.
+// - A worker that loses more of its time to other processes than it brings is parked: the steps go
+// on
+//   without it for a while.
+#include "parallel/team.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/os.h"
+#include "parallel/machine.h"
 
-// The threads are our own. OpenMP's spin for milliseconds, at barriers and after each region, and
-// where another process holds one of the cores they spin away the time slice that the late worker
-// needs; and all of them must come to the end of a region, also those that had better rest. Ours
-// spin for some microseconds, which is how long a balanced stage keeps its fastest worker waiting,
-// and then sleep.
+#if defined(_OPENMP) && !defined(TAUT_POSIX_THREADS)
+#    include <omp.h>
+#    define USES_OPENMP 1
+#else
+#    define USES_OPENMP 0
+#endif
+
 enum { SPINS = 2000 };
+
+// One worker of the team, on cache lines of its own.
+struct member {
+    // How much of this worker's share of a loop has been claimed, by itself or by others. Two
+    // counters serve the phases between barriers in turn: while one is used, the other is set to 0
+    // for the next phase.
+    _Alignas(64) atomic_size_t claimed[2];
+
+    // For parking. Written by the worker, or by the last to arrive at a barrier while the others
+    // wait there.
+    bool measured;              // `loss` was, since the group was last judged
+    double loss;                // the fraction of the last window that was taken away
+    double parked_for;          // s, the last time; 0: no worker has lost much since
+    double parked_until;        // s on the clock
+    double wall, cpu;           // s on the clocks at the last reading
+    double slept;               // s asleep at barriers since then
+    double watched, taken_away; // s of this window
+};
+
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what all write to has lines of its own
+struct team {
+    int workers; // at most
+    int spins;   // before a waiting worker blocks
+    struct member *members;
+    const struct numa_binding *binding;
+    team_function function;
+    void *context;
+
+    int *group;          // the members that take part in this region, in ascending order,
+    int group_size;      // and how many they are
+    bool regroups;       // the region ends for another group to go on
+    atomic_int measured; // members of the group that have been
+    double next_return;  // s on the clock, when the next parked worker may come back
+
+    _Alignas(64) atomic_uint arrived;
+    _Alignas(64) atomic_uint phase; // counts the barriers passed
+    atomic_int sleepers;
+    _Atomic double opened_at; // s on the clock, the last barrier at which somebody slept
+    pthread_mutex_t mutex;
+    pthread_cond_t opened; // a barrier was
+};
+
+// ---- The barrier
 
 static inline void relax(void)
 {
@@ -20,32 +89,29 @@ static inline void relax(void)
 #endif
 }
 
-// ---- The barrier
-
 static bool phase_left(struct team *team, unsigned phase)
 {
     return atomic_load_explicit(&team->phase, memory_order_acquire) != phase;
 }
 
-// Who comes last takes the lock only if somebody sleeps. Whoever goes to sleep counts itself before
-// it looks at the phase, and the phase is turned before the sleepers are looked at: one of the two
+// The last to arrive takes the lock only if somebody sleeps. Whoever goes to sleep counts itself
+// before it reads the phase, and the phase is advanced before the sleepers are read: one of the two
 // sees the other (all four are sequentially consistent).
 static void open_barrier(struct team *team, unsigned phase)
 {
     atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
     if (atomic_load_explicit(&team->sleepers, memory_order_relaxed) > 0)
-        atomic_store_explicit(&team->opened, clock_seconds(), memory_order_relaxed);
+        atomic_store_explicit(&team->opened_at, clock_seconds(), memory_order_relaxed);
     atomic_store(&team->phase, phase + 1);
     if (atomic_load(&team->sleepers) == 0)
         return;
     pthread_mutex_lock(&team->mutex);
-    pthread_cond_broadcast(&team->turned);
+    pthread_cond_broadcast(&team->opened);
     pthread_mutex_unlock(&team->mutex);
 }
 
-// Only until the barrier opens does a worker sleep of its own accord: from then on it waits for a
-// core that somebody else has. (Whoever opened it before it saw this one asleep has left an older
-// time.)
+// Time counts as slept only until the barrier opens: from then on the worker waits for a core that
+// another process has. (Whoever opened it before this one was seen asleep has left an older time.)
 static void wait_for_barrier(struct team *team, unsigned phase, struct member *member)
 {
     for (int spin = 0; spin < team->spins; spin++) {
@@ -57,27 +123,26 @@ static void wait_for_barrier(struct team *team, unsigned phase, struct member *m
     pthread_mutex_lock(&team->mutex);
     atomic_fetch_add(&team->sleepers, 1);
     while (atomic_load(&team->phase) == phase)
-        pthread_cond_wait(&team->turned, &team->mutex);
+        pthread_cond_wait(&team->opened, &team->mutex);
     atomic_fetch_sub(&team->sleepers, 1);
     pthread_mutex_unlock(&team->mutex);
-    member->slept += fmax(0, atomic_load_explicit(&team->opened, memory_order_relaxed) - begin);
+    member->slept += fmax(0, atomic_load_explicit(&team->opened_at, memory_order_relaxed) - begin);
 }
 
-// The next phase's counters: of this worker, and of those that are not in the group.
-static void reset_taken(const struct worker *worker, unsigned phase)
+static struct member *group_member(const struct team *team, int index)
 {
-    struct team *team = worker->team;
-    for (int i = worker->index; i < team->workers; i += worker->count)
-        atomic_store_explicit(&team->members[i].taken[phase % 2], 0, memory_order_relaxed);
+    return &team->members[team->group[index]];
 }
 
-// Arrives; true for whoever comes last, who must open the barrier.
+// Arrives; true for the last, which must open the barrier.
 static bool arrive(const struct worker *worker, unsigned *phase)
 {
-    *phase = atomic_load_explicit(&worker->team->phase, memory_order_relaxed);
-    reset_taken(worker, *phase + 1);
-    unsigned count = (unsigned)worker->count; // once we have arrived it may be changed
-    return atomic_fetch_add_explicit(&worker->team->arrived, 1, memory_order_acq_rel) + 1 == count;
+    struct team *team = worker->team;
+    *phase = atomic_load_explicit(&team->phase, memory_order_relaxed);
+    atomic_store_explicit(&group_member(team, worker->index)->claimed[(*phase + 1) % 2], 0,
+                          memory_order_relaxed);
+    unsigned before = atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel);
+    return before + 1 == (unsigned)worker->count;
 }
 
 void worker_barrier(const struct worker *worker)
@@ -86,200 +151,380 @@ void worker_barrier(const struct worker *worker)
     if (arrive(worker, &phase))
         open_barrier(worker->team, phase);
     else
-        wait_for_barrier(worker->team, phase, &worker->team->members[worker->place]);
+        wait_for_barrier(worker->team, phase, group_member(worker->team, worker->index));
 }
 
-// ---- The group
+// ---- Parked workers
+//
+// Where another process computes on one of our cores, the worker there has the core half of the
+// time, in slices of some milliseconds, and while it does not all others wait for the little that
+// it had claimed. Where steps are short, two workers then get less done than one alone. So each
+// worker measures how much of its time is taken away; one that loses more than it brings is parked,
+// and comes back after a while to see whether the other process has gone. It is parked for a tenth
+// of a second at first and twice as long each time that the next measurement was no better, whoever
+// loses then. To park a worker, or to call it back, the region ends between two steps and the next
+// one begins with another number of threads, so that nobody waits for a thread that has no core.
+//
+// What a worker loses is the time that passed, less its processor time, less what it slept at
+// barriers before they opened: somebody woken on a core that another process uses waits again.
+// While it is away the others, n - 1 of n, stand still: it costs more than it brings when that is
+// more than 1/n of the time. Somewhat less is asked for, since n workers are seldom n times as fast
+// as one.
+//
+// Where steps are short, workers sleep at barriers so often that the system moves them to another
+// core all the time: they take turns on the busy one, and each loses little. So the sum of all
+// losses counts as well. The worker that lost most is parked then.
 
-// Calls a worker to a part that begins when `phase` has been left.
-static void call(struct team *team, struct member *member, struct worker part, unsigned phase)
+static const double WINDOW = 0.03;                         // s, over which a loss is measured
+static const double PARKED_LEAST = 0.1, PARKED_MOST = 1.6; // s
+static const double LOSS_OF_ONE = 0.75, LOSS_OF_ALL = 0.6;
+
+// Of this thread; negative where there is no such clock: then no worker is ever parked.
+static double processor_seconds(void)
 {
-    member->worker = part;
-    member->called_in = phase;
-    pthread_mutex_lock(&team->mutex);
-    atomic_store_explicit(&member->called, true, memory_order_release);
-    if (member->asleep)
-        pthread_cond_signal(&member->wake);
-    pthread_mutex_unlock(&team->mutex);
+    struct timespec time;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0)
+        return -1;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-// Gives everybody a part in the new group, or rest. All of the old group wait at the barrier of
-// `phase`; those who had no part are called.
-static void give_parts(struct team *team, unsigned phase)
+static void read_clocks(struct member *member, double now)
 {
-    for (int i = 0; i < team->workers; i++) {
-        struct member *member = &team->members[i];
-        struct worker part = {member->next_index, team->group, team, i};
-        if (member->worker.index >= 0) {
-            if (part.index < 0)
-                atomic_store_explicit(&member->ready, false, memory_order_relaxed);
-            member->worker = part;
-        } else if (part.index >= 0) {
-            call(team, member, part, phase);
+    member->wall = now;
+    member->cpu = processor_seconds();
+    member->slept = 0;
+}
+
+// Adds the time since the last reading to the window.
+static void extend_window(struct member *member, double now)
+{
+    double wall = member->wall, cpu = member->cpu, slept = member->slept;
+    read_clocks(member, now);
+    member->watched += now - wall;
+    if (cpu >= 0 && member->cpu >= 0)
+        member->taken_away += fmax(0, now - wall - (member->cpu - cpu) - slept);
+}
+
+// Before a barrier at which the group may change: closes a window that is long enough.
+static void measure_loss(struct team *team, struct member *member)
+{
+    double now = clock_seconds();
+    if (member->watched + (now - member->wall) < WINDOW)
+        return;
+    extend_window(member, now);
+    member->loss = member->taken_away / member->watched;
+    member->watched = member->taken_away = 0;
+    if (member->measured)
+        return;
+    member->measured = true;
+    atomic_fetch_add_explicit(&team->measured, 1, memory_order_relaxed);
+}
+
+// What a group has lost.
+struct losses {
+    double all, most;  // fractions of the time
+    double parked_for; // s, the longest that one of them was lately
+};
+
+static struct losses add_losses(const struct team *team)
+{
+    struct losses losses = {0};
+    for (int i = 0; i < team->group_size; i++) {
+        const struct member *member = group_member(team, i);
+        losses.all += member->loss;
+        losses.most = fmax(losses.most, member->loss);
+        losses.parked_for = fmax(losses.parked_for, member->parked_for);
+    }
+    return losses;
+}
+
+static bool is_to_park(const struct team *team, const struct member *member,
+                       const struct losses *losses)
+{
+    if (team->group_size == 1)
+        return false; // another one would find the same cores
+    return member->loss * team->group_size > LOSS_OF_ONE ||
+           (losses->all > LOSS_OF_ALL && member->loss == losses->most);
+}
+
+// Parks those who lose too much; true if there are any. A quarter of the group at a time, so that a
+// team that is twice as large as its share of the machine does not shrink to nothing at once.
+static bool park(struct team *team, double now)
+{
+    const struct losses losses = add_losses(team);
+    const int most = team->group_size / 4 > 1 ? team->group_size / 4 : 1;
+    int parked = 0;
+    for (int i = 0; i < team->group_size; i++) {
+        struct member *member = group_member(team, i);
+        if (parked < most && is_to_park(team, member, &losses)) {
+            parked++;
+            member->parked_for = fmin(fmax(2 * losses.parked_for, PARKED_LEAST), PARKED_MOST);
+            member->parked_until = now + member->parked_for;
+        } else if (losses.all <= LOSS_OF_ALL) {
+            member->parked_for = 0;
         }
     }
+    return parked > 0;
+}
+
+static void restart_windows(struct team *team)
+{
+    for (int i = 0; i < team->group_size; i++) {
+        struct member *member = group_member(team, i);
+        member->measured = false;
+        member->watched = member->taken_away = 0;
+    }
+    atomic_store_explicit(&team->measured, 0, memory_order_relaxed);
+}
+
+// Those who take part in the next region, in ascending order, so that neighbours stay neighbours.
+static void form_group(struct team *team, double now)
+{
+    int first = 0; // who works if nobody else does
+    for (int i = 1; i < team->workers; i++)
+        if (team->members[i].parked_until < team->members[first].parked_until)
+            first = i;
+    team->group_size = 0;
+    team->next_return = INFINITY;
+    for (int i = 0; i < team->workers; i++) {
+        const struct member *member = &team->members[i];
+        if (i == first || member->parked_until <= now)
+            team->group[team->group_size++] = i;
+        else
+            team->next_return = fmin(team->next_return, member->parked_until);
+    }
+}
+
+// At a barrier, by the last to arrive: whether another group is to go on.
+static bool is_to_regroup(struct team *team)
+{
+    bool measured = atomic_load_explicit(&team->measured, memory_order_relaxed) >= team->group_size;
+    if (!measured && team->next_return == INFINITY)
+        return false;
+    double now = clock_seconds();
+    bool returns = now >= team->next_return;
+    if (!measured && !returns)
+        return false;
+    bool parks = measured && park(team, now);
+    restart_windows(team);
+    return parks || returns;
 }
 
 bool worker_regroup(const struct worker *worker)
 {
     struct team *team = worker->team;
-    if (team->workers == 1) {
-        worker_barrier(worker);
+    if (team->workers == 1)
         return true;
-    }
-    struct member *member = &team->members[worker->place];
-    attendance_watch(team, member);
+    struct member *member = group_member(team, worker->index);
+    measure_loss(team, member);
     unsigned phase;
-    if (!arrive(worker, &phase)) {
+    if (arrive(worker, &phase)) {
+        team->regroups = is_to_regroup(team);
+        open_barrier(team, phase);
+    } else {
         wait_for_barrier(team, phase, member);
-        return worker->index >= 0;
     }
-    if (attendance_next_group(team))
-        give_parts(team, phase);
-    bool stays = worker->index >= 0;
-    open_barrier(team, phase);
-    return stays;
+    return !team->regroups;
 }
 
 // ---- Regions
 
-// Waits for a part; false if instead the region is over (which only the first worker waits for) or
-// the threads are to end.
-static bool wait_for_call(struct team *team, struct member *member, atomic_bool *end, int spins)
+// One thread's part in a region. The barrier at its end is where it waits for a late worker: it
+// blocks, and OpenMP's own after it finds everybody there. The thread is bound to a NUMA node
+// meanwhile, where there are several and the user binds no threads; OpenMP's threads serve the
+// application's own regions as well, so the binding ends with the region.
+static void do_part(struct team *team, int index, int count, bool binds)
 {
-    atomic_store_explicit(&member->ready, true, memory_order_release);
-    for (int spin = 0; spin < spins; spin++) {
-        if (atomic_load_explicit(&member->called, memory_order_acquire))
-            break;
-        relax();
+    struct worker worker = {index, count, team};
+    struct member *member = group_member(team, index);
+    void *before = binds ? numa_bind_thread(team->binding, team->group[index]) : NULL;
+    read_clocks(member, clock_seconds());
+    team->function(team->context, &worker);
+    worker_barrier(&worker);
+    extend_window(member, clock_seconds());
+    numa_unbind_thread(team->binding, before);
+}
+
+#if USES_OPENMP
+
+const char *team_runtime(void)
+{
+    static const struct {
+        int date;
+        const char *version;
+    } versions[] = {{202111, "5.2"}, {202011, "5.1"}, {201811, "5.0"},  {201511, "4.5"},
+                    {201307, "4.0"}, {201107, "3.1"}, {0, "before 3.1"}};
+    static char text[40];
+    size_t i = 0;
+    while (versions[i].date > _OPENMP)
+        i++;
+#    ifdef __clang__
+    snprintf(text, sizeof text, "OpenMP %s (libomp)", versions[i].version);
+#    else
+    snprintf(text, sizeof text, "OpenMP %s (libgomp)", versions[i].version);
+#    endif
+    return text;
+}
+
+// Without either, OpenMP's maximum is the number of processors that the affinity mask allows.
+int team_threads_requested(void)
+{
+    int most = omp_get_max_threads();
+    return getenv("OMP_NUM_THREADS") || most != omp_get_num_procs() ? most : 0;
+}
+
+int team_bound_processors(int *processors, int capacity)
+{
+    int count = 0, places = 0;
+    if (omp_get_proc_bind() != omp_proc_bind_false)
+        places = omp_get_num_places();
+    for (int place = 0; place < places; place++) {
+        int own = omp_get_place_num_procs(place);
+        if (count + own <= capacity)
+            omp_get_place_proc_ids(place, processors + count);
+        count += own;
     }
-    if (!atomic_load_explicit(&member->called, memory_order_acquire)) {
-        pthread_mutex_lock(&team->mutex);
-        member->asleep = true;
-        while (!atomic_load_explicit(&member->called, memory_order_acquire) && !atomic_load(end))
-            pthread_cond_wait(&member->wake, &team->mutex);
-        member->asleep = false;
-        pthread_mutex_unlock(&team->mutex);
-    }
-    if (!atomic_exchange_explicit(&member->called, false, memory_order_acquire))
-        return false;
-    wait_for_barrier(team, member->called_in, member);
-    return true;
+    return count;
 }
 
-// The last worker of a region opens the barrier behind which the others leave it. The first worker,
-// if it rests, waits for the region's end outside.
-static void end_region(struct team *team, unsigned phase)
+// OpenMP's run-time libraries end the process where the system gives them no thread. So, once for
+// each calling thread, which has a pool of its own, as many are created as would be needed, and
+// joined.
+static void *wait_for_gate(void *gate)
 {
-    bool first_rests = team->members[0].worker.index < 0;
-    for (int i = 0; i < team->workers; i++)
-        if (team->members[i].worker.index >= 0) // one that was given rest may still be reading it
-            team->members[i].worker.index = -1;
-    open_barrier(team, phase);
-    if (!first_rests)
-        return;
-    pthread_mutex_lock(&team->mutex);
-    atomic_store(&team->over, true);
-    pthread_cond_signal(&team->members[0].wake);
-    pthread_mutex_unlock(&team->mutex);
-}
-
-// One worker's part: until the work is done (true) or the worker is given rest.
-static bool do_part(struct team *team, struct member *member)
-{
-    attendance_begin(member);
-    team->function(team->context, &member->worker);
-    attendance_end(member);
-    if (member->worker.index < 0)
-        return false;
-    unsigned phase;
-    if (arrive(&member->worker, &phase))
-        end_region(team, phase);
-    else
-        wait_for_barrier(team, phase, member);
-    return true;
-}
-
-static void *serve(void *argument)
-{
-    struct member *member = argument;
-    struct team *team = member->team;
-    if (team->enter)
-        team->enter(team->places, (int)(member - team->members));
-    int spins = 0;
-    while (wait_for_call(team, member, &team->leaving, spins))
-        spins = do_part(team, member) ? team->spins : 0;
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
     return NULL;
 }
 
-static void work(struct team *team, team_function function, void *context)
+static int creatable_threads(int wanted)
 {
-    struct member *first = &team->members[0];
-    team->function = function;
-    team->context = context;
-    atomic_store_explicit(&team->over, false, memory_order_relaxed);
-    attendance_first_group(team);
-    // As if all had been waiting at a barrier: nobody begins before everybody has a part.
-    unsigned phase = atomic_load_explicit(&team->phase, memory_order_relaxed);
-    for (int i = 0; i < team->workers; i++)
-        atomic_store_explicit(&team->members[i].taken[(phase + 1) % 2], 0, memory_order_relaxed);
-    give_parts(team, phase);
-    open_barrier(team, phase);
-    while (wait_for_call(team, first, &team->over, 0))
-        if (do_part(team, first))
-            return;
+    static _Thread_local int proven = 1;
+    if (wanted <= proven)
+        return wanted;
+    pthread_t *threads = malloc((size_t)wanted * sizeof *threads);
+    if (!threads)
+        return proven;
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    int count = 0;
+    pthread_mutex_lock(&gate);
+    while (count < wanted - 1 && pthread_create(&threads[count], NULL, wait_for_gate, &gate) == 0)
+        count++;
+    pthread_mutex_unlock(&gate);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    pthread_mutex_destroy(&gate);
+    free(threads);
+    proven = count + 1 > proven ? count + 1 : proven;
+    return count + 1;
 }
 
-// ---- Making
+static void run_region(struct team *team)
+{
+    int workers = creatable_threads(team->group_size);
+    bool binds = omp_get_proc_bind() == omp_proc_bind_false;
+#    pragma omp parallel num_threads(workers)
+    {
+#    pragma omp single
+        team->group_size = omp_get_num_threads(); // and a barrier
+        do_part(team, omp_get_thread_num(), omp_get_num_threads(), binds);
+    }
+}
 
-static void prepare(struct team *team, int workers, struct member *members)
+#else
+
+const char *team_runtime(void)
+{
+    return "POSIX threads";
+}
+
+int team_threads_requested(void)
+{
+    return 0;
+}
+
+int team_bound_processors(int *processors, int capacity)
+{
+    (void)processors, (void)capacity;
+    return 0;
+}
+
+// The threads of one region, which wait at the gate until it is known how many there are.
+struct region_thread {
+    struct team *team;
+    pthread_mutex_t *gate;
+    pthread_t thread;
+    int index;
+};
+
+static void *serve(void *argument)
+{
+    struct region_thread *it = argument;
+    pthread_mutex_lock(it->gate);
+    int count = it->team->group_size;
+    pthread_mutex_unlock(it->gate);
+    do_part(it->team, it->index, count, true);
+    return NULL;
+}
+
+static void run_region(struct team *team)
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    struct region_thread *threads = calloc((size_t)team->group_size, sizeof *threads);
+    int count = 1;
+    pthread_mutex_lock(&gate);
+    for (; threads && count < team->group_size; count++) {
+        threads[count] = (struct region_thread){.team = team, .gate = &gate, .index = count};
+        if (pthread_create(&threads[count].thread, NULL, serve, &threads[count]) != 0)
+            break; // the results do not depend on how many there are
+    }
+    team->group_size = count;
+    pthread_mutex_unlock(&gate);
+    do_part(team, 0, count, true);
+    for (int i = 1; i < count; i++)
+        pthread_join(threads[i].thread, NULL);
+    pthread_mutex_destroy(&gate);
+    free(threads);
+}
+
+#endif
+
+static void prepare(struct team *team, int workers, struct member *members, int *group,
+                    const struct numa_binding *binding)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     *team = (struct team){
         .workers = workers,
-        // Spinning helps only where everybody has a core.
+        // Spinning helps only where every worker has a core.
         .spins = processors < 0 || workers <= processors ? SPINS : 0,
         .members = members,
+        .group = group,
+        .binding = binding,
         .mutex = PTHREAD_MUTEX_INITIALIZER,
-        .turned = PTHREAD_COND_INITIALIZER,
+        .opened = PTHREAD_COND_INITIALIZER,
     };
     for (int i = 0; i < workers; i++)
-        members[i] = (struct member){
-            .team = team, .worker = {.index = -1}, .ready = true, .wake = PTHREAD_COND_INITIALIZER};
+        members[i] = (struct member){0};
 }
 
 static void finish(struct team *team)
 {
-    pthread_mutex_lock(&team->mutex);
-    atomic_store(&team->leaving, true);
-    for (int i = 1; i < team->workers; i++)
-        pthread_cond_signal(&team->members[i].wake);
-    pthread_mutex_unlock(&team->mutex);
-    for (int i = 1; i < team->workers; i++)
-        pthread_join(team->members[i].thread, NULL);
-    for (int i = 0; i < team->workers; i++)
-        pthread_cond_destroy(&team->members[i].wake);
-    pthread_cond_destroy(&team->turned);
+    pthread_cond_destroy(&team->opened);
     pthread_mutex_destroy(&team->mutex);
 }
 
-struct team *team_make(int workers, const struct places *places, place_function enter)
+struct team *team_make(int workers, const struct numa_binding *binding)
 {
     struct team *team = aligned_alloc(64, sizeof *team);
     struct member *members = aligned_alloc(64, (size_t)workers * sizeof *members);
-    if (!team || !members) {
+    int *group = malloc((size_t)workers * sizeof *group);
+    if (!team || !members || !group) {
         free(team);
         free(members);
+        free(group);
         return NULL;
     }
-    prepare(team, workers, members);
-    team->places = places;
-    team->enter = enter;
-    for (int i = 1; i < workers; i++)
-        if (pthread_create(&members[i].thread, NULL, serve, &members[i]) != 0) {
-            team->workers = i; // the results do not depend on how many there are
-            break;
-        }
+    prepare(team, workers, members, group, binding);
     return team;
 }
 
@@ -289,7 +534,26 @@ void team_free(struct team *team)
         return;
     finish(team);
     free(team->members);
+    free(team->group);
     free(team);
+}
+
+// Regions until one ends with the work done.
+static void work(struct team *team, team_function function, void *context)
+{
+    team->function = function;
+    team->context = context;
+    do {
+        team->regroups = false;
+        form_group(team, team->workers > 1 ? clock_seconds() : 0);
+        for (int i = 0; i < team->workers; i++)
+            for (int phase = 0; phase < 2; phase++)
+                atomic_store_explicit(&team->members[i].claimed[phase], 0, memory_order_relaxed);
+        if (team->group_size > 1)
+            run_region(team);
+        else
+            do_part(team, 0, 1, true);
+    } while (team->regroups);
 }
 
 void team_work(struct team *team, team_function function, void *context)
@@ -300,14 +564,15 @@ void team_work(struct team *team, team_function function, void *context)
     }
     struct member member;
     struct team alone;
-    prepare(&alone, 1, &member);
+    int group;
+    prepare(&alone, 1, &member, &group, NULL);
     work(&alone, function, context);
     finish(&alone);
 }
 
 void team_run(int threads, team_function function, void *context)
 {
-    struct team *team = team_make(threads, NULL, NULL);
+    struct team *team = team_make(threads, NULL);
     team_work(team, function, context);
     team_free(team);
 }
@@ -328,19 +593,19 @@ static struct range share_of(size_t index, size_t workers, size_t count, size_t 
     return share;
 }
 
-// The next batch of somebody's share. Looking first keeps those who search for work from writing to
-// every cursor.
-static bool take_from(const struct worker *worker, size_t owner, size_t count, size_t batch,
-                      struct range *range)
+// The next batch of somebody's share. Reading first keeps those who search for work from writing to
+// every counter.
+static bool claim_from(const struct worker *worker, size_t owner, size_t count, size_t batch,
+                       struct range *range)
 {
     struct team *team = worker->team;
     struct range share = share_of(owner, (size_t)worker->count, count, batch);
     size_t length = share.end - share.first;
     unsigned phase = atomic_load_explicit(&team->phase, memory_order_relaxed);
-    atomic_size_t *taken = &team->members[owner].taken[phase % 2];
-    if (atomic_load_explicit(taken, memory_order_relaxed) >= length)
+    atomic_size_t *claimed = &group_member(team, (int)owner)->claimed[phase % 2];
+    if (atomic_load_explicit(claimed, memory_order_relaxed) >= length)
         return false;
-    size_t first = atomic_fetch_add_explicit(taken, batch, memory_order_relaxed);
+    size_t first = atomic_fetch_add_explicit(claimed, batch, memory_order_relaxed);
     if (first >= length)
         return false;
     size_t end = length - first > batch ? first + batch : length;
@@ -348,11 +613,11 @@ static bool take_from(const struct worker *worker, size_t owner, size_t count, s
     return true;
 }
 
-bool worker_take(const struct worker *worker, size_t count, size_t batch, struct range *range)
+bool worker_claim(const struct worker *worker, size_t count, size_t batch, struct range *range)
 {
     size_t shares = (size_t)worker->count, own = (size_t)worker->index;
     for (size_t i = 0; i < shares; i++)
-        if (take_from(worker, (own + i) % shares, count, batch, range))
+        if (claim_from(worker, (own + i) % shares, count, batch, range))
             return true;
     return false;
 }

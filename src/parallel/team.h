@@ -1,8 +1,12 @@
-// Threads that work through the steps together: one parallel region for many steps, entered once;
-// inside it every worker calls the same stage functions, takes its own share of each, and meets the
-// others at barriers. Nothing that a stage computes may depend on how many workers there are, which
-// may change from one step to the next: shares of element-wise loops may be cut anywhere, sums are
-// made over fixed chunks and added in chunk order.
+// A thread team that works through many steps in one parallel region. Inside it every worker calls
+// the same stage functions, takes its own share of each loop, and meets the others at barriers.
+// Nothing that a stage computes may depend on how many workers there are: shares of element-wise
+// loops may be cut anywhere, sums are formed over fixed chunks and added in chunk order.
+//
+// OpenMP creates the threads, so OMP_NUM_THREADS, OMP_PLACES, OMP_PROC_BIND, OMP_THREAD_LIMIT, OMPT
+// tools and other OpenMP code of the same process behave as they do elsewhere. A build without
+// OpenMP creates POSIX threads behind the same functions. The barrier and the loops with work
+// stealing are our own; team.c says why.
 #ifndef TAUT_PARALLEL_TEAM_H
 #define TAUT_PARALLEL_TEAM_H
 
@@ -10,14 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct places;
+struct numa_binding;
 struct team;
 
 struct worker {
     int index; // 0 .. count - 1
-    int count;
+    int count; // workers of the present group
     struct team *team;
-    int place; // among all workers of the team; 0 is the calling thread
 };
 
 // Elements [first, end) of a loop.
@@ -30,16 +33,24 @@ enum { SUM_CHUNK = 4096 };
 
 typedef void (*team_function)(void *context, const struct worker *worker);
 
-// Holds the calling thread to the place of a worker (places.h).
-typedef void (*place_function)(const struct places *places, int worker);
+// "OpenMP 4.5 (libgomp)", or "POSIX threads" in a build without OpenMP.
+const char *team_runtime(void);
 
-// A team for many regions, or NULL without memory. It remembers which workers were given rest. It
-// has fewer workers than were asked for where the system gives no more threads. Its threads `enter`
-// their places when they begin, unless that is NULL; the calling thread, worker 0, is not held.
-struct team *team_make(int workers, const struct places *places, place_function enter);
+// The number of threads that OMP_NUM_THREADS or omp_set_num_threads asks for; 0 if neither does.
+int team_threads_requested(void);
+
+// The processors of all places that OMP_PROC_BIND or OMP_PLACES binds threads to: how many they
+// are, 0 where threads are not bound. Up to `capacity` are stored.
+int team_bound_processors(int *processors, int capacity);
+
+// A team of at most `workers` threads for many regions, or NULL without memory. It remembers which
+// of them are parked. A region has fewer where the system or OMP_THREAD_LIMIT gives no more. While
+// a region runs, workers are bound to NUMA nodes (machine.h; `binding` may be NULL), unless
+// OMP_PROC_BIND or OMP_PLACES binds them.
+struct team *team_make(int workers, const struct numa_binding *binding);
 void team_free(struct team *team);
 
-// Runs `function` on all workers that do not rest, and returns when all have returned. Without a
+// Runs `function` on all workers that are not parked, and returns when all have returned. Without a
 // team (NULL) the caller does it alone: results do not depend on it.
 void team_work(struct team *team, team_function function, void *context);
 
@@ -50,17 +61,17 @@ void team_run(int threads, team_function function, void *context);
 void worker_barrier(const struct worker *worker);
 
 // A barrier between two steps at which the group may change, and with it everybody's index and
-// count. A worker whose core is taken away too often by somebody else is given rest: false, and it
-// must return from the function, which runs from its beginning when the worker is called back. So
-// the function must find out how far the work has come.
+// count: workers whose cores are taken away too often by other processes are parked for a while.
+// False where it changes: every worker must return from the function, which then runs from its
+// beginning with the other group. So the function must find out how far the work has come.
 bool worker_regroup(const struct worker *worker);
 
-// Hands out `count` items, `batch` at a time: first those of the worker's own contiguous share,
-// then what others have left of theirs; false when none is left. So a worker finds in its caches,
-// and in its part of the memory, what it worked on in the last step, and one whose core is taken
-// away for a while holds up no more than one batch. One loop of this kind may stand between two
-// barriers.
-bool worker_take(const struct worker *worker, size_t count, size_t batch, struct range *range);
+// Claims the next `batch` of `count` items: first those of the worker's own contiguous share, then
+// what others have left of theirs (work stealing); false when none is left. So a worker finds in
+// its caches, and in its NUMA node, what it worked on in the last step, and one whose core is taken
+// away for a while delays the others by no more than one batch. One loop of this kind may stand
+// between two barriers.
+bool worker_claim(const struct worker *worker, size_t count, size_t batch, struct range *range);
 
 // This worker's contiguous share of `count` elements, cut at multiples of `grain` (so that two
 // workers do not write to one cache line).

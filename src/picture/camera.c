@@ -7,7 +7,7 @@ static const double PI = 3.14159265358979323846;
 // What a parallel projection shows is what this field of view would show at the target's distance.
 static const double PARALLEL_FIELD = 30.0;
 
-// Of the picture's half height or width, how much a fitted box takes.
+// The fraction of the picture's half height or width that a fitted box covers.
 static const double FITTED = 0.88;
 
 // Straight down or up; the axes are defined there too, since `right` follows from the azimuth
@@ -77,7 +77,7 @@ static vec3 corner_of(vec3 low, vec3 high, unsigned corner)
                      corner & 4 ? high.z : low.z);
 }
 
-// How far the eye must stand so that the corners are in the picture.
+// The distance of the eye from which all corners are in the picture.
 static double distance_for(const struct camera *camera, vec3 low, vec3 high)
 {
     vec3 right, up, forward;

@@ -1,4 +1,5 @@
-// Where a picture is seen from. Angles in degrees, lengths in metres, pixels from the top left.
+// Where a picture is seen from, and the lines of sight through its pixels. Angles in degrees,
+// lengths in metres, pixels from the top left. Needs no OpenGL.
 #ifndef TAUT_PICTURE_CAMERA_H
 #define TAUT_PICTURE_CAMERA_H
 
@@ -17,8 +18,7 @@ struct camera {
 struct camera camera_fit(vec3 low, vec3 high, vec3 up, double azimuth, double elevation,
                          double field, int width, int height);
 
-// The angles that show a subject best, when nobody says: a plane one from in front, others from
-// the side and above.
+// The default angles for a subject: a plane one from in front, others from the side and above.
 void camera_angles_for(const struct subject *subject, double *azimuth, double *elevation);
 
 // Left button: turns about the target by a drag of so many pixels.

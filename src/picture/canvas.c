@@ -1,3 +1,4 @@
+// A context and framebuffer without a window. Memory is checked before the driver is loaded.
 #include "picture/canvas.h"
 
 #include <epoxy/egl.h>
@@ -25,19 +26,19 @@ struct canvas {
     char device[128];
 };
 
-// ---- Memory. Drivers that draw by the processor crash where they get none, so it is looked for
-// before they are loaded.
+// ---- Memory. Drivers that draw by the processor crash where they get none, so the need is
+// compared with what is left before they are loaded.
 
-// What Mesa's llvmpipe holds once it has compiled our shaders, and what it maps for that and for
-// each of its threads, of which there is one for each processor: stacks, and arenas of malloc
-// (measured: 105 MB; 700 MB with 2 threads). And of each pixel colour and depth of
-// several samples, the picture of one, and its copies.
+// The memory that Mesa's llvmpipe uses once it has compiled our shaders, and the addresses that it
+// maps for that and for each of its threads (one per processor): stacks, and arenas of malloc
+// (measured: 105 MB; 700 MB with 2 threads). Per pixel: colour and depth of several samples, the
+// resolved picture, and its copies.
 #define DRIVER_BYTES     120e6
 #define DRIVER_ADDRESSES 540e6
 #define THREAD_ADDRESSES 76e6
 enum { THREADS_MAX = 32, PIXEL_BYTES = SAMPLES * 8 + 4 + 8 };
 
-static taut_status memory_look(int width, int height, taut_error *error)
+static taut_status require_memory(int width, int height, taut_error *error)
 {
     double pixels = (double)width * (double)height * PIXEL_BYTES;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -62,7 +63,7 @@ static taut_status memory_look(int width, int height, taut_error *error)
                 width, height, bytes / 1048576, mappable / 1048576, source);
 }
 
-// ---- The context.
+// ---- The context
 
 static bool start_display(struct canvas *canvas, EGLenum platform, void *native)
 {
@@ -115,7 +116,7 @@ static taut_status context_make(struct canvas *canvas, taut_error *error)
     return TAUT_OK;
 }
 
-// ---- The framebuffers.
+// ---- The framebuffers
 
 static taut_status framebuffers_make(struct canvas *canvas, taut_error *error)
 {
@@ -152,7 +153,7 @@ taut_status canvas_make(int width, int height, struct canvas **canvas, taut_erro
     *canvas = NULL;
     if (width <= 0 || height <= 0)
         return fail(error, TAUT_ERROR_ARGUMENT, "a picture of %d x %d pixels", width, height);
-    taut_status status = memory_look(width, height, error);
+    taut_status status = require_memory(width, height, error);
     if (status != TAUT_OK)
         return status;
     struct canvas *made = calloc(1, sizeof *made);
@@ -181,7 +182,7 @@ const char *canvas_device(const struct canvas *canvas)
     return canvas->device;
 }
 
-// Of several canvases the one that was made last is current.
+// Of several canvases the one made last is current.
 static bool make_current(struct canvas *canvas)
 {
     return eglGetCurrentContext() == canvas->context ||
@@ -245,6 +246,6 @@ void canvas_free(struct canvas *canvas)
         eglMakeCurrent(canvas->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
         eglDestroyContext(canvas->display, canvas->context);
     }
-    // The display is the process's only one, which another canvas may be using: it is not ended.
+    // The display is not terminated: the process has only one, which another canvas may be using.
     free(canvas);
 }

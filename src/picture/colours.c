@@ -1,6 +1,20 @@
+// Names of colourings and layers, palettes and colour maps.
 #include "picture/colours.h"
 
 #include <math.h>
+
+const char *colouring_name(enum colouring colouring)
+{
+    static const char *const names[COLOURING_COUNT] = {"plain", "kind", "strain", "tension"};
+    return names[colouring];
+}
+
+const char *layer_name(int number)
+{
+    static const char *const names[] = {"faces",     "springs", "nodes",  "pins",
+                                        "colliders", "wind",    "ground", "legend"};
+    return number < (int)(sizeof names / sizeof names[0]) ? names[number] : NULL;
+}
 
 static struct colour from_bytes(unsigned rgb)
 {
@@ -50,7 +64,7 @@ struct colour colour_back(struct colour colour)
     return colour_mix(colour, from_bytes(0x5b6470), 0.42);
 }
 
-// Fixed colours of the maps at even distances, from the least value to the most.
+// Fixed colours of the maps at even distances, from the least value to the greatest.
 //
 // Diverging: "vik" of F. Crameri, Scientific colour maps (doi 10.5281/zenodo.1243862), blue to red
 // brown; its middle is greyer here, so that a spring at rest is seen before a white background.

@@ -1,3 +1,4 @@
+// A pipe to a child process of ffmpeg, and the file it writes.
 #include "picture/film.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include "base/text.h"
 #include "output/file.h"
 
-// ffmpeg is never told a name: it writes to a descriptor of ours, which it opens anew, since it
+// ffmpeg is given no file name: it writes to a descriptor of ours, which it opens anew, since it
 // seeks in an MP4 file and reads it again.
 enum { DRAFT_DESCRIPTOR = 3 };
 #define DRAFT_URL "file:/dev/fd/3"
@@ -82,7 +83,7 @@ static void list_words(const struct film *film, char *const texts[2], const char
     words[count] = NULL;
 }
 
-// The child. In a process group of its own, so that Ctrl-C reaches us alone, who then end it.
+// The child, in a process group of its own: Ctrl-C reaches only the parent, which then ends it.
 static void become(const char *const *words, int frames, int messages, int draft)
 {
     (void)setpgid(0, 0);
@@ -107,7 +108,7 @@ static taut_status start(struct film *film, char *const texts[2], taut_error *er
     list_words(film, texts, words);
     if (pipe(ends) != 0)
         return fail(error, TAUT_ERROR_IO, "cannot start ffmpeg: %s", strerror(errno));
-    // Else ffmpeg would hold the writing end itself, and never see the end of the frames.
+    // Otherwise ffmpeg would inherit the writing end, and never see the end of the frames.
     (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     film->child = fork();
     if (film->child == 0)
@@ -136,7 +137,7 @@ taut_status film_open(const struct film_options *options, struct film **film, ta
     taut_status status = film_possible(error);
     if (status != TAUT_OK)
         return status;
-    // yuv420p, which every player takes, halves the colours across and down.
+    // yuv420p, which every player supports, halves the resolution of colours in both directions.
     if (options->format == FILM_MP4 && (options->width % 2 != 0 || options->height % 2 != 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "an .mp4 film has an even width and height, not %dx%d", options->width,

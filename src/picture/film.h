@@ -1,10 +1,10 @@
-// Frames made a film by the program ffmpeg: MP4 (H.264, as every player takes it) or GIF. The file
-// appears under its name when it is whole. SIGPIPE must be ignored, so that the end of ffmpeg is a
-// failure of a write.
+// Films: images encoded by the program ffmpeg as MP4 (H.264, as every player supports it) or GIF.
+// The file appears under its name when it is complete. SIGPIPE must be ignored, so that the end of
+// ffmpeg is a failed write. What the frames show is decided by the caller.
 #ifndef TAUT_PICTURE_FILM_H
 #define TAUT_PICTURE_FILM_H
 
-#include "picture/canvas.h"
+#include "picture/image.h"
 
 enum film_format { FILM_MP4, FILM_GIF };
 
@@ -17,19 +17,19 @@ struct film_options {
 
 struct film;
 
-// TAUT_ERROR_UNSUPPORTED, and how to get it, where there is no ffmpeg.
+// TAUT_ERROR_UNSUPPORTED where there is no ffmpeg; the message says how to install it.
 taut_status film_possible(taut_error *error);
 
 // film_close or film_abandon after success.
 taut_status film_open(const struct film_options *options, struct film **film, taut_error *error);
 
-// The next frame, of the film's size. A failure tells what ffmpeg said last.
+// The next image, of the film's size. The message of a failure contains ffmpeg's last line.
 taut_status film_add(struct film *film, const struct image *image, taut_error *error);
 
-// Waits for ffmpeg to end, and gives the film its name.
+// Waits for ffmpeg to end, and creates the file under its name.
 taut_status film_close(struct film *film, taut_error *error);
 
-// Ends ffmpeg and leaves nothing.
+// Ends ffmpeg and leaves no file.
 void film_abandon(struct film *film);
 
 #endif

@@ -1,3 +1,4 @@
+// Programs, tables, uniforms and the errors of OpenGL.
 #include "picture/gl.h"
 
 #include "picture/shaders.h"

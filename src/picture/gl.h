@@ -1,5 +1,5 @@
 // OpenGL 3.3 core as the parts of the renderer use it: programs, tables of numbers that shaders
-// look up, buffers of indices; what fails says so.
+// read by index, uniforms and errors. It draws nothing itself, and makes no context (canvas.h).
 #ifndef TAUT_PICTURE_GL_H
 #define TAUT_PICTURE_GL_H
 
@@ -23,14 +23,13 @@ enum {
     UNIT_COUNT
 };
 
-// Compiles a shader file (shaders.h) behind `defines` (lines of #define) and common.glsl; `name` is
-// for messages. Its uniform block `frame` is bound to point 0. What differs from program to program
-// is better a define than a uniform: without a graphics card both sides of every branch are
-// computed.
+// Compiles a shader file (shaders.h) after `defines` (lines of #define) and common.glsl; `name` is
+// for messages. Its uniform block `frame` is bound to point 0. Prefer a define to a uniform for
+// what differs between programs: without a graphics card both sides of every branch are computed.
 taut_status gl_program_make(const char *name, const char *defines, const char *source,
                             GLuint *program, taut_error *error);
 
-// Numbers that a vertex shader finds by index (a buffer texture).
+// Numbers that a vertex shader reads by index (a buffer texture).
 struct gl_table {
     GLuint buffer, texture;
     GLenum format; // GL_R32F, GL_RG32UI, GL_R8UI
@@ -50,10 +49,10 @@ void gl_set_vector(GLuint program, const char *name, vec3 vector);
 void gl_set_float(GLuint program, const char *name, double value);
 void gl_set_int(GLuint program, const char *name, uint64_t value);
 
-// TAUT_ERROR_IO where OpenGL has failed since the last time it was asked; `what` was being done.
+// TAUT_ERROR_IO where OpenGL has failed since the last check; `what` names what was being done.
 taut_status gl_check(const char *what, taut_error *error);
 
-// A renderbuffer of so many samples a pixel, attached to the framebuffer that is bound.
+// A renderbuffer with that many samples per pixel, attached to the framebuffer that is bound.
 GLuint gl_renderbuffer_make(GLenum format, GLenum attachment, int samples, int width, int height);
 
 #endif

@@ -1,8 +1,9 @@
-// Pictures in memory, and PNG by cairo.
-#include "picture/canvas.h"
+// Pictures in memory, PNG files and strips.
+#include "picture/image.h"
 
 #include "output/file.h"
 
+#include <assert.h>
 #include <cairo.h>
 #include <errno.h>
 #include <math.h>
@@ -106,7 +107,7 @@ taut_status image_write_png(const struct image *image, const char *path, taut_er
     return status;
 }
 
-// A picture of the sorts that PNG files of ours have; others are painted over one.
+// Returns a surface without alpha: the given one, or a copy of it painted on one.
 static cairo_surface_t *opaque(cairo_surface_t *surface)
 {
     if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS ||
@@ -144,4 +145,47 @@ taut_status image_read_png(const char *path, struct image *image, taut_error *er
         image_from_cairo(surface, image);
     cairo_surface_destroy(surface);
     return status;
+}
+
+// ---- Strips
+
+int strip_columns(int count)
+{
+    enum { ONE_ROW = 4 };
+    if (count <= ONE_ROW)
+        return count;
+    int columns = 3;
+    while (columns * columns < count)
+        columns++;
+    return columns;
+}
+
+taut_status strip_make(int count, int columns, int width, int height, uint8_t shade,
+                       struct strip *strip, taut_error *error)
+{
+    int rows = (count + columns - 1) / columns;
+    *strip = (struct strip){.columns = columns, .rows = rows, .width = width, .height = height};
+    taut_status status = image_make(columns * width + (columns - 1) * STRIP_GAP,
+                                    rows * height + (rows - 1) * STRIP_GAP, &strip->image, error);
+    if (status == TAUT_OK)
+        memset(strip->image.pixels, shade,
+               3 * (size_t)strip->image.width * (size_t)strip->image.height);
+    return status;
+}
+
+void strip_put(struct strip *strip, int number, const struct image *picture)
+{
+    assert(picture->width == strip->width && picture->height == strip->height);
+    size_t left = (size_t)(number % strip->columns) * (size_t)(strip->width + STRIP_GAP);
+    size_t top = (size_t)(number / strip->columns) * (size_t)(strip->height + STRIP_GAP);
+    size_t row = 3 * (size_t)strip->width;
+    for (size_t y = 0; y < (size_t)strip->height; y++)
+        memcpy(strip->image.pixels + 3 * ((top + y) * (size_t)strip->image.width + left),
+               picture->pixels + y * row, row);
+}
+
+void strip_free(struct strip *strip)
+{
+    image_free(&strip->image);
+    *strip = (struct strip){0};
 }

@@ -1,9 +1,112 @@
+// Overlays and the legend.
 #include "picture/legend.h"
 
-#include "picture/arrows.h"
+#include "picture/shaders.h"
+#include "picture/solids.h"
 
 #include <stdio.h>
 #include <string.h>
+
+// ---- Overlays
+
+// fontconfig, which cairo uses for text, keeps what it has read until the process ends; leak
+// checkers must ignore that.
+#if defined(__SANITIZE_ADDRESS__)
+#    define LEAKS_ARE_SOUGHT
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer)
+#        define LEAKS_ARE_SOUGHT
+#    endif
+#endif
+#ifdef LEAKS_ARE_SOUGHT
+
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig";
+}
+#endif
+
+taut_status overlays_make(struct overlays *overlays, taut_error *error)
+{
+    *overlays = (struct overlays){0};
+    glGenVertexArrays(1, &overlays->vertices);
+    return gl_program_make("overlays", "", shader_overlays, &overlays->program, error);
+}
+
+void overlays_free(struct overlays *overlays)
+{
+    glDeleteProgram(overlays->program);
+    glDeleteVertexArrays(1, &overlays->vertices);
+    *overlays = (struct overlays){0};
+}
+
+void overlay_free(struct overlay *overlay)
+{
+    glDeleteTextures(1, &overlay->texture);
+    *overlay = (struct overlay){0};
+}
+
+bool overlay_needs_update(struct overlay *overlay, const char *content)
+{
+    if (overlay->texture != 0 && strcmp(overlay->content, content) == 0)
+        return false;
+    snprintf(overlay->content, sizeof overlay->content, "%s", content);
+    return true;
+}
+
+cairo_t *overlay_begin(struct overlay *overlay, double width, double height)
+{
+    overlay->width = ceil(width);
+    overlay->height = ceil(height);
+    cairo_surface_t *surface =
+        cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)overlay->width, (int)overlay->height);
+    cairo_t *cairo = cairo_create(surface);
+    cairo_surface_destroy(surface); // `cairo` has a reference
+    return cairo;
+}
+
+taut_status overlay_finish(struct overlay *overlay, cairo_t *cairo, taut_error *error)
+{
+    cairo_surface_t *surface = cairo_get_target(cairo);
+    cairo_surface_flush(surface);
+    if (cairo_status(cairo) != CAIRO_STATUS_SUCCESS) {
+        taut_status status = fail(error, TAUT_ERROR_MEMORY, "cairo cannot draw a legend: %s",
+                                  cairo_status_to_string(cairo_status(cairo)));
+        cairo_destroy(cairo);
+        return status;
+    }
+    if (overlay->texture == 0)
+        glGenTextures(1, &overlay->texture);
+    gl_texture_bind(overlay->texture, UNIT_PICTURE);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    // cairo's pixels are native words of alpha, red, green, blue.
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, cairo_image_surface_get_width(surface),
+                 cairo_image_surface_get_height(surface), 0, GL_BGRA, GL_UNSIGNED_INT_8_8_8_8_REV,
+                 cairo_image_surface_get_data(surface));
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    cairo_destroy(cairo);
+    return TAUT_OK;
+}
+
+void overlay_draw(const struct overlays *overlays, const struct overlay *overlay, double left,
+                  double top)
+{
+    glUseProgram(overlays->program);
+    gl_texture_bind(overlay->texture, UNIT_PICTURE);
+    glUniform4f(glGetUniformLocation(overlays->program, "rectangle"), (float)floor(left),
+                (float)floor(top), (float)overlay->width, (float)overlay->height);
+    glDisable(GL_DEPTH_TEST);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
+    glBindVertexArray(overlays->vertices);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    glBindVertexArray(0);
+    glDisable(GL_BLEND);
+    glEnable(GL_DEPTH_TEST);
+}
+
+// ---- The legend
 
 // Sizes in pixels of a picture of 720 rows.
 static const double FONT = 15.0, PAD = 12.0, BAR_WIDTH = 250.0, BAR_HEIGHT = 14.0, EDGE = 18.0;
@@ -24,9 +127,9 @@ void legend_free(struct legend *legend)
     overlays_free(&legend->overlays);
 }
 
-static double scale_of(const struct frame *frame)
+static double scale_of(const struct render_context *context)
 {
-    double rows = fmin(frame->camera->height, 0.75 * frame->camera->width);
+    double rows = fmin(context->camera->height, 0.75 * context->camera->width);
     return fmax(rows / 720.0, 0.65);
 }
 
@@ -87,15 +190,15 @@ static void draw_panel(cairo_t *cairo, double width, double height, double scale
 
 // ---- The scale of strain or tension.
 
-static double bar_width(const struct frame *frame)
+static double bar_width(const struct render_context *context)
 {
-    return fmin(BAR_WIDTH * scale_of(frame), 0.4 * frame->camera->width);
+    return fmin(BAR_WIDTH * scale_of(context), 0.4 * context->camera->width);
 }
 
 // What a value is shown as: strains in per cent.
-static double shown(const struct frame *frame, double value)
+static double shown(const struct render_context *context, double value)
 {
-    return frame->options->colouring == COLOURING_STRAIN ? 100.0 * value : value;
+    return context->options->colouring == COLOURING_STRAIN ? 100.0 * value : value;
 }
 
 // A round distance between marks, so that about so many fit.
@@ -138,18 +241,18 @@ static void draw_ticks(cairo_t *cairo, double least, double most, double length,
     }
 }
 
-static taut_status fill_scale(struct legend *legend, const struct frame *frame,
+static taut_status fill_scale(struct legend *legend, const struct render_context *context,
                               const struct values *values, taut_error *error)
 {
-    double least = shown(frame, values->least), most = shown(frame, values->most);
-    double scale = scale_of(frame);
-    bool strain = frame->options->colouring == COLOURING_STRAIN, dark = frame->options->dark;
-    char says[sizeof legend->scale.said];
-    snprintf(says, sizeof says, "%d %d %.9g %.9g %.9g %.9g", strain, dark, least, most, scale,
-             bar_width(frame));
-    if (!overlay_differs(&legend->scale, says) || !(least < most))
+    double least = shown(context, values->least), most = shown(context, values->most);
+    double scale = scale_of(context);
+    bool strain = context->options->colouring == COLOURING_STRAIN, dark = context->options->dark;
+    char content[sizeof legend->scale.content];
+    snprintf(content, sizeof content, "%d %d %.9g %.9g %.9g %.9g", strain, dark, least, most, scale,
+             bar_width(context));
+    if (!overlay_needs_update(&legend->scale, content) || !(least < most))
         return TAUT_OK;
-    double length = bar_width(frame), width = length + 2.0 * PAD * scale;
+    double length = bar_width(context), width = length + 2.0 * PAD * scale;
     double height = (2.0 * PAD + 2.0 * FONT + BAR_HEIGHT + 13.0) * scale;
     cairo_t *cairo = overlay_begin(&legend->scale, width, height);
     draw_panel(cairo, width, height, scale, dark);
@@ -159,7 +262,7 @@ static taut_status fill_scale(struct legend *legend, const struct frame *frame,
     write_at(cairo, strain ? "strain, %" : "tension, N", PAD * scale, (PAD + 0.8 * FONT) * scale,
              0.0, width);
     draw_ticks(cairo, least, most, length, scale);
-    return overlay_take(&legend->scale, cairo, error);
+    return overlay_finish(&legend->scale, cairo, error);
 }
 
 // ---- The kinds of springs.
@@ -224,21 +327,22 @@ static void draw_entry(cairo_t *cairo, const struct entries *entries, size_t i, 
     write_at(cairo, text, (PAD + 36.0) * scale, top + 0.8 * FONT * scale, 0.0, INFINITY);
 }
 
-static taut_status fill_kinds(struct legend *legend, const struct frame *frame, taut_error *error)
+static taut_status fill_kinds(struct legend *legend, const struct render_context *context,
+                              taut_error *error)
 {
-    struct entries entries = entries_of(frame->subject);
-    double scale = scale_of(frame), widest = 0.0;
-    bool dark = frame->options->dark;
-    char says[sizeof legend->scale.said];
-    int used = snprintf(says, sizeof says, "kinds %d %.9g", dark, scale);
+    struct entries entries = entries_of(context->subject);
+    double scale = scale_of(context), widest = 0.0;
+    bool dark = context->options->dark;
+    char content[sizeof legend->scale.content];
+    int used = snprintf(content, sizeof content, "kinds %d %.9g", dark, scale);
     for (size_t i = 0; i < entries.count; i++) {
         char text[64];
         entry_name(&entries, i, text, sizeof text);
         widest = fmax(widest, width_of(text, scale));
-        if (used < (int)sizeof says)
-            used += snprintf(says + used, sizeof says - (size_t)used, " %s", text);
+        if (used < (int)sizeof content)
+            used += snprintf(content + used, sizeof content - (size_t)used, " %s", text);
     }
-    if (entries.count == 0 || !overlay_differs(&legend->scale, says))
+    if (entries.count == 0 || !overlay_needs_update(&legend->scale, content))
         return TAUT_OK;
     double width = (2.0 * PAD + 36.0) * scale + widest;
     double height = (2.0 * PAD - 7.0 + (double)entries.count * (FONT + 7.0)) * scale;
@@ -247,78 +351,80 @@ static taut_status fill_kinds(struct legend *legend, const struct frame *frame, 
     set_font(cairo, scale);
     for (size_t i = 0; i < entries.count; i++)
         draw_entry(cairo, &entries, i, scale, dark);
-    return overlay_take(&legend->scale, cairo, error);
+    return overlay_finish(&legend->scale, cairo, error);
 }
 
 // ---- Lines of text.
 
-static taut_status fill_text(struct overlay *overlay, const struct frame *frame, const char *text,
-                             taut_error *error)
+static taut_status fill_text(struct overlay *overlay, const struct render_context *context,
+                             const char *text, taut_error *error)
 {
-    double scale = scale_of(frame);
-    char says[sizeof overlay->said];
-    snprintf(says, sizeof says, "%d %.9g %s", frame->options->dark, scale, text);
-    if (!overlay_differs(overlay, says))
+    double scale = scale_of(context);
+    char content[sizeof overlay->content];
+    snprintf(content, sizeof content, "%d %.9g %s", context->options->dark, scale, text);
+    if (!overlay_needs_update(overlay, content))
         return TAUT_OK;
     double width = width_of(text, scale) + 4.0, height = 1.4 * FONT * scale;
     cairo_t *cairo = overlay_begin(overlay, width, height);
-    set_ink(cairo, frame->options->dark);
+    set_ink(cairo, context->options->dark);
     set_font(cairo, scale);
     write_at(cairo, text, 2.0, FONT * scale, 0.0, INFINITY);
-    return overlay_take(overlay, cairo, error);
+    return overlay_finish(overlay, cairo, error);
 }
 
-static taut_status draw_caption(struct legend *legend, const struct frame *frame, taut_error *error)
+static taut_status draw_caption(struct legend *legend, const struct render_context *context,
+                                taut_error *error)
 {
     char text[64];
-    snprintf(text, sizeof text, "t = %.3f s", frame->moment->time);
-    taut_status status = fill_text(&legend->caption, frame, text, error);
+    snprintf(text, sizeof text, "t = %.3f s", context->frame->time);
+    taut_status status = fill_text(&legend->caption, context, text, error);
     if (status == TAUT_OK)
-        overlay_draw(&legend->overlays, &legend->caption, EDGE * scale_of(frame),
-                     EDGE * scale_of(frame));
+        overlay_draw(&legend->overlays, &legend->caption, EDGE * scale_of(context),
+                     EDGE * scale_of(context));
     return status;
 }
 
-static taut_status draw_wind(struct legend *legend, const struct frame *frame, taut_error *error)
+static taut_status draw_wind(struct legend *legend, const struct render_context *context,
+                             taut_error *error)
 {
-    const float *wind = frame->moment->wind;
+    const float *wind = context->frame->wind;
     char text[64];
     snprintf(text, sizeof text, "wind %.1f m/s", vec3_length(vec3_make(wind[0], wind[1], wind[2])));
-    taut_status status = fill_text(&legend->wind, frame, text, error);
+    taut_status status = fill_text(&legend->wind, context, text, error);
     double x, y;
-    arrows_wind_label(frame, &x, &y);
+    arrows_wind_label(context, &x, &y);
     if (status == TAUT_OK)
         overlay_draw(
             &legend->overlays, &legend->wind,
-            fmin(x - legend->wind.width / 2.0, frame->camera->width - legend->wind.width - 4.0),
+            fmin(x - legend->wind.width / 2.0, context->camera->width - legend->wind.width - 4.0),
             y - legend->wind.height / 2.0);
     return status;
 }
 
-static taut_status draw_scale(struct legend *legend, const struct frame *frame,
+static taut_status draw_scale(struct legend *legend, const struct render_context *context,
                               const struct values *values, taut_error *error)
 {
-    taut_status status = frame->options->colouring == COLOURING_KIND
-                             ? fill_kinds(legend, frame, error)
-                             : fill_scale(legend, frame, values, error);
-    double edge = EDGE * scale_of(frame);
+    taut_status status = context->options->colouring == COLOURING_KIND
+                             ? fill_kinds(legend, context, error)
+                             : fill_scale(legend, context, values, error);
+    double edge = EDGE * scale_of(context);
     if (status == TAUT_OK && legend->scale.texture != 0)
         overlay_draw(&legend->overlays, &legend->scale,
-                     frame->camera->width - edge - legend->scale.width,
-                     frame->camera->height - edge - legend->scale.height);
+                     context->camera->width - edge - legend->scale.width,
+                     context->camera->height - edge - legend->scale.height);
     return status;
 }
 
-taut_status legend_draw(struct legend *legend, const struct frame *frame,
+taut_status legend_draw(struct legend *legend, const struct render_context *context,
                         const struct values *values, taut_error *error)
 {
     taut_status status = TAUT_OK;
-    bool coloured = frame->options->colouring != COLOURING_PLAIN;
-    if (coloured && frame->layers & LAYER_LEGEND && frame->subject->spring_count > 0)
-        status = draw_scale(legend, frame, values, error);
-    if (status == TAUT_OK && frame->options->caption)
-        status = draw_caption(legend, frame, error);
-    if (status == TAUT_OK && arrows_have_wind(frame) && frame->layers & LAYER_LEGEND)
-        status = draw_wind(legend, frame, error);
+    bool coloured = context->options->colouring != COLOURING_PLAIN;
+    if (coloured && context->layers & LAYER_LEGEND && context->subject->spring_count > 0)
+        status = draw_scale(legend, context, values, error);
+    if (status == TAUT_OK && context->options->caption)
+        status = draw_caption(legend, context, error);
+    if (status == TAUT_OK && arrows_have_wind(context) && context->layers & LAYER_LEGEND)
+        status = draw_wind(legend, context, error);
     return status;
 }

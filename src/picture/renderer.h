@@ -1,18 +1,18 @@
-// Draws moments of a subject with OpenGL 3.3 core. It needs a current context (canvas.h gives one
-// without a window; the viewer's window another) and knows nothing of solvers.
+// Draws frames of a subject with OpenGL 3.3 core. It needs a current OpenGL context (canvas.h makes
+// one without a window; the viewer's window has another) and knows nothing of solvers.
 #ifndef TAUT_PICTURE_RENDERER_H
 #define TAUT_PICTURE_RENDERER_H
 
 #include "picture/camera.h"
-#include "picture/names.h"
+#include "picture/colours.h"
 #include "picture/subject.h"
 
 struct render_options {
     unsigned layers; // 0: what suits the subject (renderer_layers_for)
     enum colouring colouring;
-    double least, most;    // ends of the colour scale; both 0: of the moment
+    double least, most;    // ends of the colour scale; both 0: those of the frame
     bool dark;             // a dark background
-    uint64_t springs_most; // draw at most so many, every n-th; 0: chosen by the picture's size
+    uint64_t springs_most; // draw at most this many, every n-th; 0: chosen by the picture's size
     bool flat_normals;     // of large surfaces: cheaper
     bool caption;          // with time, e.g. "t = 1.25 s", in a corner
 };
@@ -25,15 +25,16 @@ unsigned renderer_layers_for(const struct subject *subject, const struct render_
 
 struct renderer;
 
-// TAUT_ERROR_UNSUPPORTED where the context is too old, with its name in the sentence.
+// TAUT_ERROR_UNSUPPORTED where the OpenGL context is too old; the message names it.
 taut_status renderer_make(struct renderer **renderer, taut_error *error);
 
-// Takes what it needs of a subject, which must live until the next one is set.
+// Copies what it needs of a subject to the graphics side; the subject must live until the next one
+// is set.
 taut_status renderer_set_subject(struct renderer *renderer, const struct subject *subject,
                                  taut_error *error);
 
 // Draws into the given framebuffer object (0: the window's), of the camera's size.
-taut_status renderer_draw(struct renderer *renderer, const struct subject_moment *moment,
+taut_status renderer_draw(struct renderer *renderer, const struct subject_frame *frame,
                           const struct camera *camera, const struct render_options *options,
                           unsigned framebuffer, taut_error *error);
 

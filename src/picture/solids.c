@@ -1,8 +1,12 @@
+// Spheres, cylinders and cones; colliders, planes and arrows.
 #include "picture/solids.h"
 
 #include "picture/shaders.h"
 
-// Solids of revolution about z: the profile's points in turns, with the normals there.
+// ---- Solids of revolution
+
+// A solid of revolution about z: the points of its profile with their normals, and the number of
+// steps of a turn.
 enum { TURNS = 64, PROFILE_MOST = 33 };
 
 struct profile {
@@ -84,9 +88,9 @@ static void solid_make(struct solids *solids, enum solid solid)
                  GL_STATIC_DRAW);
     GLsizei stride = (GLsizei)sizeof vertices[0];
     glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, stride, NULL);
-    // OpenGL takes a place in a buffer as a pointer.
-    size_t place = offsetof(struct solid_vertex, normal);
-    const void *normals = (const void *)place; // NOLINT(performance-no-int-to-ptr)
+    // OpenGL takes an offset in a buffer as a pointer.
+    size_t offset = offsetof(struct solid_vertex, normal);
+    const void *normals = (const void *)offset; // NOLINT(performance-no-int-to-ptr)
     glVertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, stride, normals);
     glEnableVertexAttribArray(0);
     glEnableVertexAttribArray(1);
@@ -117,7 +121,8 @@ void solids_paint(const struct solids *solids, struct colour colour, double glos
     gl_set_int(solids->program, "shadowed", true);
 }
 
-static void draw(const struct solids *solids, enum solid solid, vec3 origin, const vec3 axes[3])
+static void draw_solid(const struct solids *solids, enum solid solid, vec3 origin,
+                       const vec3 axes[3])
 {
     gl_set_vector(solids->program, "origin", origin);
     gl_set_vector(solids->program, "axis_x", axes[0]);
@@ -131,7 +136,7 @@ void solids_sphere(const struct solids *solids, vec3 centre, double radius, doub
 {
     gl_set_float(solids->program, "behind", behind);
     const vec3 axes[3] = {{radius, 0, 0}, {0, radius, 0}, {0, 0, radius}};
-    draw(solids, SOLID_SPHERE, centre, axes);
+    draw_solid(solids, SOLID_SPHERE, centre, axes);
 }
 
 void solids_arrow(const struct solids *solids, vec3 tail, vec3 tip, double radius, bool head)
@@ -150,10 +155,361 @@ void solids_arrow(const struct solids *solids, vec3 tail, vec3 tip, double radiu
     vec3 neck = vec3_subtract(tip, vec3_scale(head_length, unit));
     const vec3 shaft[3] = {vec3_scale(radius, side), vec3_scale(radius, third),
                            vec3_subtract(neck, tail)};
-    draw(solids, SOLID_CYLINDER, tail, shaft);
+    draw_solid(solids, SOLID_CYLINDER, tail, shaft);
     if (!head)
         return;
     const vec3 cone[3] = {vec3_scale(2.6 * radius, side), vec3_scale(2.6 * radius, third),
                           vec3_scale(head_length, unit)};
-    draw(solids, SOLID_CONE, neck, cone);
+    draw_solid(solids, SOLID_CONE, neck, cone);
+}
+
+// ---- Sphere colliders, planes and rooms
+
+taut_status colliders_make(struct colliders *colliders, taut_error *error)
+{
+    *colliders = (struct colliders){0};
+    glGenVertexArrays(1, &colliders->vertices);
+    taut_status status = gl_program_make("planes", "", shader_planes, &colliders->plain, error);
+    if (status == TAUT_OK)
+        status = gl_program_make("planes", "#define GRID\n", shader_planes, &colliders->with_grid,
+                                 error);
+    return status;
+}
+
+void colliders_free(struct colliders *colliders)
+{
+    glDeleteProgram(colliders->plain);
+    glDeleteProgram(colliders->with_grid);
+    glDeleteVertexArrays(1, &colliders->vertices);
+    *colliders = (struct colliders){0};
+}
+
+// Faces whose nodes lie on a sphere dip into it; this fraction of the radius is seen through.
+static const double SUNK = 0.06;
+
+void colliders_draw_spheres(const struct solids *solids, const struct render_context *context)
+{
+    static const struct colour stone = {0.74f, 0.71f, 0.66f};
+    if (!context->frame->spheres)
+        return;
+    solids_paint(solids, stone, 0.25);
+    for (size_t i = 0; i < context->subject->collider_count; i++) {
+        const struct subject_sphere *sphere = &context->frame->spheres[i];
+        if (context->subject->colliders[i].type == COLLIDER_SPHERE && sphere->radius > 0.0f)
+            solids_sphere(solids,
+                          vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]),
+                          sphere->radius, SUNK * sphere->radius);
+    }
+}
+
+// Planes
+
+enum fading { FADING_NONE, FADING_TO_EDGES, FADING_BELOW };
+
+struct plane {
+    vec3 centre, unit_u, unit_v;
+    double half_u, half_v, spacing, strength;
+    enum fading fading;
+    bool shadowed;
+};
+
+static void set_plane_paint(GLuint program, bool dark)
+{
+    static const struct colour light_plane = {0.90f, 0.91f, 0.92f};
+    static const struct colour light_line = {0.62f, 0.66f, 0.70f};
+    static const struct colour dark_plane = {0.20f, 0.22f, 0.245f};
+    static const struct colour dark_line = {0.36f, 0.39f, 0.43f};
+    gl_set_colour(program, "paint", dark ? dark_plane : light_plane);
+    gl_set_colour(program, "line_paint", dark ? dark_line : light_line);
+}
+
+static void draw_plane(const struct colliders *colliders, const struct render_context *context,
+                       const struct plane *plane)
+{
+    GLuint program = plane->spacing > 0.0 ? colliders->with_grid : colliders->plain;
+    glUseProgram(program);
+    set_plane_paint(program, context->options->dark);
+    gl_set_vector(program, "centre", plane->centre);
+    gl_set_vector(program, "unit_u", plane->unit_u);
+    gl_set_vector(program, "unit_v", plane->unit_v);
+    gl_set_vector(program, "along_u", vec3_scale(plane->half_u, plane->unit_u));
+    gl_set_vector(program, "along_v", vec3_scale(plane->half_v, plane->unit_v));
+    gl_set_float(program, "spacing", plane->spacing);
+    gl_set_float(program, "fading", plane->fading);
+    gl_set_float(program, "strength", plane->strength);
+    gl_set_int(program, "shadowed", plane->shadowed);
+    glBindVertexArray(colliders->vertices);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+static vec3 up_of(const struct render_context *context)
+{
+    const float *up = context->subject->up;
+    return vec3_make(up[0], up[1], up[2]);
+}
+
+// Two directions in a plane, one of them level where the plane is not.
+static void span(vec3 normal, vec3 up, vec3 *u, vec3 *v)
+{
+    vec3 other = fabs(vec3_dot(normal, up)) < 0.9 ? up : vec3_make(1, 0, 0);
+    if (fabs(vec3_dot(normal, other)) > 0.9)
+        other = vec3_make(0, 0, 1);
+    *u = vec3_cross(other, normal);
+    *u = vec3_scale(1.0 / vec3_length(*u), *u);
+    *v = vec3_cross(normal, *u);
+}
+
+// A round distance between lines: of 1, 2 or 5 times a power of ten metres.
+static double spacing_for(double size)
+{
+    double power = pow(10.0, floor(log10(size / 4.0)));
+    double digits = size / 4.0 / power;
+    return power * (digits < 2.0 ? 1.0 : digits < 5.0 ? 2.0 : 5.0);
+}
+
+// Whether the eye is on the side of a plane where bodies are.
+static bool seen_from_inside(const struct render_context *context, vec3 point, vec3 normal)
+{
+    return vec3_dot(vec3_subtract(camera_eye(context->camera), point), normal) > 0.0;
+}
+
+// An endless plane, as far as the camera sees: its extent follows from the camera and not from the
+// positions of bodies, so that it does not move with them.
+static struct plane plane_of(const struct render_context *context, vec3 point, vec3 normal)
+{
+    vec3 centre = context->camera->target;
+    double above = vec3_dot(vec3_subtract(centre, point), normal);
+    struct plane plane = {.centre = vec3_subtract(centre, vec3_scale(above, normal)),
+                          .half_u = 3.0 * context->reach,
+                          .half_v = 3.0 * context->reach,
+                          .spacing = spacing_for(context->reach),
+                          .strength = 1.0,
+                          .fading = FADING_TO_EDGES,
+                          .shadowed = true};
+    span(normal, up_of(context), &plane.unit_u, &plane.unit_v);
+    return plane;
+}
+
+// A plane scene is seen along its ground: a band below the line where they meet.
+static struct plane band_of(const struct render_context *context, vec3 point, vec3 normal)
+{
+    struct plane plane = plane_of(context, point, normal);
+    plane.unit_v = normal;
+    plane.unit_u = vec3_cross(normal, vec3_make(0, 0, 1));
+    plane.half_v = 0.05 * context->reach;
+    plane.half_u = 2.0 * context->reach * context->camera->width / context->camera->height;
+    plane.centre = vec3_subtract(plane.centre, vec3_scale(plane.half_v, normal));
+    plane.fading = FADING_BELOW;
+    return plane;
+}
+
+static bool is_edge_on(const struct render_context *context, vec3 normal)
+{
+    return context->subject->flat && fabs(normal.z) < 0.1;
+}
+
+// The x, y or z axis.
+static vec3 unit_along(int axis)
+{
+    axis %= 3;
+    return vec3_make(axis == 0, axis == 1, axis == 2);
+}
+
+// Of a room those walls are drawn that are seen from inside: the far ones.
+static void draw_room(const struct colliders *colliders, const struct render_context *context,
+                      const struct scene_collider *room)
+{
+    vec3 half = vec3_scale(0.5, vec3_subtract(room->max, room->min));
+    vec3 middle = vec3_add(room->min, half);
+    for (int wall = 0; wall < 6; wall++) {
+        int axis = wall / 2;
+        vec3 outwards = vec3_scale(wall % 2 == 0 ? -1.0 : 1.0, unit_along(axis));
+        double away = fabs(vec3_dot(half, outwards));
+        struct plane plane = {.centre = vec3_add(middle, vec3_scale(away, outwards)),
+                              .unit_u = unit_along(axis + 1),
+                              .unit_v = unit_along(axis + 2),
+                              .half_u = vec3_dot(half, unit_along(axis + 1)),
+                              .half_v = vec3_dot(half, unit_along(axis + 2)),
+                              .spacing = spacing_for(vec3_length(half)),
+                              .strength = 0.85,
+                              .shadowed = vec3_dot(outwards, up_of(context)) < -0.5};
+        if (seen_from_inside(context, plane.centre, vec3_scale(-1.0, outwards)))
+            draw_plane(colliders, context, &plane);
+    }
+}
+
+// The plane just below a scene that nothing bounds below.
+static void draw_ground(const struct colliders *colliders, const struct render_context *context)
+{
+    vec3 up = up_of(context), point = context->camera->target;
+    double lowest = INFINITY, built = INFINITY;
+    const float *low = context->subject->low, *high = context->subject->high;
+    for (unsigned i = 0; i < 8; i++) {
+        vec3 now = vec3_make(i & 1 ? context->high.x : context->low.x,
+                             i & 2 ? context->high.y : context->low.y,
+                             i & 4 ? context->high.z : context->low.z);
+        vec3 then =
+            vec3_make(i & 1 ? high[0] : low[0], i & 2 ? high[1] : low[1], i & 4 ? high[2] : low[2]);
+        lowest = fmin(lowest, vec3_dot(now, up));
+        built = fmin(built, vec3_dot(then, up));
+    }
+    double height = fmin(lowest - 0.02 * context->size, built - 0.08 * context->size);
+    point = vec3_add(point, vec3_scale(height - vec3_dot(point, up), up));
+    if (!seen_from_inside(context, point, up))
+        return;
+    struct plane plane = plane_of(context, point, up);
+    plane.spacing = 0.0;
+    plane.strength = 0.0;
+    draw_plane(colliders, context, &plane);
+}
+
+static bool lies_below(const struct render_context *context, const struct scene_collider *collider)
+{
+    return collider->type == COLLIDER_ROOM ||
+           (collider->type == COLLIDER_PLANE && vec3_dot(collider->normal, up_of(context)) > 0.5);
+}
+
+void colliders_draw_planes(const struct colliders *colliders, const struct render_context *context)
+{
+    bool below = false;
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    glDepthMask(GL_FALSE);
+    for (size_t i = 0; i < context->subject->collider_count; i++) {
+        const struct scene_collider *collider = &context->subject->colliders[i];
+        below |= lies_below(context, collider);
+        if (!(context->layers & LAYER_COLLIDERS))
+            continue;
+        if (collider->type == COLLIDER_ROOM) {
+            draw_room(colliders, context, collider);
+        } else if (collider->type == COLLIDER_PLANE && is_edge_on(context, collider->normal)) {
+            struct plane band = band_of(context, collider->point, collider->normal);
+            draw_plane(colliders, context, &band);
+        } else if (collider->type == COLLIDER_PLANE &&
+                   seen_from_inside(context, collider->point, collider->normal)) {
+            struct plane plane = plane_of(context, collider->point, collider->normal);
+            draw_plane(colliders, context, &plane);
+        }
+    }
+    if (!(below && context->layers & LAYER_COLLIDERS) && context->layers & LAYER_GROUND &&
+        !context->subject->flat)
+        draw_ground(colliders, context);
+    glDepthMask(GL_TRUE);
+    glDisable(GL_BLEND);
+}
+
+void colliders_draw_veils(const struct colliders *colliders, const struct render_context *context)
+{
+    if (!(context->layers & LAYER_COLLIDERS))
+        return;
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    glDepthMask(GL_FALSE);
+    for (size_t i = 0; i < context->subject->collider_count; i++) {
+        const struct scene_collider *collider = &context->subject->colliders[i];
+        if (collider->type != COLLIDER_PLANE || is_edge_on(context, collider->normal) ||
+            seen_from_inside(context, collider->point, collider->normal))
+            continue;
+        struct plane plane = plane_of(context, collider->point, collider->normal);
+        plane.strength = 0.35;
+        plane.shadowed = false;
+        draw_plane(colliders, context, &plane);
+    }
+    glDepthMask(GL_TRUE);
+    glDisable(GL_BLEND);
+}
+
+// ---- Arrows
+
+// Pixels of a picture of 720 rows.
+static const double ARROW_LENGTH = 64.0, CORNER_X = 78.0, CORNER_Y = 52.0, LABEL_Y = 104.0;
+
+static double scale_of(const struct render_context *context)
+{
+    return fmax(fmin(context->camera->height, 0.75 * context->camera->width) / 720.0, 0.45);
+}
+
+static vec3 wind_of(const struct render_context *context)
+{
+    const float *wind = context->frame->wind;
+    return vec3_make(wind[0], wind[1], wind[2]);
+}
+
+bool arrows_have_wind(const struct render_context *context)
+{
+    return context->layers & LAYER_WIND && vec3_length(wind_of(context)) > 0.0;
+}
+
+void arrows_wind_label(const struct render_context *context, double *x, double *y)
+{
+    *x = context->camera->width - CORNER_X * scale_of(context);
+    *y = LABEL_Y * scale_of(context);
+}
+
+void arrows_draw_wind(const struct solids *solids, const struct render_context *context)
+{
+    static const struct colour sky = {0.25f, 0.53f, 0.74f};
+    const struct camera *camera = context->camera;
+    double scale = scale_of(context);
+    vec3 right, top, forward;
+    camera_axes(camera, &right, &top, &forward);
+    struct camera_ray ray =
+        camera_ray_at(camera, camera->width - CORNER_X * scale, CORNER_Y * scale);
+    double depth = camera->distance / vec3_dot(ray.direction, forward);
+    vec3 middle = vec3_add(ray.origin, vec3_scale(depth, ray.direction));
+    double pixel = camera_pixel_size(camera, camera->distance) * scale;
+    vec3 wind = wind_of(context);
+    vec3 along = vec3_scale(ARROW_LENGTH * pixel / vec3_length(wind), wind);
+    // Beside each other as far as one sees.
+    vec3 aside = vec3_cross(forward, along);
+    double length = vec3_length(aside);
+    aside = length > 0.1 * vec3_length(along) ? vec3_scale(1.0 / length, aside) : right;
+
+    glClear(GL_DEPTH_BUFFER_BIT);
+    solids_paint(solids, sky, 0.2);
+    gl_set_int(solids->program, "shadowed", false);
+    for (int i = -1; i <= 1; i++) {
+        vec3 at = vec3_add(middle, vec3_scale(i * 19.0 * pixel, aside));
+        at = vec3_add(at, vec3_scale(i == 0 ? 0.08 : -0.08, along));
+        double part = i == 0 ? 0.5 : 0.38;
+        solids_arrow(solids, vec3_subtract(at, vec3_scale(part, along)),
+                     vec3_add(at, vec3_scale(part, along)), 2.4 * pixel, true);
+    }
+}
+
+// The length, m, that a number of pixels covers at the depth of a point.
+static double pixels_at(const struct render_context *context, vec3 point, double pixels)
+{
+    vec3 right, top, forward;
+    camera_axes(context->camera, &right, &top, &forward);
+    double depth = vec3_dot(vec3_subtract(point, camera_eye(context->camera)), forward);
+    return pixels * scale_of(context) * camera_pixel_size(context->camera, depth);
+}
+
+void arrows_draw_threads(const struct solids *solids, const struct render_context *context)
+{
+    for (size_t b = 0; b < context->subject->body_count; b++) {
+        const struct subject_body *body = &context->subject->bodies[b];
+        bool hangs = body->type == BODY_PENDULUM || body->type == BODY_OSCILLATOR;
+        if (!hangs || body->spring_count > 0 || body->node_count != 2)
+            continue;
+        const float *at = context->frame->positions + 3 * body->first_node;
+        vec3 from = vec3_make(at[0], at[1], at[2]), to = vec3_make(at[3], at[4], at[5]);
+        solids_paint(solids, colour_mix(colour_of_body(b), colour_pale(colour_of_body(b)), 0.4),
+                     0.0);
+        solids_arrow(solids, from, to, pixels_at(context, to, 1.2), false);
+    }
+}
+
+void arrows_draw_mouse_springs(const struct solids *solids, const struct render_context *context)
+{
+    static const struct colour vermilion = {0.835f, 0.369f, 0.0f};
+    for (size_t i = 0; i < context->frame->mouse_spring_count; i++) {
+        const struct subject_line *line = &context->frame->mouse_springs[i];
+        vec3 node = vec3_make(line->from[0], line->from[1], line->from[2]);
+        vec3 pointer = vec3_make(line->to[0], line->to[1], line->to[2]);
+        solids_paint(solids, vermilion, 0.3);
+        solids_arrow(solids, node, pointer, pixels_at(context, pointer, 1.6), false);
+        solids_sphere(solids, pointer, pixels_at(context, pointer, 6.0), 0.0);
+    }
 }

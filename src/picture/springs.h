@@ -1,9 +1,11 @@
-// Springs as tubes, or as lines where there are many.
+// Springs as tubes, or as lines where there are many; nodes as balls; pinned and driven nodes as
+// marks. All of them are points or pairs of points that the shaders look up by node number.
 #ifndef TAUT_PICTURE_SPRINGS_H
 #define TAUT_PICTURE_SPRINGS_H
 
-#include "picture/frame.h"
-#include "picture/tables.h"
+#include "picture/context.h"
+
+// ---- Springs
 
 struct springs {
     GLuint program, vertices;
@@ -11,13 +13,31 @@ struct springs {
 
 taut_status springs_make(struct springs *springs, taut_error *error);
 
-// Draws every so-manieth spring only, so that not more are drawn than the options, or the picture's
+// Every how-manieth spring is drawn, so that not more are drawn than the options, or the picture's
 // size, allow.
-uint64_t springs_every(const struct frame *frame);
+uint64_t springs_every(const struct render_context *context);
 
-// In the picture, or, wider, in the shadow map, where a picture's rows are other ones.
-void springs_draw(const struct springs *springs, const struct frame *frame,
+// `widening`: 1 in the picture; larger in the shadow map, whose pixels have another size.
+void springs_draw(const struct springs *springs, const struct render_context *context,
                   const struct values *values, const struct tables *tables, double widening);
 void springs_free(struct springs *springs);
+
+// ---- Nodes and pins
+
+struct marks {
+    GLuint program, nothing;      // a vertex array without arrays
+    GLuint vertices[2], lists[2]; // of pinned nodes, of kinematic ones
+    uint64_t counts[2];
+    float *gaps; // per body: mean rest length of its springs, m; 0: it has none
+};
+
+taut_status marks_make(struct marks *marks, taut_error *error);
+taut_status marks_set(struct marks *marks, const struct subject *subject, taut_error *error);
+void marks_free(struct marks *marks);
+
+void marks_draw_nodes(const struct marks *marks, const struct render_context *context,
+                      const struct tables *tables);
+void marks_draw_pins(const struct marks *marks, const struct render_context *context,
+                     const struct tables *tables);
 
 #endif

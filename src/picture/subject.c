@@ -1,13 +1,15 @@
+// Subjects of a solver's topology, their frames from its state, and the cache of frames.
 #include "picture/subject.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
-#include "base/search.h"
+#include "base/sort.h"
 #include "base/task.h"
 #include "base/text.h"
-#include "solver.h"
+#include "solver/solver.h"
 
 // All arrays of a subject with their lengths, listed once.
 #define SUBJECT_ARRAYS(X)                                                                          \
@@ -19,7 +21,7 @@
     X(stiffnesses, spring_count)                                                                   \
     X(laws, spring_count)                                                                          \
     X(faces, face_count)                                                                           \
-    X(holds, node_count)                                                                           \
+    X(pins, node_count)                                                                            \
     X(colliders, collider_count)
 
 // Whether a spring is among every n-th. Scattered by multiples of the golden ratio, since every
@@ -53,12 +55,12 @@ static void number_kept(struct subject *subject)
             subject->spring_numbers[next++] = (uint32_t)number;
 }
 
-// The place of a kept spring: its number, or where that stands in the list of numbers.
-static uint64_t place_of(const struct subject *subject, uint64_t number)
+// The slot of a kept spring: its number, or the position of that in the list of numbers.
+static uint64_t slot_of(const struct subject *subject, uint64_t number)
 {
     if (subject->number_count == 0)
         return number;
-    return first_not_below(subject->spring_numbers, (size_t)subject->number_count, number);
+    return lower_bound(subject->spring_numbers, (size_t)subject->number_count, number);
 }
 
 static void fill_springs(const struct topology *topology, const struct topology_body *body,
@@ -68,17 +70,17 @@ static void fill_springs(const struct topology *topology, const struct topology_
     for (uint64_t spring = body->first_spring; spring < end && !task_is_cancelled();) {
         struct spring_run run = topology_run(topology, spring, end);
         for (uint32_t i = 0; i < run.count; i++) {
-            uint64_t number = topology_spring_outside(topology, spring + i);
+            uint64_t number = topology_builder_spring(topology, spring + i);
             if (!is_kept(number, subject->every))
                 continue;
-            uint64_t place = place_of(subject, number);
-            uint32_t *ends = subject->springs[place];
-            ends[0] = (uint32_t)topology_node_outside(topology, run.a + i);
-            ends[1] = (uint32_t)topology_node_outside(topology, run.b + i);
-            subject->kinds[place] = (uint8_t)kind_of(body, number - body->first_spring);
-            subject->rest_lengths[place] = (float)run.rest_length;
-            subject->stiffnesses[place] = (float)topology->materials[run.material].stiffness;
-            subject->laws[place] = (uint8_t)topology->materials[run.material].law;
+            uint64_t slot = slot_of(subject, number);
+            uint32_t *ends = subject->springs[slot];
+            ends[0] = (uint32_t)topology_builder_node(topology, run.a + i);
+            ends[1] = (uint32_t)topology_builder_node(topology, run.b + i);
+            subject->kinds[slot] = (uint8_t)kind_of(body, number - body->first_spring);
+            subject->rest_lengths[slot] = (float)run.rest_length;
+            subject->stiffnesses[slot] = (float)topology->materials[run.material].stiffness;
+            subject->laws[slot] = (uint8_t)topology->materials[run.material].law;
         }
         spring += run.count;
     }
@@ -92,45 +94,53 @@ static void fill_faces(const struct topology *topology, const struct topology_bo
         uint32_t *corners = subject->faces[body->first_face + i];
         for (int c = 0; c < 3; c++)
             corners[c] = c < body->face_arity
-                             ? (uint32_t)topology_node_outside(topology, face.nodes[c])
+                             ? (uint32_t)topology_builder_node(topology, face.nodes[c])
                              : corners[1];
     }
 }
 
-static void fill_holds(const struct topology *topology, struct subject *subject)
+static void fill_pins(const struct topology *topology, struct subject *subject)
 {
-    for (uint64_t i = 0; i < topology->fixed_count; i++)
-        subject->holds[topology_node_outside(topology, topology->fixed[i])] = HOLD_PINNED;
+    for (uint64_t i = 0; i < topology->kinematic_count; i++)
+        subject->pins[topology_builder_node(topology, topology->kinematic[i])] = PIN_FIXED;
     for (size_t m = 0; m < topology->motion_count; m++)
-        subject->holds[topology_node_outside(topology, topology->motions[m].node)] = HOLD_MOVED;
+        subject->pins[topology_builder_node(topology, topology->motions[m].node)] = PIN_KINEMATIC;
+}
+
+// Which way is up, and whether nodes that are built in a plane stay there.
+static void orient(const taut_solver *solver, struct subject *subject)
+{
+    const struct scene_environment *environment = &solver_topology(solver)->environment;
+    const vec3 gravity = environment->gravity;
+    const double length = vec3_length(gravity);
+    const vec3 up = length > 0 ? vec3_scale(-1 / length, gravity) : vec3_make(0, 1, 0);
+    subject->up[0] = (float)up.x;
+    subject->up[1] = (float)up.y;
+    subject->up[2] = (float)up.z;
+    bool solid = false;
+    for (size_t b = 0; b < subject->body_count; b++)
+        solid |= subject->bodies[b].face_arity == 3;
+    subject->flat = subject->built_flat && !solid && gravity.z == 0 &&
+                    !(environment->wind.present && environment->wind.velocity.z != 0);
 }
 
 static void fill_space(const struct taut_solver *solver, struct subject *subject)
 {
-    vec3 gravity = solver->topology->environment.gravity;
-    double length = vec3_length(gravity);
-    vec3 up = length > 0 ? vec3_scale(-1 / length, gravity) : vec3_make(0, 1, 0);
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (uint64_t node = 0; node < subject->node_count && !task_ends(node); node++) {
         double at[3];
-        solver->functions->read_nodes(solver->system, node, 1, at, NULL, NULL);
+        solver_read_nodes(solver, node, 1, at, NULL, NULL);
         for (int axis = 0; axis < 3; axis++) {
             low[axis] = fmin(low[axis], at[axis]);
             high[axis] = fmax(high[axis], at[axis]);
         }
     }
-    const double upwards[3] = {up.x, up.y, up.z};
     for (int axis = 0; axis < 3; axis++) {
-        subject->up[axis] = (float)upwards[axis];
         subject->low[axis] = (float)low[axis];
         subject->high[axis] = (float)high[axis];
     }
-    bool solid = false;
-    for (size_t b = 0; b < subject->body_count; b++)
-        solid |= subject->bodies[b].face_arity == 3;
-    const struct scene_wind *wind = &solver->topology->environment.wind;
-    subject->flat = high[2] - low[2] <= 0 && !solid && gravity.z == 0 &&
-                    !(wind->present && wind->velocity.z != 0);
+    subject->built_flat = high[2] - low[2] <= 0;
+    orient(solver, subject);
 }
 
 static taut_status fill_body(const struct topology_body *body, uint64_t every, uint64_t kept_before,
@@ -183,14 +193,14 @@ static bool allocate(struct subject *subject)
 
 static void fill(const taut_solver *solver, struct subject *subject)
 {
-    const struct topology *topology = solver->topology;
+    const struct topology *topology = solver_topology(solver);
     number_kept(subject);
     for (size_t b = 0; b < topology->body_count; b++) {
         if (subject->bodies[b].spring_count > 0)
             fill_springs(topology, &topology->bodies[b], subject);
         fill_faces(topology, &topology->bodies[b], subject);
     }
-    fill_holds(topology, subject);
+    fill_pins(topology, subject);
     for (size_t c = 0; c < topology->collider_count; c++)
         subject->colliders[c] = topology->colliders[c];
     fill_space(solver, subject);
@@ -199,7 +209,7 @@ static void fill(const taut_solver *solver, struct subject *subject)
 taut_status subject_make(const taut_solver *solver, const struct subject_options *options,
                          struct subject *subject, taut_error *error)
 {
-    const struct topology *topology = solver->topology;
+    const struct topology *topology = solver_topology(solver);
     uint64_t most = options->springs_max;
     *subject = (struct subject){
         .node_count = topology->node_count,
@@ -222,6 +232,49 @@ taut_status subject_make(const taut_solver *solver, const struct subject_options
     return status;
 }
 
+static void fill_stiffnesses(const struct topology *topology, struct subject *subject)
+{
+    for (uint64_t spring = 0; spring < topology->spring_count;) {
+        struct spring_run run = topology_run(topology, spring, topology->spring_count);
+        for (uint32_t i = 0; i < run.count; i++) {
+            uint64_t number = topology_builder_spring(topology, spring + i);
+            if (is_kept(number, subject->every))
+                subject->stiffnesses[slot_of(subject, number)] =
+                    (float)topology->materials[run.material].stiffness;
+        }
+        spring += run.count;
+    }
+}
+
+static bool copy_arrays(const struct subject *before, struct subject *subject)
+{
+    bool copied = true;
+#define COPY(name, length)                                                                         \
+    subject->name =                                                                                \
+        memory_copy(NULL, before->name, (size_t)before->length, sizeof *subject->name);            \
+    copied &= subject->name != NULL;
+    SUBJECT_ARRAYS(COPY)
+#undef COPY
+    for (size_t b = 0; subject->bodies && b < subject->body_count; b++) {
+        subject->bodies[b].name = text_format("%s", before->bodies[b].name);
+        copied &= subject->bodies[b].name != NULL;
+    }
+    return copied;
+}
+
+taut_status subject_update(const taut_solver *solver, const struct subject *before,
+                           struct subject *subject, taut_error *error)
+{
+    *subject = *before;
+    if (!copy_arrays(before, subject)) {
+        subject_free(subject);
+        return fail_memory(error, "what a picture shows");
+    }
+    fill_stiffnesses(solver_topology(solver), subject);
+    orient(solver, subject);
+    return TAUT_OK;
+}
+
 void subject_free(struct subject *subject)
 {
     for (size_t b = 0; subject->bodies && b < subject->body_count; b++)
@@ -231,4 +284,187 @@ void subject_free(struct subject *subject)
     SUBJECT_ARRAYS(RELEASE)
 #undef RELEASE
     *subject = (struct subject){0};
+}
+
+// ---- Frames: read from a solver in single precision, by all of its threads.
+
+// All arrays of a store with their lengths, listed once.
+#define STORE_ARRAYS(X)                                                                            \
+    X(positions, node_count * 3)                                                                   \
+    X(strains, spring_count)                                                                       \
+    X(broken, spring_count)                                                                        \
+    X(all_strains, all_count)                                                                      \
+    X(all_broken, all_count)                                                                       \
+    X(spheres, sphere_count)
+
+taut_status frame_storage_make(const struct subject *subject, bool strains,
+                               struct frame_storage *storage, taut_error *error)
+{
+    *storage = (struct frame_storage){
+        .node_count = subject->node_count,
+        .spring_count = strains ? subject->spring_count : 0,
+        .all_count = strains ? subject->springs_in_all : 0,
+        .sphere_count = subject->collider_count,
+    };
+#define ALLOCATE(name, length)                                                                     \
+    storage->name = memory_allocate(NULL, (size_t)(storage->length), sizeof *storage->name);       \
+    if (!storage->name) {                                                                          \
+        frame_storage_free(storage);                                                               \
+        return fail_memory(error, "a frame of a picture");                                         \
+    }
+    STORE_ARRAYS(ALLOCATE)
+#undef ALLOCATE
+    storage->frame.positions = storage->positions;
+    storage->frame.spheres = storage->spheres;
+    return TAUT_OK;
+}
+
+void frame_storage_free(struct frame_storage *storage)
+{
+#define RELEASE(name, length)                                                                      \
+    memory_release(NULL, storage->name, (size_t)(storage->length), sizeof *storage->name);
+    STORE_ARRAYS(RELEASE)
+#undef RELEASE
+    *storage = (struct frame_storage){0};
+}
+
+struct reading {
+    const taut_solver *solver;
+    struct frame_storage *storage;
+};
+
+static void read_nodes(void *context, const struct worker *worker)
+{
+    const struct reading *reading = context;
+    enum { BATCH = 512 };
+    double batch[3 * BATCH];
+    struct range share = worker_share(worker, (size_t)reading->storage->node_count, 16);
+    for (size_t first = share.first; first < share.end; first += BATCH) {
+        size_t count = share.end - first < BATCH ? share.end - first : BATCH;
+        solver_read_nodes(reading->solver, first, count, batch, NULL, NULL);
+        for (size_t i = 0; i < 3 * count; i++)
+            reading->storage->positions[3 * first + i] = (float)batch[i];
+    }
+}
+
+static void read_springs(const taut_solver *solver, const struct subject *subject,
+                         struct frame_storage *storage)
+{
+    bool breaks = solver_topology(solver)->any_breaks;
+    solver_read_springs(solver, storage->all_strains, breaks ? storage->all_broken : NULL);
+    for (uint64_t i = 0; i < storage->spring_count; i++) {
+        uint64_t number = subject->number_count > 0 ? subject->spring_numbers[i] : i;
+        storage->strains[i] = (float)storage->all_strains[number];
+        storage->broken[i] = breaks && storage->all_broken[number];
+    }
+}
+
+static void read_spheres(const taut_solver *solver, struct frame_storage *storage)
+{
+    for (size_t c = 0; c < storage->sphere_count; c++) {
+        const struct scene_collider *collider = &solver_topology(solver)->colliders[c];
+        storage->spheres[c] = (struct subject_sphere){0};
+        if (collider->type != COLLIDER_SPHERE)
+            continue;
+        struct sphere_state sphere = solver_sphere(solver, c);
+        storage->spheres[c] = (struct subject_sphere){
+            {(float)sphere.centre.x, (float)sphere.centre.y, (float)sphere.centre.z},
+            (float)sphere.radius};
+    }
+}
+
+void frame_storage_read(taut_solver *solver, const struct subject *subject, bool strains,
+                        struct frame_storage *storage)
+{
+    struct subject_frame *frame = &storage->frame;
+    frame->time = taut_solver_time(solver);
+    frame->step = taut_solver_step_count(solver);
+    struct reading reading = {solver, storage};
+    solver_work(solver, read_nodes, &reading);
+    strains &= storage->spring_count > 0;
+    if (strains)
+        read_springs(solver, subject, storage);
+    frame->strains = strains ? storage->strains : NULL;
+    frame->broken = strains && solver_topology(solver)->any_breaks ? storage->broken : NULL;
+    read_spheres(solver, storage);
+    const struct scene_wind *wind = &solver_topology(solver)->environment.wind;
+    vec3 now = scene_wind_at(wind, frame->time);
+    frame->wind[0] = (float)now.x;
+    frame->wind[1] = (float)now.y;
+    frame->wind[2] = (float)now.z;
+}
+
+// ---- The frame cache
+
+struct frame_cache frame_cache_make(const struct subject *subject, uint64_t bytes_most)
+{
+    return (struct frame_cache){.subject = subject, .bytes_most = bytes_most};
+}
+
+static void release_frames(struct frame_cache *cache)
+{
+    for (size_t i = 0; i < cache->count; i++)
+        frame_storage_free(&cache->frames[i]);
+    cache->count = 0;
+}
+
+// Whether a frame has values of springs; its storage has room for all of them or for none.
+static bool has_springs(const struct subject_frame *frame)
+{
+    return frame->strains || frame->broken;
+}
+
+static uint64_t bytes_of(const struct subject *subject, const struct subject_frame *frame)
+{
+    return subject->node_count * 3 * sizeof(float) +
+           (has_springs(frame) ? subject->spring_count * (sizeof(float) + 1) : 0);
+}
+
+static void copy_frame(const struct subject *subject, const struct subject_frame *frame,
+                       struct frame_storage *storage)
+{
+    storage->frame = *frame;
+    memcpy(storage->positions, frame->positions, 3 * subject->node_count * sizeof(float));
+    storage->frame.positions = storage->positions;
+    if (frame->strains) {
+        memcpy(storage->strains, frame->strains, subject->spring_count * sizeof(float));
+        storage->frame.strains = storage->strains;
+    }
+    if (frame->broken) {
+        memcpy(storage->broken, frame->broken, subject->spring_count);
+        storage->frame.broken = storage->broken;
+    }
+    if (frame->spheres) {
+        memcpy(storage->spheres, frame->spheres,
+               subject->collider_count * sizeof *storage->spheres);
+        storage->frame.spheres = storage->spheres;
+    }
+}
+
+taut_status frame_cache_add(struct frame_cache *cache, const struct subject_frame *frame,
+                            taut_error *error)
+{
+    cache->bytes += bytes_of(cache->subject, frame);
+    cache->overflowed |= cache->count > 0 && cache->bytes > cache->bytes_most;
+    if (cache->overflowed) {
+        release_frames(cache);
+        return TAUT_OK;
+    }
+    if (!array_reserve((void **)&cache->frames, &cache->capacity, cache->count + 1,
+                       sizeof *cache->frames))
+        return fail_memory(error, "the frames of a picture");
+    struct frame_storage *storage = &cache->frames[cache->count];
+    taut_status status = frame_storage_make(cache->subject, has_springs(frame), storage, error);
+    if (status != TAUT_OK)
+        return status;
+    copy_frame(cache->subject, frame, storage);
+    cache->count++;
+    return TAUT_OK;
+}
+
+void frame_cache_free(struct frame_cache *cache)
+{
+    release_frames(cache);
+    free(cache->frames);
+    *cache = (struct frame_cache){0};
 }

@@ -1,3 +1,4 @@
+// Strain or tension of springs and nodes, and the scale of their colours.
 #include "picture/values.h"
 
 #include <math.h>
@@ -44,23 +45,23 @@ static float length_of(const struct subject *subject, const float *positions, ui
     return sqrtf(x * x + y * y + z * z);
 }
 
-static float strain_of(const struct subject *subject, const struct subject_moment *moment,
+static float strain_of(const struct subject *subject, const struct subject_frame *frame,
                        uint64_t spring)
 {
-    if (moment->strains)
-        return moment->strains[spring];
+    if (frame->strains)
+        return frame->strains[spring];
     float rest = subject->rest_lengths[spring];
-    return rest > 0.0f ? (length_of(subject, moment->positions, spring) - rest) / rest : 0.0f;
+    return rest > 0.0f ? (length_of(subject, frame->positions, spring) - rest) / rest : 0.0f;
 }
 
 // k (L - L0), and 0 where the law is slack. Strain knows of a rest length that has yielded; a
 // spring without rest length has no strain.
-static float tension_of(const struct subject *subject, const struct subject_moment *moment,
+static float tension_of(const struct subject *subject, const struct subject_frame *frame,
                         uint64_t spring)
 {
     float rest = subject->rest_lengths[spring];
-    float longer = rest > 0.0f ? strain_of(subject, moment, spring) * rest
-                               : length_of(subject, moment->positions, spring);
+    float longer = rest > 0.0f ? strain_of(subject, frame, spring) * rest
+                               : length_of(subject, frame->positions, spring);
     enum spring_law law = (enum spring_law)subject->laws[spring];
     if ((law == LAW_TENSION_ONLY && longer < 0.0f) ||
         (law == LAW_COMPRESSION_ONLY && longer > 0.0f))
@@ -68,12 +69,12 @@ static float tension_of(const struct subject *subject, const struct subject_mome
     return subject->stiffnesses[spring] * longer;
 }
 
-static void take_springs(struct values *values, const struct subject *subject,
-                         const struct subject_moment *moment, bool tension, uint64_t every)
+static void compute_springs(struct values *values, const struct subject *subject,
+                            const struct subject_frame *frame, bool tension, uint64_t every)
 {
     for (uint64_t i = 0; i < subject->spring_count; i += every) {
-        float value = tension ? tension_of(subject, moment, i) : strain_of(subject, moment, i);
-        values->springs[i] = moment->broken && moment->broken[i] ? VALUE_BROKEN : value;
+        float value = tension ? tension_of(subject, frame, i) : strain_of(subject, frame, i);
+        values->springs[i] = frame->broken && frame->broken[i] ? VALUE_BROKEN : value;
     }
 }
 
@@ -92,18 +93,18 @@ static double round_up(double value)
 enum { BINS = 1024 };
 
 // Finite values of those that are not broken springs.
-static bool counts(float value)
+static bool is_counted(float value)
 {
     return fabsf(value) < 1e30f;
 }
 
-// What all but one in twenty values are below, to a part in BINS of a limit; those beyond it count
-// as being there.
+// The magnitude that all but one in twenty values are below, to a fraction 1 / BINS of a limit;
+// those beyond the limit count as equal to it.
 static double most_below(const float *values, uint64_t count, uint64_t every, double limit)
 {
     uint64_t bins[BINS] = {0}, all = 0, seen = 0;
     for (uint64_t i = 0; i < count; i += every) {
-        if (!counts(values[i]))
+        if (!is_counted(values[i]))
             continue;
         bins[(size_t)(fmin(fabs((double)values[i]) / limit, 1.0) * (BINS - 1))]++;
         all++;
@@ -114,8 +115,8 @@ static double most_below(const float *values, uint64_t count, uint64_t every, do
     return limit * (double)(bin + 1) / BINS;
 }
 
-// The same exactly enough, however far the most extreme ones are: they must not leave the others
-// without colours.
+// The same with enough resolution, however extreme the greatest values are: they must not leave the
+// others without colours.
 static double most_of(const float *values, uint64_t count, uint64_t every, double greatest)
 {
     enum { ROUNDS = 4 };
@@ -129,13 +130,13 @@ static double most_of(const float *values, uint64_t count, uint64_t every, doubl
     return most;
 }
 
-// The scale of a moment: from 0, or symmetric about 0 where values have both signs.
+// The scale of a frame: from 0, or symmetric about 0 where values have both signs.
 static void find_scale(struct values *values, const float *shown, uint64_t count, uint64_t every,
                        bool tension)
 {
     double least = 0.0, most = 0.0;
     for (uint64_t i = 0; i < count; i += every) {
-        if (!counts(shown[i]))
+        if (!is_counted(shown[i]))
             continue;
         least = fmin(least, (double)shown[i]);
         most = fmax(most, (double)shown[i]);
@@ -154,7 +155,7 @@ static void swap(float **a, float **b)
     *b = kept;
 }
 
-// Gives each node what the corners of its faces have, too.
+// Adds to each node the values of the other corners of its faces.
 static void smooth(struct values *values, const struct subject *subject)
 {
     size_t bytes = (size_t)values->node_count * sizeof(float);
@@ -176,12 +177,12 @@ static void smooth(struct values *values, const struct subject *subject)
     swap(&values->weights, &values->spread[1]);
 }
 
-static void take_nodes(struct values *values, const struct subject *subject)
+static void compute_nodes(struct values *values, const struct subject *subject)
 {
     memset(values->nodes, 0, (size_t)values->node_count * sizeof *values->nodes);
     memset(values->weights, 0, (size_t)values->node_count * sizeof *values->weights);
     for (uint64_t i = 0; i < values->spring_count; i++) {
-        if (!counts(values->springs[i]))
+        if (!is_counted(values->springs[i]))
             continue;
         for (int end = 0; end < 2; end++) {
             values->nodes[subject->springs[i][end]] += values->springs[i];
@@ -200,9 +201,9 @@ static void take_nodes(struct values *values, const struct subject *subject)
             values->nodes[node] = VALUE_BROKEN; // it is inside, and does not count for the scale
 }
 
-// Of what is seen: springs, or nodes where only faces are.
-static void take_scale(struct values *values, const struct render_options *options, bool springs,
-                       uint64_t every)
+// The scale of what is seen: springs, or nodes where only faces are drawn.
+static void choose_scale(struct values *values, const struct render_options *options, bool springs,
+                         uint64_t every)
 {
     bool tension = options->colouring == COLOURING_TENSION;
     if (options->least < options->most) {
@@ -216,23 +217,23 @@ static void take_scale(struct values *values, const struct render_options *optio
     values->map = values->least < 0.0 ? MAP_DIVERGING : MAP_SEQUENTIAL;
 }
 
-void values_take(struct values *values, const struct subject *subject,
-                 const struct subject_moment *moment, const struct render_options *options,
-                 bool faces, bool springs, uint64_t every)
+void values_compute(struct values *values, const struct subject *subject,
+                    const struct subject_frame *frame, const struct render_options *options,
+                    bool faces, bool springs, uint64_t every)
 {
     bool tension = options->colouring == COLOURING_TENSION;
     bool scaled = tension || options->colouring == COLOURING_STRAIN;
     values->of_nodes = scaled && faces && subject->spring_count > 0;
-    values->of_springs = scaled || moment->broken;
+    values->of_springs = scaled || frame->broken;
     if (values->of_nodes)
         every = 1;
     if (scaled)
-        take_springs(values, subject, moment, tension, every);
-    else if (moment->broken)
+        compute_springs(values, subject, frame, tension, every);
+    else if (frame->broken)
         for (uint64_t i = 0; i < subject->spring_count; i += every)
-            values->springs[i] = moment->broken[i] ? VALUE_BROKEN : 0.0f;
+            values->springs[i] = frame->broken[i] ? VALUE_BROKEN : 0.0f;
     if (values->of_nodes)
-        take_nodes(values, subject);
+        compute_nodes(values, subject);
     if (scaled)
-        take_scale(values, options, springs, every);
+        choose_scale(values, options, springs, every);
 }

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/os.h"
 #include "base/memory.h"
 #include "base/task.h"
 #include "base/text.h"
 #include "parallel/quota.h"
 #include "scene/reader.h"
-#include "solver_memory.h"
+#include "solver/solver.h"
 
 // What is made at once: some tens of milliseconds. Reading takes about a second for 30 MB of text,
 // building one for some million springs.
@@ -121,7 +121,7 @@ void building_free(struct building *building)
 
 // ---- What it takes
 
-// What is held beside the solver to show it: the subject and three moments of it, and both once
+// What is held beside the solver to show it: the subject and three frames of it, and both once
 // more where pictures are made.
 static double bytes_to_show(const struct memory_estimate *estimate)
 {

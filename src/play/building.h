@@ -7,7 +7,7 @@
 
 #include "play/player.h"
 #include "play/requests.h"
-#include "play/show.h"
+#include "play/setting.h"
 
 // What is to be made. All of it is copied.
 struct building_order {
@@ -20,7 +20,7 @@ struct building_order {
     const struct solver_cuts *cuts; // NULL: none
     bool goes_on;                   // where the present show is, if it has the same nodes
     taut_config config;
-    enum energy_budget budget;
+    enum budget_choice budget;
 };
 
 struct building;

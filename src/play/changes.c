@@ -6,6 +6,9 @@
 #include "base/memory.h"
 #include "scene/reader.h"
 #include "scene/text/document.h"
+#include "solver/solver.h"
+
+// ---- Changes of the file
 
 void changes_free(struct changes *changes)
 {
@@ -105,4 +108,325 @@ taut_status changes_fail(const struct diagnostics *diagnostics, taut_error *erro
 size_t changes_text_length(const taut_scene *scene)
 {
     return scene->document->source.length;
+}
+
+// ---- Constants, by their paths
+
+// What follows `prefix` in a text, or NULL.
+static const char *after_prefix(const char *text, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) == 0 ? text + length : NULL;
+}
+
+// Whether a path's next part, up to a dot or to the value, is one of these, ended by NULL.
+static bool is_one_of(const char *path, const char *const *keys)
+{
+    size_t length = strcspn(path, ".=");
+    for (; *keys; keys++)
+        if (strlen(*keys) == length && strncmp(path, *keys, length) == 0)
+            return true;
+    return false;
+}
+
+// The key of a body that a path sets, or NULL. Names may have dots, and numbers serve as well.
+static const char *body_key(const taut_scene *scene, const char *path)
+{
+    for (size_t b = 0; b < scene->body_count; b++) {
+        const char *rest = after_prefix(path, scene->bodies[b].name);
+        if (rest && *rest == '.')
+            return rest + 1;
+    }
+    char *end;
+    unsigned long long number = strtoull(path, &end, 10);
+    return end > path && *end == '.' && number < scene->body_count ? end + 1 : NULL;
+}
+
+bool constants_may_have(const taut_scene *scene, const char *text)
+{
+    static const char *const of_environment[] = {"gravity", "air_drag", "wind", NULL};
+    static const char *const of_simulation[] = {"dt", NULL};
+    static const char *const of_body[] = {"mass",   "node_mass", "stiffness", "damping",
+                                          "spring", "springs",   "pressure",  NULL};
+    const char *path = after_prefix(text, "environment.");
+    if (path)
+        return is_one_of(path, of_environment);
+    path = after_prefix(text, "simulation.");
+    if (path)
+        return is_one_of(path, of_simulation);
+    path = after_prefix(text, "colliders.");
+    if (path)
+        return path[strcspn(path, ".=")] == '.'; // a key of one of them
+    path = after_prefix(text, "bodies.");
+    const char *key = path ? body_key(scene, path) : NULL;
+    return key && is_one_of(key, of_body);
+}
+
+// ---- Whether constants alone differ
+
+static bool same_vector(vec3 a, vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+// But for stiffness and damping.
+static bool same_material(const struct material *a, const struct material *b)
+{
+    return a->law == b->law && a->damping_law == b->damping_law &&
+           a->has_rest_length == b->has_rest_length && a->rest_length == b->rest_length &&
+           a->break_at == b->break_at && a->yield_at == b->yield_at;
+}
+
+static bool same_lists(const struct scene_network *a, const struct scene_network *b)
+{
+    if (a->spring_count != b->spring_count || a->material_count != b->material_count ||
+        a->node_count != b->node_count || a->nodes_path || b->nodes_path)
+        return false;
+    size_t springs = (size_t)a->spring_count;
+    if (springs > 0 &&
+        (memcmp(a->springs, b->springs, springs * sizeof *a->springs) != 0 ||
+         memcmp(a->spring_materials, b->spring_materials, springs * sizeof *a->spring_materials)))
+        return false;
+    for (size_t m = 0; m < a->material_count; m++)
+        if (!same_material(&a->materials[m], &b->materials[m]))
+            return false;
+    return true;
+}
+
+// The mass of each node; 0: they have several, or those of a file.
+static double node_mass(const struct scene_body *body, uint64_t nodes)
+{
+    const struct scene_network *network = &body->shape.network;
+    if (body->type == BODY_NETWORK) {
+        for (uint64_t i = 1; network->masses && i < network->node_count; i++)
+            if (network->masses[i] != network->masses[0])
+                return 0;
+        return network->masses && network->node_count > 0 ? network->masses[0] : 0;
+    }
+    bool pair = body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM;
+    if (body->mass_per_node)
+        return body->node_mass;
+    return pair ? body->mass : body->mass / (double)nodes;
+}
+
+static bool same_masses(const struct scene_body *a, const struct scene_body *b)
+{
+    const struct scene_network *one = &a->shape.network, *other = &b->shape.network;
+    if (a->type != BODY_NETWORK || node_mass(b, 1) > 0)
+        return true; // the same, or constants
+    return one->node_count == other->node_count && one->masses && other->masses &&
+           memcmp(one->masses, other->masses, (size_t)one->node_count * sizeof *one->masses) == 0;
+}
+
+static bool same_body(const struct scene_body *a, const struct scene_body *b)
+{
+    if (a->type != b->type || strcmp(a->name, b->name) != 0 ||
+        a->pressure.present != b->pressure.present || a->pressure.volume != b->pressure.volume)
+        return false;
+    if (a->type == BODY_NETWORK)
+        return same_masses(a, b) && same_lists(&a->shape.network, &b->shape.network);
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
+        if (a->kinds[kind].present != b->kinds[kind].present ||
+            (a->kinds[kind].present &&
+             !same_material(&a->kinds[kind].material, &b->kinds[kind].material)))
+            return false;
+    return true;
+}
+
+static bool same_collider(const struct scene_collider *a, const struct scene_collider *b)
+{
+    return a->type == b->type && a->response == b->response && same_vector(a->point, b->point) &&
+           same_vector(a->normal, b->normal) && same_vector(a->centre, b->centre) &&
+           same_vector(a->velocity, b->velocity) && a->radius == b->radius &&
+           same_vector(a->min, b->min) && same_vector(a->max, b->max) &&
+           a->blocks_drives == b->blocks_drives;
+}
+
+// But for velocity and factors.
+static bool same_wind(const struct scene_wind *a, const struct scene_wind *b)
+{
+    if (a->present != b->present || a->law != b->law || a->relative != b->relative ||
+        a->gust_count != b->gust_count)
+        return false;
+    for (size_t g = 0; g < a->gust_count; g++)
+        if (!same_vector(a->gusts[g].amplitude, b->gusts[g].amplitude) ||
+            a->gusts[g].period != b->gusts[g].period || a->gusts[g].phase != b->gusts[g].phase)
+            return false;
+    return true;
+}
+
+bool constants_are_all(const taut_scene *before, const taut_scene *after)
+{
+    bool same = before->body_count == after->body_count &&
+                before->collider_count == after->collider_count &&
+                same_wind(&before->environment.wind, &after->environment.wind) &&
+                (before->simulation.dt_auto || !after->simulation.dt_auto);
+    for (size_t b = 0; same && b < before->body_count; b++)
+        same = same_body(&before->bodies[b], &after->bodies[b]);
+    for (size_t c = 0; same && c < before->collider_count; c++)
+        same = same_collider(&before->colliders[c], &after->colliders[c]);
+    return same;
+}
+
+// ---- Setting them
+
+static taut_status set_material(taut_solver *solver, size_t body, size_t number,
+                                const struct material *before, const struct material *after,
+                                taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    if (before->stiffness != after->stiffness && after->law != LAW_RIGID)
+        status = taut_solver_set_stiffness(solver, body, number, after->stiffness, error);
+    if (status == TAUT_OK && before->damping != after->damping)
+        status = taut_solver_set_damping(solver, body, number, after->damping, error);
+    return status;
+}
+
+// The materials of a body, in the solver's order.
+static const struct material *material_of(const struct scene_body *body, size_t number)
+{
+    const struct scene_network *network = &body->shape.network;
+    if (body->type == BODY_NETWORK)
+        return number < network->material_count ? &network->materials[number] : NULL;
+    return number < SPRING_KINDS_MAX && body->kinds[number].present ? &body->kinds[number].material
+                                                                    : NULL;
+}
+
+static taut_status set_body(taut_solver *solver, size_t number, const struct scene_body *before,
+                            const struct scene_body *after, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    const uint64_t nodes = taut_solver_body_node_count(solver, number);
+    for (size_t m = 0; status == TAUT_OK && m < taut_solver_material_count(solver, number); m++)
+        if (material_of(before, m) && material_of(after, m))
+            status = set_material(solver, number, m, material_of(before, m), material_of(after, m),
+                                  error);
+    const double mass = node_mass(after, nodes);
+    if (status == TAUT_OK && mass > 0 && mass != node_mass(before, nodes))
+        status = taut_solver_set_node_mass(solver, number, mass, error);
+    const struct scene_pressure *old = &before->pressure, *gas = &after->pressure;
+    bool same = old->amount == gas->amount && old->atmosphere == gas->atmosphere &&
+                old->gamma == gas->gamma && old->inflate == gas->inflate;
+    if (status == TAUT_OK && gas->present && !same)
+        status = taut_solver_set_gas(
+            solver, number, &(taut_gas){gas->amount, gas->atmosphere, gas->gamma, gas->inflate},
+            error);
+    return status;
+}
+
+static taut_status set_environment(taut_solver *solver, const struct scene_environment *before,
+                                   const struct scene_environment *after, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    const vec3 g = after->gravity;
+    if (!same_vector(before->gravity, g))
+        status = taut_solver_set_gravity(solver, (double[3]){g.x, g.y, g.z}, error);
+    if (status == TAUT_OK && before->air_drag != after->air_drag)
+        status = taut_solver_set_air_drag(solver, after->air_drag, error);
+    const struct scene_wind *old = &before->wind, *wind = &after->wind;
+    bool same = same_vector(old->velocity, wind->velocity) &&
+                old->coefficient == wind->coefficient && old->density == wind->density &&
+                old->drag == wind->drag;
+    if (status == TAUT_OK && wind->present && !same)
+        status = taut_solver_set_wind(
+            solver,
+            &(taut_wind){.velocity = {wind->velocity.x, wind->velocity.y, wind->velocity.z},
+                         .coefficient = wind->coefficient,
+                         .density = wind->density,
+                         .drag = wind->drag},
+            error);
+    return status;
+}
+
+static taut_status set_collider(taut_solver *solver, size_t number,
+                                const struct scene_collider *before,
+                                const struct scene_collider *after, taut_error *error)
+{
+    if (before->stiffness == after->stiffness && before->friction == after->friction &&
+        before->absorption == after->absorption && before->restitution == after->restitution &&
+        before->keep == after->keep)
+        return TAUT_OK;
+    const taut_contact contact = {after->stiffness, after->friction, after->absorption,
+                                  after->restitution, after->keep};
+    return taut_solver_set_contact(solver, number, &contact, error);
+}
+
+static taut_status set_all(taut_solver *solver, const taut_scene *before, const taut_scene *after,
+                           taut_error *error)
+{
+    const struct scene_simulation *old = &before->simulation, *simulation = &after->simulation;
+    taut_status status = set_environment(solver, &before->environment, &after->environment, error);
+    for (size_t b = 0; status == TAUT_OK && b < after->body_count; b++)
+        status = set_body(solver, b, &before->bodies[b], &after->bodies[b], error);
+    for (size_t c = 0; status == TAUT_OK && c < after->collider_count; c++)
+        status = set_collider(solver, c, &before->colliders[c], &after->colliders[c], error);
+    bool same_dt =
+        old->dt_auto == simulation->dt_auto && (simulation->dt_auto || old->dt == simulation->dt);
+    if (status == TAUT_OK && !same_dt) // last, since dt: auto cannot be had back
+        status = taut_solver_set_dt(solver, simulation->dt, error);
+    return status;
+}
+
+taut_status constants_set(taut_solver *solver, const taut_scene *before, const taut_scene *after,
+                          taut_error *error)
+{
+    taut_status status = set_all(solver, before, after, error);
+    taut_error ignored = {0};
+    if (status != TAUT_OK) // what had been set goes back; what had not is what it was
+        (void)set_all(solver, after, before, &ignored);
+    return status;
+}
+
+// ---- What is drawn
+
+bool constants_show(const taut_scene *before, const taut_scene *after)
+{
+    const vec3 old = before->environment.wind.velocity, wind = after->environment.wind.velocity;
+    if (!same_vector(before->environment.gravity, after->environment.gravity) ||
+        (old.z != 0) != (wind.z != 0))
+        return true;
+    for (size_t b = 0; b < after->body_count; b++)
+        for (size_t m = 0; material_of(&after->bodies[b], m) || m < SPRING_KINDS_MAX; m++) {
+            const struct material *one = material_of(&before->bodies[b], m);
+            const struct material *other = material_of(&after->bodies[b], m);
+            if (one && other && one->stiffness != other->stiffness)
+                return true;
+        }
+    return false;
+}
+
+// ---- Cuts
+
+static void mark_numbers(uint8_t *mask, uint64_t length, const uint32_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] < length)
+            mask[numbers[i]] = 1;
+}
+
+bool cuts_add(const struct solver_cuts *before, const struct request *stroke,
+              struct solver_cuts *cuts)
+{
+    *cuts = (struct solver_cuts){.spring_count = before->spring_count,
+                                 .face_count = before->face_count};
+    cuts->springs = calloc((size_t)cuts->spring_count + 1, sizeof *cuts->springs);
+    cuts->faces = calloc((size_t)cuts->face_count + 1, sizeof *cuts->faces);
+    if (!cuts->springs || !cuts->faces) {
+        cuts_free(cuts);
+        return false;
+    }
+    if (before->springs) {
+        memcpy(cuts->springs, before->springs, (size_t)cuts->spring_count);
+        memcpy(cuts->faces, before->faces, (size_t)cuts->face_count);
+    }
+    mark_numbers(cuts->springs, cuts->spring_count, stroke->springs, stroke->spring_count);
+    mark_numbers(cuts->faces, cuts->face_count, stroke->faces, stroke->face_count);
+    return true;
+}
+
+void cuts_free(struct solver_cuts *cuts)
+{
+    free(cuts->springs);
+    free(cuts->faces);
+    *cuts = (struct solver_cuts){0};
 }

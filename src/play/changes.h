@@ -1,10 +1,16 @@
-// What people have changed of a scene's file so far: PATH=VALUE, as --set takes them.
+// What people change of a scene: keys of its file, constants of the run among them, and cuts.
 #ifndef TAUT_PLAY_CHANGES_H
 #define TAUT_PLAY_CHANGES_H
 
 #include <stdbool.h>
 
+#include "play/requests.h"
 #include "scene/scene.h"
+#include "solver/solver.h"
+
+// ---- Changes of the file
+//
+// What people have changed of a scene's file so far: PATH=VALUE, as --set takes them.
 
 // A zeroed struct is an empty list.
 struct changes {
@@ -35,5 +41,36 @@ size_t changes_text_length(const taut_scene *scene);
 taut_status changes_fail(const struct diagnostics *diagnostics, taut_error *error);
 
 void changes_free(struct changes *changes);
+
+// ---- Constants
+//
+// Changes of a scene that are constants of a run: they are set in the solver that runs, and nothing
+// is built again. The scene is still read anew with all changes, so that it, and a file saved from
+// it, says what the solver has; the two scenes tell which constants differ.
+
+// Whether PATH=VALUE can be a constant, by its path: worth finding out by reading the scene.
+bool constants_may_have(const taut_scene *scene, const char *text);
+
+// Whether what may differ between two scenes (by constants_may_have) are constants alone. A wind
+// where there was none, another law, or another distribution of masses are not.
+bool constants_are_all(const taut_scene *before, const taut_scene *after);
+
+// Sets what differs in a solver of the scene `before`. After a failure nothing has changed.
+taut_status constants_set(taut_solver *solver, const taut_scene *before, const taut_scene *after,
+                          taut_error *error);
+
+// Whether what is drawn differs: the stiffness of springs, up, or that all stays in a plane.
+bool constants_show(const taut_scene *before, const taut_scene *after);
+
+// ---- Cuts
+//
+// What has been cut out of a scene so far (solver/solver.h), by the numbers of the scene as built.
+
+// What was cut before, which may be nothing (a zeroed struct), and what a stroke cuts; numbers that
+// the scene does not have are left out. False without memory; `cuts` is empty then.
+bool cuts_add(const struct solver_cuts *before, const struct request *stroke,
+              struct solver_cuts *cuts);
+
+void cuts_free(struct solver_cuts *cuts);
 
 #endif

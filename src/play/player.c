@@ -5,10 +5,250 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "base/text.h"
 #include "output/file.h"
 #include "play/player_parts.h"
 #include "scene/reader.h"
+
+// ---- Pace
+
+enum { SAMPLES = sizeof((struct pace){0}.samples) / sizeof(struct pace_sample) };
+
+static const double LAG = 0.1;            // s, that are made up for
+static const double SAMPLE_EVERY = 0.04;  // s
+static const double MEASURED_OVER = 1.0;  // s
+static const double MEASURED_LEAST = 0.1; // s, of which something can be said
+
+void pace_begin(struct pace *pace, double now, double time)
+{
+    pace->since_wall = now;
+    pace->since_time = time;
+}
+
+void pace_forget(struct pace *pace)
+{
+    pace->count = 0;
+    pace->reached_speed = pace->reached_updates = 0;
+}
+
+uint64_t pace_due(struct pace *pace, double now, double time, double dt)
+{
+    if (isinf(pace->speed))
+        return UINT64_MAX;
+    double late = pace->since_time + pace->speed * (now - pace->since_wall) - time;
+    double most = fmax(pace->speed * LAG, dt);
+    if (late > most) {
+        pace->since_wall = now;
+        pace->since_time = time + most;
+        late = most;
+    }
+    // The rounding of sums of dt must not cost a step in a frame.
+    return late > 0 ? (uint64_t)(late / dt + 1e-6) : 0;
+}
+
+void pace_count(struct pace *pace, double simulated, double updates)
+{
+    pace->simulated += simulated;
+    pace->updates += updates;
+}
+
+static struct pace_sample *sample(struct pace *pace, size_t index)
+{
+    return &pace->samples[(pace->first + index) % SAMPLES];
+}
+
+void pace_measure(struct pace *pace, double now)
+{
+    if (pace->count > 0 && now - sample(pace, pace->count - 1)->wall < SAMPLE_EVERY)
+        return;
+    while (pace->count == SAMPLES ||
+           (pace->count > 2 && now - sample(pace, 1)->wall > MEASURED_OVER)) {
+        pace->first = (pace->first + 1) % SAMPLES;
+        pace->count--;
+    }
+    *sample(pace, pace->count++) = (struct pace_sample){now, pace->simulated, pace->updates};
+    const struct pace_sample *from = sample(pace, 0);
+    double seconds = now - from->wall;
+    if (seconds >= MEASURED_LEAST) {
+        pace->reached_speed = (pace->simulated - from->simulated) / seconds;
+        pace->reached_updates = (pace->updates - from->updates) / seconds;
+    }
+}
+
+// ---- The critical step
+//
+// It changes with every change, and a little with the state; it is evaluated after changes only,
+// and while it is, nothing else is done.
+
+// What a look costs, in steps (scenes/: a bound 5 to 70; eigenvalues 10 to 1300, and 4600 on a
+// large cloth), and what it may cost, s: bounds at once, or when the scene has stood unchanged for
+// a while; sharp values when it stands still, and when it plays.
+enum { BOUND_STEPS = 60, SHARP_STEPS = 800 };
+static const double BOUND_AT_ONCE = 0.005, SHARP_AT_REST = 0.4, SHARP_AT_PLAY = 0.03;
+static const double BOUND_AFTER = 0.15, SHARP_AFTER = 0.3;
+
+static double step_seconds(const struct player *player)
+{
+    const double guess = 2e-9; // s a spring, until it is known
+    const double springs = (double)taut_solver_spring_count(player->show.solver);
+    return player->seconds_per_step > 0 ? player->seconds_per_step : guess * springs;
+}
+
+void player_forget_critical(struct player *player)
+{
+    player->critical = (struct critical){CRITICAL_UNKNOWN, 0, clock_seconds()};
+    if (BOUND_STEPS * step_seconds(player) < BOUND_AT_ONCE)
+        player_find_critical(player);
+}
+
+double player_critical_wait(const struct player *player, double now)
+{
+    const struct critical *critical = &player->critical;
+    if (player->failed || critical->stage == CRITICAL_SHARP)
+        return INFINITY;
+    if (critical->stage == CRITICAL_UNKNOWN)
+        return fmax(0, critical->since + BOUND_AFTER - now);
+    bool goes = player->playing || player->steps_asked > 0;
+    if (SHARP_STEPS * step_seconds(player) > (goes ? SHARP_AT_PLAY : SHARP_AT_REST))
+        return INFINITY;
+    return fmax(0, critical->since + SHARP_AFTER - now);
+}
+
+void player_find_critical(struct player *player)
+{
+    taut_solver *solver = player->show.solver;
+    struct critical *critical = &player->critical;
+    struct critical_step found;
+    bool sharp = critical->stage == CRITICAL_BOUND;
+    taut_status status = sharp ? solver_own_sharp_step(solver, &found, NULL)
+                               : solver_critical_step(solver, &found, NULL);
+    critical->stage = sharp ? CRITICAL_SHARP : CRITICAL_BOUND;
+    if (status == TAUT_OK)
+        critical->dt =
+            sharp ? found.sharp_dt[solver_integrator(solver)] : found.dt[solver_integrator(solver)];
+    if (status != TAUT_OK || !found.known)
+        critical->dt = 0;
+    // Where no spring sets a limit, or every step passes it, there is nothing to find.
+    if (critical->dt == 0 || isinf(critical->dt))
+        critical->stage = CRITICAL_SHARP;
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(solver));
+}
+
+// ---- The thread
+//
+// It does what is asked for, steps while it is time to, publishes, and sleeps.
+
+// What is asked for waits for the steps that are being done: so many at a time as take about this
+// long, s.
+static const double BATCH_SECONDS = 0.004;
+
+// While a scene is built beside the present one, whether it is done is looked at so often, s.
+static const double LOOK_SECONDS = 0.02;
+
+// Steps to do now.
+static uint64_t steps_due(struct player *player, double now)
+{
+    const taut_solver *solver = player->show.solver;
+    if (player->failed)
+        return 0;
+    if (!player->playing)
+        return player->steps_asked;
+    return pace_due(&player->pace, now, taut_solver_time(solver), taut_solver_dt(solver));
+}
+
+static void note_failure(struct player *player, const taut_error *error)
+{
+    player->failed = true;
+    player->played_when_failed = player->playing;
+    player->playing = false;
+    player->steps_asked = 0;
+    player->changed = true;
+    pace_forget(&player->pace);
+    player_say(player, error->text);
+}
+
+static void advance(struct player *player, uint64_t due)
+{
+    taut_solver *solver = player->show.solver;
+    uint64_t batch = 1;
+    if (player->seconds_per_step > 0)
+        batch = (uint64_t)fmin(1e6, fmax(1, BATCH_SECONDS / player->seconds_per_step));
+    uint64_t step = taut_solver_step_count(solver);
+    double begin = clock_seconds(), time = taut_solver_time(solver);
+    double updates = solver_spring_updates(solver);
+    taut_error error = {0};
+    // Without a look at the end, so that a run diverges at the same step whatever the clock says.
+    taut_status status = solver_advance(solver, due < batch ? due : batch, false, &error);
+    uint64_t done = taut_solver_step_count(solver) - step;
+    if (!player->playing)
+        player->steps_asked -= done < player->steps_asked ? done : player->steps_asked;
+    if (done > 0) {
+        double seconds = (clock_seconds() - begin) / (double)done;
+        player->seconds_per_step =
+            player->seconds_per_step > 0 ? (player->seconds_per_step + seconds) / 2 : seconds;
+        player->changed = true;
+    }
+    pace_count(&player->pace, taut_solver_time(solver) - time,
+               solver_spring_updates(solver) - updates);
+    if (status != TAUT_OK)
+        note_failure(player, &error);
+}
+
+// A frame is published when all steps are done that were due, or when that takes too long.
+static bool wants_to_publish(const struct player *player, bool done, double now)
+{
+    double patience = done ? 0 : player->frame_seconds / 2;
+    return player->changed && now >= player->next_frame + patience;
+}
+
+// Seconds until there is something to do.
+static double rest(struct player *player, double now)
+{
+    double seconds = player_critical_wait(player, now);
+    if (player->building)
+        seconds = fmin(seconds, building_is_done(player->building) ? 0 : LOOK_SECONDS);
+    if (player->scene_is_behind)
+        seconds = fmin(seconds, fmax(player->record_at - now, 0));
+    double frame = fmax(player->next_frame - now, 0);
+    if (player->playing && !player->changed && frame == 0)
+        frame = player->frame_seconds / 2; // steps longer than a frame: look again soon
+    return player->playing || player->changed ? fmin(seconds, frame) : seconds;
+}
+
+// Whether changes of parameters are to wait, since the last one has just been.
+static bool steps_go_first(struct player *player)
+{
+    double now = clock_seconds();
+    return now < player->next_change && player->playing && steps_due(player, now) > 0 &&
+           requests_are_sets(&player->requests);
+}
+
+void *player_run(void *context)
+{
+    struct player *player = context;
+    while (!requests_ended(&player->requests)) {
+        if (!steps_go_first(player))
+            player_act(player);
+        uint64_t due = steps_due(player, clock_seconds());
+        if (due > 0)
+            advance(player, due);
+        double now = clock_seconds();
+        due = steps_due(player, now);
+        if (player->scene_is_behind && now >= player->record_at)
+            player_record(player);
+        if (wants_to_publish(player, due == 0 || due == UINT64_MAX, now))
+            player_publish(player);
+        if (player_critical_wait(player, now) <= 0)
+            player_find_critical(player);
+        if (player->playing)
+            pace_measure(&player->pace, now);
+        player_tell(player);
+        if (due == 0)
+            requests_wait(&player->requests, rest(player, clock_seconds()));
+    }
+    return NULL;
+}
 
 // ---- Making
 
@@ -73,8 +313,8 @@ taut_status player_make(const char *scene_path, const struct player_options *opt
     }
     published_make(&made->published);
     made->config = options->config;
-    made->on_moment = options->on_moment;
-    made->on_moment_context = options->context;
+    made->on_frame = options->on_frame;
+    made->on_frame_context = options->context;
     made->pace.speed = 1;
     double frames = options->frames_per_second;
     made->frame_seconds = 1 / (frames > 0 ? frames : FRAMES_PER_SECOND);
@@ -83,7 +323,7 @@ taut_status player_make(const char *scene_path, const struct player_options *opt
         player_publish(made);
         player_tell(made);
         if (!published_refresh(&made->published))
-            status = fail_memory(error, "the first moment");
+            status = fail_memory(error, "the first frame");
     }
     if (status == TAUT_OK && pthread_create(&made->thread, NULL, player_run, made) != 0)
         status = fail(error, TAUT_ERROR_UNSUPPORTED, "the system gives no thread to play on");
@@ -110,9 +350,9 @@ bool player_refresh(struct player *player)
     return published_refresh(&player->published);
 }
 
-const struct player_moment *player_moment(const struct player *player)
+const struct player_frame *player_frame(const struct player *player)
 {
-    return &published_read(&player->published)->moment;
+    return &published_read(&player->published)->frame;
 }
 
 const struct subject *player_subject(const struct player *player)
@@ -157,9 +397,9 @@ double player_history_time(struct player *player, size_t index)
     return history_time(&player->history, index);
 }
 
-bool player_history_moment(struct player *player, size_t index, struct player_moment *moment)
+bool player_history_frame(struct player *player, size_t index, struct player_frame *frame)
 {
-    return history_moment(&player->history, index, moment);
+    return history_frame(&player->history, index, frame);
 }
 
 // ---- What to do
@@ -239,17 +479,17 @@ void player_threads(struct player *player, int threads)
     ask(player, (struct request){.type = REQUEST_THREADS, .number = count});
 }
 
-void player_pull(struct player *player, uint64_t node, const double target[3])
+void player_grab(struct player *player, uint64_t node, const double target[3])
 {
-    ask(player, (struct request){.type = REQUEST_HAND,
+    ask(player, (struct request){.type = REQUEST_GRAB,
                                  .wanted = true,
                                  .number = node,
                                  .place = {target[0], target[1], target[2]}});
 }
 
-void player_let_go(struct player *player)
+void player_release(struct player *player)
 {
-    ask(player, (struct request){.type = REQUEST_HAND});
+    ask(player, (struct request){.type = REQUEST_GRAB});
 }
 
 void player_move_sphere(struct player *player, size_t collider, const double centre[3], bool held)
@@ -265,9 +505,9 @@ void player_scale_sphere(struct player *player, size_t collider, double radius)
     ask(player, (struct request){.type = REQUEST_SCALE, .number = collider, .value = radius});
 }
 
-void player_lead(struct player *player, uint64_t node, const double velocity[3])
+void player_drive_node(struct player *player, uint64_t node, const double velocity[3])
 {
-    ask(player, (struct request){.type = REQUEST_LEAD,
+    ask(player, (struct request){.type = REQUEST_DRIVE_NODE,
                                  .number = node,
                                  .velocity = {velocity[0], velocity[1], velocity[2]}});
 }

@@ -1,5 +1,5 @@
-// A scene that runs while people watch and touch it. A player steps its solver on a thread of its
-// own (and the solver's team), never waits for who draws, and publishes moments that are whole.
+// A scene that runs while people watch it and act on it. A player steps its solver on a thread of
+// its own (and the solver's team), never waits for who draws, and publishes frames that are whole.
 // All functions but player_make, player_free and player_save_scene return at once. What is asked
 // for may be asked on any thread; what is there, and cuts, which go by it, are for the one that
 // draws.
@@ -7,7 +7,7 @@
 #define TAUT_PLAY_PLAYER_H
 
 #include "picture/subject.h"
-#include "state/account.h"
+#include "state/energy_budget.h"
 
 struct player;
 
@@ -15,11 +15,11 @@ struct player_options {
     const char *const *overrides; // PATH=VALUE
     size_t override_count;
     taut_config config;
-    double frames_per_second;         // how often moments are published, at most; 0: 60
-    size_t history_bytes;             // for the recent past; 0: 256 MiB
-    void (*on_moment)(void *context); // called on the player's thread after each moment that it
-                                      // publishes (to wake a window); may be NULL
-    void *context;                    // of on_moment
+    double frames_per_second;        // how often frames are published, at most; 0: 60
+    size_t history_bytes;            // for the recent past; 0: 256 MiB
+    void (*on_frame)(void *context); // called on the player's thread after each frame that it
+                                     // publishes (to wake a window); may be NULL
+    void *context;                   // of on_frame
 };
 
 // Reads the scene and makes its solver, paused at t = 0. Findings go to `diagnostics`.
@@ -29,17 +29,17 @@ void player_free(struct player *player);
 
 // ---- What is there. Pointers stay valid until player_refresh.
 
-struct player_moment {
-    struct subject_moment moment;
+struct player_frame {
+    struct subject_frame frame;
     taut_energy energy;    // J, where energies are wanted (player_energies), as of the last look
     const double *volumes; // a body
     uint64_t generation;   // of the subject it belongs to
 };
 
-// Takes the newest published moment (and subject, where it changed) for the drawing thread; true if
+// Takes the newest published frame (and subject, where it changed) for the drawing thread; true if
 // there is a new one.
 bool player_refresh(struct player *player);
-const struct player_moment *player_moment(const struct player *player);
+const struct player_frame *player_frame(const struct player *player);
 const struct subject *player_subject(const struct player *player);
 const taut_scene *player_scene(const struct player *player); // with all changes so far
 // These changes of the scene's file, PATH=VALUE as --set takes them.
@@ -79,11 +79,12 @@ struct player_status {
     uint64_t broken;
     uint64_t message_number; // grows with each message
     uint64_t pending;        // requests not yet acted upon
+    uint64_t builds;         // solvers that were made so far; changed constants need none
     int threads;
     bool playing;
     bool failed;         // the run diverged or collapsed; reset, or change something
     bool critical_fresh; // it is sharp; else a bound that is certain, found in the meantime
-    bool published;      // the newest moment shows all of this
+    bool published;      // the newest frame shows all of this
     struct player_budget budget;
     struct player_building building;
     char message[512]; // what the last thing asked for came to, where it failed; else empty
@@ -114,20 +115,22 @@ void player_build(struct player *player, bool wanted); // false: gives up what i
 void player_reset(struct player *player);              // to t = 0, with the present parameters
 void player_open(struct player *player,
                  const char *scene_path);                // another scene, on failure the old
-void player_strains(struct player *player, bool wanted); // whether moments have strains
+void player_strains(struct player *player, bool wanted); // whether frames have strains
 
 void player_energies(struct player *player, bool wanted); // whether they are evaluated
 // Whether the energy budget is kept; it makes steps some times as long (docs/viewer.md).
 void player_budget(struct player *player, bool wanted);
 
-// Changes a key of the scene (as --set does) and goes on from the present state; topology that the
-// key changes (bodies.NAME.nodes) is built anew, at t = 0. Many changes of one key in a row count
-// as the last. A bad value leaves all as it was, and is said in the status.
+// Changes a key of the scene (as --set does) and continues from the present state. Constants are
+// set in the solver that runs: stiffness, damping, mass, gravity, drag, wind, gas, contacts, dt.
+// Everything else needs another solver, and topology (bodies.NAME.nodes) begins anew at t = 0. Many
+// changes of one key in a row count as the last. A bad value leaves all as it was, and is said in
+// the status.
 void player_set(struct player *player, const char *path, const char *value);
 void player_threads(struct player *player, int threads);
 
-void player_pull(struct player *player, uint64_t node, const double target[3]); // over all bodies
-void player_let_go(struct player *player);
+void player_grab(struct player *player, uint64_t node, const double target[3]); // over all bodies
+void player_release(struct player *player);
 
 // Puts a sphere collider there (m): it stands still while it is held, and then goes on with the
 // velocity that the scene gives it. Either way the scene has it from now on, and a reset and a
@@ -136,7 +139,7 @@ void player_let_go(struct player *player);
 void player_move_sphere(struct player *player, size_t collider, const double centre[3], bool held);
 // The radius (m) of a sphere collider, likewise; without a new solver, as player_set needs.
 void player_scale_sphere(struct player *player, size_t collider, double radius);
-void player_lead(struct player *player, uint64_t node, const double velocity[3]);
+void player_drive_node(struct player *player, uint64_t node, const double velocity[3]);
 // Springs and faces by their numbers in the present subject.
 void player_cut(struct player *player, const uint32_t *springs, size_t spring_count,
                 const uint32_t *faces, size_t face_count);
@@ -145,12 +148,12 @@ void player_cut(struct player *player, const uint32_t *springs, size_t spring_co
 
 size_t player_history_count(struct player *player);
 double player_history_time(struct player *player, size_t index); // s; 0 is the oldest
-// Copies a past moment; its strains are left out. False where it is there no more.
-bool player_history_moment(struct player *player, size_t index, struct player_moment *moment);
+// Copies a past frame; its strains are left out. False where it is there no more.
+bool player_history_frame(struct player *player, size_t index, struct player_frame *frame);
 
 // The scene with all changes as YAML that `taut run` takes: what a reset would begin with. What is
-// of the moment is no part of it: where the nodes are, cuts, nodes that are led or pulled. Waits
-// for what has been asked for before.
+// of the present state is no part of it: where the nodes are, cuts, kinematic targets, a mouse
+// spring. Waits for what has been asked for before.
 taut_status player_save_scene(struct player *player, const char *path, taut_error *error);
 
 #endif

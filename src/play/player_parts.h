@@ -3,14 +3,48 @@
 #define TAUT_PLAY_PLAYER_PARTS_H
 
 #include "play/building.h"
-#include "play/history.h"
-#include "play/pace.h"
+#include "play/frames.h"
 #include "play/player.h"
-#include "play/published.h"
 #include "play/requests.h"
-#include "play/show.h"
+#include "play/setting.h"
 
-struct hand {
+// ---- Pace
+//
+// How fast simulated time goes: how many steps are due, and what was reached.
+
+struct pace_sample {
+    double wall, simulated, updates;
+};
+
+struct pace {
+    double speed;      // simulated seconds a second; INFINITY: as fast as it goes
+    double since_wall; // from when on, and which simulated time it was then, s
+    double since_time;
+    double simulated, updates; // in all: s; spring updates
+    struct pace_sample samples[32];
+    size_t first, count;
+    double reached_speed, reached_updates; // of the last second
+};
+
+// Continues from here: after a pause, a change of speed, or of the scene.
+void pace_begin(struct pace *pace, double now, double time);
+
+// Forgets what was reached.
+void pace_forget(struct pace *pace);
+
+// Steps that are due by now; UINT64_MAX: as many as can be done. What could not be done for a tenth
+// of a second is forgotten: it is not made up for.
+uint64_t pace_due(struct pace *pace, double now, double time, double dt);
+
+// So much has been done.
+void pace_count(struct pace *pace, double simulated, double updates);
+
+// Looks at what was reached.
+void pace_measure(struct pace *pace, double now);
+
+// ---- The player
+
+struct player_grab {
     bool pulls;
     uint64_t node; // over all bodies
     double target[3];
@@ -37,9 +71,10 @@ struct player {
 
     // ---- What follows is the player's own thread's.
     taut_config config;
-    void (*on_moment)(void *context);
-    void *on_moment_context;
+    void (*on_frame)(void *context);
+    void *on_frame_context;
     struct show show;
+    uint64_t builds;         // shows that were made so far
     struct changes noted;    // what was changed in the solver while another one is built
     struct request *waiting; // what waits for that one
     size_t waiting_count, waiting_capacity;
@@ -56,10 +91,10 @@ struct player {
     bool failed;
     bool played_when_failed; // so that it plays again once it can
     uint64_t steps_asked;    // single steps
-    struct hand hand;
+    struct player_grab grab; // of the mouse
     double seconds_per_step; // 0: not known
     struct critical critical;
-    bool changed; // since the last moment was published
+    bool changed; // since the last frame was published
     uint64_t published_step;
     double frame_seconds, next_frame, next_look;
     double next_change; // s; a change before then waits for steps
@@ -70,7 +105,7 @@ struct player {
 // What the last thing asked for came to; NULL: it went well.
 void player_say(struct player *player, const char *text);
 
-// ---- player_acts.c
+// ---- player_actions.c
 
 // Opens the first scene. Findings go to `diagnostics`.
 taut_status player_show(struct player *player, const char *path, const struct changes *changes,
@@ -82,18 +117,18 @@ void player_act(struct player *player);
 // Lets the scene say what was changed in the solver alone.
 void player_record(struct player *player);
 
-// ---- player_moments.c
+// ---- frames.c
 
-// Publishes the present moment.
+// Publishes the present frame.
 void player_publish(struct player *player);
 
-// Begins the balance of energies at the present moment, if one is wanted.
+// Begins the balance of energies now, if one is wanted.
 void player_begin_budget(struct player *player);
 
 // Brings up to now what everybody may know.
 void player_tell(struct player *player);
 
-// ---- player_critical.c
+// ---- player.c
 
 // Forgets the critical step of before, and bounds it anew if that is quickly done.
 void player_forget_critical(struct player *player);
@@ -104,7 +139,7 @@ double player_critical_wait(const struct player *player, double now);
 // Finds the bound where there is none, else the sharp value.
 void player_find_critical(struct player *player);
 
-// ---- player_thread.c
+// ---- player.c
 
 void *player_run(void *context);
 

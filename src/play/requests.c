@@ -63,13 +63,13 @@ static bool replaces(const struct request *later, const struct request *earlier)
     case REQUEST_ENERGIES:
     case REQUEST_BUDGET:
     case REQUEST_THREADS:
-    case REQUEST_HAND:
+    case REQUEST_GRAB:
         return true;
     case REQUEST_SET:
         return same_path(later->text, earlier->text);
     case REQUEST_SPHERE:
     case REQUEST_SCALE:
-    case REQUEST_LEAD:
+    case REQUEST_DRIVE_NODE:
         return later->number == earlier->number;
     default:
         return false;
@@ -86,10 +86,10 @@ static bool may_be_passed(const struct request *earlier, const struct request *l
     case REQUEST_ENERGIES:
     case REQUEST_BUDGET:
     case REQUEST_THREADS:
-    case REQUEST_HAND:
+    case REQUEST_GRAB:
     case REQUEST_SPHERE:
     case REQUEST_SCALE:
-    case REQUEST_LEAD:
+    case REQUEST_DRIVE_NODE:
         return true;
     case REQUEST_SET:
         return later->type != REQUEST_SET;

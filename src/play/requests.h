@@ -20,11 +20,11 @@ enum request_type {
     REQUEST_BUDGET,
     REQUEST_SET,
     REQUEST_THREADS,
-    REQUEST_HAND, // pulls, or lets go
+    REQUEST_GRAB, // pulls, or lets go
     REQUEST_SPHERE,
     REQUEST_SCALE,  // a sphere
     REQUEST_RECORD, // the scene says all that was changed
-    REQUEST_LEAD,
+    REQUEST_DRIVE_NODE,
     REQUEST_CUT
 };
 

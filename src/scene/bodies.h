@@ -27,13 +27,6 @@ struct motion {
     double length;           // m
 };
 
-// All springs of a body in one direction of its grid.
-struct body_direction {
-    struct grid_direction to;
-    uint64_t first_spring;
-    size_t kind;
-};
-
 struct body {
     char *name;
     enum body_type type;
@@ -44,14 +37,14 @@ struct body {
     double *velocities; // 3 a node, m/s; NULL: all nodes are at rest
     double *masses;     // kg, > 0; NULL: all nodes have node_mass
     double node_mass;
-    uint8_t *fixed; // 1 for pinned, driven and prescribed nodes
+    uint8_t *kinematic; // 1 for pinned, driven and prescribed nodes
     struct motion *motions;
     size_t motion_count;
-    // Springs, kind by kind; kind k holds springs [kind_start[k], kind_start[k + 1]). Those of a
+    // Springs, kind by kind; kind k has springs [kind_start[k], kind_start[k + 1]). Those of a
     // grid go by directions, one after the other; all others are listed.
     uint64_t spring_count;
     uint32_t (*springs)[2]; // NULL where there are directions
-    struct body_direction *directions;
+    struct direction *directions;
     size_t direction_count;
     uint64_t kind_start[SPRING_KINDS_MAX + 1];
     uint32_t *spring_materials; // index into materials; NULL: kind k has material k
@@ -84,8 +77,8 @@ struct bodies {
 taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
                          struct diagnostics *diagnostics, taut_error *error);
 
-// How large a body will be when it is built, from the scene alone. Zero nodes where the scene says
-// what no builder accepts, or a file cannot be read: building it will say why.
+// How large a body will be when it is built, from the scene alone. Zero nodes where no builder
+// accepts the scene, or a file cannot be read: building it reports why.
 struct body_size {
     enum body_type type;
     bool exact; // false: counts are guessed from a file
@@ -113,6 +106,16 @@ struct spring_ends {
 
 // The nodes that a spring joins.
 struct spring_ends body_spring(const struct body *body, uint64_t spring);
+
+// The distance of these nodes as built, m.
+double body_spring_length(const struct body *body, uint64_t spring);
+
+// The position of a node as built.
+static inline vec3 body_position(const struct body *body, uint64_t node)
+{
+    const double *p = &body->positions[3 * node];
+    return vec3_make(p[0], p[1], p[2]);
+}
 
 // The nodes of a face; the third is 0 in a plane body.
 struct body_face {

@@ -1,29 +1,29 @@
+// Springs of a grid by arithmetic: from numbers to nodes and back.
 #include "scene/direction.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-struct grid_direction direction_make(const uint64_t nodes[3], const int steps[3])
+struct direction direction_make(const uint64_t nodes[3], const int steps[3])
 {
-    struct grid_direction direction = {.nx = nodes[0], .ny = nodes[1]};
+    struct direction direction = {
+        .dx = steps[0], .dy = steps[1], .dz = steps[2], .nx = nodes[0], .ny = nodes[1]};
     for (int axis = 0; axis < 3; axis++) {
         uint64_t reach = (uint64_t)abs(steps[axis]);
-        direction.steps[axis] = steps[axis];
         direction.first[axis] = steps[axis] < 0 ? reach : 0;
         direction.count[axis] = nodes[axis] > reach ? nodes[axis] - reach : 0;
     }
-    int64_t apart = steps[0] + (int64_t)nodes[0] * (steps[1] + (int64_t)nodes[1] * steps[2]);
-    assert(apart > 0 || direction_springs(&direction) == 0);
-    direction.apart = (uint64_t)apart;
+    direction.offset = steps[0] + (int64_t)nodes[0] * (steps[1] + (int64_t)nodes[1] * steps[2]);
+    assert(direction.offset > 0 || direction_springs(&direction) == 0);
     return direction;
 }
 
-uint64_t direction_springs(const struct grid_direction *direction)
+uint64_t direction_springs(const struct direction *direction)
 {
     return direction->count[0] * direction->count[1] * direction->count[2];
 }
 
-uint64_t direction_lower(const struct grid_direction *direction, uint64_t index, uint64_t *left)
+uint64_t direction_lower(const struct direction *direction, uint64_t index, uint64_t *left)
 {
     uint64_t i = index % direction->count[0], row = index / direction->count[0];
     uint64_t j = row % direction->count[1], k = row / direction->count[1];
@@ -33,13 +33,14 @@ uint64_t direction_lower(const struct grid_direction *direction, uint64_t index,
            i;
 }
 
-bool direction_find(const struct grid_direction *direction, uint64_t lower, uint64_t *index)
+bool direction_find(const struct direction *direction, uint64_t lower, uint64_t *index)
 {
     uint64_t row = lower / direction->nx;
-    const uint64_t place[3] = {lower % direction->nx, row % direction->ny, row / direction->ny};
+    const uint64_t index_of[3] = {lower % direction->nx, row % direction->ny, row / direction->ny};
     *index = 0;
     for (int axis = 2; axis >= 0; axis--) {
-        uint64_t from_first = place[axis] - direction->first[axis]; // beyond count if before first
+        uint64_t from_first =
+            index_of[axis] - direction->first[axis]; // beyond count if before first
         if (from_first >= direction->count[axis])
             return false;
         *index = *index * direction->count[axis] + from_first;

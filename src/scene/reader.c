@@ -1,3 +1,5 @@
+// Reading a scene: the file, its document with overrides, binding in the order that sections need.
+// What the keys are is schema/; YAML is text/.
 #include "scene/reader.h"
 
 #include <errno.h>
@@ -5,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/open.h"
+#include "base/os.h"
 #include "base/text.h"
-#include "scene/schema/bind.h"
-#include "scene/text/override.h"
+#include "scene/schema/binder.h"
+#include "scene/text/document.h"
 
 // ---- Release
 
@@ -162,36 +163,6 @@ static void fail_to_read(struct diagnostics *diagnostics, const char *path, cons
     diagnostics_fail(diagnostics, TAUT_ERROR_IO, path, "cannot read the scene: %s", reason);
 }
 
-// The whole file; NULL with the reason in `diagnostics`.
-static char *read_whole(FILE *file, const char *path, size_t *length,
-                        struct diagnostics *diagnostics)
-{
-    void *text = NULL;
-    size_t capacity = 0;
-    *length = 0;
-    for (;;) {
-        if (*length > DOCUMENT_BYTES_MAX) {
-            diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, path, (mark){0, 0}, NULL, NULL,
-                            "cannot read the scene: the file is larger than 64 MiB");
-            break;
-        }
-        if (!array_reserve(&text, &capacity, *length + (1 << 16), 1)) {
-            diagnostics_fail(diagnostics, TAUT_ERROR_MEMORY, path, "out of memory");
-            break;
-        }
-        size_t bytes = fread((char *)text + *length, 1, capacity - *length, file);
-        *length += bytes;
-        if (bytes > 0)
-            continue;
-        if (!ferror(file))
-            return text;
-        fail_to_read(diagnostics, path, strerror(errno));
-        break;
-    }
-    free(text);
-    return NULL;
-}
-
 taut_scene *scene_read_file(const char *path, const struct scene_override *overrides, size_t count,
                             struct diagnostics *diagnostics)
 {
@@ -201,11 +172,21 @@ taut_scene *scene_read_file(const char *path, const struct scene_override *overr
         fail_to_read(diagnostics, path, reason);
         return NULL;
     }
+    char *text = NULL;
     size_t length = 0;
-    char *text = read_whole(file, path, &length, diagnostics);
+    bool sound = read_to_end(file, DOCUMENT_BYTES_MAX, &text, &length);
+    int fault = errno;
     fclose(file);
-    if (!text)
+    if (!sound && fault == EFBIG)
+        diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, path, (mark){0, 0}, NULL, NULL,
+                        "cannot read the scene: the file is larger than 64 MiB");
+    else if (!sound && fault == ENOMEM)
+        diagnostics_fail(diagnostics, TAUT_ERROR_MEMORY, path, "out of memory");
+    else if (!sound)
+        fail_to_read(diagnostics, path, strerror(fault));
+    if (!sound)
         return NULL;
+
     taut_scene *scene = scene_read_text(text, length, path, overrides, count, diagnostics);
     free(text);
     return scene;

@@ -1,3 +1,4 @@
+// Names of the types of a scene, the wind, messages at positions of the scene, and its files.
 #include "scene/scene.h"
 
 #include <stdarg.h>
@@ -40,8 +41,40 @@ const char *spring_kind_name(enum body_type type, size_t kind)
     return kind < SPRING_KINDS_MAX ? names[type][kind] : NULL;
 }
 
-void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
-                    const char *format, ...)
+const char *selector_name(enum selector_type type)
+{
+    static const char *const names[] = {
+        [SELECT_NODE] = "node",       [SELECT_FIRST] = "first", [SELECT_LAST] = "last",
+        [SELECT_LEFT] = "left",       [SELECT_RIGHT] = "right", [SELECT_TOP] = "top",
+        [SELECT_BOTTOM] = "bottom",   [SELECT_FRONT] = "front", [SELECT_BACK] = "back",
+        [SELECT_CORNERS] = "corners", [SELECT_EDGES] = "edges", [SELECT_BOX] = "box"};
+    return names[type];
+}
+
+bool body_type_has_selector(enum body_type type, enum selector_type selector)
+{
+    switch (selector) {
+    case SELECT_NODE:
+    case SELECT_FIRST:
+    case SELECT_LAST:
+    case SELECT_BOX:
+        return true;
+    case SELECT_LEFT:
+    case SELECT_RIGHT:
+    case SELECT_TOP:
+    case SELECT_BOTTOM:
+    case SELECT_CORNERS:
+    case SELECT_EDGES:
+        return type == BODY_CLOTH || type == BODY_LATTICE;
+    case SELECT_FRONT:
+    case SELECT_BACK:
+        return type == BODY_LATTICE;
+    }
+    return false;
+}
+
+void scene_report(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
+                  const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -49,7 +82,7 @@ void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, ma
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (scene->document)
-        document_complain(scene->document, diagnostics, at, NULL, "%s", text);
+        document_report(scene->document, diagnostics, at, NULL, "%s", text);
     else // made by hand: it has places, perhaps, but no text to show
         diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, scene->file ? scene->file : "scene", at,
                         NULL, NULL, "%s", text);
@@ -65,7 +98,7 @@ void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark a
     va_end(arguments);
     // Shown as an error is, with its source line; only the level is another.
     size_t count = diagnostics->count, errors = diagnostics->error_count;
-    scene_complain(scene, diagnostics, at, "%s", text);
+    scene_report(scene, diagnostics, at, "%s", text);
     diagnostics->error_count = errors;
     if (diagnostics->count > count)
         diagnostics->items[count].level = DIAGNOSTIC_WARNING;

@@ -1,6 +1,6 @@
-// What a scene file says, as plain structs: the result of the reader (reader.h) and the input of
-// the builders (bodies.h). Doubles throughout, SI units, angles in degrees as written. Every item
-// that a builder may still have to refuse carries its mark, the place in the file.
+// The content of a scene file as plain structs: the result of the reader (reader.h) and the input
+// of the builders (bodies.h). Doubles throughout, SI units, angles in degrees as written. Every
+// item that a builder may still have to refuse has its mark, the position in the file.
 #ifndef TAUT_SCENE_SCENE_H
 #define TAUT_SCENE_SCENE_H
 
@@ -132,7 +132,7 @@ enum selector_type {
     SELECT_BACK,   // lattice: least z index
     SELECT_CORNERS,
     SELECT_EDGES,
-    SELECT_BOX // all nodes that stand in [min, max] after translate and rotate
+    SELECT_BOX // all nodes in [min, max] after translate and rotate
 };
 
 struct selector {
@@ -143,8 +143,7 @@ struct selector {
 };
 
 struct drive_piece {
-    double
-        start; // s; pieces are in ascending order, the first at any time >= 0 (before it: at rest)
+    double start;  // s; pieces ascend, the first at any time >= 0 (before it: at rest)
     vec3 velocity; // m/s, from start until the next piece
 };
 
@@ -237,7 +236,7 @@ struct scene_oscillator {
 enum pendulum_model { PENDULUM_SPRING, PENDULUM_EQUATION, PENDULUM_SMALL_ANGLE };
 
 // Node 0 is the pinned pivot, node 1 the mass. `angle` (degrees) is from the direction of gravity
-// towards `direction`, of which the part perpendicular to gravity counts.
+// towards `direction`, of which the component perpendicular to gravity counts.
 struct scene_pendulum {
     enum pendulum_model model;
     vec3 pivot, direction;
@@ -287,7 +286,7 @@ struct scene_collider {
     double stiffness;   // N/m
     double friction;    // c_t, N s/m; of either response
     double absorption;  // c_n, N s/m
-    double restitution; // project: part of the approaching speed that returns; default 0
+    double restitution; // project: fraction of the approaching speed that returns; default 0
     double keep;        // project: factor of the rest of the velocity at an impact; default 1
     bool blocks_drives; // planes
     mark at;
@@ -335,6 +334,13 @@ const char *body_type_name(enum body_type type);
 // The name of spring kind `kind` of a body type, or NULL beyond its last.
 const char *spring_kind_name(enum body_type type, size_t kind);
 
+// "first", "left", ..., "node", "box".
+const char *selector_name(enum selector_type type);
+
+// Whether bodies of the type have the nodes that the selector names; all have those chosen by a
+// number or a box.
+bool body_type_has_selector(enum body_type type, enum selector_type selector);
+
 // "symplectic_euler", ...
 const char *integrator_name(enum integrator integrator);
 
@@ -344,9 +350,9 @@ bool integrator_is_implicit(enum integrator integrator);
 // The wind at a time (s), gusts included, m/s; 0 if there is none.
 vec3 scene_wind_at(const struct scene_wind *wind, double time);
 
-// Adds an error at a place of the scene file, with its source line; for builders.
-void scene_complain(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
-                    const char *format, ...) PRINTF_FORMAT(4, 5);
+// Adds an error at a position of the scene file, with its source line; for builders.
+void scene_report(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
+                  const char *format, ...) PRINTF_FORMAT(4, 5);
 
 // The same as a warning.
 void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark at,

@@ -12,21 +12,52 @@
 //   wide_add, _subtract, _multiply, _divide, _sqrt
 //   wide_max(a, b)          the larger; b where one is no number
 //   wide_multiply_where(m, a, b)  the product where the mask is set, 0 elsewhere
-//   wide_behind_1(b, a), _2 lane l of the result is lane l - 1 (l - 2) of a; the first ones are the
+//   wide_shift_up_1(b, a), _2 lane l of the result is lane l - 1 (l - 2) of a; the first ones are the
 //                           last of b, the register before a
-//   wide_ahead_1(a, b), _2  lane l of the result is lane l + 1 (l + 2) of a; the last ones are the
+//   wide_shift_down_1(a, b), _2  lane l of the result is lane l + 1 (l + 2) of a; the last ones are the
 //                           first of b, the register after a
-//   wide_lanes(first, end)  mask of lanes first .. end - 1; both may lie outside the register
-//   wide_bits(p, at)        mask from bits at, at + 1, ... of 32-bit words; at is a multiple of
+//   wide_lane_range(first, end)  mask of lanes first .. end - 1; both may lie outside the register
+//   wide_mask_load(p, at)        mask from bits at, at + 1, ... of 32-bit words; at is a multiple of
 //                           WIDE_LANES
 //   wide_positive(a)        mask of lanes that are > 0
-//   wide_both(m, n)         lanes in both masks
-//   wide_keep(m, a)         a where the mask is set, 0 elsewhere
-//   wide_choose(m, a, b)    a where the mask is set, b elsewhere
+//   wide_mask_and(m, n)         lanes in both masks
+//   wide_masked(m, a)         a where the mask is set, 0 elsewhere
+//   wide_blend(m, a, b)    a where the mask is set, b elsewhere
+//   wide_mask_zero_bytes(p)  mask of lanes whose byte, from p on, is 0
+//   wide_mask_bits(m)        the lanes of a mask as bits of a number, lane 0 the lowest
+//
+// Records of nodes side by side, and their gathering into registers: for springs whose ends lie
+// anywhere. A record is 4 reals (x, y, z and nothing) or 8 (x, y, z, nothing, vx, vy, vz, nothing),
+// so that a node comes by one or two loads, and registers of one component are made by transposing.
+// A gather instruction loads every component by itself, and is slower by a third to a half.
+//
+//   wide_records_4(records, at, &x, &y, &z)   of WIDE_LANES records: lane l of x, y and z is that
+//                                             of the record that begins at records[at[l]]
+//   wide_records_8(records, at, &x, ..., &vz) the same of records of 8, at records[2 * at[l]]
+//   wide_records_add, _subtract(records, at, x, y, z)   to the records of 4 at records[at[l]], of
+//                                             which no two are the same
+//
+// Records are aligned to their size.
+//
+// Quads: records of four reals (x, y, z and one to spare) that stay records in registers, for
+// kernels whose elements name their nodes: a record is fetched by one load, where an array for each
+// coordinate takes three. A register holds QUADS records, and four records, a group, take
+// QUAD_REGISTERS of them. Nothing is ever added across records, so that results do not depend on
+// QUADS.
+//
+//   quads_load(p)             QUADS records, one after the other
+//   quads_fetch(p, at)        QUADS records that begin at p[at[0]], p[at[1]], ...
+//   quads_add, _subtract, _multiply
+//   quads_zero()
+//   quads_rotate(a)             (y, z, x, spare) of each record
+//   quads_write(p, x, y, z)   four records at p from their coordinates, each four in a row
+//   quads_store_columns(x, y, z, group)   a group's coordinates, each four in a row
 #ifndef TAUT_SIMD_WIDE_H
 #define TAUT_SIMD_WIDE_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/real.h"
 
@@ -39,16 +70,120 @@
 #    define WIDE_INLINE static inline
 #endif
 
+enum { QUAD_GROUP = 4 };
+
 #if TAUT_WIDE_ISA == 4
-#    include "simd/wide_v4.h"
+#    include "simd/avx512.h"
 #elif TAUT_WIDE_ISA == 3
-#    include "simd/wide_v3.h"
+#    include "simd/avx2.h"
 #elif defined(__x86_64__)
-#    include "simd/wide_sse2.h"
+#    include "simd/sse2.h"
 #elif defined(__aarch64__) && defined(__ARM_NEON)
-#    include "simd/wide_neon.h"
+#    include "simd/neon.h"
 #else
-#    include "simd/wide_plain.h"
+#    include "simd/plain.h"
 #endif
+
+// ---- Of instruction sets that have no instructions for them
+
+#if TAUT_WIDE_ISA < 3 && !defined(__x86_64__)
+#    define WIDE_COMPONENTS
+// By way of memory.
+static inline void wide_components(const real *records, const uint16_t *at, int scale, wide *x,
+                                   wide *y, wide *z)
+{
+    real lanes[3][WIDE_LANES];
+    for (int l = 0; l < WIDE_LANES; l++)
+        for (int component = 0; component < 3; component++)
+            lanes[component][l] = records[scale * at[l] + component];
+    *x = wide_load(lanes[0]);
+    *y = wide_load(lanes[1]);
+    *z = wide_load(lanes[2]);
+}
+#endif
+
+// Where a record of 8 is best fetched as two of 4: by wide_components(records, at, scale, &x, &y,
+// &z), which fetches three reals of each, at records[scale * at[l]].
+#ifdef WIDE_COMPONENTS
+static inline void wide_records_4(const real *records, const uint16_t *at, wide *x, wide *y,
+                                  wide *z)
+{
+    wide_components(records, at, 1, x, y, z);
+}
+
+static inline void wide_records_8(const real *records, const uint16_t *at, wide *x, wide *y,
+                                  wide *z, wide *vx, wide *vy, wide *vz)
+{
+    wide_components(records, at, 2, x, y, z);
+    wide_components(records + 4, at, 2, vx, vy, vz);
+}
+#endif
+
+#include "simd/records_change.h"
+
+// A record at a time, in plain C; compilers make of it what they can.
+#ifndef QUADS_OP
+enum { QUADS = 1 };
+
+typedef struct quads {
+    real x, y, z;
+} quads;
+
+static inline quads quads_load(const real *p)
+{
+    return (quads){p[0], p[1], p[2]};
+}
+
+static inline quads quads_fetch(const real *p, const uint16_t *at)
+{
+    return quads_load(p + at[0]);
+}
+
+static inline quads quads_zero(void)
+{
+    return (quads){0, 0, 0};
+}
+
+static inline quads quads_add(quads a, quads b)
+{
+    return (quads){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+static inline quads quads_subtract(quads a, quads b)
+{
+    return (quads){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+static inline quads quads_multiply(quads a, quads b)
+{
+    return (quads){a.x * b.x, a.y * b.y, a.z * b.z};
+}
+
+static inline quads quads_rotate(quads a)
+{
+    return (quads){a.y, a.z, a.x};
+}
+
+static inline void quads_write(real *p, const real *x, const real *y, const real *z)
+{
+    for (int node = 0; node < 4; node++) {
+        p[4 * node] = x[node];
+        p[4 * node + 1] = y[node];
+        p[4 * node + 2] = z[node];
+        p[4 * node + 3] = 0;
+    }
+}
+
+static inline void quads_store_columns(real *x, real *y, real *z, const quads group[4])
+{
+    for (int node = 0; node < 4; node++) {
+        x[node] = group[node].x;
+        y[node] = group[node].y;
+        z[node] = group[node].z;
+    }
+}
+#endif
+
+enum { QUAD_REGISTERS = (int)QUAD_GROUP / (int)QUADS };
 
 #endif

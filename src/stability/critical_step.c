@@ -1,14 +1,19 @@
+// The largest stable step: the guaranteed one from upper bounds (step_bounds.h), the computed one
+// from eigenvalues by Lanczos (lanczos.h) or of the quadratic problem (quadratic.h).
 #include "stability/critical_step.h"
 
 #include "base/memory.h"
 #include "integrate/integrate.h"
 #include "stability/lanczos.h"
+#include "stability/quadratic.h"
 #include "stability/step_bounds.h"
+#include "springs/springs.h"
 #include "state/reading.h"
 
 struct critical_meter {
-    struct majorants *majorants;
-    struct lanczos *lanczos; // NULL until it is wanted
+    struct spectral_bound *spectral_bound;
+    struct lanczos *lanczos; // NULL until it is wanted, and so is
+    struct quadratic *quadratic;
     struct mode_range range; // what worker 0 has found of springs
 };
 
@@ -20,19 +25,34 @@ taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, 
         return fail_memory(error, "the critical step");
     struct critical_meter *meter = system->meter;
     taut_status status = TAUT_OK;
-    if (!meter->majorants)
-        status = REAL_NAME(majorants_make)(system, &meter->majorants, error);
+    if (!meter->spectral_bound)
+        status = REAL_NAME(spectral_bound_make)(system, &meter->spectral_bound, error);
     if (status == TAUT_OK && sharp && !meter->lanczos)
         status = REAL_NAME(lanczos_make)(system, &meter->lanczos, error);
+    if (status == TAUT_OK && sharp && !meter->quadratic)
+        status = REAL_NAME(quadratic_make)(system, REAL_NAME(lanczos_tangent)(meter->lanczos),
+                                           &meter->quadratic, error);
     return status;
+}
+
+void REAL_NAME(critical_step_refresh)(struct system *system)
+{
+    struct critical_meter *meter = system->meter;
+    if (!meter)
+        return;
+    REAL_NAME(lanczos_free)(meter->lanczos);
+    meter->lanczos = NULL;
+    if (meter->spectral_bound)
+        REAL_NAME(spectral_bound_refresh)(meter->spectral_bound);
 }
 
 void REAL_NAME(critical_step_forget)(struct system *system)
 {
     if (!system->meter)
         return;
+    REAL_NAME(quadratic_free)(system->meter->quadratic);
     REAL_NAME(lanczos_free)(system->meter->lanczos);
-    REAL_NAME(majorants_free)(system->meter->majorants);
+    REAL_NAME(spectral_bound_free)(system->meter->spectral_bound);
     memory_release(system->allocator, system->meter, 1, sizeof *system->meter);
     system->meter = NULL;
 }
@@ -42,15 +62,16 @@ uint64_t REAL_NAME(critical_step_bytes)(const struct system *system)
     const struct critical_meter *meter = system->meter;
     if (!meter)
         return 0;
-    return sizeof *meter + REAL_NAME(majorants_bytes)(meter->majorants) +
+    return sizeof *meter + REAL_NAME(spectral_bound_bytes)(meter->spectral_bound) +
            (meter->lanczos ? REAL_NAME(lanczos_bytes)(meter->lanczos) : 0);
 }
 
-// How far materials alone are known to allow steps; 0 where they do not tell.
-static double rough_step(const struct majorants *majorants, const struct step_bounds *bounds)
+// The step that materials alone are known to allow; 0 where they do not suffice to know one.
+static double rough_step(const struct spectral_bound *spectral_bound,
+                         const struct step_bounds *bounds)
 {
     double square, damping, least = INFINITY;
-    if (!REAL_NAME(majorants_rough)(majorants, &square, &damping))
+    if (!REAL_NAME(spectral_bound_rough)(spectral_bound, &square, &damping))
         return 0;
     for (int f = 0; f < bounds->count; f++)
         least = fmin(least, step_of_form(&bounds->forms[f], square, damping));
@@ -66,17 +87,17 @@ double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker)
 {
     const struct settings *settings = &system->settings;
-    const struct majorants *majorants = system->meter->majorants;
+    const struct spectral_bound *spectral_bound = system->meter->spectral_bound;
     const double slack = 0.002;
     const struct stepping stepping = stepping_of(system);
     struct step_bounds bounds = {.dt = {most, most}, .slack = slack};
     bounds.count = integrator_forms(settings->integrator, &stepping, true, bounds.forms);
     if (bounds.count == 0)
         return integrator_limit(settings->integrator) > 0 ? most : 0;
-    if (rough_step(majorants, &bounds) >= most)
+    if (rough_step(spectral_bound, &bounds) >= most)
         return most;
-    REAL_NAME(majorants_update)(system->meter->majorants, worker);
-    REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
+    REAL_NAME(spectral_bound_update)(system->meter->spectral_bound, worker);
+    REAL_NAME(step_bounds_find)(spectral_bound, system, &bounds, worker);
     double least = most;
     for (int f = 0; f < bounds.count; f++)
         least = fmin(least, bounds.dt[f]);
@@ -133,31 +154,31 @@ static double find_common(struct system *system, const struct step_form *form,
                           const struct worker *worker)
 {
     struct step_bounds bounds = {.count = 1, .forms = {*form}, .dt = {INFINITY}, .slack = 0.001};
-    REAL_NAME(step_bounds_find)(system->meter->majorants, system, &bounds, worker);
+    REAL_NAME(step_bounds_find)(system->meter->spectral_bound, system, &bounds, worker);
     return bounds.dt[0];
 }
 
-// Improves the amplitudes at the present state for as long as it pays.
+// Improves the weights at the present state for as long as it pays.
 static void level(struct system *system, const struct worker *worker)
 {
     enum { PASSES = 8 };
     const double worth = 1.005;
     const struct step_form form = {1, 2, 4};
-    struct majorants *majorants = system->meter->majorants;
-    REAL_NAME(majorants_forget)(majorants, true, worker);
-    (void)REAL_NAME(majorants_use_crowds)(majorants, false, worker);
+    struct spectral_bound *spectral_bound = system->meter->spectral_bound;
+    REAL_NAME(spectral_bound_restore_weights)(spectral_bound, true, worker);
+    (void)REAL_NAME(spectral_bound_use_cliques)(spectral_bound, false, worker);
     double least = find_common(system, &form, worker);
-    if (REAL_NAME(majorants_use_crowds)(majorants, true, worker)) {
-        double crowded = find_common(system, &form, worker);
-        if (!(crowded > least))
-            (void)REAL_NAME(majorants_use_crowds)(majorants, false, worker);
-        least = fmax(least, crowded);
+    if (REAL_NAME(spectral_bound_use_cliques)(spectral_bound, true, worker)) {
+        double with_cliques = find_common(system, &form, worker);
+        if (!(with_cliques > least))
+            (void)REAL_NAME(spectral_bound_use_cliques)(spectral_bound, false, worker);
+        least = fmax(least, with_cliques);
     }
     for (int pass = 0; pass < PASSES && isfinite(least); pass++) {
-        REAL_NAME(majorants_level)(majorants, &form, least, worker);
+        REAL_NAME(spectral_bound_reweight)(spectral_bound, &form, least, worker);
         double next = find_common(system, &form, worker);
         if (next < least)
-            REAL_NAME(majorants_forget)(majorants, false, worker);
+            REAL_NAME(spectral_bound_restore_weights)(spectral_bound, false, worker);
         if (next < worth * least)
             return;
         least = next;
@@ -176,14 +197,14 @@ static uint64_t find_node(struct system *system, double bound, const struct work
                                  .names = true};
     if (!isfinite(bound))
         return 0;
-    REAL_NAME(step_bounds_find)(system->meter->majorants, system, &bounds, worker);
+    REAL_NAME(step_bounds_find)(system->meter->spectral_bound, system, &bounds, worker);
     return bounds.node;
 }
 
 // ---- How damping goes with stiffness: lower K + ... <= C <= upper K + ..., of springs alone
 
 struct ratios {
-    double lower, upper; // s; INFINITY: so far no spring says so; of upper: there is no such bound
+    double lower, upper; // s; INFINITY: so far no spring sets it; of upper: there is no such bound
 };
 
 // What a spring has in one direction.
@@ -213,27 +234,8 @@ static void take_spring(struct ratios *ratios, const struct spring_constants *ma
     take_ratio(ratios, k * across, material->damping_law == DAMPING_FULL ? c : 0);
 }
 
-static void take_grid_springs(const struct system *system, const struct plan_grid *grid,
-                              struct ratios *ratios)
-{
-    const struct topology_body *body = &system->topology->bodies[grid->body];
-    uint64_t end = body->first_spring + body->spring_count;
-    for (uint64_t first = body->first_spring; first < end;) {
-        struct spring_run run = topology_run(system->topology, first, end);
-        struct run_memory memory = run_memory(system, grid, &run);
-        for (size_t i = 0; i < (size_t)run.count; i++) {
-            vec3 d = vec3_subtract(node_position(system->state, (size_t)run.a + i),
-                                   node_position(system->state, (size_t)run.b + i));
-            if (!run_is_broken(&memory, i))
-                take_spring(ratios, &system->constants->material[run.material], vec3_length(d),
-                            (double)run_rest_length(&memory, &run, i));
-        }
-        first += run.count;
-    }
-}
-
 // What acts besides springs: contacts are not damped on the way out, and gas is not at all; of
-// both, and of wind, the upper bound does not tell.
+// both, and of wind, the upper bound is not known.
 static void take_others(const struct system *system, struct ratios *ratios)
 {
     const struct topology *topology = system->topology;
@@ -250,12 +252,16 @@ static void take_others(const struct system *system, struct ratios *ratios)
 static struct mode_range find_range(const struct system *system)
 {
     struct ratios ratios = {INFINITY, 0};
-    for (size_t i = 0; i < (size_t)system->constants->springs; i++)
-        if (!spring_is_broken(system, i))
-            take_spring(&ratios, spring_material(system, i), vec3_length(spring_vector(system, i)),
-                        (double)spring_rest_length(system, i));
-    for (size_t g = 0; g < system->plan->grid_count; g++)
-        take_grid_springs(system, &system->plan->grids[g], &ratios);
+    struct spring_walk walk = springs_walk(system);
+    struct spring_view view;
+    while (springs_next(&walk, &view))
+        for (size_t i = 0; i < (size_t)view.count; i++) {
+            vec3 d = vec3_subtract(node_position(system->state, view.a + i),
+                                   node_position(system->state, view.b + i));
+            if (!view_is_broken(&view, i))
+                take_spring(&ratios, view.material, vec3_length(d),
+                            (double)view_rest_length(&view, i));
+        }
     take_others(system, &ratios);
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < (size_t)system->state->nodes; i++) {
@@ -296,11 +302,11 @@ static void add_ranges(struct system *system, struct critical_step *result,
 static void find_bounds(struct system *system, struct critical_step *result,
                         const struct worker *worker)
 {
-    const struct majorants *majorants = system->meter->majorants;
+    const struct spectral_bound *spectral_bound = system->meter->spectral_bound;
     struct step_bounds bounds = {
         .count = 2, .forms = {{1, 0, 4}, {0, 1, 1}}, .dt = {INFINITY, INFINITY}, .slack = -1e-5};
     level(system, worker);
-    REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
+    REAL_NAME(step_bounds_find)(spectral_bound, system, &bounds, worker);
     result->bound = bounds.dt[0];
     result->omega = 2 / bounds.dt[0];
     result->damping = 1 / bounds.dt[1];
@@ -311,7 +317,7 @@ static void find_bounds(struct system *system, struct critical_step *result,
         bounds.forms[f] = list.forms[f];
         bounds.dt[f] = INFINITY;
     }
-    REAL_NAME(step_bounds_find)(majorants, system, &bounds, worker);
+    REAL_NAME(step_bounds_find)(spectral_bound, system, &bounds, worker);
     share_out(&list, bounds.dt, result->dt);
     result->followed = result->dt[system->settings.integrator];
     if (result->damping > 0)
@@ -497,17 +503,32 @@ static double step_of_many(struct system *system, const struct critical_step *re
     return integrator_range_step(integrator, &stepping, &range);
 }
 
-static void find_sharp_of_damped(struct system *system, enum critical_wanted wanted,
-                                 struct critical_step *result, struct enclosure *set,
-                                 const struct worker *worker)
+// The Runge-Kutta methods whose computed values are wanted, a bit for each.
+static unsigned wanted_runge_kutta(const struct system *system, enum critical_wanted wanted)
 {
-    const double enough = 2e-3, none = sizeof(real) == sizeof(float) ? 1e-4 : 1e-6;
+    unsigned bits = 0;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        bool own = i == (int)system->settings.integrator;
+        if (is_runge_kutta((enum integrator)i) && (wanted == CRITICAL_WANT_ALL || own))
+            bits |= 1u << i;
+    }
+    return bits;
+}
+
+// Of the integrators in `wanted`, from the enclosure. It is the limit where K and C have their
+// eigenvectors in common, or where some eigenvalue allows no more.
+static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool common,
+                                    const struct quadratic_steps *steps,
+                                    struct critical_step *result, struct enclosure *set,
+                                    const struct worker *worker)
+{
+    const double enough = 2e-3, certain = 0.99;
+    const double none = sizeof(real) == sizeof(float) ? 1e-4 : 1e-6;
     const struct stepping stepping = stepping_of(system);
     bool many = system->state->nodes > MANY_NODES;
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         enum integrator integrator = (enum integrator)i;
-        bool own = integrator == system->settings.integrator;
-        if (!is_runge_kutta(integrator) || (wanted != CRITICAL_WANT_ALL && !own))
+        if (!(wanted >> i & 1))
             continue;
         struct least_step least = find_least(set, integrator, &stepping);
         while (!many && least.outside < (1 - enough) * least.inside && set->count < LINES_MAX &&
@@ -515,13 +536,49 @@ static void find_sharp_of_damped(struct system *system, enum critical_wanted wan
             least = find_least(set, integrator, &stepping);
         double step = many ? step_of_many(system, result, integrator, set) : least.outside;
         result->sharp_dt[i] = step * sqrt(set->scale[0]) >= none ? step : 0;
+        double seen = steps->stays[i] ? steps->step[i] : 0; // less than `step`: not converged
+        bool met = seen > 0 && step >= certain * seen && seen >= certain * step;
+        result->exact[i] = met || (common && !many && least.outside >= certain * least.inside);
     }
+}
+
+// Where K and C have their eigenvectors in common, which a product shows, quotients suffice; else,
+// and where they do not meet, the quadratic eigenproblem, and bounds by quotients for what that
+// does not find.
+static void find_sharp_of_damped(struct system *system, enum critical_wanted wanted,
+                                 struct critical_step *result, struct enclosure *set,
+                                 const struct worker *worker)
+{
+    struct quadratic *quadratic = system->meter->quadratic;
+    unsigned left = wanted_runge_kutta(system, wanted);
+    const double square = set->scale[0], damping = set->scale[1];
+    bool many = system->state->nodes > MANY_NODES, common = false;
+    struct quadratic_steps steps = {.found = {false}};
+    if (left && !many)
+        common = REAL_NAME(quadratic_commutes)(quadratic, square, damping, worker);
+    if (common) {
+        find_sharp_by_quotients(system, left, true, &steps, result, set, worker);
+        for (int i = 0; i < INTEGRATOR_COUNT; i++)
+            if (result->exact[i])
+                left &= ~(1u << i);
+    }
+    if (left && !many)
+        steps = REAL_NAME(quadratic_find)(quadratic, square, damping, left, worker);
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        if (steps.found[i]) {
+            result->sharp_dt[i] = steps.step[i];
+            result->exact[i] = true;
+            left &= ~(1u << i);
+        }
+    if (!common)
+        find_sharp_by_quotients(system, left, false, &steps, result, set, worker);
     // A mode without damping is stable with neither.
-    if (wanted == CRITICAL_WANT_ALL && result->sharp_dt[INTEGRATOR_EXPLICIT_EULER] == 0)
+    if (wanted == CRITICAL_WANT_ALL && result->sharp_dt[INTEGRATOR_EXPLICIT_EULER] == 0 &&
+        !result->exact[INTEGRATOR_MIDPOINT])
         result->sharp_dt[INTEGRATOR_MIDPOINT] = 0;
 }
 
-// That of the integrators that have the form: for the symplectic ones all there is to say.
+// That of the integrators that have the form: for the symplectic ones all that there is.
 static double guaranteed_step(const struct form_list *list, int form,
                               const struct critical_step *result)
 {
@@ -535,7 +592,7 @@ static void find_sharp(struct system *system, enum critical_wanted wanted,
                        struct critical_step *result, const struct worker *worker)
 {
     struct lanczos *lanczos = system->meter->lanczos;
-    REAL_NAME(lanczos_update)(lanczos, REAL_NAME(moment_now)(system), worker);
+    REAL_NAME(lanczos_update)(lanczos, REAL_NAME(evaluation_now)(system), worker);
     bool damped = result->damping > 0;
     struct lanczos_mode stiffest = {.value = 0}, most_damped = {.value = 0};
     if (damped && system->state->nodes <= MANY_NODES) {
@@ -555,20 +612,93 @@ static void find_sharp(struct system *system, enum critical_wanted wanted,
         const struct step_form *form = &list.forms[f];
         double alone =
             fmin(step_of_form(form, square, 0), step_of_form(form, 0, fmax(0, most_damped.value)));
-        bool both = form->stiffness > 0 && form->damping > 0 && most_damped.value > 0;
+        bool mixed = form->stiffness > 0 && form->damping > 0 && most_damped.value > 0;
         double guess = guaranteed_step(&list, f, result);
-        steps[f] = both ? sharp_step(system, form, guess, worker) : alone;
+        steps[f] = mixed ? sharp_step(system, form, guess, worker) : alone;
     }
     share_out(&list, steps, result->sharp_dt);
+    bool both = square > 0 && most_damped.value > 0;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        result->exact[i] = !is_runge_kutta((enum integrator)i) || !both;
     const struct stepping stepping = stepping_of(system);
     for (int i = 0; square == 0 && i < INTEGRATOR_COUNT; i++) // drag and damping alone
         if (is_runge_kutta((enum integrator)i))
             result->sharp_dt[i] =
                 integrator_mode_step((enum integrator)i, &stepping, 0, fmax(0, most_damped.value));
-    if (square > 0 && most_damped.value > 0) {
+    if (both) {
         struct enclosure set = enclose(&system->meter->range, stiffest, most_damped);
         find_sharp_of_damped(system, wanted, result, &set, worker);
     }
+}
+
+// ---- The stiffest spring at a node, for messages.
+
+// Takes the spring if it is the stiffest so far, and of equals the first that the user has.
+static void offer(const struct system *system, uint64_t spring, uint32_t material, double *stiffest,
+                  uint64_t *result)
+{
+    double k = (double)system->constants->material[material].stiffness;
+    if (k > *stiffest ||
+        (k == *stiffest && topology_builder_spring(system->topology, spring) <
+                               topology_builder_spring(system->topology, *result))) {
+        *stiffest = k;
+        *result = spring;
+    }
+}
+
+// The springs at a node of a grid: of each direction the one that ends there and the one that
+// starts there.
+static void offer_grid(const struct system *system, const struct plan_grid *grid, uint64_t node,
+                       double *stiffest, uint64_t *spring)
+{
+    const struct topology_body *body = &system->topology->bodies[grid->body];
+    for (size_t d = 0; d < body->direction_count; d++) {
+        const struct direction *direction =
+            &system->topology->directions[body->first_direction + d];
+        uint64_t own = node - body->first_node, index;
+        for (int back = 1; back >= 0; back--) {
+            uint64_t apart = back ? (uint64_t)direction->offset : 0;
+            if (own < apart || !direction_find(direction, own - apart, &index))
+                continue;
+            index += direction->first_spring;
+            if (!grid->stateful ||
+                !spring_is_broken(system, (size_t)(grid->first_state_index + index)))
+                offer(system, body->first_spring + index, direction->material, stiffest, spring);
+        }
+    }
+}
+
+// The same where the springs of a grid are listed.
+static void offer_listed(const struct system *system, const struct topology_body *body,
+                         uint64_t node, double *stiffest, uint64_t *spring)
+{
+    const struct topology *topology = system->topology;
+    for (uint64_t i = 0; i < body->spring_count; i++) {
+        const uint32_t *ends = topology->springs[body->first_listed + i];
+        if (ends[0] == node || ends[1] == node)
+            offer(system, body->first_spring + i,
+                  topology_listed_material(topology, body->first_listed + i), stiffest, spring);
+    }
+}
+
+bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring)
+{
+    const struct constants *constants = system->constants;
+    double stiffest = -1;
+    for (uint64_t i = 0; i < constants->springs; i++) {
+        const uint32_t *ends = constants->spring_nodes[i];
+        if ((ends[0] == node || ends[1] == node) && !spring_is_broken(system, (size_t)i))
+            offer(system, plan_element(&system->plan->springs, i),
+                  spring_material_number(constants, i), &stiffest, spring);
+    }
+    size_t index = topology_body_of_node(system->topology, node);
+    const struct topology_body *body = &system->topology->bodies[index];
+    const struct plan_grid *grid = plan_grid_of_body(system->plan, index);
+    if (grid && body->direction_count)
+        offer_grid(system, grid, node, &stiffest, spring);
+    else if (grid)
+        offer_listed(system, body, node, &stiffest, spring);
+    return stiffest >= 0;
 }
 
 void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wanted wanted,
@@ -582,8 +712,8 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
         *result = found;
         result->known = isfinite(found.bound) &&
                         REAL_NAME(stiffest_spring)(system, found.node, &result->spring);
-        result->node = topology_node_outside(system->topology, found.node);
-        result->spring = topology_spring_outside(system->topology, result->spring);
+        result->node = topology_builder_node(system->topology, found.node);
+        result->spring = topology_builder_spring(system->topology, result->spring);
         if (!isfinite(found.bound))
             result->bound = result->omega = 0;
     }
@@ -598,7 +728,7 @@ bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt,
     const struct stepping stepping = stepping_of(system);
     struct step_form forms[INTEGRATOR_FORMS_MAX];
     int count = integrator_forms(settings->integrator, &stepping, true, forms);
-    REAL_NAME(lanczos_update)(lanczos, REAL_NAME(moment_now)(system), worker);
+    REAL_NAME(lanczos_update)(lanczos, REAL_NAME(evaluation_now)(system), worker);
     bool exceeded = false;
     for (int f = 0; f < count && !exceeded; f++)
         exceeded = REAL_NAME(lanczos_exceeds)(lanczos, forms[f].stiffness * dt * dt,

@@ -1,15 +1,18 @@
-// The largest stable step of the system as it stands: bounded in one pass, or nearly exact from
-// eigenvalues. Numeric: compiled for float and for double.
+// The largest stable step of the system in its present state: bounded in one pass, or nearly exact
+// from eigenvalues. Numeric: compiled for float and for double.
 #ifndef TAUT_STABILITY_CRITICAL_STEP_H
 #define TAUT_STABILITY_CRITICAL_STEP_H
 
 #include "stability/limits.h"
 #include "state/system.h"
 
-// Makes room for the functions below, once: two blocks and two numbers for each node that is on no
-// grid; where gas or wind acts, some more for each node; and if `sharp` values are wanted, twelve
-// numbers a node and a tangent. By one worker alone.
+// Allocates what the functions below need, once: two blocks and two numbers for each node that is
+// on no grid; where gas or wind acts, some more for each node; and if `sharp` values are wanted,
+// twelve numbers a node and a tangent. By one worker alone.
 taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, taut_error *error);
+
+// After constants have changed: bounds stay prepared, sharp values do not.
+void REAL_NAME(critical_step_refresh)(struct system *system);
 
 void REAL_NAME(critical_step_forget)(struct system *system);
 

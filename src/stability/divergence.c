@@ -15,7 +15,6 @@
 #include "stability/divergence.h"
 
 #include "state/reading.h"
-#include "state/sums.h"
 
 static const double MARGIN = 100;
 
@@ -38,7 +37,7 @@ static void sum_nodes(const struct system *system, const void *unused, struct ra
     }
     sums[CHECK_KINETIC] = found.kinetic;
     sums[CHECK_GRAVITY] = found.gravity;
-    sums[CHECK_POSITIONS] = found.place;
+    sums[CHECK_POSITIONS] = found.coordinates;
 }
 
 // The step that positions make with the velocities of the state, s.
@@ -50,9 +49,9 @@ static double position_step(const struct system *system)
 }
 
 // The part of m v^2 / 2 that positions resolve.
-static double resolved_square(real place, real speed, double spacings)
+static double resolved_square(real position, real speed, double spacings)
 {
-    double v = (double)speed, hidden = spacings * (double)place;
+    double v = (double)speed, hidden = spacings * (double)position;
     double square = v * v - hidden * hidden;
     return square > 0 ? square : 0;
 }
@@ -105,8 +104,8 @@ static double outside_speed(const struct system *system)
     }
     for (size_t c = 0; c < topology->collider_count; c++)
         fastest = fmax(fastest, vec3_length(system->state->collider_velocity[c]));
-    for (size_t i = 0; i < system->leads.count; i++)
-        fastest = fmax(fastest, vec3_length(system->leads.items[i].velocity));
+    for (size_t i = 0; i < system->kinematic_targets.count; i++)
+        fastest = fmax(fastest, vec3_length(system->kinematic_targets.items[i].velocity));
     return fmax(fastest, system->fastest_outside);
 }
 
@@ -129,9 +128,9 @@ static double outside_work(const struct system *system, double time)
         return 0;
     double stiffness = greatest_stiffness(topology);
     double moved = speed * time;
-    double places = (double)topology->motion_count + (double)topology->collider_count +
-                    (double)system->leads.count;
-    return 2 * total_mass(topology) * speed * speed + 0.5 * places * stiffness * moved * moved;
+    double movers = (double)topology->motion_count + (double)topology->collider_count +
+                    (double)system->kinematic_targets.count;
+    return 2 * total_mass(topology) * speed * speed + 0.5 * movers * stiffness * moved * moved;
 }
 
 // A sphere that is set elsewhere, or scaled, finds itself inside of nodes where it was not before:
@@ -184,7 +183,7 @@ static double gas_work(const struct system *system)
     return work;
 }
 
-// What the first projection may store in the springs of nodes that stand inside a surface.
+// What the first projection may store in the springs of nodes that are inside a surface.
 static double projection_work(const struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -196,8 +195,8 @@ static double projection_work(const struct system *system)
             continue;
         struct contact contacts[6];
         for (uint64_t i = 0; i < s->nodes; i++) {
-            vec3 place = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
-            int count = REAL_NAME(collider_contacts)(system, c, now, place, contacts);
+            vec3 position = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
+            int count = REAL_NAME(collider_contacts)(system, c, now, position, contacts);
             for (int k = 0; k < count; k++)
                 squares += contacts[k].depth * contacts[k].depth;
         }
@@ -226,16 +225,16 @@ static uint64_t worst_node(const struct system *system)
     double fastest = -1;
     bool found_free = false;
     for (uint64_t node = 0; node < s->nodes; node++) {
-        uint64_t i = topology_node_inside(topology, node);
+        uint64_t i = topology_internal_node(topology, node);
         bool is_free = system->constants->inverse_mass[i] != 0;
         if (found_free && !is_free)
             continue;
         if (is_free && !found_free)
             fastest = -1;
         found_free = is_free;
-        vec3 v = node_velocity(s, i), place = node_position(s, i);
+        vec3 v = node_velocity(s, i), position = node_position(s, i);
         double square = vec3_dot(v, v);
-        bool finite = isfinite(square) && isfinite(place.x + place.y + place.z);
+        bool finite = isfinite(square) && isfinite(position.x + position.y + position.z);
         if (!finite && is_free)
             return i;
         if (!finite || square > fastest) {

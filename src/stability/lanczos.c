@@ -6,7 +6,7 @@
 #include <float.h>
 
 #include "base/memory.h"
-#include "state/sums.h"
+#include "state/reading.h"
 
 enum { ITERATIONS_MAX = 300, ITERATIONS_FEW = 48, LOOK_EVERY = 8 };
 
@@ -68,7 +68,12 @@ uint64_t REAL_NAME(lanczos_bytes)(const struct lanczos *lanczos)
            REAL_NAME(tangent_bytes)(lanczos->tangent);
 }
 
-void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct moment moment,
+struct tangent *REAL_NAME(lanczos_tangent)(const struct lanczos *lanczos)
+{
+    return lanczos->tangent;
+}
+
+void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation moment,
                                const struct worker *worker)
 {
     REAL_NAME(tangent_update)(lanczos->tangent, TANGENT_EXACT, moment, worker);

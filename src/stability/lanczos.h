@@ -14,8 +14,11 @@ taut_status REAL_NAME(lanczos_make)(struct system *system, struct lanczos **resu
 void REAL_NAME(lanczos_free)(struct lanczos *lanczos);
 uint64_t REAL_NAME(lanczos_bytes)(const struct lanczos *lanczos);
 
+// What its products are made with.
+struct tangent *REAL_NAME(lanczos_tangent)(const struct lanczos *lanczos);
+
 // Linearises at the present state. All workers together, as of the function below.
-void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct moment moment,
+void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation moment,
                                const struct worker *worker);
 
 // The eigenvalue in 1/s2 (for s in s0 and d in 1/s); every worker gets the same, whatever their

@@ -1,3 +1,5 @@
+// Limits of the integrators by themselves: for one mode, one root, or a range of modes. Nothing
+// here knows a system.
 #include "stability/limits.h"
 
 #include <math.h>
@@ -129,6 +131,14 @@ double integrator_mode_step(enum integrator integrator, const struct stepping *s
     }
     double omega = sqrt(square);
     return complex_limit(integrator, fmin(1, damping / (2 * omega))) / omega;
+}
+
+double integrator_root_step(enum integrator integrator, double re, double im)
+{
+    double size = hypot(re, im);
+    if (im == 0 || size == 0)
+        return re < 0 ? real_limit(integrator) / -re : INFINITY;
+    return complex_limit(integrator, fmax(0, fmin(1, -re / size))) / size;
 }
 
 typedef double (*step_function)(enum integrator integrator, const struct stepping *stepping,

@@ -4,7 +4,7 @@
 
 #include "scene/scene.h"
 
-// Steps between two looks for divergence (divergence.h). Growth that overflows in fewer shows as
+// Steps between two checks for divergence (divergence.h). Growth that overflows in fewer shows as
 // values that are not finite.
 enum { DIVERGENCE_STEPS = 16 };
 
@@ -22,6 +22,8 @@ struct critical_step {
     // Where they were asked for; else 0.
     double sharp_omega, sharp; // rad/s; s
     double sharp_dt[INTEGRATOR_COUNT];
+    // Whether sharp_dt is the limit, to less than 1%; else it is certainly not above it.
+    bool exact[INTEGRATOR_COUNT];
     // Of the integrator in use, what dt: auto relies on: dt[] without what holds in this state
     // alone and would not be found again during a run.
     double followed;
@@ -57,6 +59,11 @@ double integrator_limit(enum integrator integrator);
 // Of the latter three q < 1 takes more energy, which is not counted.
 double integrator_mode_step(enum integrator integrator, const struct stepping *stepping,
                             double square, double damping);
+
+// The same of one root lambda = re + i im, 1/s, of a mode, for explicit Euler, midpoint and rk4:
+// the least h for which h lambda is at the edge of their region. Growth that is not the step's (re
+// > 0) counts as no damping where lambda is complex, and not at all where it is real.
+double integrator_root_step(enum integrator integrator, double re, double im);
 
 // The least of them over the straight line between two modes {square, damping}, whose ends count
 // too: found on a grid, since rk4's region has a dent; the others have it at an end.

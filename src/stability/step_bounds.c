@@ -1,6 +1,7 @@
+// The least step that the blocks of any node allow, searched in chunks of nodes side by side.
 #include "stability/step_bounds.h"
 
-#include "stability/eigenvalue.h"
+#include "stability/spectral_bound.h"
 
 // The least so far. Of equal steps the node with the lowest builder's number counts.
 struct least {
@@ -10,7 +11,7 @@ struct least {
 
 // Whether a node's own h is beyond this one: limit m I - s h^2 K - d h C is positive definite, by
 // its leading minors.
-static inline int allows(const real (*k)[MAJORANT_NODES], const real (*c)[MAJORANT_NODES], size_t i,
+static inline int allows(const real (*k)[BOUND_NODES], const real (*c)[BOUND_NODES], size_t i,
                          real of_k, real of_c, real of_mass)
 {
     const real xx = of_mass - of_k * k[0][i] - of_c * c[0][i];
@@ -38,7 +39,7 @@ static struct probe probe_of(const struct step_form *form, double h)
 }
 
 static bool all_allow(const struct step_bounds *bounds, const struct least *least,
-                      const struct majorant *blocks, size_t i, real inverse)
+                      const struct bound_blocks *blocks, size_t i, real inverse)
 {
     for (int f = 0; f < bounds->count; f++) {
         if (!isfinite(least->dt[f]))
@@ -53,12 +54,12 @@ static bool all_allow(const struct step_bounds *bounds, const struct least *leas
 
 // The same for all nodes of a run, a 1 for those that all forms allow.
 static void find_allowed(const struct system *system, const struct step_bounds *bounds,
-                         const struct least *least, const struct majorant *blocks,
+                         const struct least *least, const struct bound_blocks *blocks,
                          real *restrict allowed)
 {
     const real *inverse = system->constants->inverse_mass + blocks->first;
-    const real(*restrict k)[MAJORANT_NODES] = blocks->stiffness;
-    const real(*restrict c)[MAJORANT_NODES] = blocks->damping;
+    const real(*restrict k)[BOUND_NODES] = blocks->stiffness;
+    const real(*restrict c)[BOUND_NODES] = blocks->damping;
     for (size_t i = 0; i < blocks->count; i++)
         allowed[i] = 1;
     for (int f = 0; f < bounds->count; f++) {
@@ -74,13 +75,13 @@ static void find_allowed(const struct system *system, const struct step_bounds *
 }
 
 static void take_node(const struct system *system, const struct step_bounds *bounds,
-                      const struct majorant *blocks, size_t i, struct least *least)
+                      const struct bound_blocks *blocks, size_t i, struct least *least)
 {
     size_t node = blocks->first + i;
     double inverse = (double)system->constants->inverse_mass[node]; // of the mass
     struct block k = block_at(blocks->stiffness, i), c = block_at(blocks->damping, i);
     double square = inverse * block_largest(&k), damping = inverse * block_largest(&c);
-    uint64_t outside = topology_node_outside(system->topology, node);
+    uint64_t outside = topology_builder_node(system->topology, node);
     for (int f = 0; f < bounds->count; f++) {
         double dt = step_of_form(&bounds->forms[f], square, damping);
         bool less = dt < least->dt[f];
@@ -96,16 +97,16 @@ static void take_node(const struct system *system, const struct step_bounds *bou
     }
 }
 
-static void try_nodes(const struct majorants *majorants, const struct system *system,
+static void try_nodes(const struct spectral_bound *spectral_bound, const struct system *system,
                       const struct step_bounds *bounds, struct range nodes, struct least *least)
 {
     const real *inverse = system->constants->inverse_mass;
-    for (size_t first = nodes.first; first < nodes.end; first += MAJORANT_NODES) {
-        struct majorant blocks;
-        real allowed[MAJORANT_NODES];
+    for (size_t first = nodes.first; first < nodes.end; first += BOUND_NODES) {
+        struct bound_blocks blocks;
+        real allowed[BOUND_NODES];
         size_t left = nodes.end - first;
-        REAL_NAME(majorants_take)
-        (majorants, first, left < MAJORANT_NODES ? left : MAJORANT_NODES, &blocks);
+        REAL_NAME(spectral_bound_blocks)
+        (spectral_bound, first, left < BOUND_NODES ? left : BOUND_NODES, &blocks);
         find_allowed(system, bounds, least, &blocks, allowed);
         for (size_t i = 0; i < blocks.count; i++)
             if (allowed[i] == 0 && inverse[first + i] != 0 &&
@@ -134,10 +135,10 @@ static void gather(const struct system *system, size_t chunks, struct step_bound
             bounds->dt[f] = fmin(bounds->dt[f], row[f]);
     }
     bool found = outside < system->state->nodes;
-    bounds->node = found ? topology_node_inside(system->topology, outside) : 0;
+    bounds->node = found ? topology_internal_node(system->topology, outside) : 0;
 }
 
-void REAL_NAME(step_bounds_find)(const struct majorants *majorants, struct system *system,
+void REAL_NAME(step_bounds_find)(const struct spectral_bound *spectral_bound, struct system *system,
                                  struct step_bounds *bounds, const struct worker *worker)
 {
     _Static_assert((int)STEP_FORMS_MAX < (int)SUM_WIDTH, "a row has the steps and a node");
@@ -148,7 +149,7 @@ void REAL_NAME(step_bounds_find)(const struct majorants *majorants, struct syste
         struct least least = {.outside = UINT32_MAX};
         for (int f = 0; f < bounds->count; f++)
             least.dt[f] = bounds->dt[f];
-        try_nodes(majorants, system, bounds, chunk_range(chunk, nodes), &least);
+        try_nodes(spectral_bound, system, bounds, chunk_range(chunk, nodes), &least);
         put(&least, bounds->count, system->chunk_sums[chunk]);
     }
     worker_barrier(worker);

@@ -1,10 +1,10 @@
-// The largest steps that are certain to be stable: of each node from its own blocks (majorant.h),
-// and of all nodes the least. Numeric: compiled for float and for double.
+// The largest steps that are certain to be stable: of each node from its own blocks
+// (spectral_bound.h), and of all nodes the least. Numeric: compiled for float and for double.
 #ifndef TAUT_STABILITY_STEP_BOUNDS_H
 #define TAUT_STABILITY_STEP_BOUNDS_H
 
 #include "stability/limits.h"
-#include "stability/majorant.h"
+#include "stability/spectral_bound.h"
 
 enum { STEP_FORMS_MAX = 6 };
 
@@ -19,9 +19,9 @@ struct step_bounds {
     uint64_t node; // where dt[0] is set, internal number; the first in builder's order of equals
 };
 
-// Finds dt and node for the forms, at the state of the last majorants_update. All workers together,
-// each with a copy of its own, and each finds the same.
-void REAL_NAME(step_bounds_find)(const struct majorants *majorants, struct system *system,
+// Finds dt and node for the forms, at the state of the last spectral_bound_update. All workers
+// together, each with a copy of its own, and each finds the same.
+void REAL_NAME(step_bounds_find)(const struct spectral_bound *spectral_bound, struct system *system,
                                  struct step_bounds *bounds, const struct worker *worker);
 
 #endif

@@ -92,8 +92,8 @@ static void fill_slots(const struct filling *it, struct range share)
 {
     struct constants *constants = it->constants;
     for (uint64_t i = share.first; i < share.end; i++) {
-        uint32_t place = it->plan->packed.slot_springs[i];
-        constants->slot_rest[i] = place == PACKED_NONE ? -1 : built_rest_length(constants, place);
+        uint32_t index = it->plan->packed.slot_springs[i];
+        constants->slot_rest[i] = index == PACKED_NONE ? -1 : built_rest_length(constants, index);
     }
 }
 
@@ -118,18 +118,14 @@ static void fill(void *context, const struct worker *worker)
     fill_slots(it, worker_share(worker, (size_t)constants->slots, 16));
 }
 
-// What is not filled by shares.
-static void fill_rest(struct constants *constants, const struct topology *topology)
+static void fix_nodes(struct constants *constants, const struct topology *topology)
 {
-    for (uint64_t i = 0; i < topology->fixed_count; i++)
-        constants->inverse_mass[topology->fixed[i]] = 0;
-    bool own = constants->copies > 0;
-    constants->spring_nodes =
-        (const uint32_t(*)[2])(own ? constants->nodes_copy : topology->springs);
-    constants->one_material = topology->one_material;
-    constants->spring_material = own                     ? constants->material_copy
-                                 : topology->mixed_count ? topology->spring_material
-                                                         : NULL;
+    for (uint64_t i = 0; i < topology->kinematic_count; i++)
+        constants->inverse_mass[topology->kinematic[i]] = 0;
+}
+
+static void fill_materials(struct constants *constants, const struct topology *topology)
+{
     for (uint64_t i = 0; i < constants->materials; i++) {
         const struct material *from = &topology->materials[i];
         constants->material[i] = (struct spring_constants){
@@ -143,22 +139,28 @@ static void fill_rest(struct constants *constants, const struct topology *topolo
     }
 }
 
+// What is not filled by shares.
+static void fill_rest(struct constants *constants, const struct topology *topology)
+{
+    fix_nodes(constants, topology);
+    fill_materials(constants, topology);
+    bool own = constants->copies > 0;
+    constants->spring_nodes =
+        (const uint32_t(*)[2])(own ? constants->nodes_copy : topology->springs);
+    constants->one_material = topology->one_material;
+    constants->spring_material = own                     ? constants->material_copy
+                                 : topology->mixed_count ? topology->spring_material
+                                                         : NULL;
+}
+
 static void fill_grid(struct grid_constants *to, const struct plan_grid *grid,
                       const struct spring_constants *materials)
 {
-    to->grid = grid;
-    to->count = grid->direction_count;
+    *to = (struct grid_constants){.grid = grid};
     for (int d = 0; d < grid->direction_count; d++) {
-        const struct plan_direction *direction = &grid->directions[d];
-        const struct spring_constants *material = &materials[direction->material];
+        const struct spring_constants *material = &materials[grid->directions[d].material];
         to->damped |= material->damping > 0;
-        to->special |= grid->remembers || material->law != LAW_LINEAR;
-        to->to[d].dx = direction->dx;
-        to->to[d].dy = direction->dy;
-        to->to[d].dz = direction->dz;
-        to->to[d].offset = direction->offset;
-        to->to[d].damping = material->damping;
-        to->to[d].full = material->damping_law == DAMPING_FULL;
+        to->special |= grid->stateful || material->law != LAW_LINEAR;
     }
 }
 
@@ -193,6 +195,16 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
         fill_grid(&constants->grids[g], &plan->grids[g], constants->material);
     *result = constants;
     return TAUT_OK;
+}
+
+void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology,
+                                  const struct plan *plan)
+{
+    fill_materials(constants, topology);
+    for (size_t g = 0; g < plan->grid_count; g++)
+        fill_grid(&constants->grids[g], &plan->grids[g], constants->material);
+    fill_nodes(constants, topology, (struct range){0, (size_t)constants->nodes});
+    fix_nodes(constants, topology);
 }
 
 void constants_free(struct constants *constants)

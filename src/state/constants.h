@@ -5,7 +5,7 @@
 
 #include "parallel/team.h"
 #include "base/real.h"
-#include "plan/plan.h"
+#include "springs/plan.h"
 
 struct spring_constants {
     real stiffness, damping;
@@ -14,18 +14,11 @@ struct spring_constants {
     real break_at, yield_at; // INFINITY: never
 };
 
-// A grid's directions as the account of work reads them. `full` ones have the full damping law.
+// What the materials of a grid's directions have in common.
 struct grid_constants {
     const struct plan_grid *grid;
-    int count;
-    bool damped;
+    bool damped;  // some
     bool special; // some of its springs break, yield or go slack
-    struct {
-        int dx, dy, dz;
-        int64_t offset;
-        real damping;
-        bool full;
-    } to[DIRECTIONS_MAX];
 };
 
 // Springs and faces: those that stand in the plan's blocks.
@@ -47,12 +40,11 @@ struct constants {
     const struct topology *listed; // where the lists are
     uint32_t (*face_nodes)[3];     // plan order
     uint32_t *face_body;           // plan order
-    real *slot_rest; // of packed springs, by slots (plan/packed.h); -1 where there is none
+    real *slot_rest; // of packed springs, by slots (springs/packed/plan.h); -1 where there is none
     struct spring_constants *material;
     struct grid_constants *grids;
 };
 
-// Filled by all workers of the team, each its own shares; `team` may be NULL.
 // The rest length of the i-th spring of the plan, as built.
 static inline real built_rest_length(const struct constants *constants, uint64_t i)
 {
@@ -66,9 +58,14 @@ static inline uint32_t spring_material_number(const struct constants *constants,
     return constants->spring_material ? constants->spring_material[i] : constants->one_material;
 }
 
+// Filled by all workers of the team, each its own shares; `team` may be NULL.
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
                                       struct team *team, const taut_allocator *allocator,
                                       struct constants **result, taut_error *error);
+
+// After materials or masses have changed in the topology.
+void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology,
+                                  const struct plan *plan);
 
 void REAL_NAME(constants_free)(struct constants *constants);
 

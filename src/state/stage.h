@@ -2,7 +2,7 @@
 #ifndef TAUT_STATE_STAGE_H
 #define TAUT_STATE_STAGE_H
 
-#include "base/clock.h"
+#include "base/os.h"
 #include "parallel/team.h"
 
 enum stage {

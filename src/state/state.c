@@ -8,25 +8,27 @@
 #define state_make REAL_NAME(state_make)
 #define state_free REAL_NAME(state_free)
 
-// The place of each array in the list.
-#define PLACE(type, name, length, condition) PLACE_##name,
-enum { STATE_ARRAYS(PLACE) };
-#undef PLACE
+// The slot of each array in the list.
+#define OFFSET(type, name, length, condition) OFFSET_##name,
+enum { STATE_ARRAYS(OFFSET) };
+#undef OFFSET
 
-#define ARRAY_START(type, name) STATE_PLACE(PLACE_##name, type)
+#define ARRAY_START(type, name) STATE_OFFSET(OFFSET_##name, type)
 
-_Static_assert((int)PLACE_fx == (int)STATE_PLACE_FORCES, "the wave lies where forces do");
+_Static_assert((int)OFFSET_fx == (int)STATE_OFFSET_FORCES,
+               "the rolling reaction buffer lies where forces do");
 
 static size_t guarded(uint64_t length, size_t start)
 {
     return start + (size_t)length + STATE_GUARD;
 }
 
+// Those that are wanted and not there yet.
 static bool allocate_arrays(struct state *state, const struct topology *topology,
                             struct state_needs needs)
 {
 #define ALLOCATE(type, name, length, condition)                                                    \
-    if (condition) {                                                                               \
+    if ((condition) && !state->name) {                                                             \
         type *block = memory_allocate(                                                             \
             state->allocator, guarded(state->length, ARRAY_START(type, name)), sizeof(type));      \
         if (!block)                                                                                \
@@ -36,6 +38,11 @@ static bool allocate_arrays(struct state *state, const struct topology *topology
     STATE_ARRAYS(ALLOCATE)
 #undef ALLOCATE
     return true;
+}
+
+bool REAL_NAME(state_add_restitution)(struct state *state, const struct topology *topology)
+{
+    return allocate_arrays(state, topology, (struct state_needs){.restitution = true});
 }
 
 static void start_body(struct state *state, const struct body *body, uint64_t first_node,
@@ -117,9 +124,9 @@ static void start_rest_lengths(struct state *state, const struct topology *topol
                 .rest_length;
     for (size_t g = 0; g < plan->grid_count; g++) {
         const struct topology_body *body = &topology->bodies[plan->grids[g].body];
-        uint64_t count = plan->grids[g].remembers ? body->spring_count : 0;
+        uint64_t count = plan->grids[g].stateful ? body->spring_count : 0;
         for (uint64_t i = 0; i < count; i++)
-            state->rest_length[plan->grids[g].first_place + i] =
+            state->rest_length[plan->grids[g].first_state_index + i] =
                 (real)topology_spring_near(topology, body->first_spring + i, &near).rest_length;
     }
 }
@@ -131,11 +138,11 @@ static void start_springs(struct state *state, const struct topology *topology,
     if (state->rest_length)
         start_rest_lengths(state, topology, plan);
     for (uint64_t i = 0; state->slot_rest && i < state->slots; i++) {
-        uint32_t place = plan->packed.slot_springs[i];
+        uint32_t index = plan->packed.slot_springs[i];
         state->slot_rest[i] = -1;
-        if (place != PACKED_NONE)
+        if (index != PACKED_NONE)
             state->slot_rest[i] =
-                (real)topology_spring_near(topology, plan_element(&plan->springs, place), &near)
+                (real)topology_spring_near(topology, plan_element(&plan->springs, index), &near)
                     .rest_length;
     }
 }
@@ -144,7 +151,7 @@ static void set_lengths(struct state *state, const struct topology *topology,
                         const struct plan *plan, size_t projections)
 {
     state->nodes = topology->node_count;
-    state->springs = plan->place_count;
+    state->springs = plan->state_spring_count;
     state->links = topology->spring_count;
     state->slots = plan->packed.slot_count;
     state->bodies = topology->body_count;
@@ -221,7 +228,7 @@ uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology 
     struct hash hash;
     hash_begin(&hash);
     for (uint64_t node = 0; node < state->nodes; node++) {
-        uint64_t i = topology_node_inside(topology, node);
+        uint64_t i = topology_internal_node(topology, node);
         real values[6] = {state->x[i],  state->y[i],  state->z[i],
                           state->vx[i], state->vy[i], state->vz[i]};
         hash_add(&hash, values, sizeof values);

@@ -5,7 +5,7 @@
 
 #include "base/real.h"
 #include "parallel/team.h"
-#include "plan/plan.h"
+#include "springs/plan.h"
 
 // X(type, name, length, condition): the array exists where the condition holds, else it is NULL.
 // Node arrays are in internal order over all bodies (topology/reorder.h); spring arrays in the
@@ -43,8 +43,8 @@
     X(real, ax, nodes, needs.gradients)                                                            \
     X(real, ay, nodes, needs.gradients)                                                            \
     X(real, az, nodes, needs.gradients)                                                            \
-    /* impulses of the substep so far, times h, J s2 / m (xpbd with several iterations): those of  \
-     * the plan's blocks, then of each grid direction after direction */                           \
+    /* impulses of the substep so far, times h, J s2/m (xpbd with several iterations): those of  \
+     * the plan's blocks, then of each grid direction after direction */ \
     X(real, multiplier, links, needs.multipliers)                                                  \
     /* power that the damping of a node's forward springs takes, W (work of damped grids) */       \
     X(real, power, nodes, needs.power)                                                             \
@@ -53,12 +53,12 @@
     X(uint8_t, broken, springs, topology->any_breaks)                                              \
     /* rest lengths of packed springs (m), -1 for those that broke, where some may change */       \
     X(real, slot_rest, slots, topology->any_yields || topology->any_breaks)                        \
-    /* per body: volume by its pressure's rule (m3), as built and now; pressure over outside (Pa)  \
-     */                                                                                            \
+    /* per body: volume by its pressure's rule (m3), as built and now; gauge pressure (Pa)  \
+     */      \
     X(double, volume_built, bodies, true)                                                          \
     X(double, volume, bodies, true)                                                                \
     X(double, pressure, bodies, true)                                                              \
-    /* moved nodes: where they are at the start of the step (m); pendulums: angle (rad), rate */   \
+    /* moved nodes: positions at the start of the step (m); pendulums: angle (rad), rate */        \
     X(vec3, motion_position, motions, true)                                                        \
     X(double, motion_angle, motions, true)                                                         \
     X(double, motion_rate, motions, true)                                                          \
@@ -67,11 +67,11 @@
     X(vec3, collider_velocity, colliders, true)                                                    \
     X(double, collider_since, colliders, true)                                                     \
     X(double, collider_radius, colliders, true)                                                    \
-    /* colliders that project: which of their surfaces a node touched at the end of the last step, \
-     * a bit for each wall of a room, collider after collider; whether any node of a block did */  \
+    /* colliders that project: which of their surfaces a node touched at the last step's end, \
+     * a bit a wall of a room, collider after collider; whether any node of a block did */    \
     X(uint8_t, touching, touches, needs.projections > 0)                                           \
     X(uint8_t, block_touches, contact_blocks, needs.projections > 0)                               \
-    /* velocities at the start of the step, of blocks near to a surface with restitution (m/s) */  \
+    /* velocities at the start of the step, in blocks near a surface with restitution (m/s) */     \
     X(real, start_vx, nodes, needs.restitution)                                                    \
     X(real, start_vy, nodes, needs.restitution)                                                    \
     X(real, start_vz, nodes, needs.restitution)                                                    \
@@ -85,15 +85,15 @@ enum { STATE_GUARD = 64 };
 // Large blocks begin at the beginning of a page. If the arrays in them did so as well, node i of
 // all of them would want the same few lines of the first level of the cache; so each begins some
 // lines after the one before, as do arrays that are used beside them.
-enum { STATE_PLACES = 12, STATE_PLACE_FORCES = 6, STATE_PLACE_SUMS = 9 };
+enum { STATE_OFFSETS = 12, STATE_OFFSET_FORCES = 6, STATE_OFFSET_SUMS = 9 };
 
-#define STATE_PLACE_BYTES 320
-#define STATE_PLACE(place, type)                                                                   \
-    (STATE_GUARD + (size_t)((place) % STATE_PLACES) * (STATE_PLACE_BYTES / sizeof(type)))
+#define STATE_OFFSET_BYTES 320
+#define STATE_OFFSET(slot, type)                                                                   \
+    (STATE_GUARD + (size_t)((slot) % STATE_OFFSETS) * (STATE_OFFSET_BYTES / sizeof(type)))
 
-static inline size_t state_place(int place)
+static inline size_t state_offset(int slot)
 {
-    return STATE_PLACE(place, real);
+    return STATE_OFFSET(slot, real);
 }
 
 struct state_needs {
@@ -125,6 +125,9 @@ taut_status REAL_NAME(state_make)(const struct topology *topology, const struct 
                                   const struct bodies *bodies, struct state_needs needs,
                                   struct team *team, const taut_allocator *allocator,
                                   struct state **result, taut_error *error);
+
+// Makes the arrays that restitution needs, where they are not there yet; false without memory.
+bool REAL_NAME(state_add_restitution)(struct state *state, const struct topology *topology);
 
 void REAL_NAME(state_free)(struct state *state);
 

@@ -7,14 +7,15 @@
 #include <stdatomic.h>
 
 #include "parallel/team.h"
-#include "state/account.h"
+#include "state/energy_budget.h"
 #include "state/constants.h"
 #include "state/stage.h"
 #include "state/state.h"
-#include "state/touch.h"
+#include "state/interaction.h"
 
 struct critical_meter;
 struct implicit;
+struct contact_constraints;
 struct kernels;
 struct sweeps;
 
@@ -29,7 +30,7 @@ struct settings {
     double keep_velocity;
     int substeps, iterations; // of xpbd
     bool projects, penalises; // some collider has response: project, or penalty
-    bool account_work;        // work.h
+    bool keep_energy_budget;  // forces/energy_budget.c
     struct scene_implicit implicit;
     bool tolerant; // divergence.h looks for values that are not finite alone
 };
@@ -37,13 +38,16 @@ struct settings {
 // Columns of a chunk's sums.
 enum { SUM_WIDTH = 8 };
 
-// Scratch of the colliders (forces/colliders.c), an element for each block of nodes.
+// Scratch of the colliders (contact/colliders.c), an element for each block of nodes.
 struct contacts {
     size_t blocks;
-    uint8_t *near;     // whether nodes may touch in the present evaluation, or projection
-    uint8_t *moved;    // whether the last projection changed a node
-    double (*work)[2]; // J of a projection: taken by friction, put in by moving spheres
+    uint8_t *near;  // whether nodes may touch in the present evaluation, or projection
+    uint8_t *moved; // whether the last projection changed a node
+    // J of a projection: taken by friction, put in by moving spheres; and the work of surfaces that
+    // an implicit step has solved.
+    double (*work)[3];
     atomic_bool found; // any block that may touch a penalty collider in the present evaluation
+    struct contact_constraints *constraints; // contact/constraints.h; NULL: none in any step
 };
 
 struct system {
@@ -60,11 +64,11 @@ struct system {
     size_t chunk_sums_length;
     double
         *fragile_losses; // J a chunk of plan->fragile, running totals of broken and yielded energy
-    struct work_account work;
+    struct energy_budget work;
     struct implicit *implicit; // integrate/implicit.h; NULL: another integrator
-    struct implicit_account implicit_account;
-    struct hand hand;
-    struct leads leads; // worker 0 alone writes them in a step
+    struct implicit_statistics implicit_statistics;
+    struct mouse_spring mouse_spring;
+    struct kinematic_targets kinematic_targets; // worker 0 alone writes them in a step
     struct fault fault;
     struct stage_clock clock;
     struct critical_meter *meter; // of stability/critical_step.h, once it is wanted; else NULL

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "study/lab.h"
+#include "study/setup.h"
 
 struct truth {
     size_t nodes;
@@ -14,36 +14,35 @@ struct truth {
     double *solver;  // [integrator]: the relative error that the implicit solves leave; 0: none
 };
 
-static size_t first_of(const struct lab *lab, size_t integrator)
+static size_t first_of(const struct setup *setup, size_t integrator)
 {
-    return integrator * (size_t)lab->accuracy_levels;
+    return integrator * (size_t)setup->accuracy_levels;
 }
 
 // Stronger than for limits: differences of positions must not drown in rounding.
 static const double STRONGER = 1000;
 
-static struct variant at_start(const struct lab *lab, enum integrator integrator, double dt)
+static struct variant at_start(const struct setup *setup, enum integrator integrator, double dt)
 {
     struct variant variant = variant_of(integrator, dt);
-    variant.kick = lab->study->at_rest ? STRONGER * lab->kick : 0;
+    variant.kick = setup->study->at_rest ? STRONGER * setup->kick : 0;
     return variant;
 }
 
-static void read_places(const taut_solver *solver, double *places)
+static void read_places(const taut_solver *solver, double *positions)
 {
-    solver->functions->read_nodes(solver->system, 0, taut_solver_node_count(solver), places, NULL,
-                                  NULL);
+    solver_read_nodes(solver, 0, taut_solver_node_count(solver), positions, NULL, NULL);
 }
 
-// Root mean square of the distances between two sets of positions, weighted by mass; held nodes do
-// not count.
+// Root mean square of the distances between two sets of positions, weighted by mass; kinematic
+// nodes do not count.
 static double distance(const taut_solver *solver, const double *a, const double *b)
 {
-    const struct topology *topology = solver->topology;
+    const struct topology *topology = solver_topology(solver);
     double squares = 0, mass = 0;
     for (size_t i = 0; i < (size_t)topology->node_count; i++) {
-        size_t node = (size_t)topology_node_inside(topology, i);
-        if (topology_is_fixed(topology, node))
+        size_t node = (size_t)topology_internal_node(topology, i);
+        if (topology_is_kinematic(topology, node))
             continue;
         double m = topology_mass(topology, node);
         mass += m;
@@ -54,13 +53,13 @@ static double distance(const taut_solver *solver, const double *a, const double 
     return sqrt(squares / mass);
 }
 
-static taut_status run_to_end(struct lab *lab, const struct variant *variant, uint64_t steps,
+static taut_status run_to_end(struct setup *setup, const struct variant *variant, uint64_t steps,
                               taut_solver **solver, bool *sound, taut_error *error)
 {
     *sound = false;
-    taut_status status = variant_open(lab, variant, solver, error);
+    taut_status status = variant_open(setup, variant, solver, error);
     // In pieces, so that a study can be ended.
-    for (uint64_t done = 0; status == TAUT_OK && done < steps && !lab_ends(lab);) {
+    for (uint64_t done = 0; status == TAUT_OK && done < steps && !part_has_ended(setup);) {
         uint64_t piece = steps - done < 4096 ? steps - done : 4096;
         status = solver_advance(*solver, piece, true, error);
         done += piece;
@@ -69,15 +68,15 @@ static taut_status run_to_end(struct lab *lab, const struct variant *variant, ui
     return status;
 }
 
-static taut_status run_truth(struct lab *lab, struct truth *truth, taut_error *error)
+static taut_status run_truth(struct setup *setup, struct truth *truth, taut_error *error)
 {
-    struct study *study = lab->study;
-    uint64_t finest = study->accuracies[lab->accuracy_levels - 1].steps;
+    struct study *study = setup->study;
+    uint64_t finest = study->accuracies[setup->accuracy_levels - 1].steps;
     study->reference_dt = study->accuracy_time / (double)(4 * finest);
-    struct variant variant = at_start(lab, INTEGRATOR_RK4, study->reference_dt);
+    struct variant variant = at_start(setup, INTEGRATOR_RK4, study->reference_dt);
     taut_solver *solver;
     bool sound;
-    taut_status status = run_to_end(lab, &variant, 4 * finest, &solver, &sound, error);
+    taut_status status = run_to_end(setup, &variant, 4 * finest, &solver, &sound, error);
     if (status == TAUT_OK && sound) {
         read_places(solver, truth->end);
         truth->moved = distance(solver, truth->start, truth->end);
@@ -88,34 +87,34 @@ static taut_status run_truth(struct lab *lab, struct truth *truth, taut_error *e
 
 // Takes the closed form instead, if the run agrees with it: a spring that is pressed behind its
 // anchor knows nothing of the formula.
-static taut_status take_formula(struct lab *lab, struct truth *truth, taut_error *error)
+static taut_status take_formula(struct setup *setup, struct truth *truth, taut_error *error)
 {
-    double *places = memory_allocate(NULL, 3 * truth->nodes, sizeof *places);
-    if (!places)
+    double *positions = memory_allocate(NULL, 3 * truth->nodes, sizeof *positions);
+    if (!positions)
         return fail_memory(error, "the closed form");
-    struct variant variant = at_start(lab, INTEGRATOR_RK4, lab->study->accuracy_time);
+    struct variant variant = at_start(setup, INTEGRATOR_RK4, setup->study->accuracy_time);
     variant.formula = true;
     taut_solver *solver;
-    taut_status status = variant_open(lab, &variant, &solver, error);
+    taut_status status = variant_open(setup, &variant, &solver, error);
     bool agrees = false;
     if (status == TAUT_ERROR_SCENE)
         status = TAUT_OK; // over-damped: there is no oscillation
     else if (status == TAUT_OK)
         status = solver_advance(solver, 1, false, error);
     if (status == TAUT_OK && solver) {
-        read_places(solver, places);
-        double squares = 0, apart = 0; // its nodes are all held
+        read_places(solver, positions);
+        double squares = 0, apart = 0; // its nodes are all kinematic
         for (size_t i = 0; i < 3 * truth->nodes; i++) {
             squares += (truth->end[i] - truth->start[i]) * (truth->end[i] - truth->start[i]);
-            apart += (truth->end[i] - places[i]) * (truth->end[i] - places[i]);
+            apart += (truth->end[i] - positions[i]) * (truth->end[i] - positions[i]);
         }
         agrees = apart < 1e-12 * squares;
     }
     for (size_t i = 0; agrees && i < 3 * truth->nodes; i++)
-        truth->end[i] = places[i];
-    lab->study->closed_form = agrees;
+        truth->end[i] = positions[i];
+    setup->study->closed_form = agrees;
     taut_solver_destroy(solver);
-    memory_release(NULL, places, 3 * truth->nodes, sizeof *places);
+    memory_release(NULL, positions, 3 * truth->nodes, sizeof *positions);
     return status;
 }
 
@@ -130,55 +129,55 @@ static double largest_coordinate(const struct truth *truth)
 
 // How far apart two variants end at an accuracy level, over how far nodes moved; NAN where one of
 // them is unstable.
-static taut_status compare(struct lab *lab, const struct truth *truth,
+static taut_status compare(struct setup *setup, const struct truth *truth,
                            const struct variant variants[2], uint64_t steps, double *apart,
                            taut_error *error)
 {
-    double *places[2];
+    double *positions[2];
     taut_status status = TAUT_OK;
     bool sound = true;
     *apart = NAN;
     for (int i = 0; i < 2; i++)
-        places[i] = memory_allocate(NULL, 3 * truth->nodes, sizeof *places[i]);
-    if (!places[0] || !places[1])
+        positions[i] = memory_allocate(NULL, 3 * truth->nodes, sizeof *positions[i]);
+    if (!positions[0] || !positions[1])
         status = fail_memory(error, "the positions of the nodes");
     for (int i = 0; i < 2 && status == TAUT_OK && sound; i++) {
         taut_solver *solver;
-        status = run_to_end(lab, &variants[i], steps, &solver, &sound, error);
+        status = run_to_end(setup, &variants[i], steps, &solver, &sound, error);
         if (sound)
-            read_places(solver, places[i]);
+            read_places(solver, positions[i]);
         if (sound && i == 1)
-            *apart = distance(solver, places[0], places[1]) / truth->moved;
+            *apart = distance(solver, positions[0], positions[1]) / truth->moved;
         taut_solver_destroy(solver);
         if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED ||
             status == TAUT_ERROR_SCENE || status == TAUT_ERROR_UNSUPPORTED)
             status = TAUT_OK;
     }
     for (int i = 0; i < 2; i++)
-        memory_release(NULL, places[i], 3 * truth->nodes, sizeof *places[i]);
+        memory_release(NULL, positions[i], 3 * truth->nodes, sizeof *positions[i]);
     return status;
 }
 
-// A level a few above the finest: what a run of it tells of rounding and solves holds for all.
-static const struct study_accuracy *sample_level(const struct lab *lab, size_t integrator)
+// A level a few above the finest: what a run of it shows of rounding and solves is true of all.
+static const struct study_accuracy *sample_level(const struct setup *setup, size_t integrator)
 {
     enum { ABOVE = 3 };
-    int level = lab->accuracy_levels > ABOVE ? lab->accuracy_levels - 1 - ABOVE : 0;
-    return &lab->study->accuracies[first_of(lab, integrator) + (size_t)level];
+    int level = setup->accuracy_levels > ABOVE ? setup->accuracy_levels - 1 - ABOVE : 0;
+    return &setup->study->accuracies[first_of(setup, integrator) + (size_t)level];
 }
 
 // Every step rounds every coordinate, by a quarter of the last digit in the mean, and the motion
 // makes a difference larger or smaller until the end: by how much, two runs show that begin a
 // little apart. Differences add up as those of a random walk.
-static taut_status find_rounding(struct lab *lab, struct truth *truth, taut_error *error)
+static taut_status find_rounding(struct setup *setup, struct truth *truth, taut_error *error)
 {
     const double nudge = 1e-6, digit = 0x1p-52;
-    const struct study_accuracy *level = sample_level(lab, 0);
+    const struct study_accuracy *level = sample_level(setup, 0);
     struct variant variants[2];
-    variants[0] = variants[1] = at_start(lab, INTEGRATOR_RK4, level->dt / 2);
+    variants[0] = variants[1] = at_start(setup, INTEGRATOR_RK4, level->dt / 2);
     variants[1].nudge = nudge * truth->moved;
     double apart;
-    taut_status status = compare(lab, truth, variants, 2 * level->steps, &apart, error);
+    taut_status status = compare(setup, truth, variants, 2 * level->steps, &apart, error);
     double grown = isfinite(apart) ? apart / nudge : 1;
     truth->rounding = grown * digit / 4 * largest_coordinate(truth) / truth->moved;
     return status;
@@ -186,58 +185,59 @@ static taut_status find_rounding(struct lab *lab, struct truth *truth, taut_erro
 
 // What the solves of an implicit integrator leave: two runs show it whose tolerances are a decade
 // apart, so that most of the difference is that of the looser one.
-static taut_status measure_solver(struct lab *lab, void *context, size_t index, taut_error *error)
+static taut_status measure_solver(struct setup *setup, void *context, size_t index,
+                                  taut_error *error)
 {
     const struct truth *truth = context;
-    enum integrator integrator = lab->study->integrators[index];
+    enum integrator integrator = setup->study->integrators[index];
     if (!integrator_is_implicit(integrator))
         return TAUT_OK;
-    const struct study_accuracy *level = sample_level(lab, index);
+    const struct study_accuracy *level = sample_level(setup, index);
     struct variant variants[2];
-    variants[0] = variants[1] = at_start(lab, integrator, level->dt);
+    variants[0] = variants[1] = at_start(setup, integrator, level->dt);
     variants[1].tolerance *= 10;
-    return compare(lab, truth, variants, level->steps, &truth->solver[index], error);
+    return compare(setup, truth, variants, level->steps, &truth->solver[index], error);
 }
 
-static taut_status find_truth(struct lab *lab, struct truth *truth, taut_error *error)
+static taut_status find_truth(struct setup *setup, struct truth *truth, taut_error *error)
 {
-    truth->nodes = (size_t)lab->study->nodes;
+    truth->nodes = (size_t)setup->study->nodes;
     truth->start = memory_allocate(NULL, 3 * truth->nodes, sizeof *truth->start);
     truth->end = memory_allocate(NULL, 3 * truth->nodes, sizeof *truth->end);
-    truth->solver = memory_allocate(NULL, lab->study->integrator_count, sizeof *truth->solver);
+    truth->solver = memory_allocate(NULL, setup->study->integrator_count, sizeof *truth->solver);
     if (!truth->start || !truth->end || !truth->solver)
         return fail_memory(error, "the reference run");
-    struct variant variant = at_start(lab, INTEGRATOR_RK4, lab->study->unit);
+    struct variant variant = at_start(setup, INTEGRATOR_RK4, setup->study->unit);
     taut_solver *solver;
-    taut_status status = variant_open(lab, &variant, &solver, error);
+    taut_status status = variant_open(setup, &variant, &solver, error);
     if (status == TAUT_OK)
         read_places(solver, truth->start);
     taut_solver_destroy(solver);
     if (status == TAUT_OK)
-        status = run_truth(lab, truth, error);
-    if (status == TAUT_OK && lab->study->closed_form && truth->moved > 0)
-        status = take_formula(lab, truth, error);
+        status = run_truth(setup, truth, error);
+    if (status == TAUT_OK && setup->study->closed_form && truth->moved > 0)
+        status = take_formula(setup, truth, error);
     if (status == TAUT_OK && truth->moved > 0)
-        status = find_rounding(lab, truth, error);
+        status = find_rounding(setup, truth, error);
     return status;
 }
 
 // The least wall time of a run that is short, made again some times: other processes and what the
 // caches hold count for as much in it.
-static taut_status time_again(struct lab *lab, const struct variant *variant, uint64_t steps,
+static taut_status time_again(struct setup *setup, const struct variant *variant, uint64_t steps,
                               double *seconds, taut_error *error)
 {
     enum { TIMES = 8 };
     const double enough = 0.02; // s, of all of them
     taut_status status = TAUT_OK;
     double all = *seconds;
-    for (int i = 1; i < TIMES && all < enough && status == TAUT_OK && !lab_ends(lab); i++) {
+    for (int i = 1; i < TIMES && all < enough && status == TAUT_OK && !part_has_ended(setup); i++) {
         taut_solver *solver;
         bool sound;
-        status = run_to_end(lab, variant, steps, &solver, &sound, error);
+        status = run_to_end(setup, variant, steps, &solver, &sound, error);
         if (sound) {
-            all += solver->step_seconds;
-            *seconds = fmin(*seconds, solver->step_seconds);
+            all += solver_step_seconds(solver);
+            *seconds = fmin(*seconds, solver_step_seconds(solver));
         }
         taut_solver_destroy(solver);
     }
@@ -246,35 +246,40 @@ static taut_status time_again(struct lab *lab, const struct variant *variant, ui
 
 // Cases go from the largest steps of all integrators to the smallest, which take longest: where
 // time is over before all are done, every integrator has some.
-static taut_status measure(struct lab *lab, void *context, size_t index, taut_error *error)
+static taut_status measure(struct setup *setup, void *context, size_t index, taut_error *error)
 {
     const struct truth *truth = context;
-    size_t integrator = index % lab->study->integrator_count;
-    size_t level = index / lab->study->integrator_count;
-    struct study_accuracy *accuracy = &lab->study->accuracies[first_of(lab, integrator) + level];
-    struct variant variant = at_start(lab, accuracy->integrator, accuracy->dt);
-    double *places = memory_allocate(NULL, 3 * truth->nodes, sizeof *places);
-    if (!places)
+    size_t integrator = index % setup->study->integrator_count;
+    size_t level = index / setup->study->integrator_count;
+    struct study_accuracy *accuracy =
+        &setup->study->accuracies[first_of(setup, integrator) + level];
+    struct variant variant = at_start(setup, accuracy->integrator, accuracy->dt);
+
+    double *positions = memory_allocate(NULL, 3 * truth->nodes, sizeof *positions);
+    if (!positions)
         return fail_memory(error, "the positions of the nodes");
+
     taut_solver *solver;
     bool sound;
-    taut_status status = run_to_end(lab, &variant, accuracy->steps, &solver, &sound, error);
+    taut_status status = run_to_end(setup, &variant, accuracy->steps, &solver, &sound, error);
     if (sound) {
-        read_places(solver, places);
-        double error_now = distance(solver, places, truth->end) / truth->moved;
+        read_places(solver, positions);
+        double error_now = distance(solver, positions, truth->end) / truth->moved;
         // Where all has been lost there is nothing to compare.
         accuracy->error = error_now < 1e3 ? error_now : NAN;
-        accuracy->seconds = solver->step_seconds;
-        accuracy->evaluations =
-            accuracy->steps * (uint64_t)solver->functions->evaluations(solver->system);
+        accuracy->seconds = solver_step_seconds(solver);
+        accuracy->evaluations = accuracy->steps * (uint64_t)solver_force_evaluations(solver);
     }
+
+    // An unstable run has no error to report.
     if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED ||
         status == TAUT_ERROR_SCENE || status == TAUT_ERROR_UNSUPPORTED)
         status = TAUT_OK;
     taut_solver_destroy(solver);
-    memory_release(NULL, places, 3 * truth->nodes, sizeof *places);
+    memory_release(NULL, positions, 3 * truth->nodes, sizeof *positions);
+
     if (sound && status == TAUT_OK)
-        status = time_again(lab, &variant, accuracy->steps, &accuracy->seconds, error);
+        status = time_again(setup, &variant, accuracy->steps, &accuracy->seconds, error);
     return status;
 }
 
@@ -288,20 +293,22 @@ static double floor_of(const struct truth *truth, size_t integrator, uint64_t st
 // The slope at the smallest steps that show it: three steps, each half of the one before, whose
 // errors are well above what rounding and the solver leave, and fall at the same rate from one to
 // the next. What falls at another rate each time has not come to its order yet, or is noise.
-static struct study_order fit_order(const struct lab *lab, size_t integrator,
+static struct study_order fit_order(const struct setup *setup, size_t integrator,
                                     const struct truth *truth)
 {
     const double above = 10, steady = 0.06, least = 0.5;
-    const struct study *study = lab->study;
-    const struct study_accuracy *runs = &study->accuracies[first_of(lab, integrator)];
+    const struct study *study = setup->study;
+    const struct study_accuracy *runs = &study->accuracies[first_of(setup, integrator)];
     struct study_order order = {.integrator = study->integrators[integrator],
                                 .reason = STUDY_ORDER_RUNS,
                                 .order = NAN,
                                 .floor = NAN};
-    for (int level = lab->accuracy_levels - 3; level >= 0; level--) {
+
+    for (int level = setup->accuracy_levels - 3; level >= 0; level--) {
         const struct study_accuracy *it = &runs[level]; // and the two finer ones
         if (!(it[0].error < 0.5) || !isfinite(it[1].error) || !isfinite(it[2].error))
             continue;
+
         double floor = floor_of(truth, integrator, it[2].steps);
         if (!(fmin(it[0].error, fmin(it[1].error, it[2].error)) > above * floor)) {
             order.reason = floor > truth->rounding * sqrt((double)it[2].steps)
@@ -309,11 +316,13 @@ static struct study_order fit_order(const struct lab *lab, size_t integrator,
                                : STUDY_ORDER_ROUNDING;
             continue;
         }
+
         double coarse = log2(it[0].error / it[1].error), fine = log2(it[1].error / it[2].error);
         if (!(fabs(coarse - fine) <= steady) || !(fmin(coarse, fine) >= least)) {
             order.reason = STUDY_ORDER_IRREGULAR;
             continue;
         }
+
         order.reason = STUDY_ORDER_FITTED;
         order.order = (coarse + fine) / 2; // the least squares of three such points
         order.floor = floor;
@@ -325,19 +334,19 @@ static struct study_order fit_order(const struct lab *lab, size_t integrator,
     return order;
 }
 
-static taut_status list_runs(struct lab *lab, taut_error *error)
+static taut_status list_runs(struct setup *setup, taut_error *error)
 {
-    struct study *study = lab->study;
-    size_t count = study->integrator_count * (size_t)lab->accuracy_levels;
+    struct study *study = setup->study;
+    size_t count = study->integrator_count * (size_t)setup->accuracy_levels;
     study->accuracies = memory_allocate(NULL, count, sizeof *study->accuracies);
     if (!study->accuracies)
         return fail_memory(error, "the runs for accuracy");
     study->accuracy_count = count;
     for (size_t i = 0; i < count; i++) {
         struct study_accuracy *accuracy = &study->accuracies[i];
-        int level = (int)(i % (size_t)lab->accuracy_levels);
+        int level = (int)(i % (size_t)setup->accuracy_levels);
         double coarsest = ceil(study->accuracy_time / study->unit / 2 - 1e-9);
-        accuracy->integrator = study->integrators[i / (size_t)lab->accuracy_levels];
+        accuracy->integrator = study->integrators[i / (size_t)setup->accuracy_levels];
         accuracy->steps = (uint64_t)ldexp(fmax(1, coarsest), level);
         accuracy->dt = study->accuracy_time / (double)accuracy->steps;
         accuracy->error = accuracy->seconds = NAN;
@@ -345,19 +354,19 @@ static taut_status list_runs(struct lab *lab, taut_error *error)
     return TAUT_OK;
 }
 
-taut_status study_accuracies(struct lab *lab, taut_error *error)
+taut_status study_accuracies(struct setup *setup, taut_error *error)
 {
-    struct study *study = lab->study;
+    struct study *study = setup->study;
     struct truth truth = {.moved = 0};
-    taut_status status = list_runs(lab, error);
+    taut_status status = list_runs(setup, error);
     if (status == TAUT_OK)
-        status = find_truth(lab, &truth, error);
+        status = find_truth(setup, &truth, error);
     if (status == TAUT_OK && truth.moved > 0)
-        status = lab_cases(lab, study->accuracy_count, measure, &truth, error);
+        status = run_cases(setup, study->accuracy_count, measure, &truth, error);
     if (status == TAUT_OK && truth.moved > 0)
-        status = lab_cases(lab, study->integrator_count, measure_solver, &truth, error);
+        status = run_cases(setup, study->integrator_count, measure_solver, &truth, error);
     for (size_t i = 0; status == TAUT_OK && i < study->integrator_count; i++)
-        study->orders[i] = fit_order(lab, i, &truth);
+        study->orders[i] = fit_order(setup, i, &truth);
     memory_release(NULL, truth.start, 3 * truth.nodes, sizeof *truth.start);
     memory_release(NULL, truth.end, 3 * truth.nodes, sizeof *truth.end);
     memory_release(NULL, truth.solver, study->integrator_count, sizeof *truth.solver);

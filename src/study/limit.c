@@ -1,21 +1,25 @@
-// The largest stable step, by bisection on real runs.
+// The largest stable step, by bisection on real runs: of their energies, and of the perturbations
+// that grow without much energy (growth.c).
 #include <stdlib.h>
 
-#include "study/lab.h"
+#include "study/setup.h"
 
 static const double LARGEST = 1000, SMALLEST = 1e-3; // units to try
 static const double WANTED = 1.0005;                 // the ratio of unstable to stable, in the end
 
 struct search {
-    struct lab *lab;
+    struct setup *setup;
     struct study_limit *limit;
     struct trace *trace;
+    bool small; // samples at perturbations, else at energies
+    struct path_baseline baseline;
+    enum study_verdict verdict; // of the last step that was tried
 };
 
 // Long steps are fewer: whatever grows at them does so at once.
-static uint64_t steps_at(const struct lab *lab, double dt)
+static uint64_t steps_at(const struct setup *setup, double dt)
 {
-    double units = dt / lab->study->unit, steps = (double)lab->limit_steps;
+    double units = dt / setup->study->unit, steps = (double)setup->limit_steps;
     if (units > 4)
         steps = fmax(64, steps / 4);
     else if (units < 1)
@@ -23,31 +27,41 @@ static uint64_t steps_at(const struct lab *lab, double dt)
     return (uint64_t)ceil(steps);
 }
 
+static taut_status try_energies(struct search *search, double dt, taut_error *error)
+{
+    struct trace *trace = search->trace;
+    enum { SAMPLES = 64 };
+    struct variant variant = variant_of(search->limit->integrator, dt);
+    variant.kick = search->setup->kick;
+    trace->steps = steps_at(search->setup, dt);
+    trace->samples = SAMPLES;
+    trace->scale = &search->setup->scale;
+    taut_status status = trace_variant(search->setup, &variant, trace, error);
+    search->limit->steps += trace->done;
+    search->verdict = trace->verdict;
+    return status;
+}
+
 static taut_status try_step(struct search *search, double dt, taut_error *error)
 {
     struct study_limit *limit = search->limit;
-    struct trace *trace = search->trace;
-    enum { LOOKS = 64 };
-    struct variant variant = variant_of(limit->integrator, dt);
-    variant.kick = search->lab->kick;
-    trace->steps = steps_at(search->lab, dt);
-    trace->samples = LOOKS;
-    trace->yardstick = &search->lab->yardstick;
-    taut_status status = trace_variant(search->lab, &variant, trace, error);
+    taut_status status = search->small
+                             ? growth_judge(search->setup, limit->integrator, dt, &search->baseline,
+                                            &search->verdict, &limit->steps, error)
+                             : try_energies(search, dt, error);
     limit->runs++;
-    limit->steps += trace->done;
     if (status != TAUT_OK)
         return status;
-    if (trace->verdict == STUDY_STABLE && !(dt < limit->stable))
+    if (search->verdict == STUDY_STABLE && !(dt < limit->stable))
         limit->stable = dt;
-    if (trace->verdict == STUDY_UNSTABLE && !(dt > limit->unstable))
+    if (search->verdict == STUDY_UNSTABLE && !(dt > limit->unstable))
         limit->unstable = dt;
     return status;
 }
 
 static bool goes_on(const struct search *search, taut_status status)
 {
-    return status == TAUT_OK && search->trace->verdict != STUDY_UNKNOWN;
+    return status == TAUT_OK && search->verdict != STUDY_UNKNOWN;
 }
 
 // From a step near to the limit outwards until there is a stable and an unstable one, or no more to
@@ -55,7 +69,7 @@ static bool goes_on(const struct search *search, taut_status status)
 static taut_status bracket(struct search *search, double near, taut_error *error)
 {
     struct study_limit *limit = search->limit;
-    double unit = search->lab->study->unit, dt = near * 1.1;
+    double unit = search->setup->study->unit, dt = near * 1.1;
     taut_status status = try_step(search, dt, error);
     for (double by = 1.25; goes_on(search, status) && isnan(limit->unstable); by = 2) {
         if (dt >= LARGEST * unit)
@@ -72,18 +86,88 @@ static taut_status bracket(struct search *search, double near, taut_error *error
     return status;
 }
 
-// Where time is over before it is done, what has been found by then is told: study.complete says
-// that it may be more exact.
 static taut_status bisect(struct search *search, taut_error *error)
 {
     struct study_limit *limit = search->limit;
     taut_status status = TAUT_OK;
     while (goes_on(search, status) && limit->unstable > WANTED * limit->stable)
         status = try_step(search, sqrt(limit->stable * limit->unstable), error);
+    return status;
+}
+
+// Downwards from a step at which perturbations grow. Where the motion is what it was at the start,
+// the limit is the predicted one.
+static taut_status bracket_below(struct search *search, taut_error *error)
+{
+    static const double AROUND = 0.004;
+    struct study_limit *limit = search->limit;
+    const double predicted = limit->predicted;
+    taut_status status = TAUT_OK;
+    if (predicted * (1 + AROUND) < limit->unstable)
+        status = try_step(search, predicted * (1 + AROUND), error);
+    if (goes_on(search, status) && isnan(limit->stable) &&
+        predicted * (1 - AROUND) < limit->unstable)
+        status = try_step(search, predicted * (1 - AROUND), error);
+    for (double by = 0.95; goes_on(search, status) && isnan(limit->stable); by *= by) {
+        if (limit->unstable <= SMALLEST * search->setup->study->unit)
+            break;
+        status = try_step(search, limit->unstable * fmax(by, 0.5), error);
+    }
+    return status;
+}
+
+// Whether perturbations stay small at the largest step at which energies do; else as far as they
+// do, from `small` on, at which they do, or NAN.
+static taut_status bisect_small(struct search *search, double *small, taut_error *error)
+{
+    struct study_limit *limit = search->limit;
+    double stable = limit->stable, unstable = limit->unstable;
+    search->small = true;
+    limit->stable = *small;
+    limit->unstable = NAN;
+    taut_status status =
+        stable > *small || isnan(*small) ? try_step(search, stable, error) : TAUT_OK;
+    if (isnan(limit->unstable)) {
+        limit->unstable = unstable;
+        *small = limit->stable;
+    } else {
+        if (isnan(limit->stable))
+            status = goes_on(search, status) ? bracket_below(search, error) : status;
+        if (!isnan(limit->stable) && goes_on(search, status))
+            status = bisect(search, error);
+    }
+    search->small = false;
+    return status;
+}
+
+// Of large steps, which cost less, it is the energies that are searched first. Where time is over
+// before it is done, what has been found by then is reported: study.complete says that it may be
+// more exact.
+static taut_status refine(struct search *search, taut_error *error)
+{
+    struct study_limit *limit = search->limit;
+    const bool explicit = limit->integrator <= INTEGRATOR_RK4;
+    double small = NAN, unstable = limit->unstable;
+    taut_status status = TAUT_OK;
+    if (explicit)
+        status = bisect_small(search, &small, error);
+    if (goes_on(search, status) && !isnan(limit->unstable) &&
+        (!explicit || limit->unstable == unstable)) {
+        status = bisect(search, error);
+        if (explicit && goes_on(search, status))
+            status = bisect_small(search, &small, error);
+    }
     if (status != TAUT_OK)
         return status;
-    limit->measured = sqrt(limit->stable * limit->unstable);
-    limit->kind = STUDY_LIMIT_FOUND;
+    if (isnan(limit->stable)) {
+        if (search->verdict != STUDY_UNKNOWN)
+            limit->kind = STUDY_LIMIT_GROWS;
+    } else if (isnan(limit->unstable)) {
+        limit->kind = STUDY_LIMIT_BEYOND;
+    } else {
+        limit->measured = sqrt(limit->stable * limit->unstable);
+        limit->kind = STUDY_LIMIT_FOUND;
+    }
     return status;
 }
 
@@ -92,14 +176,14 @@ static taut_status try_growth(struct search *search, bool *grows, taut_error *er
 {
     struct study_limit *limit = search->limit;
     struct trace *trace = search->trace;
-    double dt = 0.1 * search->lab->study->unit;
+    double dt = 0.1 * search->setup->study->unit;
     taut_status status = try_step(search, dt, error);
     *grows = false;
     if (!goes_on(search, status) || trace->count < 2)
         return status;
     size_t last = trace->count - 1;
     double time = dt * (double)trace->steps * (double)last / (double)trace->samples;
-    double gained = (trace->energies[last] - trace->energies[0]) / search->lab->study->available;
+    double gained = (trace->energies[last] - trace->energies[0]) / search->setup->study->available;
     *grows = gained > 1e-6;
     limit->stable = limit->unstable = NAN;
     if (*grows) {
@@ -110,34 +194,34 @@ static taut_status try_growth(struct search *search, bool *grows, taut_error *er
     return status;
 }
 
-static taut_status find_limit(struct lab *lab, void *context, size_t index, taut_error *error)
+static taut_status find_limit(struct setup *setup, void *context, size_t index, taut_error *error)
 {
     (void)context;
-    struct search search = {lab, &lab->study->limits[index], calloc(1, sizeof(struct trace))};
+    struct search search = {.setup = setup,
+                            .limit = &setup->study->limits[index],
+                            .trace = calloc(1, sizeof(struct trace))};
     struct study_limit *limit = search.limit;
     if (!search.trace)
         return fail_memory(error, "a run");
     taut_status status = TAUT_OK;
     bool grows = false;
-    if (lab->study->critical.damping == 0 && integrator_limit(limit->integrator) == 0 &&
+    if (setup->study->critical.damping == 0 && integrator_limit(limit->integrator) == 0 &&
         limit->integrator <= INTEGRATOR_RK4)
         status = try_growth(&search, &grows, error);
     if (status == TAUT_OK && !grows) {
-        status = bracket(&search, isfinite(limit->predicted) ? limit->predicted : lab->study->unit,
-                         error);
-        if (goes_on(&search, status) && isnan(limit->unstable))
-            limit->kind = STUDY_LIMIT_BEYOND;
-        else if (goes_on(&search, status) && isnan(limit->stable))
+        status = bracket(&search,
+                         isfinite(limit->predicted) ? limit->predicted : setup->study->unit, error);
+        if (goes_on(&search, status) && isnan(limit->stable))
             limit->kind = STUDY_LIMIT_GROWS;
         else if (goes_on(&search, status))
-            status = bisect(&search, error);
+            status = refine(&search, error);
     }
     free(search.trace);
     return status;
 }
 
-taut_status study_limits(struct lab *lab, taut_error *error)
+taut_status study_limits(struct setup *setup, taut_error *error)
 {
-    struct study *study = lab->study;
-    return lab_cases(lab, study->integrator_count, find_limit, NULL, error);
+    struct study *study = setup->study;
+    return run_cases(setup, study->integrator_count, find_limit, NULL, error);
 }

@@ -1,10 +1,12 @@
+// A study from its options to its results: the parts in their order, with the time that each has.
+// The measurements are files of their own.
 #include "study/study.h"
 
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/os.h"
 #include "base/memory.h"
-#include "study/lab.h"
+#include "study/setup.h"
 
 const char *study_map_name(enum study_map_kind kind)
 {
@@ -39,10 +41,10 @@ const char *study_limit_name(enum study_limit_kind kind)
     return names[kind];
 }
 
-static taut_status make_lists(struct lab *lab, taut_error *error)
+static taut_status make_lists(struct setup *setup, taut_error *error)
 {
-    struct study *study = lab->study;
-    const struct study_options *options = lab->options;
+    struct study *study = setup->study;
+    const struct study_options *options = setup->options;
     size_t count = options->integrators ? options->integrator_count : INTEGRATOR_COUNT;
     study->integrator_count = count;
     study->drift_count = count * STUDY_DRIFT_STEPS;
@@ -52,16 +54,16 @@ static taut_status make_lists(struct lab *lab, taut_error *error)
     study->drifts = memory_allocate(NULL, study->drift_count, sizeof *study->drifts);
     study->series = memory_allocate(NULL, study->series_count, sizeof *study->series);
     study->orders = memory_allocate(NULL, count, sizeof *study->orders);
-    lab->reference = memory_allocate(NULL, STUDY_SAMPLES + 1, sizeof *lab->reference);
+    setup->reference = memory_allocate(NULL, STUDY_SAMPLES + 1, sizeof *setup->reference);
     if (!study->integrators || !study->limits || !study->drifts || !study->series ||
-        !study->orders || !lab->reference)
+        !study->orders || !setup->reference)
         return fail_memory(error, "the results");
     for (size_t i = 0; i < count; i++)
         study->integrators[i] = options->integrators ? options->integrators[i] : (enum integrator)i;
     return TAUT_OK;
 }
 
-// What stands in them where nothing is measured.
+// Their values where nothing is measured.
 static void clear_lists(struct study *study)
 {
     for (size_t i = 0; i < study->integrator_count; i++) {
@@ -84,19 +86,19 @@ static void clear_lists(struct study *study)
                                  .deviation = NAN};
 }
 
-// The parts, and by when each has to be done, in budgets. Reckoned times are those of a slow core,
+// The parts, and by when each has to be done, in budgets. Estimated times are those of a slow core,
 // so all of them usually take less than one; where the machine has other work, every part is cut
 // rather than the last ones left out.
 static const struct {
     const char *name;
-    taut_status (*measure)(struct lab *lab, taut_error *error);
+    taut_status (*measure)(struct setup *setup, taut_error *error);
     double until;
 } PARTS[] = {
-    {"the reference run", study_ground, 0.15},
-    {"limits", study_limits, 0.45},
-    {"drift", study_drifts, 0.65},
-    {"accuracy", study_accuracies, 0.8},
-    {"frequencies", study_frequencies, 0.85},
+    {"the reference run", study_reference, 0.15},
+    {"limits", study_limits, 0.5},
+    {"drift", study_drifts, 0.68},
+    {"accuracy", study_accuracies, 0.82},
+    {"frequencies", study_frequencies, 0.86},
     {"the scene's oscillation", study_oscillations, 0.9},
     {"the map", study_maps, 1},
 };
@@ -106,33 +108,33 @@ enum { PART_COUNT = sizeof PARTS / sizeof PARTS[0] };
 static const double PATIENCE = 1.5;    // budgets
 static const double LEAST_SHARE = 0.5; // of its own that a part has though others took longer
 
-static void predict(struct lab *lab)
+static void predict(struct setup *setup)
 {
-    struct study *study = lab->study;
+    struct study *study = setup->study;
     for (size_t i = 0; i < study->integrator_count; i++)
         study->limits[i].predicted = predicted_step(study->integrators[i], &study->critical);
 }
 
-static taut_status measure_parts(struct lab *lab, double begin, taut_error *error)
+static taut_status measure_parts(struct setup *setup, double begin, taut_error *error)
 {
-    const struct study_options *options = lab->options;
+    const struct study_options *options = setup->options;
     double patience = options->budget * (options->patience > 0 ? options->patience : PATIENCE);
     taut_status status = TAUT_OK;
-    lab->study->complete = true;
+    setup->study->complete = true;
     for (int part = 0; part < PART_COUNT && status == TAUT_OK; part++) {
         if (options->progress)
             options->progress(options->context, PARTS[part].name, part, PART_COUNT);
-        atomic_store(&lab->late, false);
+        atomic_store(&setup->late, false);
         double until = PARTS[part].until, share = part > 0 ? until - PARTS[part - 1].until : until;
         double least = clock_seconds() + LEAST_SHARE * share * patience;
-        lab->deadline = begin + fmin(patience, fmax(until * patience, least - begin));
-        status = PARTS[part].measure(lab, error);
+        setup->deadline = begin + fmin(patience, fmax(until * patience, least - begin));
+        status = PARTS[part].measure(setup, error);
         if (part == 0 && status == TAUT_OK)
-            predict(lab);
-        if (atomic_load(&lab->late) || atomic_load(&lab->stopped))
-            lab->study->complete = false;
-        // Without a reference run, or once stopped, nothing more can be said.
-        if (isnan(lab->study->available) || atomic_load(&lab->stopped))
+            predict(setup);
+        if (atomic_load(&setup->late) || atomic_load(&setup->stopped))
+            setup->study->complete = false;
+        // Without a reference run, or once stopped, nothing more can be measured.
+        if (isnan(setup->study->available) || atomic_load(&setup->stopped))
             break;
     }
     return status;
@@ -145,13 +147,14 @@ taut_status study_make(const taut_scene *scene, const struct study_options *opti
     struct study *study = *result = memory_allocate(NULL, 1, sizeof *study);
     if (!study)
         return fail_memory(error, "the results");
-    struct lab lab = {.scene = scene, .options = options, .study = study};
-    taut_status status = make_lists(&lab, error);
+    struct setup setup = {.scene = scene, .options = options, .study = study};
+    taut_status status = make_lists(&setup, error);
     if (status == TAUT_OK) {
         clear_lists(study);
-        status = measure_parts(&lab, begin, error);
+        status = measure_parts(&setup, begin, error);
     }
-    memory_release(NULL, lab.reference, STUDY_SAMPLES + 1, sizeof *lab.reference);
+    bases_free(&setup.bases);
+    memory_release(NULL, setup.reference, STUDY_SAMPLES + 1, sizeof *setup.reference);
     study->seconds = clock_seconds() - begin;
     return status;
 }

@@ -9,7 +9,7 @@
 #ifndef TAUT_STUDY_STUDY_H
 #define TAUT_STUDY_STUDY_H
 
-#include "solver.h"
+#include "solver/solver.h"
 
 enum study_map_kind { STUDY_MAP_NONE, STUDY_MAP_STIFFNESS, STUDY_MAP_DAMPING, STUDY_MAP_KINDS };
 
@@ -27,7 +27,7 @@ struct study_options {
     taut_isa isa;
     // Asked between pieces of work, from several threads: whether to end early. May be NULL.
     bool (*stop)(void *context);
-    // Told before each part: 0 .. parts - 1. May be NULL.
+    // Called before each part: 0 .. parts - 1. May be NULL.
     void (*progress)(void *context, const char *part, int done, int parts);
     void *context;
 };
@@ -136,7 +136,7 @@ struct study_frequency {
 struct study_oscillation {
     enum integrator integrator;
     double dt;
-    double ratio; // of the frequency to that of the reference run; NAN where it cannot be told
+    double ratio; // of the frequency to that of the reference run; NAN where it is not clear
     double phase; // radians that it is ahead after one period, 2 pi (ratio - 1)
 };
 

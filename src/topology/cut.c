@@ -1,3 +1,4 @@
+// Copies of the lists of bodies without what was cut.
 #include "topology/cut.h"
 
 #include <string.h>
@@ -41,14 +42,6 @@ static void lists_free(struct spring_lists *lists)
     memory_release(NULL, lists->rest_lengths, (size_t)lists->count, sizeof *lists->rest_lengths);
 }
 
-static double built_length(const struct body *body, uint64_t spring)
-{
-    struct spring_ends ends = body_spring(body, spring);
-    const double *a = body->positions + 3 * (size_t)ends.a;
-    const double *b = body->positions + 3 * (size_t)ends.b;
-    return vec3_length(vec3_make(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
-}
-
 // All springs of a direction have the rest length of its first one (topology.c).
 static double rest_length_of(const struct body *body, size_t kind, uint64_t spring)
 {
@@ -60,7 +53,7 @@ static double rest_length_of(const struct body *body, size_t kind, uint64_t spri
     size_t d = 0;
     while (d + 1 < body->direction_count && body->directions[d + 1].first_spring <= spring)
         d++;
-    return built_length(body, body->directions[d].first_spring);
+    return body_spring_length(body, body->directions[d].first_spring);
 }
 
 static void fill_lists(const struct body *body, const uint8_t *cut, struct spring_lists *lists,
@@ -132,7 +125,8 @@ static bool cut_faces(struct body *body, const uint8_t *cut)
     return true;
 }
 
-// Whoever lists its springs may be renumbered, so a sheet lists its faces as well; and is no grid.
+// A body that lists its springs may be renumbered, so a sheet lists its faces as well, and is no
+// grid.
 bool bodies_cut(struct bodies *bodies, const uint8_t *springs, const uint8_t *faces)
 {
     for (size_t b = 0; b < bodies->count; b++) {

@@ -1,13 +1,385 @@
+// Numbering nodes anew (reorder.h): lattices in whatever order and however turned, reverse
+// Cuthill-McKee for other graphs, the choice between the present numbers and others, and the order
+// of listed springs.
 #include "topology/reorder.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
+
+// ---- Neighbours, permutations
+
+static bool neighbours_make(const struct body *body, struct neighbours *n)
+{
+    size_t nodes = (size_t)body->node_count;
+    n->start = memory_allocate(NULL, nodes + 1, sizeof *n->start);
+    n->items = memory_allocate(NULL, 2 * (size_t)body->spring_count, sizeof *n->items);
+    if (!n->start || !n->items)
+        return false;
+    for (uint64_t s = 0; s < body->spring_count; s++)
+        for (int end = 0; end < 2; end++)
+            n->start[body->springs[s][end] + 1]++;
+    counting_sort_starts(n->start, nodes);
+    for (uint64_t s = 0; s < body->spring_count; s++)
+        for (int end = 0; end < 2; end++)
+            n->items[n->start[body->springs[s][end] + 1]++] = body->springs[s][1 - end];
+    return true;
+}
+
+static void neighbours_free(const struct body *body, struct neighbours *n)
+{
+    memory_release(NULL, n->start, (size_t)body->node_count + 1, sizeof *n->start);
+    memory_release(NULL, n->items, 2 * (size_t)body->spring_count, sizeof *n->items);
+}
+
+// Replaces *array by one whose element i is the old one's order[i], of `size` bytes each; no array
+// (NULL) is well. False, with the old one left, without memory.
+static bool array_permute(void **array, size_t size, const uint32_t *order, uint64_t count)
+{
+    if (!*array)
+        return true; // all are alike
+    char *from = *array, *to = memory_allocate(NULL, (size_t)count, size);
+    if (!to)
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        memcpy(to + i * size, from + (size_t)order[i] * size, size);
+    memory_release(NULL, from, (size_t)count, size);
+    *array = to;
+    return true;
+}
+
+// ---- Lattices: nodes in any order at the points of a lattice, turned in any way
+
+// Springs sampled for the lattice's directions, the most directions that are kept apart, and how
+// far a node may be off the lattice, as a share of its spacing.
+enum { SAMPLES = 4096, SPRING_DIRECTIONS_MAX = 64 };
+static const double OFF_MAX = 0.25;
+
+// Springs in one direction (or the opposite one).
+struct spring_direction {
+    vec3 along;
+    double length;
+    uint64_t count;
+};
+
+// The same for both directions: the first component of z, y, x that is not nearly 0 is positive.
+static vec3 without_sign(vec3 v)
+{
+    double small = 1e-6 * vec3_length(v);
+    bool turn = v.z < -small || (v.z <= small && (v.y < -small || (v.y <= small && v.x < 0)));
+    return turn ? vec3_scale(-1, v) : v;
+}
+
+static int find_directions(const struct body *body,
+                           struct spring_direction directions[SPRING_DIRECTIONS_MAX])
+{
+    uint64_t stride = body->spring_count / SAMPLES + 1;
+    int count = 0;
+    for (uint64_t s = 0; s < body->spring_count; s += stride) {
+        vec3 d = without_sign(vec3_subtract(body_position(body, body->springs[s][0]),
+                                            body_position(body, body->springs[s][1])));
+        double length = vec3_length(d);
+        int w = 0;
+        while (w < count && vec3_length(vec3_subtract(d, directions[w].along)) >
+                                OFF_MAX / 2 * directions[w].length)
+            w++;
+        if (w == SPRING_DIRECTIONS_MAX || !(length > 0))
+            return 0;
+        if (w == count)
+            directions[count++] = (struct spring_direction){d, length, 0};
+        vec3 off = vec3_subtract(d, directions[w].along);
+        directions[w].count++;
+        directions[w].along =
+            vec3_add(directions[w].along, vec3_scale(1 / (double)directions[w].count, off));
+    }
+    return count;
+}
+
+// The shortest of the frequent directions that leaves the plane (or line) of those chosen before
+// it.
+static bool choose_direction(const struct spring_direction *directions, int count, uint64_t common,
+                             vec3 axis[3], int chosen)
+{
+    const struct spring_direction *best = NULL;
+    for (int w = 0; w < count; w++) {
+        double free = 1; // how far it leaves the others, as a share of the length
+        vec3 unit = vec3_scale(1 / directions[w].length, directions[w].along);
+        if (chosen == 1)
+            free = vec3_length(vec3_cross(unit, axis[0])) / vec3_length(axis[0]);
+        if (chosen == 2) {
+            vec3 normal = vec3_cross(axis[0], axis[1]);
+            free = fabs(vec3_dot(unit, normal)) / vec3_length(normal);
+        }
+        if (directions[w].count >= common && free > 0.3 &&
+            (!best || directions[w].length < best->length * (1 - 1e-3)))
+            best = &directions[w];
+    }
+    if (best)
+        axis[chosen] = best->along;
+    return best != NULL;
+}
+
+// Three axes; what a plane or a line does not have is made up, across the others.
+static bool find_axes(const struct body *body, vec3 axis[3])
+{
+    struct spring_direction directions[SPRING_DIRECTIONS_MAX];
+    int count = find_directions(body, directions), chosen = 0;
+    uint64_t most = 0;
+    for (int w = 0; w < count; w++)
+        most = directions[w].count > most ? directions[w].count : most;
+    while (chosen < 3 && choose_direction(directions, count, most / 4 + 1, axis, chosen))
+        chosen++;
+    if (chosen < 2)
+        return false; // a line: neighbours after one another do as well
+    if (chosen == 2) {
+        vec3 normal = vec3_cross(axis[0], axis[1]);
+        axis[2] = vec3_scale(vec3_length(axis[0]) / vec3_length(normal), normal);
+    }
+    return true;
+}
+
+struct lattice {
+    vec3 origin;
+    vec3 inverse[3]; // rows: position - origin to numbers along the axes
+    int64_t low[3], count[3];
+    int order[3]; // axes, the longest rows first
+};
+
+static bool invert_axes(const vec3 axis[3], vec3 inverse[3])
+{
+    double volume = vec3_dot(axis[0], vec3_cross(axis[1], axis[2]));
+    if (!(fabs(volume) > 0))
+        return false;
+    for (int a = 0; a < 3; a++)
+        inverse[a] = vec3_scale(1 / volume, vec3_cross(axis[(a + 1) % 3], axis[(a + 2) % 3]));
+    return true;
+}
+
+static bool lattice_index(const struct lattice *lattice, vec3 position, int64_t number[3])
+{
+    vec3 from = vec3_subtract(position, lattice->origin);
+    for (int a = 0; a < 3; a++) {
+        double exact = vec3_dot(lattice->inverse[a], from);
+        if (!(fabs(exact) < 1e6) || fabs(exact - round(exact)) > OFF_MAX)
+            return false;
+        number[a] = (int64_t)round(exact);
+    }
+    return true;
+}
+
+static bool measure_lattice(const struct body *body, struct lattice *lattice)
+{
+    for (uint64_t node = 0; node < body->node_count; node++) {
+        int64_t number[3];
+        if (!lattice_index(lattice, body_position(body, node), number))
+            return false;
+        for (int a = 0; a < 3; a++) {
+            int64_t end = lattice->low[a] + lattice->count[a];
+            int64_t low = node == 0 || number[a] < lattice->low[a] ? number[a] : lattice->low[a];
+            end = node == 0 || number[a] >= end ? number[a] + 1 : end;
+            lattice->low[a] = low;
+            lattice->count[a] = end - low;
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        lattice->order[i] = i;
+    for (int i = 0; i < 2; i++)
+        for (int j = i + 1; j < 3; j++)
+            if (lattice->count[lattice->order[j]] > lattice->count[lattice->order[i]]) {
+                int swapped = lattice->order[i];
+                lattice->order[i] = lattice->order[j];
+                lattice->order[j] = swapped;
+            }
+    double points =
+        (double)lattice->count[0] * (double)lattice->count[1] * (double)lattice->count[2];
+    return points <= 4.0 * (double)body->node_count; // not mostly empty
+}
+
+// The number of the lattice point there, row by row.
+static uint64_t point_number(const struct lattice *lattice, vec3 position)
+{
+    int64_t number[3];
+    (void)lattice_index(lattice, position, number);
+    uint64_t at = 0;
+    for (int i = 2; i >= 0; i--) {
+        int a = lattice->order[i];
+        at = at * (uint64_t)lattice->count[a] + (uint64_t)(number[a] - lattice->low[a]);
+    }
+    return at;
+}
+
+// Nodes by their points; false if two share one.
+static bool sort_by_point(const struct body *body, const struct lattice *lattice,
+                          uint32_t *at_point, uint64_t points, uint32_t *order)
+{
+    for (uint64_t node = 0; node < body->node_count; node++) {
+        uint32_t *slot = &at_point[point_number(lattice, body_position(body, node))];
+        if (*slot != 0)
+            return false;
+        *slot = (uint32_t)node + 1;
+    }
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < points; i++)
+        if (at_point[i] != 0)
+            order[count++] = at_point[i] - 1;
+    return true;
+}
+
+// Numbers by positions on a lattice, into order[]; and the nodes along its rows, rows and layers
+// into grid[] where no position is empty, else zeros. False, with nothing changed, where there is
+// none.
+static bool lattice_order(const struct body *body, uint32_t *order, uint64_t grid[3],
+                          bool *no_memory)
+{
+    vec3 axis[3];
+    struct lattice lattice = {.origin = body_position(body, 0)};
+    if (!find_axes(body, axis) || !invert_axes(axis, lattice.inverse) ||
+        !measure_lattice(body, &lattice))
+        return false;
+    uint64_t points =
+        (uint64_t)lattice.count[0] * (uint64_t)lattice.count[1] * (uint64_t)lattice.count[2];
+    uint32_t *at_point = memory_allocate(NULL, (size_t)points, sizeof *at_point);
+    *no_memory = !at_point;
+    bool found = at_point && sort_by_point(body, &lattice, at_point, points, order);
+    memory_release(NULL, at_point, (size_t)points, sizeof *at_point);
+    for (int i = 0; i < 3; i++)
+        grid[i] =
+            found && points == body->node_count ? (uint64_t)lattice.count[lattice.order[i]] : 0;
+    return found;
+}
+
+// ---- Graphs: reverse Cuthill-McKee
+
+static uint64_t degree_of(const struct neighbours *n, uint32_t node)
+{
+    return n->start[node + 1] - n->start[node];
+}
+
+// Visits what can be reached from `first`, level by level, after what is visited already; order has
+// the nodes from `count` on. Returns how many they are then; *last_level is where the last level
+// begins.
+static uint64_t visit(const struct neighbours *n, uint32_t first, uint64_t count, uint8_t *seen,
+                      uint32_t *order, uint64_t *last_level)
+{
+    uint64_t next = count, level_end = count + 1;
+    *last_level = count;
+    order[count++] = first;
+    seen[first] = 1;
+    while (next < count) {
+        if (next == level_end) {
+            *last_level = next;
+            level_end = count;
+        }
+        uint32_t node = order[next++];
+        for (uint64_t i = n->start[node]; i < n->start[node + 1]; i++) {
+            uint32_t neighbour = n->items[i];
+            if (!seen[neighbour]) {
+                seen[neighbour] = 1;
+                order[count++] = neighbour;
+            }
+        }
+    }
+    return count;
+}
+
+// A node at the rim of what can be reached from `first`: of the fewest neighbours in the last
+// level, looked for twice (George and Liu 1979).
+static uint32_t find_rim(const struct neighbours *n, uint32_t first, uint64_t count, uint8_t *seen,
+                         uint32_t *order)
+{
+    for (int round = 0; round < 2; round++) {
+        uint64_t last_level, end = visit(n, first, count, seen, order, &last_level);
+        first = order[last_level];
+        for (uint64_t i = last_level; i < end; i++)
+            if (degree_of(n, order[i]) < degree_of(n, first))
+                first = order[i];
+        for (uint64_t i = count; i < end; i++)
+            seen[order[i]] = 0;
+    }
+    return first;
+}
+
+bool graph_order(const struct neighbours *n, uint64_t node_count, uint32_t *order)
+{
+    uint8_t *seen = memory_allocate(NULL, (size_t)node_count, 1);
+    if (!seen)
+        return false;
+    uint64_t count = 0, last_level;
+    for (uint32_t node = 0; node < node_count; node++)
+        if (!seen[node])
+            count =
+                visit(n, find_rim(n, node, count, seen, order), count, seen, order, &last_level);
+    memory_release(NULL, seen, (size_t)node_count, 1);
+    for (uint64_t i = 0; i < node_count / 2; i++) {
+        uint32_t swapped = order[i];
+        order[i] = order[node_count - 1 - i];
+        order[node_count - 1 - i] = swapped;
+    }
+    return true;
+}
+
+// ---- Listed springs in the order of the nodes that they join
+
+// Springs that step back to a lower node than the one before, as a share of all, from which on
+// sorting pays.
+static const double BACK_MAX = 1.0 / 16;
+
+static uint32_t lower_end(const struct body *body, uint64_t spring)
+{
+    const uint32_t *ends = body->springs[spring];
+    return ends[0] < ends[1] ? ends[0] : ends[1];
+}
+
+static bool are_in_order(const struct body *body)
+{
+    uint64_t back = 0;
+    for (uint64_t s = 1; s < body->spring_count; s++)
+        back += lower_end(body, s) < lower_end(body, s - 1);
+    return (double)back <= BACK_MAX * (double)body->spring_count;
+}
+
+// The springs of one kind by their lower ends; those of one node stay in the order of the builder.
+static void sort_kind(const struct body *body, uint64_t first, uint64_t end, uint64_t *start,
+                      uint32_t *order)
+{
+    memset(start, 0, ((size_t)body->node_count + 1) * sizeof *start);
+    for (uint64_t s = first; s < end; s++)
+        start[lower_end(body, s) + 1]++;
+    counting_sort_starts(start, body->node_count);
+    for (uint64_t s = first; s < end; s++)
+        order[first + start[lower_end(body, s) + 1]++] = (uint32_t)s;
+}
+
+// Sorts listed springs by the lower of the nodes that they join, each kind by itself, so that
+// successive springs have neighbouring nodes; spring_order[i] is then the builder's number of
+// spring i in body->spring_order, NULL where they are sorted already. False without memory; the
+// body is of no use then.
+static bool body_sort_springs(struct body *body)
+{
+    if (body->spring_count > UINT32_MAX || are_in_order(body))
+        return true;
+    size_t springs = (size_t)body->spring_count, nodes = (size_t)body->node_count;
+    uint32_t *order = memory_allocate(NULL, springs, sizeof *order);
+    uint64_t *start = memory_allocate(NULL, nodes + 1, sizeof *start);
+    bool done = order && start;
+    for (size_t kind = 0; done && kind < SPRING_KINDS_MAX; kind++)
+        if (body->kind_start[kind] < body->kind_start[kind + 1])
+            sort_kind(body, body->kind_start[kind], body->kind_start[kind + 1], start, order);
+    memory_release(NULL, start, nodes + 1, sizeof *start);
+    done = done && array_permute((void **)&body->springs, sizeof *body->springs, order, springs) &&
+           array_permute((void **)&body->spring_materials, sizeof *body->spring_materials, order,
+                         springs) &&
+           array_permute((void **)&body->rest_lengths, sizeof *body->rest_lengths, order, springs);
+    body->spring_order = order;
+    return done;
+}
 
 // Smaller bodies fit into the first-level cache in any order.
 enum { NODES_MIN = 256 };
 
-// ---- How good a numbering is: what a spring's end costs the packed kernel (plan/packed.h), one
+// ---- The quality of a numbering: what a spring's end costs the packed kernel (packed/plan.h), one
 // that is gathered from within its tile being 1. Estimated from every SAMPLE_STRIDE-th node, and
 // from so many of its neighbours at most: two hubs one after the other would take the product of
 // theirs.
@@ -50,37 +422,10 @@ static double cost_of(const struct neighbours *n, uint64_t node_count, const uin
     return ends > 0 ? cost / ends : 0;
 }
 
-static bool neighbours_make(const struct body *body, struct neighbours *n)
-{
-    size_t nodes = (size_t)body->node_count;
-    n->start = memory_allocate(NULL, nodes + 1, sizeof *n->start);
-    n->items = memory_allocate(NULL, 2 * (size_t)body->spring_count, sizeof *n->items);
-    if (!n->start || !n->items)
-        return false;
-    for (uint64_t s = 0; s < body->spring_count; s++)
-        for (int end = 0; end < 2; end++)
-            n->start[body->springs[s][end] + 1]++;
-    for (size_t i = 0; i < nodes; i++)
-        n->start[i + 1] += n->start[i];
-    for (uint64_t s = 0; s < body->spring_count; s++)
-        for (int end = 0; end < 2; end++)
-            n->items[n->start[body->springs[s][end]]++] = body->springs[s][1 - end];
-    for (size_t i = nodes; i > 0; i--)
-        n->start[i] = n->start[i - 1];
-    n->start[0] = 0;
-    return true;
-}
-
-static void neighbours_free(const struct body *body, struct neighbours *n)
-{
-    memory_release(NULL, n->start, (size_t)body->node_count + 1, sizeof *n->start);
-    memory_release(NULL, n->items, 2 * (size_t)body->spring_count, sizeof *n->items);
-}
-
 // ---- Grids in the order of their nodes
 
-// Nodes along x, y, z, told by where springs to the next node and to the next row are missing
-// first. Only a guess that costs next to nothing: plan/grid.c proves every spring. Zeros where
+// Nodes along x, y, z, from where springs to the next node and to the next row are missing
+// first. Only a guess that costs next to nothing: grid/plan.c proves every spring. Zeros where
 // there is none.
 static void guess_grid(const struct neighbours *n, uint64_t node_count, const uint32_t *order,
                        const uint32_t *number, uint64_t grid[3])
@@ -98,21 +443,7 @@ static void guess_grid(const struct neighbours *n, uint64_t node_count, const ui
     }
 }
 
-// ---- The change
-
-bool array_permute(void **array, size_t size, const uint32_t *order, uint64_t count)
-{
-    if (!*array)
-        return true; // all are alike
-    char *from = *array, *to = memory_allocate(NULL, (size_t)count, size);
-    if (!to)
-        return false;
-    for (uint64_t i = 0; i < count; i++)
-        memcpy(to + i * size, from + (size_t)order[i] * size, size);
-    memory_release(NULL, from, (size_t)count, size);
-    *array = to;
-    return true;
-}
+// ---- Renumbering
 
 // Without memory some arrays may be permuted and others not: the body is of no use then.
 static bool apply(struct body *body, const uint32_t *order, const uint32_t *number)
@@ -122,7 +453,7 @@ static bool apply(struct body *body, const uint32_t *order, const uint32_t *numb
         !array_permute((void **)&body->initial, 3 * sizeof *body->initial, order, nodes) ||
         !array_permute((void **)&body->velocities, 3 * sizeof *body->velocities, order, nodes) ||
         !array_permute((void **)&body->masses, sizeof *body->masses, order, nodes) ||
-        !array_permute((void **)&body->fixed, sizeof *body->fixed, order, nodes))
+        !array_permute((void **)&body->kinematic, sizeof *body->kinematic, order, nodes))
         return false;
     for (uint64_t s = 0; s < body->spring_count; s++)
         for (int end = 0; end < 2; end++)

@@ -1,22 +1,26 @@
+// Making the topology from bodies, and finding things in it: a node's body, a spring's ends.
 #include "topology/topology.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
+
+// ---- Making
 
 // All arrays with their lengths, listed once: allocation, release and byte count follow this list.
 #define TOPOLOGY_ARRAYS(X)                                                                         \
     X(bodies, body_count)                                                                          \
-    X(node_outside, renumbered_count)                                                              \
-    X(node_inside, renumbered_count)                                                               \
+    X(builder_nodes, renumbered_count)                                                             \
+    X(internal_nodes, renumbered_count)                                                            \
     X(masses, mass_count)                                                                          \
-    X(fixed, fixed_count)                                                                          \
+    X(kinematic, kinematic_count)                                                                  \
     X(directions, direction_count)                                                                 \
     X(springs, listed_count)                                                                       \
     X(spring_material, mixed_count)                                                                \
     X(rest_double, double_count)                                                                   \
     X(rest_single, single_count)                                                                   \
-    X(spring_outside, sorted_count)                                                                \
+    X(builder_springs, sorted_count)                                                               \
     X(faces, listed_face_count)                                                                    \
     X(materials, material_count)                                                                   \
     X(motions, motion_count)                                                                       \
@@ -70,7 +74,7 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         topology->node_count += body->node_count;
         topology->mass_count += body->masses ? body->node_count : 0;
         for (uint64_t node = 0; node < body->node_count; node++)
-            topology->fixed_count += body->fixed[node];
+            topology->kinematic_count += body->kinematic[node];
         topology->spring_count += body->spring_count;
         topology->direction_count += body->direction_count;
         topology->listed_count += body->direction_count ? 0 : body->spring_count;
@@ -114,14 +118,6 @@ static char *copy_name(const taut_allocator *allocator, const char *name)
     return copy;
 }
 
-static double built_length(const struct body *body, uint64_t spring)
-{
-    struct spring_ends ends = body_spring(body, spring);
-    const double *a = body->positions + 3 * (size_t)ends.a;
-    const double *b = body->positions + 3 * (size_t)ends.b;
-    return vec3_length(vec3_make(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
-}
-
 static void cook_listed(struct topology *topology, const struct topology_body *cooked,
                         const struct body *body, size_t first_material)
 {
@@ -135,11 +131,11 @@ static void cook_listed(struct topology *topology, const struct topology_body *c
             if (topology->mixed_count)
                 topology->spring_material[s] = (uint32_t)(first_material + own);
             if (topology->sorted_count)
-                topology->spring_outside[s] =
+                topology->builder_springs[s] =
                     body->spring_order ? body->spring_order[i] : (uint32_t)i;
             double rest = body->rest_lengths          ? body->rest_lengths[i]
                           : material->has_rest_length ? material->rest_length
-                                                      : built_length(body, i);
+                                                      : body_spring_length(body, i);
             if (topology->single_count)
                 topology->rest_single[s] = (float)rest;
             else
@@ -154,15 +150,13 @@ static void cook_directions(struct topology *topology, const struct topology_bod
                             const struct body *body, size_t first_material)
 {
     for (size_t d = 0; d < body->direction_count; d++) {
-        const struct body_direction *from = &body->directions[d];
-        const struct material *material = &body->materials[from->kind];
-        topology->directions[cooked->first_direction + d] = (struct topology_direction){
-            .to = from->to,
-            .first_spring = cooked->first_spring + from->first_spring,
-            .material = (uint32_t)(first_material + from->kind),
-            .rest_length = material->has_rest_length ? material->rest_length
-                                                     : built_length(body, from->first_spring),
-        };
+        struct direction direction = body->directions[d];
+        const struct material *material = &body->materials[direction.material];
+        direction.material += (uint32_t)first_material;
+        direction.rest_length = material->has_rest_length
+                                    ? material->rest_length
+                                    : body_spring_length(body, direction.first_spring);
+        topology->directions[cooked->first_direction + d] = direction;
     }
 }
 
@@ -171,8 +165,8 @@ static void cook_numbers(struct topology *topology, uint64_t first_node, const s
 {
     for (uint64_t i = 0; topology->renumbered_count && i < body->node_count; i++) {
         uint64_t outside = first_node + (body->node_order ? body->node_order[i] : i);
-        topology->node_outside[first_node + i] = (uint32_t)outside;
-        topology->node_inside[outside] = (uint32_t)(first_node + i);
+        topology->builder_nodes[first_node + i] = (uint32_t)outside;
+        topology->internal_nodes[outside] = (uint32_t)(first_node + i);
     }
 }
 
@@ -191,7 +185,7 @@ static void cook_faces(struct topology *topology, const struct topology_body *co
 
 // Where the next body's part of each array begins.
 struct cursor {
-    uint64_t node, fixed, mass, spring, listed, face, listed_face;
+    uint64_t node, kinematic, mass, spring, listed, face, listed_face;
     size_t direction, material, motion, piece;
 };
 
@@ -213,8 +207,8 @@ static void cook_nodes(struct topology *topology, struct topology_body *cooked,
                        const struct body *body, struct cursor *at)
 {
     for (uint64_t i = 0; i < body->node_count; i++)
-        if (body->fixed[i])
-            topology->fixed[at->fixed++] = (uint32_t)(cooked->first_node + i);
+        if (body->kinematic[i])
+            topology->kinematic[at->kinematic++] = (uint32_t)(cooked->first_node + i);
     if (!body->masses)
         return;
     cooked->mass = 0;
@@ -239,6 +233,8 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         .first_direction = at->direction,
         .direction_count = body->direction_count,
         .first_listed = at->listed,
+        .first_material = at->material,
+        .material_count = body->material_count,
         .first_face = at->face,
         .face_count = body->face_count,
         .is_sheet = body->is_sheet,
@@ -253,6 +249,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
     };
     if (!cooked->name)
         return false;
+
     memcpy(cooked->kind_start, body->kind_start, sizeof cooked->kind_start);
     cook_nodes(topology, cooked, body, at);
     for (size_t i = 0; i < body->material_count; i++) {
@@ -263,6 +260,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         topology->any_breaks |= isfinite(material->break_at);
         topology->any_yields |= isfinite(material->yield_at);
     }
+
     if (body->direction_count)
         cook_directions(topology, cooked, body, at->material);
     else
@@ -270,6 +268,8 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
     cook_numbers(topology, at->node, body);
     cook_faces(topology, cooked, body);
     cook_motions(topology, body, at);
+
+    // The next body begins after this one.
     at->node += body->node_count;
     at->mass += body->masses ? body->node_count : 0;
     at->spring += body->spring_count;
@@ -348,4 +348,134 @@ uint64_t topology_bytes(const struct topology *topology)
     TOPOLOGY_ARRAYS(ADD_BYTES)
 #undef ADD_BYTES
     return bytes;
+}
+
+// ---- Lookup
+
+size_t topology_body_of_node(const struct topology *topology, uint64_t node)
+{
+    return find_interval(&topology->bodies->first_node, sizeof *topology->bodies,
+                         topology->body_count, node);
+}
+
+bool topology_is_kinematic(const struct topology *topology, uint64_t node)
+{
+    size_t count = (size_t)topology->kinematic_count;
+    size_t index = lower_bound(topology->kinematic, count, node);
+    return index < count && topology->kinematic[index] == node;
+}
+
+struct node_masses topology_masses(const struct topology *topology, uint64_t node, uint64_t end)
+{
+    const struct topology_body *body = &topology->bodies[topology_body_of_node(topology, node)];
+    uint64_t body_end = body->first_node + body->node_count;
+    return (struct node_masses){
+        .first = node,
+        .end = end < body_end ? end : body_end,
+        .listed = body->node_mass > 0
+                      ? NULL
+                      : topology->masses + body->first_mass + (node - body->first_node),
+        .each = body->node_mass,
+    };
+}
+
+size_t topology_body_of_spring(const struct topology *topology, uint64_t spring)
+{
+    return find_interval(&topology->bodies->first_spring, sizeof *topology->bodies,
+                         topology->body_count, spring);
+}
+
+size_t topology_body_of_face(const struct topology *topology, uint64_t face)
+{
+    return find_interval(&topology->bodies->first_face, sizeof *topology->bodies,
+                         topology->body_count, face);
+}
+
+struct face topology_body_face(const struct topology *topology, const struct topology_body *body,
+                               uint64_t face)
+{
+    struct face result;
+    if (body->is_sheet) {
+        struct sheet_face of_body = sheet_face(body->grid[0], face);
+        for (int corner = 0; corner < 3; corner++)
+            result.nodes[corner] = (uint32_t)(body->first_node + of_body.nodes[corner]);
+    } else {
+        const uint32_t *listed = topology->faces[body->first_listed_face + face];
+        for (int corner = 0; corner < 3; corner++)
+            result.nodes[corner] = listed[corner];
+    }
+    return result;
+}
+
+struct face topology_face(const struct topology *topology, uint64_t face)
+{
+    const struct topology_body *body = &topology->bodies[topology_body_of_face(topology, face)];
+    return topology_body_face(topology, body, face - body->first_face);
+}
+
+uint64_t topology_builder_spring(const struct topology *topology, uint64_t spring)
+{
+    if (topology->sorted_count == 0)
+        return spring;
+    const struct topology_body *body = &topology->bodies[topology_body_of_spring(topology, spring)];
+    if (body->direction_count)
+        return spring;
+    uint64_t own = spring - body->first_spring;
+    return body->first_spring + topology->builder_springs[body->first_listed + own];
+}
+
+// The direction of a body that has this spring of it.
+static const struct direction *direction_of_spring(const struct topology *topology,
+                                                   const struct topology_body *body,
+                                                   uint64_t spring)
+{
+    const struct direction *direction = &topology->directions[body->first_direction];
+    const struct direction *last = direction + body->direction_count - 1;
+    while (direction < last && direction[1].first_spring <= spring)
+        direction++;
+    return direction;
+}
+
+static struct spring_run listed_spring(const struct topology *topology,
+                                       const struct topology_body *body, uint64_t spring)
+{
+    uint64_t s = body->first_listed + (spring - body->first_spring);
+    return (struct spring_run){.first = spring,
+                               .count = 1,
+                               .a = topology->springs[s][0],
+                               .b = topology->springs[s][1],
+                               .material = topology_listed_material(topology, s),
+                               .rest_length = topology_listed_rest(topology, s)};
+}
+
+struct spring_run topology_run(const struct topology *topology, uint64_t spring, uint64_t end)
+{
+    const struct topology_body *body = &topology->bodies[topology_body_of_spring(topology, spring)];
+    if (body->direction_count == 0)
+        return listed_spring(topology, body, spring);
+    const uint64_t own = spring - body->first_spring;
+    const struct direction *direction = direction_of_spring(topology, body, own);
+    uint64_t left;
+    uint64_t lower = direction_lower(direction, own - direction->first_spring, &left);
+    uint64_t a = body->first_node + lower;
+    return (struct spring_run){.first = spring,
+                               .count = left < end - spring ? left : end - spring,
+                               .a = (uint32_t)a,
+                               .b = (uint32_t)(a + (uint64_t)direction->offset),
+                               .material = direction->material,
+                               .rest_length = direction->rest_length};
+}
+
+struct spring_run topology_spring_near(const struct topology *topology, uint64_t spring,
+                                       struct spring_run *near)
+{
+    if (spring < near->first || spring >= near->first + near->count)
+        *near = topology_run(topology, spring, topology->spring_count);
+    struct spring_run one = *near;
+    uint32_t along = (uint32_t)(spring - near->first);
+    one.first = spring;
+    one.count = 1;
+    one.a += along;
+    one.b += along;
+    return one;
 }

@@ -1,24 +1,15 @@
 // What a run computes with and never changes: the bodies of the scene cooked into flat arrays over
-// all bodies, nodes, springs and faces one body after the other, each in its builder's order
-// or in that of reorder.h. The
-// springs of a grid are no array: its directions tell them by arithmetic, and whoever wants springs
-// asks topology_run.
-// Precision, threads and order of work are the business of plan/ and state/.
+// all bodies, nodes, springs and faces one body after the other, each in its builder's order or in
+// that of reorder.h. The springs of a grid are no array: they follow from its directions by
+// arithmetic, and topology_run returns them. Precision, threads and order of work are the business
+// of plan/ and state/.
 #ifndef TAUT_TOPOLOGY_TOPOLOGY_H
 #define TAUT_TOPOLOGY_TOPOLOGY_H
 
 #include "scene/bodies.h"
 
-// In the third place of an edge of a plane body, which has only two nodes.
+// The third node of an edge of a plane body, which has only two.
 #define FACE_EDGE UINT32_MAX
-
-// All springs of a body in one direction of its grid: one material, one rest length.
-struct topology_direction {
-    struct grid_direction to; // in node numbers of the body
-    uint64_t first_spring;    // over all bodies
-    uint32_t material;        // index into materials
-    double rest_length;       // m, as built
-};
 
 struct topology_body {
     char *name;
@@ -29,6 +20,7 @@ struct topology_body {
     uint64_t kind_start[SPRING_KINDS_MAX + 1]; // within the body
     size_t first_direction, direction_count;   // 0 directions: the springs are listed,
     uint64_t first_listed;                     // from here on
+    size_t first_material, material_count;     // of its kinds of springs, of a network any number
     uint64_t first_face, face_count;
     bool is_sheet; // the faces are those of a sheet of grid[0] nodes a row; others are listed,
     uint64_t first_listed_face; // from here on
@@ -48,16 +40,16 @@ struct topology {
 
     uint64_t node_count;
     // Builder numbers of nodes and internal ones of the builder's, over all bodies; empty where
-    // they are the same. Everything here and behind counts internally (reorder.h).
+    // they are the same. Everything from here on uses internal numbers (reorder.h).
     uint64_t renumbered_count;
-    uint32_t *node_outside, *node_inside;
+    uint32_t *builder_nodes, *internal_nodes;
     uint64_t mass_count; // of bodies whose nodes do not all have the same mass
     double *masses;      // kg
-    uint64_t fixed_count;
-    uint32_t *fixed; // nodes that are pinned, driven or prescribed, ascending: not integrated
+    uint64_t kinematic_count;
+    uint32_t *kinematic; // nodes that are pinned, driven or prescribed, ascending: not integrated
 
     uint64_t spring_count; // of all bodies
-    struct topology_direction *directions;
+    struct direction *directions;
     size_t direction_count;
     uint64_t listed_count;     // springs that are listed:
     uint32_t (*springs)[2];    // node numbers over all bodies
@@ -69,8 +61,8 @@ struct topology {
     double *rest_double;
     float *rest_single;
 
-    uint64_t sorted_count;    // the same, or 0 where springs stand as the builders made them
-    uint32_t *spring_outside; // builder's numbers of listed springs, each in its body
+    uint64_t sorted_count;     // the same, or 0 where springs are in the builders' order
+    uint32_t *builder_springs; // builder's numbers of listed springs, each in its body
 
     uint64_t face_count;        // of all bodies
     uint64_t listed_face_count; // of those that are no sheets:
@@ -98,7 +90,7 @@ taut_status topology_cook(const taut_scene *scene, const struct bodies *bodies,
 
 void topology_free(struct topology *topology);
 
-// Bytes held.
+// Bytes allocated.
 uint64_t topology_bytes(const struct topology *topology);
 
 // The body that a node, a spring, a face belongs to.
@@ -107,7 +99,7 @@ size_t topology_body_of_spring(const struct topology *topology, uint64_t spring)
 size_t topology_body_of_face(const struct topology *topology, uint64_t face);
 
 // Whether a node takes no part in integration.
-bool topology_is_fixed(const struct topology *topology, uint64_t node);
+bool topology_is_kinematic(const struct topology *topology, uint64_t node);
 
 // The nodes of a face, over all bodies; the third is FACE_EDGE in a plane body.
 struct face {
@@ -141,14 +133,14 @@ static inline double topology_mass(const struct topology *topology, uint64_t nod
 }
 
 // The builder's number of a node, and the node that has a builder's number.
-static inline uint64_t topology_node_outside(const struct topology *topology, uint64_t node)
+static inline uint64_t topology_builder_node(const struct topology *topology, uint64_t node)
 {
-    return topology->renumbered_count ? topology->node_outside[node] : node;
+    return topology->renumbered_count ? topology->builder_nodes[node] : node;
 }
 
-static inline uint64_t topology_node_inside(const struct topology *topology, uint64_t node)
+static inline uint64_t topology_internal_node(const struct topology *topology, uint64_t node)
 {
-    return topology->renumbered_count ? topology->node_inside[node] : node;
+    return topology->renumbered_count ? topology->internal_nodes[node] : node;
 }
 
 // Of listed springs.
@@ -172,9 +164,9 @@ struct spring_run {
     double rest_length;
 };
 
-// The builder's number of a spring, over all bodies. Like nodes, springs are counted internally
-// here and behind.
-uint64_t topology_spring_outside(const struct topology *topology, uint64_t spring);
+// The builder's number of a spring, over all bodies. Like nodes, springs have internal numbers
+// from here on.
+uint64_t topology_builder_spring(const struct topology *topology, uint64_t spring);
 
 // The longest run that starts with this spring, of springs below `end` (at most its body's end).
 struct spring_run topology_run(const struct topology *topology, uint64_t spring, uint64_t end);

@@ -1,4 +1,4 @@
-// The scene into its picture, and pictures into files.
+// The scene into its picture (screen.h), the camera that shows it, and pictures into files.
 #include "view/view.h"
 
 #include <math.h>
@@ -6,6 +6,100 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "picture/gl.h"
+
+// ---- The picture of the scene
+
+enum { SAMPLES = 4 };
+
+taut_status screen_resize(struct screen *screen, int width, int height, taut_error *error)
+{
+    if (screen->width == width && screen->height == height)
+        return TAUT_OK;
+    screen_free(screen);
+    GLint most = 0;
+    glGetIntegerv(GL_MAX_SAMPLES, &most);
+    int samples = most < SAMPLES ? most : SAMPLES;
+    glGenFramebuffers(1, &screen->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, screen->framebuffer);
+    screen->colour = gl_renderbuffer_make(GL_RGBA8, GL_COLOR_ATTACHMENT0, samples, width, height);
+    screen->depth =
+        gl_renderbuffer_make(GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT, samples, width, height);
+    bool whole = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+    glGenFramebuffers(1, &screen->plain);
+    glBindFramebuffer(GL_FRAMEBUFFER, screen->plain);
+    screen->plain_colour = gl_renderbuffer_make(GL_RGBA8, GL_COLOR_ATTACHMENT0, 0, width, height);
+    whole = whole && glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    screen->width = width;
+    screen->height = height;
+    if (whole)
+        return TAUT_OK;
+    screen_free(screen);
+    return fail(error, TAUT_ERROR_UNSUPPORTED,
+                "OpenGL gives no picture of %d x %d pixels with %d samples each", width, height,
+                samples);
+}
+
+void screen_resolve(const struct screen *screen)
+{
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, screen->framebuffer);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, screen->plain);
+    glDisable(GL_SCISSOR_TEST);
+    glBlitFramebuffer(0, 0, screen->width, screen->height, 0, 0, screen->width, screen->height,
+                      GL_COLOR_BUFFER_BIT, GL_NEAREST);
+}
+
+void screen_show(const struct screen *screen, int x, int y, int width, int height,
+                 int window_height)
+{
+    int bottom = window_height - y - height;
+    bool same = width == screen->width && height == screen->height;
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, screen->plain);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    glDisable(GL_SCISSOR_TEST);
+    glBlitFramebuffer(0, 0, screen->width, screen->height, x, bottom, x + width, bottom + height,
+                      GL_COLOR_BUFFER_BIT, same ? GL_NEAREST : GL_LINEAR);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+}
+
+static taut_status read_framebuffer(unsigned framebuffer, int width, int height,
+                                    struct image *image, taut_error *error)
+{
+    taut_status status = image_make(width, height, image, error);
+    if (status != TAUT_OK)
+        return status;
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    // OpenGL's first row is the lowest.
+    for (int row = 0; row < height; row++)
+        glReadPixels(0, height - 1 - row, width, 1, GL_RGB, GL_UNSIGNED_BYTE,
+                     image->pixels + (size_t)row * (size_t)width * 3);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    return TAUT_OK;
+}
+
+taut_status screen_read(const struct screen *screen, struct image *image, taut_error *error)
+{
+    return read_framebuffer(screen->plain, screen->width, screen->height, image, error);
+}
+
+taut_status screen_read_window(int width, int height, struct image *image, taut_error *error)
+{
+    return read_framebuffer(0, width, height, image, error);
+}
+
+void screen_free(struct screen *screen)
+{
+    glDeleteFramebuffers(1, &screen->framebuffer);
+    glDeleteFramebuffers(1, &screen->plain);
+    glDeleteRenderbuffers(1, &screen->colour);
+    glDeleteRenderbuffers(1, &screen->depth);
+    glDeleteRenderbuffers(1, &screen->plain_colour);
+    *screen = (struct screen){0};
+}
+
+// ---- The camera and the scene
 
 static vec3 corner(const float p[3])
 {
@@ -16,11 +110,11 @@ static vec3 corner(const float p[3])
 static void box_of(const struct view *view, vec3 *low, vec3 *high)
 {
     const struct subject *subject = player_subject(view->player);
-    const struct subject_moment *moment = &player_moment(view->player)->moment;
+    const struct subject_frame *frame = &player_frame(view->player)->frame;
     *low = corner(subject->low);
     *high = corner(subject->high);
-    for (size_t i = 0; i < subject->collider_count && moment->spheres; i++) {
-        const struct subject_sphere *sphere = &moment->spheres[i];
+    for (size_t i = 0; i < subject->collider_count && frame->spheres; i++) {
+        const struct subject_sphere *sphere = &frame->spheres[i];
         if (!(sphere->radius > 0))
             continue;
         double r = (double)sphere->radius;
@@ -30,11 +124,11 @@ static void box_of(const struct view *view, vec3 *low, vec3 *high)
     }
 }
 
-// The box of the nodes where they are now, so that what has fallen far is seen too.
+// Extends a box to the present positions of the nodes, so that what has fallen far is seen too.
 static void stretch_to_nodes(const struct view *view, vec3 *low, vec3 *high)
 {
     const struct subject *subject = player_subject(view->player);
-    const float *p = view_moment(view)->moment.positions;
+    const float *p = view_frame(view)->frame.positions;
     for (uint64_t i = 0; i < subject->node_count; i++, p += 3) {
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
             continue;
@@ -59,29 +153,29 @@ void view_fit_camera(struct view *view)
     view->scene_stale = true;
 }
 
-// After a scene was opened, or its springs were made anew.
-static taut_status take_subject(struct view *view, taut_error *error)
+// Gives the renderer a new subject, after a scene was opened or its springs were replaced.
+static taut_status update_subject(struct view *view, taut_error *error)
 {
     const struct subject *subject = player_subject(view->player);
-    uint64_t generation = player_moment(view->player)->generation;
+    uint64_t generation = player_frame(view->player)->generation;
     if (generation == view->generation && subject == view->subject)
         return TAUT_OK;
-    // Of the same generation it is the same in another place.
+    // A subject of the same generation is a copy at another address.
     bool same = generation == view->generation;
     view->generation = generation;
     view->subject = subject;
     if (same)
         return renderer_set_subject(view->renderer, subject, error);
     view->scrub.active = false;
-    mouse_drop_sphere(view);
-    stroke_end(&view->hand.stroke);
-    view->hand.does = HAND_NOTHING;
+    mouse_release_sphere(view);
+    stroke_end(&view->mouse.stroke);
+    view->mouse.action = MOUSE_IDLE;
     const taut_scene *scene = player_scene(view->player);
     if (!view->scene_file || strcmp(view->scene_file, scene->file) != 0) {
         free(view->scene_file);
         view->scene_file = text_format("%s", scene->file);
         settings_clear(&view->settings);
-        leader_choose(view);
+        driven_node_choose(view);
         view->fit_wanted = true;
         char *title = text_format("taut: %s", scene->title ? scene->title : scene->name);
         window_title(view->window, title ? title : "taut");
@@ -95,7 +189,7 @@ taut_status view_draw_scene(struct view *view, taut_error *error)
 {
     struct gui_box scene = view->layout.scene;
     int coarseness = view->coarse ? 2 : 1;
-    taut_status status = take_subject(view, error);
+    taut_status status = update_subject(view, error);
     if (view->fit_wanted)
         view_fit_camera(view);
     view->camera.width = (int)scene.width;
@@ -108,7 +202,7 @@ taut_status view_draw_scene(struct view *view, taut_error *error)
         return status;
     status = screen_resize(&view->screen, camera.width, camera.height, error);
     if (status == TAUT_OK)
-        status = renderer_draw(view->renderer, &view_moment(view)->moment, &camera, &view->looks,
+        status = renderer_draw(view->renderer, &view_frame(view)->frame, &camera, &view->render,
                                view->screen.framebuffer, error);
     if (status == TAUT_OK)
         screen_resolve(&view->screen);
@@ -124,8 +218,8 @@ void view_save_picture(struct view *view, const char *path)
     if (status == TAUT_OK)
         status = image_write_png(&image, path, &error);
     if (status == TAUT_OK)
-        view_say(view, false, "saved as %s", path);
+        view_notify(view, false, "saved as %s", path);
     else
-        view_say(view, true, "%s", error.text);
+        view_notify(view, true, "%s", error.text);
     image_free(&image);
 }

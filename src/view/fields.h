@@ -1,16 +1,19 @@
-// Sliders, boxes and lists of keys of the scene, made from the tables that the reader of scenes
-// works with (scene/schema/schema.h): each shows its value, changes it through the player, and says
-// what it means.
+// Sliders, boxes and lists for keys of the scene, made from the tables that the reader of scenes
+// works with (scene/schema/schema.h): each shows its value, changes it through the player, and
+// explains it in a tooltip. Which keys a panel shows is decided by panels_physics.cc.
 #ifndef TAUT_VIEW_FIELDS_H
 #define TAUT_VIEW_FIELDS_H
 
+#include "view/panels.h"
+
+extern "C" {
 #include "scene/schema/schema.h"
-#include "view/view.h"
+}
 
 enum field_flags {
-    FIELD_ON_RELEASE = 1, // changed once, when it is let go: for what is slow to change
+    FIELD_ON_RELEASE = 1, // changed once, when it is released: for values that are slow to change
     FIELD_LOGARITHMIC = 2,
-    FIELD_SENDS_NOTHING = 4 // the caller sends
+    FIELD_SENDS_NOTHING = 4 // the caller sends the value
 };
 
 enum { FIELD_PATH_SIZE = 256 };
@@ -19,21 +22,21 @@ enum { FIELD_PATH_SIZE = 256 };
 void field_path(char path[FIELD_PATH_SIZE], const char *format, ...) PRINTF_FORMAT(2, 3);
 
 struct field {
-    const char *path;    // as --set has it; it names the widget too
-    const char *label;   // NULL: the last part of the path
-    const char *meaning; // shown when the pointer rests; may be NULL
-    const char *unit;    // may be NULL
-    double least, most;  // where values end; both 0: anywhere
-    int flags;
+    const char *path = nullptr;    // as --set has it; it names the widget too
+    const char *label = nullptr;   // NULL: the last part of the path
+    const char *meaning = nullptr; // the tooltip; may be NULL
+    const char *unit = nullptr;    // may be NULL
+    double least = 0, most = 0;    // the range of values; both 0: unlimited
+    int flags = 0;
 };
 
 // One to three numbers; true when they were changed, `values` then has the new ones. Without
 // FIELD_SENDS_NOTHING they are sent to the player as VALUE or [VALUE, ...].
-bool field_numbers(struct view *view, const struct field *field, double *values, int count);
+bool field_numbers(struct view *view, const struct field &field, double *values, int count);
 
-// A choice among names that are ended by NULL, and yes or no; both act at once.
-bool field_name(struct view *view, const struct field *field, const char *const *names, int *index);
-bool field_boolean(struct view *view, const struct field *field, bool *on);
+// A choice among names that end with NULL, and yes or no; both act at once.
+bool field_name(struct view *view, const struct field &field, const char *const *names, int *index);
+bool field_boolean(struct view *view, const struct field &field, bool *on);
 
 // Every key of a table that is a number, a count, a name, yes or no, or a vector. `record` is the
 // struct that the table describes, `prefix` the path before its keys. Keys among `left_out` (ended

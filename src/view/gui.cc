@@ -1,7 +1,12 @@
-// gui.h over Dear ImGui 1.86: each function hands on to one of its own, and notes where the thing
-// is.
-#include "view/gui_parts.h"
+// The window's connection to Dear ImGui 1.86 (gui.h), and the widgets that report where they are
+// (widgets.h).
+#include "view/gui.h"
+
+#include "view/widgets.h"
+
+extern "C" {
 #include "view/window.h"
+}
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
@@ -9,6 +14,7 @@
 #include <backends/imgui_impl_opengl3.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +23,7 @@ namespace
 {
 void (*watcher)(void *context, const char *name, struct gui_box box);
 void *watcher_context;
-std::vector<std::string> names;
+std::vector<std::string> scopes;
 
 void load_font(const char *font, float size)
 {
@@ -27,38 +33,37 @@ void load_font(const char *font, float size)
     if (!font || !io.Fonts->AddFontFromFileTTF(font, size, nullptr, ranges))
         io.Fonts->AddFontDefault();
 }
-} // namespace
 
-ImU32 gui_packed(struct gui_colour colour)
+// Reports the widget before to the watcher, at most `width` of it (a slider without its label).
+// Returns `result`.
+bool report(const char *label, bool result, float width = FLT_MAX)
 {
-    return ImGui::ColorConvertFloat4ToU32({colour.red, colour.green, colour.blue, colour.alpha});
-}
-
-bool gui_seen(const char *label, bool result, float width)
-{
-    if (watcher && ImGui::IsItemVisible()) {
-        std::string name;
-        for (const std::string &part : names)
-            name += part + '.';
-        std::string_view own = label;
-        size_t hidden = own.find("##");
-        name += hidden == own.npos ? own : own.substr(own.find_first_not_of('#', hidden));
-        ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
-        watcher(watcher_context, name.c_str(),
-                {least.x, least.y, std::min(most.x - least.x, width), most.y - least.y});
-    }
+    if (!watcher || !ImGui::IsItemVisible())
+        return result;
+    std::string name;
+    for (const std::string &scope : scopes)
+        name += scope + '.';
+    std::string_view own = label;
+    size_t hidden = own.find("##");
+    name += hidden == own.npos ? own : own.substr(own.find_first_not_of('#', hidden));
+    ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
+    watcher(watcher_context, name.c_str(),
+            {least.x, least.y, std::min(most.x - least.x, width), most.y - least.y});
     return result;
 }
+} // namespace
+
+// ---- Start, events and frames
 
 bool gui_start(struct GLFWwindow *window, const char *font, float font_size)
 {
     IMGUI_CHECKVERSION();
     ImGui::CreateContext();
     ImGuiIO &io = ImGui::GetIO();
-    io.IniFilename = nullptr; // windows begin where the program says, each time
+    io.IniFilename = nullptr; // the program decides where windows begin, each time
     io.LogFilename = nullptr;
     load_font(font, font_size);
-    gui_look(false);
+    gui_theme(false);
     ImGui::GetStyle().ScaleAllSizes(font_size / 15);
     if (!ImGui_ImplGlfw_InitForOpenGL(window, false))
         return false;
@@ -70,11 +75,11 @@ void gui_stop(void)
     ImGui_ImplOpenGL3_Shutdown();
     ImGui_ImplGlfw_Shutdown();
     ImGui::DestroyContext();
-    std::vector<std::string>().swap(names);
+    std::vector<std::string>().swap(scopes);
     watcher = nullptr;
 }
 
-void gui_look(bool dark)
+void gui_theme(bool dark)
 {
     if (dark)
         ImGui::StyleColorsDark();
@@ -98,26 +103,31 @@ void gui_look(bool dark)
     }
 }
 
-const char *gui_version(void)
-{
-    return ImGui::GetVersion();
-}
-
 void gui_event(struct GLFWwindow *window, const struct event *event)
 {
     int action = event->repeated ? GLFW_REPEAT : event->down ? GLFW_PRESS : GLFW_RELEASE;
-    if (event->kind == EVENT_BUTTON)
+    switch (event->kind) {
+    case EVENT_BUTTON:
         ImGui_ImplGlfw_MouseButtonCallback(window, event->code, action, event->modifiers);
-    else if (event->kind == EVENT_WHEEL)
+        break;
+    case EVENT_WHEEL:
         ImGui_ImplGlfw_ScrollCallback(window, 0, event->amount);
-    else if (event->kind == EVENT_KEY)
+        break;
+    case EVENT_KEY:
         ImGui_ImplGlfw_KeyCallback(window, event->code, 0, action, event->modifiers);
-    else if (event->kind == EVENT_TEXT)
+        break;
+    case EVENT_TEXT:
         ImGui_ImplGlfw_CharCallback(window, (unsigned)event->code);
-    else if (event->kind == EVENT_ENTER)
+        break;
+    case EVENT_ENTER:
         ImGui_ImplGlfw_CursorEnterCallback(window, event->down);
-    else if (event->kind == EVENT_FOCUS)
+        break;
+    case EVENT_FOCUS:
         ImGui_ImplGlfw_WindowFocusCallback(window, event->down);
+        break;
+    case EVENT_MOVE:
+        break; // ImGui reads the pointer's position in each frame
+    }
 }
 
 void gui_frame(bool button, float x, float y)
@@ -145,118 +155,109 @@ bool gui_wants_keys(void)
     return ImGui::GetIO().WantTextInput;
 }
 
-bool gui_is_busy(void)
+void gui_watch(void (*seen)(void *context, const char *name, struct gui_box box), void *context)
 {
-    return ImGui::IsAnyItemActive() ||
-           ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-}
-
-void gui_watch(void (*function)(void *context, const char *name, struct gui_box box), void *context)
-{
-    watcher = function;
+    watcher = seen;
     watcher_context = context;
 }
 
-void gui_push(const char *name)
+// ---- Widgets
+
+namespace widgets
 {
-    names.emplace_back(name);
+Scope::Scope(const char *name)
+{
+    scopes.emplace_back(name);
     ImGui::PushID(name);
 }
 
-void gui_pop(void)
+Scope::~Scope()
 {
     ImGui::PopID();
-    names.pop_back();
+    scopes.pop_back();
 }
 
-// ---- Things
-
-void gui_text(const char *text)
+bool button(const char *label)
 {
-    ImGui::TextUnformatted(text);
+    return report(label, ImGui::Button(label));
 }
 
-void gui_text_wrapped(const char *text)
+bool checkbox(const char *label, bool *on)
 {
-    ImGui::TextWrapped("%s", text);
+    return report(label, ImGui::Checkbox(label, on));
 }
 
-void gui_text_coloured(struct gui_colour colour, const char *text)
+bool choice(const char *label, int *index, const char *const *names, int count)
 {
-    ImGui::PushStyleColor(ImGuiCol_Text, gui_packed(colour));
-    ImGui::TextWrapped("%s", text);
-    ImGui::PopStyleColor();
+    return report(label, ImGui::Combo(label, index, names, count));
 }
 
-bool gui_button(const char *label)
-{
-    return gui_seen(label, ImGui::Button(label));
-}
-
-bool gui_check(const char *label, bool *on)
-{
-    return gui_seen(label, ImGui::Checkbox(label, on));
-}
-
-bool gui_choice(const char *label, int *index, const char *const *items, int count)
-{
-    return gui_seen(label, ImGui::Combo(label, index, items, count));
-}
-
-bool gui_slider(const char *label, double *values, int count, double least, double most,
-                const char *format, bool logarithmic)
+bool slider(const char *label, double *values, int count, double least, double most,
+            const char *format, bool logarithmic)
 {
     float width = ImGui::CalcItemWidth();
     bool changed = ImGui::SliderScalarN(
         label, ImGuiDataType_Double, values, count, &least, &most, format,
         ImGuiSliderFlags_NoRoundToFormat | (logarithmic ? ImGuiSliderFlags_Logarithmic : 0));
-    return gui_seen(label, changed, width);
+    return report(label, changed, width);
 }
 
-bool gui_count(const char *label, int *values, int count)
+bool integers(const char *label, int *values, int count)
 {
     if (count == 1)
-        return gui_seen(label, ImGui::InputInt(label, values, 1, 10));
-    return gui_seen(label, ImGui::InputScalarN(label, ImGuiDataType_S32, values, count));
+        return report(label, ImGui::InputInt(label, values, 1, 10));
+    return report(label, ImGui::InputScalarN(label, ImGuiDataType_S32, values, count));
 }
 
-bool gui_line(const char *label, char *text, size_t size)
+bool text_line(const char *label, char *text, size_t size)
 {
-    return gui_seen(label,
-                    ImGui::InputText(label, text, size, ImGuiInputTextFlags_EnterReturnsTrue |
-                                                            ImGuiInputTextFlags_AutoSelectAll));
+    return report(label, ImGui::InputText(label, text, size,
+                                          ImGuiInputTextFlags_EnterReturnsTrue |
+                                              ImGuiInputTextFlags_AutoSelectAll));
 }
 
-void gui_begin_to_type(void)
+bool entry(const char *label, bool chosen)
 {
-    ImGui::SetKeyboardFocusHere();
+    return report(label, ImGui::Selectable(label, chosen, ImGuiSelectableFlags_DontClosePopups));
 }
 
-bool gui_entry(const char *label, bool chosen)
-{
-    return gui_seen(label, ImGui::Selectable(label, chosen, ImGuiSelectableFlags_DontClosePopups));
-}
-
-bool gui_list(const char *name, float height)
-{
-    return ImGui::BeginListBox(name, {-1, height});
-}
-
-void gui_list_end(void)
-{
-    ImGui::EndListBox();
-}
-
-void gui_plot(const char *label, const float *values, int count, const char *over, float height)
+void plot(const char *label, const float *values, int count, float height)
 {
     ImGui::PushID(label);
-    ImGui::PlotLines("##plot", values, count, 0, over, FLT_MAX, FLT_MAX,
+    ImGui::PlotLines("##plot", values, count, 0, "", FLT_MAX, FLT_MAX,
                      {ImGui::GetContentRegionAvail().x, height});
     ImGui::PopID();
-    gui_seen(label, false);
+    report(label, false);
 }
 
-void gui_tooltip(const char *text)
+bool tab(const char *title)
+{
+    bool open = ImGui::BeginTabItem(title);
+    return report(title, open);
+}
+
+bool section(const char *title, bool open_at_first)
+{
+    return report(
+        title, ImGui::CollapsingHeader(title, open_at_first ? ImGuiTreeNodeFlags_DefaultOpen : 0));
+}
+
+bool branch(const char *title)
+{
+    return report(title, ImGui::TreeNode(title));
+}
+
+bool menu(const char *title)
+{
+    return report(title, ImGui::BeginMenu(title));
+}
+
+bool menu_item(const char *title, const char *key, bool chosen, bool enabled)
+{
+    return report(title, ImGui::MenuItem(title, key, chosen, enabled));
+}
+
+void tooltip(const char *text)
 {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
         return;
@@ -267,12 +268,10 @@ void gui_tooltip(const char *text)
     ImGui::EndTooltip();
 }
 
-bool gui_is_held(void)
+void warning(const char *text)
 {
-    return ImGui::IsItemActive();
+    ImGui::PushStyleColor(ImGuiCol_Text, {0.80F, 0.15F, 0.10F, 1.0F});
+    ImGui::TextWrapped("%s", text);
+    ImGui::PopStyleColor();
 }
-
-bool gui_is_let_go(void)
-{
-    return ImGui::IsItemDeactivatedAfterEdit();
-}
+} // namespace widgets

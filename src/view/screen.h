@@ -1,9 +1,10 @@
-// Where the scene is drawn: a picture of its own with several samples a pixel, which is laid into
-// the window as often as the panels change, and drawn anew only when the scene does.
+// Where the scene is drawn: a picture of its own with several samples per pixel. It is copied into
+// the window as often as the panels change, and drawn again only when the scene changes
+// (drawing.c).
 #ifndef TAUT_VIEW_SCREEN_H
 #define TAUT_VIEW_SCREEN_H
 
-#include "picture/canvas.h"
+#include "picture/image.h"
 
 struct screen {
     unsigned framebuffer; // to draw into
@@ -12,18 +13,18 @@ struct screen {
     int width, height;            // 0: not made yet
 };
 
-// Makes it that large; nothing where it is so already.
+// Sets its size, if that changes.
 taut_status screen_resize(struct screen *screen, int width, int height, taut_error *error);
 
-// After the scene was drawn.
+// To be called after the scene was drawn.
 void screen_resolve(const struct screen *screen);
 
-// Lays the picture into the window of that height, its top left corner at (x, y), stretched to that
-// size.
+// Copies the picture into the window of that height, its top left corner at (x, y), stretched to
+// that size.
 void screen_show(const struct screen *screen, int x, int y, int width, int height,
                  int window_height);
 
-// Reads the picture, or with (framebuffer 0) all of the window, of that size.
+// Reads the picture, or all of the window, of that size.
 taut_status screen_read(const struct screen *screen, struct image *image, taut_error *error);
 taut_status screen_read_window(int width, int height, struct image *image, taut_error *error);
 

@@ -1,3 +1,5 @@
+// The window's loop: takes the newest frame of the player and the events of the user, draws panels
+// and scene when something has changed, and sleeps otherwise.
 #include "view/view.h"
 
 #include <math.h>
@@ -5,17 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "view/redraw.h"
+#include "base/os.h"
 
-const struct player_moment *view_moment(const struct view *view)
+const struct player_frame *view_frame(const struct view *view)
 {
-    return view->scrub.active ? &view->scrub.moment : player_moment(view->player);
+    return view->scrub.active ? &view->scrub.frame : player_frame(view->player);
 }
 
-void view_say(struct view *view, bool is_error, const char *format, ...)
+void view_notify(struct view *view, bool is_error, const char *format, ...)
 {
     const double long_enough = 8, short_enough = 4; // s
     va_list arguments;
@@ -26,10 +28,10 @@ void view_say(struct view *view, bool is_error, const char *format, ...)
     view->banner.until = clock_seconds() + (is_error ? long_enough : short_enough);
 }
 
-// ---- What the player has to say
+// ---- The state of the player
 
 // True if anything that panels show is different from before.
-static bool take_status(struct view *view)
+static bool update_status(struct view *view)
 {
     struct player_status before = view->status;
     struct player_status *now = &view->status;
@@ -37,42 +39,42 @@ static bool take_status(struct view *view)
     if (now->message_number != view->message_seen) {
         view->message_seen = now->message_number;
         if (now->message[0])
-            view_say(view, true, "%s", now->message);
+            view_notify(view, true, "%s", now->message);
     }
     if (now->playing)
         view->scrub.active = false;
-    settings_settle(&view->settings, now->pending == 0);
+    settings_update(&view->settings, now->pending == 0);
     return before.playing != now->playing || before.failed != now->failed ||
            before.pending != now->pending || before.step != now->step ||
            before.critical_dt != now->critical_dt || before.threads != now->threads ||
            before.message_number != now->message_number;
 }
 
-static void take_rows(struct view *view)
+static void update_rows(struct view *view)
 {
     view->row_count =
         view->layout.plots ? player_rows(view->player, view->rows, PLOT_ROWS) : view->row_count;
 }
 
-// The past moment that the user looks at; the present one where it has been forgotten.
-static void look_back(struct view *view)
+// Reads the past frame that the user looks at; the present one where it is no longer stored.
+static void update_scrub(struct view *view)
 {
     if (view->scrub.active &&
-        !player_history_moment(view->player, (size_t)view->scrub.index, &view->scrub.moment))
+        !player_history_frame(view->player, (size_t)view->scrub.index, &view->scrub.frame))
         view->scrub.active = false;
 }
 
-static void want_strains(struct view *view)
+static void request_strains(struct view *view)
 {
-    bool wanted = view->looks.colouring == COLOURING_STRAIN ||
-                  view->looks.colouring == COLOURING_TENSION || view->status.broken > 0;
+    bool wanted = view->render.colouring == COLOURING_STRAIN ||
+                  view->render.colouring == COLOURING_TENSION || view->status.broken > 0;
     if (wanted != view->strains_wanted)
         player_strains(view->player, wanted);
     view->strains_wanted = wanted;
 }
 
-// Nothing is evaluated that nothing shows.
-static void want_energies(struct view *view)
+// Energies are evaluated only while they are shown.
+static void request_energies(struct view *view)
 {
     bool energies = view->layout.plots, budget = energies && view->budget;
     if (energies != view->energies_wanted)
@@ -83,10 +85,98 @@ static void want_energies(struct view *view)
     view->budget_wanted = budget;
 }
 
+// ---- When a frame is drawn: as soon as something changed, but at most 60 times a second; where
+// the processor draws, at most half of its time; and when nothing happens, never.
+
+struct redraw {
+    bool software;
+    double began;      // the last frame, s
+    double began_work; // the same by the time that this thread has worked
+    double cost;       // of a frame, s of work
+    bool coarse;       // frames of motion should be drawn with fewer pixels
+    int frames_left;   // frames that panels still need to settle
+};
+
+// The processor time of this thread, s: others may want the core too.
+static double work_seconds(void)
+{
+    struct timespec time;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0)
+        return clock_seconds();
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static struct redraw redraw_make(bool software)
+{
+    return (struct redraw){.software = software, .frames_left = 3};
+}
+
+// The earliest time of the next frame, s. A graphics card waits for the screen by itself.
+static double next_frame(const struct redraw *redraw, bool held)
+{
+    const double period = redraw->software ? 1.0 / 60 : 1.0 / 125;
+    double pause = redraw->software && !held ? 2 * redraw->cost : 0;
+    return redraw->began + (pause > period ? pause : period);
+}
+
+// Sleeps until a frame may be drawn, or until `due`; while nothing is going on, long. `held`: by
+// the mouse, whose movements are followed as fast as possible.
+static void redraw_wait(const struct redraw *redraw, struct window *window, bool busy, bool held,
+                        double due)
+{
+    const double idle = 0.25; // s
+    double now = clock_seconds();
+    double until = next_frame(redraw, held);
+    if (!busy && redraw->frames_left == 0) {
+        until = now + idle < due ? now + idle : due;
+        window_wait(window, until - now);
+        until = next_frame(redraw, held);
+        now = clock_seconds();
+    }
+    // Events wake the sleeper; they wait in their queue until the frame is due.
+    while (now < until) {
+        window_wait(window, until - now);
+        now = clock_seconds();
+    }
+    window_wait(window, 0);
+}
+
+// Whether a frame is to be drawn now: something changed, or was touched a short while ago.
+static bool redraw_draws(struct redraw *redraw, struct window *window, bool changed)
+{
+    enum { SETTLES_IN = 3 };
+    if (window_is_touched(window) || changed)
+        redraw->frames_left = SETTLES_IN;
+    if (redraw->frames_left == 0)
+        return false;
+    redraw->frames_left--;
+    return true;
+}
+
+static void redraw_begin(struct redraw *redraw)
+{
+    redraw->began = clock_seconds();
+    redraw->began_work = work_seconds();
+}
+
+static void redraw_end(struct redraw *redraw, bool was_coarse)
+{
+    // Between the two limits nothing changes: a quarter of the pixels costs more than a quarter.
+    const double too_slow = 0.06, quick = 0.012; // s
+    double cost = work_seconds() - redraw->began_work;
+    // A single slow frame (a scene being opened) must not slow those after it for long.
+    redraw->cost = cost < redraw->cost ? cost : redraw->cost + (cost - redraw->cost) / 2;
+    if (!redraw->software)
+        return;
+    if (!was_coarse && redraw->cost > too_slow)
+        redraw->coarse = true;
+    else if (was_coarse && redraw->cost < quick)
+        redraw->coarse = false;
+}
+
 // ---- A frame
 
-// Whether one event is the press that ends by the other. Letters that are typed are told apart by
-// events of their own.
+// Whether one event is the press that ends with the other. Typed letters have events of their own.
 static bool is_press_of(const struct event *press, const struct event *release)
 {
     enum { CONTROL = 2, FIRST_WITHOUT_LETTER = 256 }; // as GLFW numbers them
@@ -95,9 +185,9 @@ static bool is_press_of(const struct event *press, const struct event *release)
             press->modifiers & CONTROL);
 }
 
-// How many of the events that wait belong into this frame, which the panels are told of. A button
-// or key that went down and up since the last one goes up in the next: the panels look at what is
-// down, once a frame.
+// Passes the waiting events that belong to this frame to the panels, and returns their number. A
+// button or key that went down and up since the last frame goes up in the next: panels check what
+// is down once per frame.
 static int begin_panels(struct view *view)
 {
     struct event event, before, button = {0};
@@ -123,21 +213,21 @@ static taut_status draw_frame(struct view *view, taut_error *error)
 {
     int width, height;
     window_size(view->window, &width, &height);
-    journal_frame(&view->journal);
+    event_log_frame(&view->event_log);
     struct event event;
     for (int count = begin_panels(view); count > 0; count--)
         if (window_next_event(view->window, &event))
-            view_take_event(view, &event);
+            interaction_event(view, &event);
     mouse_follow(view);
     panels_draw(view);
-    look_back(view);
+    update_scrub(view);
     taut_status status = view_draw_scene(view, error);
     struct gui_box scene = view->layout.scene;
     screen_show(&view->screen, (int)scene.x, (int)scene.y, (int)scene.width, (int)scene.height,
                 height);
     gui_draw();
     view->frames++;
-    journal_write(view, false);
+    event_log_write(view, false);
     return status;
 }
 
@@ -148,7 +238,7 @@ static void save_if_wanted(struct view *view)
     view->picture_path[0] = '\0';
 }
 
-// Of the whole window; while its framebuffer still has the frame.
+// Of the whole window, while its framebuffer still has the frame.
 static taut_status save_screenshot(struct view *view, const char *path, taut_error *error)
 {
     int width, height;
@@ -161,7 +251,7 @@ static taut_status save_screenshot(struct view *view, const char *path, taut_err
     return status;
 }
 
-// After so many frames, or when the user wants to.
+// After the given number of frames, or when the user leaves.
 static bool is_over(const struct view *view, const struct view_options *options, int frames)
 {
     return view->leaving || window_is_leaving(view->window) ||
@@ -174,24 +264,24 @@ static taut_status run(struct view *view, const struct view_options *options, ta
     taut_status status = TAUT_OK;
     while (status == TAUT_OK) {
         bool busy = view->status.playing || view->status.pending > 0;
-        bool held = view->hand.does != HAND_NOTHING;
-        redraw_wait(&redraw, view->window, busy, held, journal_due(&view->journal));
+        bool held = view->mouse.action != MOUSE_IDLE;
+        redraw_wait(&redraw, view->window, busy, held, event_log_due(&view->event_log));
         bool fresh = player_refresh(view->player);
         view->scene_stale = view->scene_stale || (fresh && !view->scrub.active);
-        bool news = take_status(view);
-        want_strains(view);
-        want_energies(view);
+        bool status_changed = update_status(view);
+        request_strains(view);
+        request_energies(view);
         bool last = is_over(view, options, view->frames + 1);
-        bool said = view->banner.text[0] != '\0';
+        bool notified = view->banner.text[0] != '\0';
         struct event waiting;
         bool left = window_see_event(view->window, 0, &waiting);
-        bool changed =
-            left || fresh || news || held || said || view->scene_stale || options->frames > 0;
-        bool due = last || clock_seconds() >= journal_due(&view->journal);
+        bool changed = left || fresh || status_changed || held || notified || view->scene_stale ||
+                       options->frames > 0;
+        bool due = last || clock_seconds() >= event_log_due(&view->event_log);
         if (!redraw_draws(&redraw, view->window, changed) && !due)
             continue;
-        take_rows(view);
-        // Whoever looks at what stands still sees it as it is, and so do pictures.
+        update_rows(view);
+        // What does not move is drawn with all pixels, and so are pictures that are saved.
         view->coarse = redraw.coarse && (view->status.playing || held) && !last &&
                        !view->picture_path[0] && !view->scrub.active;
         redraw_begin(&redraw);
@@ -200,7 +290,7 @@ static taut_status run(struct view *view, const struct view_options *options, ta
         if (last || is_over(view, options, view->frames)) {
             if (status == TAUT_OK && options->screenshot)
                 status = save_screenshot(view, options->screenshot, error);
-            journal_write(view, true);
+            event_log_write(view, true);
             break;
         }
         window_show(view->window);
@@ -234,9 +324,9 @@ static taut_status open_parts(struct view *view, const struct view_options *opti
                    (float)(15 * window_scale(view->window))))
         return fail(error, TAUT_ERROR_UNSUPPORTED, "the panels could not be drawn by %s",
                     window_device(view->window));
-    gui_look(options->dark);
+    gui_theme(options->dark);
     if (options->report)
-        status = journal_open(&view->journal, options->report, error);
+        status = event_log_open(&view->event_log, options->report, error);
     view->rows = calloc(PLOT_ROWS, sizeof *view->rows);
     if (status == TAUT_OK && !view->rows)
         status = fail_memory(error, "the plots");
@@ -245,9 +335,9 @@ static taut_status open_parts(struct view *view, const struct view_options *opti
 
 static void begin(struct view *view, const struct view_options *options)
 {
-    render_options_default(&view->looks);
-    view->looks.colouring = options->colouring;
-    view->looks.dark = options->dark;
+    render_options_default(&view->render);
+    view->render.colouring = options->colouring;
+    view->render.dark = options->dark;
     view->camera.field = 35;
     view->speed = options->speed;
     view->fast = options->fast;
@@ -262,13 +352,13 @@ static void close_parts(struct view *view)
 {
     view->dialogue = DIALOGUE_NONE;
     if (view->window) {
-        stroke_end(&view->hand.stroke);
+        stroke_end(&view->mouse.stroke);
         renderer_free(view->renderer);
         screen_free(&view->screen);
         gui_stop();
         window_close(view->window);
     }
-    journal_close(&view->journal);
+    event_log_close(&view->event_log);
     settings_clear(&view->settings);
     free(view->rows);
     free(view->scene_file);
@@ -281,7 +371,7 @@ taut_status view_run(const struct view_options *options, struct diagnostics *dia
     if (!view)
         return fail_memory(error, "the window");
     struct player_options of_player = options->player;
-    of_player.on_moment = window_wake;
+    of_player.on_frame = window_wake;
     taut_status status = player_make(options->scene, &of_player, diagnostics, &view->player, error);
     if (status == TAUT_OK) {
         status = open_parts(view, options, error);

@@ -1,15 +1,16 @@
-// The window's whole state, and its parts: what is shown, what the user is doing, which panels are
-// open. One thread has it; the solver runs behind the player (play/player.h).
+// The window's whole state: what is shown, what the user is doing, which panels are open. One
+// thread owns it; the solver runs behind the player (play/player.h) on others. view.c is the loop,
+// drawing.c draws the scene, interaction.c does what mouse and keys ask for, panels*.cc are the
+// panels.
 #ifndef TAUT_VIEW_VIEW_H
 #define TAUT_VIEW_VIEW_H
 
 #include "picture/camera.h"
 #include "picture/renderer.h"
 #include "play/player.h"
+#include "view/event_log.h"
 #include "view/gui.h"
-#include "view/hand.h"
-#include "view/journal.h"
-#include "view/settings.h"
+#include "view/pick.h"
 #include "view/screen.h"
 #include "view/window.h"
 
@@ -17,33 +18,82 @@ enum dialogue { DIALOGUE_NONE, DIALOGUE_OPEN, DIALOGUE_SAVE_SCENE, DIALOGUE_SAVE
 
 enum { PATH_SIZE = 1024, PLOT_ROWS = 400 };
 
-// Which panels are there, and how the window is parted between them and the scene.
+// Which panels are open, and how the window is divided between them and the scene.
 struct layout {
     bool options, playback, plots, controls, about;
     struct gui_box scene, options_box, playback_box;
 };
 
-// What is shown for a while over the scene.
+// A message that is shown for a while over the scene.
 struct banner {
     char text[600];
     bool is_error;
     double until; // by clock_seconds
 };
 
-// The end of a rope, or another held node, that keys lead.
-struct leader {
+// What the mouse does between a button's press and its release.
+enum mouse_action {
+    MOUSE_IDLE,
+    MOUSE_ORBITS,
+    MOUSE_PANS,
+    MOUSE_ZOOMS,
+    MOUSE_MOVES_SPHERE_XY,
+    MOUSE_MOVES_SPHERE_Z,
+    MOUSE_MOVES_SPHERE_SCREEN,
+    MOUSE_SCALES_SPHERE,
+    MOUSE_GRABS,  // a mouse spring pulls a free node
+    MOUSE_DRIVES, // a pinned node moves towards the pointer, as a kinematic target
+    MOUSE_CUTS
+};
+
+struct mouse {
+    enum mouse_action action;
+    int button;
+    double x, y;           // of the pointer, pixels of the scene
+    double from_x, from_y; // where it was at the press
+    bool moved;            // since the last request to the player
+    struct pick pick;      // what was under it at the press
+    vec3 grip;             // of a sphere: from the point under the pointer to the centre
+    vec3 centre;           // of the sphere, at the press
+    double radius;
+    bool holds_sphere; // the player has been told that the sphere is held
+    vec3 target;       // of the node that is grabbed or driven
+    double driven_at;  // s, simulated: when the driven node was last given a velocity
+    struct stroke stroke;
+    bool cut_key; // is down: the left button cuts
+};
+
+// The end of a rope, or another pinned node, that keys drive.
+struct driven_node {
     bool present;
     uint64_t node;
     double speed;       // m/s
     bool down[6];       // left, right, up, down, Home, End
-    double velocity[3]; // as last asked for
+    double velocity[3]; // as last requested
 };
 
-// Looking back while paused.
+// The past frame that is shown while paused.
 struct scrub {
     bool active;
     int index;
-    struct player_moment moment; // the past one that is shown
+    struct player_frame frame;
+};
+
+// Values that sliders show: those of the scene, and of values that are being changed those that the
+// user wants, until the scene has them too (fields.cc).
+enum { SETTING_VALUES = 3 };
+
+struct setting {
+    char *path;
+    double first[SETTING_VALUES];  // when the scene was opened: a slider's range depends on it
+    double wanted[SETTING_VALUES]; // valid while held or waiting
+    bool held;                     // by the mouse
+    int waiting; // frames since it was sent to the player, from 1 on; 0: it was not
+};
+
+struct settings {
+    struct setting *items; // in the order of their paths
+    size_t count, capacity;
 };
 
 struct view {
@@ -52,8 +102,8 @@ struct view {
     struct renderer *renderer;
     struct screen screen;
     struct camera camera;
-    struct render_options looks;
-    bool strains_wanted, energies_wanted, budget_wanted; // as the player was told
+    struct render_options render;
+    bool strains_wanted, energies_wanted, budget_wanted; // as last requested of the player
     bool budget;                                         // the user wants to see it
     struct player_status status;
     uint64_t generation; // of the subject that the renderer has; 0: none yet
@@ -62,24 +112,23 @@ struct view {
     char *scene_file;      // of the scene that the camera and settings belong to
     bool fit_wanted;
     struct layout layout;
-    struct hand hand;
-    struct leader leader;
+    struct mouse mouse;
+    struct driven_node driven;
     struct scrub scrub;
     struct settings settings;
     struct banner banner;
     enum dialogue dialogue;
     char path[PATH_SIZE];    // in a dialogue
-    bool fast;               // as fast as it goes
-    double speed;            // simulated seconds a second, otherwise
+    bool fast;               // as fast as the solver can
+    double speed;            // simulated seconds per second, otherwise
     struct player_row *rows; // PLOT_ROWS of them
     size_t row_count;
-    double rows_until;            // the time of the last row that was drawn
-    char picture_path[PATH_SIZE]; // of a picture that is wanted of the next frame; empty: none
-    bool scene_stale;             // the scene must be drawn anew
-    bool coarse; // with half the pixels each way: to be quick without a graphics card
+    char picture_path[PATH_SIZE]; // the next frame is saved there; empty: no
+    bool scene_stale;             // the scene must be drawn again
+    bool coarse; // with half the pixels in each direction: fast without a graphics card
     int frames;  // drawn so far
     bool leaving;
-    struct journal journal;
+    struct event_log event_log;
 };
 
 struct view_options {
@@ -89,48 +138,39 @@ struct view_options {
     bool paused, fast, dark;
     double speed; // unless fast
     enum colouring colouring;
-    int frames;             // leave after so many; 0: never
+    int frames;             // leave after that many; 0: never
     const char *screenshot; // of the whole window when leaving; NULL: none
-    const char *report;     // lines of JSON on what is there; NULL: none
+    const char *report;     // the event log; NULL: none
 };
 
 // Shows the window until the user leaves. `diagnostics` gets what is wrong with the scene.
 taut_status view_run(const struct view_options *options, struct diagnostics *diagnostics,
                      taut_error *error);
 
-// The moment that is shown: of the past while the user looks back.
-const struct player_moment *view_moment(const struct view *view);
+// The frame that is shown: a past one while the user looks back.
+const struct player_frame *view_frame(const struct view *view);
 
-void view_say(struct view *view, bool is_error, const char *format, ...) PRINTF_FORMAT(3, 4);
-void view_fit_camera(struct view *view);
+void view_notify(struct view *view, bool is_error, const char *format, ...) PRINTF_FORMAT(3, 4);
 
 // ---- Drawing the scene (drawing.c)
+void view_fit_camera(struct view *view);
 taut_status view_draw_scene(struct view *view, taut_error *error);
 void view_save_picture(struct view *view, const char *path);
 
-// ---- What people do (mouse.c, keys.c, leader.c)
-void view_take_event(struct view *view, const struct event *event);
-void mouse_event(struct view *view, const struct event *event);
-void mouse_follow(struct view *view); // each frame, while something is held
-void mouse_let_go(struct view *view);
-void mouse_drop_sphere(struct view *view); // where it is held, if one is
-void key_event(struct view *view, const struct event *event);
-void leader_choose(struct view *view);
-bool leader_key(struct view *view, int key, bool down); // whether the key is one of its keys
-void leader_stop(struct view *view);
+// ---- Mouse and keys (interaction.c)
+void interaction_event(struct view *view, const struct event *event);
+void mouse_follow(struct view *view);         // each frame, while something is held
+void mouse_release_sphere(struct view *view); // at its position, if one is held
+void driven_node_choose(struct view *view);
 
-// ---- Panels
+// ---- Panels (panels.cc)
 void panels_draw(struct view *view); // all of them, and the layout
-void panel_physics(struct view *view);
-void panel_body(struct view *view);
-void panel_solver(struct view *view);
-void panel_looks(struct view *view);
-void panel_playback(struct view *view);
-void panel_plots(struct view *view);
-void panel_help(struct view *view);
-void panel_dialogue(struct view *view);
-void panel_menu(struct view *view, float *height);
-void panel_hand(struct view *view); // strokes and marks on the scene
 void open_dialogue(struct view *view, enum dialogue dialogue);
+
+// ---- Settings (fields.cc)
+
+// Each frame: what was sent is over once the player has nothing left to do.
+void settings_update(struct settings *settings, bool player_is_done);
+void settings_clear(struct settings *settings);
 
 #endif

@@ -1,3 +1,4 @@
+// The window by GLFW, and the ring of its events.
 #include "view/window.h"
 
 #include <epoxy/gl.h>
@@ -20,8 +21,8 @@ struct window {
     const char *device;
 };
 
-// GLFW tells its errors to a function that knows of no window.
-static char glfw_words[256];
+// GLFW reports errors to a function without a context.
+static char glfw_message[256];
 
 // Whether there is a window to wake.
 static atomic_bool is_open;
@@ -29,7 +30,7 @@ static atomic_bool is_open;
 static void note_error(int code, const char *text)
 {
     (void)code;
-    snprintf(glfw_words, sizeof glfw_words, "%s", text);
+    snprintf(glfw_message, sizeof glfw_message, "%s", text);
 }
 
 static double pixels_a_unit(GLFWwindow *handle)
@@ -44,7 +45,7 @@ static void add_event(GLFWwindow *handle, struct event event)
 {
     struct window *window = glfwGetWindowUserPointer(handle);
     window->touched = true;
-    // Not where the pointer is by now (glfwGetCursorPos): between two frames it may go far.
+    // Not the present position (glfwGetCursorPos): between two frames the pointer may go far.
     event.x = window->x;
     event.y = window->y;
     if (window->count < EVENTS_MAX)
@@ -127,8 +128,8 @@ static void listen(struct window *window)
     glfwSetCharCallback(window->handle, on_letter);
 }
 
-// Mesa's software renderer takes every core unless told otherwise; those are the solver's. With no
-// thread of its own it draws on ours, whose time can be measured (redraw.c).
+// Mesa's software renderer uses every core by default; those are the solver's. Without threads of
+// its own it draws on ours, whose processor time can be measured (view.c).
 static void leave_cores(void)
 {
     setenv("LP_NUM_THREADS", "0", 0);
@@ -150,13 +151,13 @@ taut_status window_open(int width, int height, const char *title, struct window 
                         taut_error *error)
 {
     *window = NULL;
-    glfw_words[0] = '\0';
+    glfw_message[0] = '\0';
     leave_cores();
     glfwSetErrorCallback(note_error);
     if (!glfwInit())
         return fail(error, TAUT_ERROR_UNSUPPORTED,
                     "there is no display for a window (%s); 'taut render' draws without one",
-                    glfw_words);
+                    glfw_message);
     struct window *made = calloc(1, sizeof *made);
     if (made)
         made->handle = make_handle(width, height, title);
@@ -165,7 +166,7 @@ taut_status window_open(int width, int height, const char *title, struct window 
             made ? fail(error, TAUT_ERROR_UNSUPPORTED,
                         "this display gives no window with OpenGL 3.3 (%s); 'taut render' draws "
                         "without one",
-                        glfw_words)
+                        glfw_message)
                  : fail_memory(error, "the window");
         free(made);
         glfwTerminate();

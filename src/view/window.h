@@ -1,5 +1,6 @@
-// A window with an OpenGL 3.3 core context, and what people do in it. Places are pixels of the
-// framebuffer from the top left, however the screen is scaled.
+// A window with an OpenGL 3.3 core context, and the queue of what the user does in it. Positions
+// are pixels of the framebuffer from the top left, however the screen is scaled. What events mean
+// is decided by interaction.c and the panels.
 #ifndef TAUT_VIEW_WINDOW_H
 #define TAUT_VIEW_WINDOW_H
 
@@ -13,8 +14,8 @@ enum event_kind {
     EVENT_WHEEL,
     EVENT_KEY,
     EVENT_TEXT,  // a letter was typed
-    EVENT_ENTER, // the pointer came (down) or left
-    EVENT_FOCUS  // the keyboard came (down) or left
+    EVENT_ENTER, // the pointer entered (down) or left
+    EVENT_FOCUS  // the keyboard focus came (down) or left
 };
 
 // Modifiers and keys have GLFW's numbers.
@@ -30,33 +31,32 @@ struct event {
 
 struct window;
 
-// TAUT_ERROR_UNSUPPORTED says why there is none: no display, no OpenGL 3.3.
+// The message of TAUT_ERROR_UNSUPPORTED has the reason: no display, no OpenGL 3.3.
 taut_status window_open(int width, int height, const char *title, struct window **window,
                         taut_error *error);
 void window_close(struct window *window);
 
 struct GLFWwindow *window_handle(struct window *window);
 
-// Sleeps until something is done in the window, but no longer than that.
+// Sleeps until there is an event, at most that long.
 void window_wait(struct window *window, double seconds);
 
-// Ends such a sleep; for any thread, also while there is no window. It takes no notice of
-// `context`.
+// Ends such a sleep; for any thread, also while there is no window. Ignores `context`.
 void window_wake(void *context);
 
-// The oldest event that was not taken yet; false if there is none.
+// Removes the oldest event from the queue; false if there is none.
 bool window_next_event(struct window *window, struct event *event);
 
-// Event `index` of those that were not taken yet, the oldest first, which stays there.
+// Event `index` of the queue, the oldest first, without removing it.
 bool window_see_event(const struct window *window, int index, struct event *event);
 
-// Whether anything at all came, or the window must be drawn again; asking clears it.
+// Whether there was any event since the last call, or the window must be drawn again.
 bool window_is_touched(struct window *window);
 
 void window_size(struct window *window, int *width, int *height);
 double window_scale(struct window *window); // pixels a unit of text size: 1, 2 on fine screens
 bool window_is_leaving(struct window *window);
-void window_stay(struct window *window); // after all
+void window_stay(struct window *window); // does not close after all
 void window_title(struct window *window, const char *title);
 void window_show(struct window *window); // what was drawn
 

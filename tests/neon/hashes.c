@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "scene/bodies.h"
 #include "simd/isa.h"
-#include "solver_system.h"
+#include "solver/system.h"
 
 #define PLAIN(k, c)                                                                                \
     {                                                                                              \

@@ -69,4 +69,12 @@ cmake --build "$work/cmake" >"$work/build.log" || { cat "$work/build.log"; exit 
 # The program, and the scenes that come with it.
 "$work/taut/bin/taut" --version
 "$work/taut/bin/taut" check "$work/taut/share/taut/scenes/flag.yaml"
+
+# Its tools are found where it was moved to.
+if /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
+    (cd "$work" && "$work/taut/bin/taut" stability "$work/taut/share/taut/scenes/oscillators.yaml" \
+        --integrators verlet --map none --budget 2 --quiet --output study)
+    [ -s "$work/study/report.html" ] || { say "there is no report"; exit 1; }
+fi
+[ -z "$(find "$work/taut" -name __pycache__)" ] || { say "the tools have left something"; exit 1; }
 say "all four ways work"

@@ -1,10 +1,19 @@
+// From a scene to bodies: each type's builder, then what all of them have in common:
+// position, masses, velocities, materials, pins, drives, the checks of a surface. And what the
+// builders share: errors, arrays, placement.
 #include "scene/build/build.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "base/task.h"
 #include "parallel/quota.h"
+
+// ---- Errors and arrays
 
 taut_status build_refuse(struct build *build, mark at, const char *format, ...)
 {
@@ -13,7 +22,7 @@ taut_status build_refuse(struct build *build, mark at, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    scene_complain(build->scene, build->diagnostics, at, "%s", text);
+    scene_report(build->scene, build->diagnostics, at, "%s", text);
     return TAUT_ERROR_SCENE;
 }
 
@@ -69,7 +78,7 @@ static bool allocate_arrays(const struct scene_body *given, struct body *body)
         body->velocities = memory_allocate(NULL, 3 * n, sizeof *body->velocities);
     if (has_own_nodes(given->type))
         body->masses = memory_allocate(NULL, n, sizeof *body->masses);
-    body->fixed = memory_allocate(NULL, n, sizeof *body->fixed);
+    body->kinematic = memory_allocate(NULL, n, sizeof *body->kinematic);
     if (body->direction_count == 0)
         body->springs = memory_allocate(NULL, body->spring_count, sizeof *body->springs);
     else
@@ -78,7 +87,7 @@ static bool allocate_arrays(const struct scene_body *given, struct body *body)
         body->faces = memory_allocate(NULL, body->face_count * (uint64_t)body->face_arity,
                                       sizeof *body->faces);
     return body->positions && (body->velocities || !is_moving(given)) &&
-           (body->masses || !has_own_nodes(given->type)) && body->fixed &&
+           (body->masses || !has_own_nodes(given->type)) && body->kinematic &&
            (body->springs || body->directions) && (body->faces || body->is_sheet);
 }
 
@@ -125,4 +134,293 @@ taut_status build_allocate(struct build *build, const struct build_counts *count
                     (unsigned long long)body->spring_count, bytes / 1073741824.0,
                     left.bytes / 1073741824.0, memory_source_text(left.source));
     return allocate_arrays(build->given, body) ? TAUT_OK : build_no_memory(build);
+}
+
+// ---- Where translate and rotate put a body
+
+// Cosine and sine of an angle in degrees, exact for multiples of 90: a body turned by a right angle
+// keeps exact coordinates, and a plane body stays in its plane.
+static void degrees_cosine_sine(double degrees, double *cosine, double *sine)
+{
+    double rest = fmod(degrees, 360.0);
+    if (rest < 0.0)
+        rest += 360.0;
+    int quarters = (int)(rest / 90.0);
+    if (rest == 90.0 * quarters) {
+        static const double cosines[] = {1, 0, -1, 0, 1}, sines[] = {0, 1, 0, -1, 0};
+        *cosine = cosines[quarters];
+        *sine = sines[quarters];
+        return;
+    }
+    double angle = rest * (3.14159265358979323846 / 180.0);
+    *cosine = cos(angle);
+    *sine = sin(angle);
+}
+
+// Rz Ry Rx: about x first, then about y, then about z.
+struct rotation rotation_make(vec3 degrees)
+{
+    double cx, sx, cy, sy, cz, sz;
+    degrees_cosine_sine(degrees.x, &cx, &sx);
+    degrees_cosine_sine(degrees.y, &cy, &sy);
+    degrees_cosine_sine(degrees.z, &cz, &sz);
+    return (struct rotation){{{cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx},
+                              {sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx},
+                              {-sy, cy * sx, cy * cx}}};
+}
+
+vec3 rotate(const struct rotation *rotation, vec3 v)
+{
+    const double(*r)[3] = rotation->rows;
+    return (vec3){r[0][0] * v.x + r[0][1] * v.y + r[0][2] * v.z,
+                  r[1][0] * v.x + r[1][1] * v.y + r[1][2] * v.z,
+                  r[2][0] * v.x + r[2][1] * v.y + r[2][2] * v.z};
+}
+
+vec3 build_position(const struct build *build, vec3 point)
+{
+    return vec3_add(rotate(&build->rotation, point), build->given->translate);
+}
+
+// ---- Bodies
+
+static taut_status (*const builders[BODY_TYPE_COUNT])(struct build *build) = {
+    [BODY_ROPE] = build_rope,
+    [BODY_CLOTH] = build_cloth,
+    [BODY_RING] = build_ring,
+    [BODY_QUAD] = build_quad,
+    [BODY_SPHERE] = build_sphere,
+    [BODY_LATTICE] = build_lattice,
+    [BODY_MESH] = build_mesh,
+    [BODY_NETWORK] = build_network,
+    [BODY_OSCILLATOR] = build_oscillator,
+    [BODY_PENDULUM] = build_pendulum};
+
+// Kind k has material k. One that is not built must not look like one that may break.
+static taut_status set_materials(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
+    if (given->type == BODY_NETWORK)
+        return TAUT_OK;
+    size_t kinds = 0;
+    while (spring_kind_name(given->type, kinds))
+        kinds++;
+    body->materials = memory_allocate(NULL, kinds, sizeof *body->materials);
+    if (!body->materials)
+        return build_no_memory(build);
+    body->material_count = kinds;
+    bool single = given->type == BODY_OSCILLATOR || given->type == BODY_PENDULUM;
+    for (size_t kind = 0; kind < kinds; kind++) {
+        if (given->kinds[kind].present)
+            body->materials[kind] = given->kinds[kind].material;
+        else if (single)
+            body->materials[kind] = given->common;
+        else
+            body->materials[kind] = (struct material){.break_at = INFINITY, .yield_at = INFINITY};
+    }
+    return TAUT_OK;
+}
+
+static taut_status check_mass(struct build *build, uint64_t node, double mass)
+{
+    if (mass > 0.0 && isfinite(mass))
+        return TAUT_OK;
+    return build_refuse(build, build->given->at,
+                        "node %" PRIu64 " of body '%s' has mass %g; it must be above 0", node,
+                        build->body->name, mass);
+}
+
+static void set_masses(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
+    if (build->has_masses)
+        return;
+    double mass = given->mass_per_node ? given->node_mass : given->mass / (double)body->node_count;
+    body->node_mass = mass;
+    for (uint64_t node = 0; body->masses && node < body->node_count; node++)
+        body->masses[node] = mass;
+}
+
+static taut_status set_velocities(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
+    if (!build->has_velocities) {
+        for (uint64_t node = 0; body->velocities && node < body->node_count; node++)
+            vec3_store(body->velocities, node, given->velocity);
+        return TAUT_OK;
+    }
+    if (vec3_length(given->velocity) > 0.0)
+        return build_refuse(build, given->at,
+                            "body '%s' has 'velocity', but its nodes have velocities of their own",
+                            given->name);
+    return TAUT_OK;
+}
+
+struct body_face body_face(const struct body *body, uint64_t face)
+{
+    struct body_face result = {{0}};
+    if (body->is_sheet) {
+        struct sheet_face cell = sheet_face(body->grid[0], face);
+        for (int corner = 0; corner < 3; corner++)
+            result.nodes[corner] = (uint32_t)cell.nodes[corner];
+        return result;
+    }
+    for (int corner = 0; corner < body->face_arity; corner++)
+        result.nodes[corner] = body->faces[face * (uint64_t)body->face_arity + (uint64_t)corner];
+    return result;
+}
+
+struct spring_ends body_spring(const struct body *body, uint64_t spring)
+{
+    if (body->springs)
+        return (struct spring_ends){body->springs[spring][0], body->springs[spring][1]};
+    const struct direction *direction = body->directions;
+    while (direction + 1 < body->directions + body->direction_count &&
+           direction[1].first_spring <= spring)
+        direction++;
+    uint64_t left;
+    uint64_t lower = direction_lower(direction, spring - direction->first_spring, &left);
+    return (struct spring_ends){(uint32_t)lower, (uint32_t)(lower + (uint64_t)direction->offset)};
+}
+
+double body_spring_length(const struct body *body, uint64_t spring)
+{
+    struct spring_ends ends = body_spring(body, spring);
+    return vec3_length(vec3_subtract(body_position(body, ends.a), body_position(body, ends.b)));
+}
+
+// Rest lengths that a table left out are the built distances.
+static void set_rest_lengths(struct body *body)
+{
+    for (uint64_t s = 0; body->rest_lengths && s < body->spring_count; s++) {
+        struct spring_ends ends = body_spring(body, s);
+        vec3 a = body_position(body, ends.a), b = body_position(body, ends.b);
+        if (isnan(body->rest_lengths[s]))
+            body->rest_lengths[s] = vec3_length(vec3_subtract(a, b));
+    }
+}
+
+// Moves the nodes to their positions. Products of sound numbers may still overflow, or vanish.
+static taut_status place_nodes(struct build *build)
+{
+    const struct body *body = build->body;
+    for (uint64_t node = 0; node < body->node_count; node++) {
+        vec3 p = body_position(body, node);
+        if (task_ends(node))
+            return build_no_memory(build);
+        if (!build->placed)
+            p = build_position(build, p);
+        vec3_store(body->positions, node, p);
+        if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z))
+            return build_refuse(build, build->given->at,
+                                "node %" PRIu64 " of body '%s' has no finite place", node,
+                                body->name);
+        if (body->masses && check_mass(build, node, body->masses[node]) != TAUT_OK)
+            return TAUT_ERROR_SCENE;
+    }
+    return body->masses || body->node_count == 0 ? TAUT_OK : check_mass(build, 0, body->node_mass);
+}
+
+static taut_status build_body(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
+    body->type = given->type;
+    body->at = given->at;
+    body->pressure = given->pressure;
+    body->name = strdup(given->name);
+    if (!body->name)
+        return build_no_memory(build);
+
+    // Materials first: the builder of an oscillator uses them.
+    build->rotation = rotation_make(given->rotate);
+    taut_status status = set_materials(build);
+    if (status == TAUT_OK)
+        status = builders[given->type](build);
+    if (status == TAUT_OK && task_is_cancelled())
+        status = build_no_memory(build);
+    if (status != TAUT_OK)
+        return status;
+
+    set_masses(build);
+    status = place_nodes(build);
+    if (status == TAUT_OK)
+        set_rest_lengths(body);
+    if (status == TAUT_OK)
+        status = set_velocities(build);
+    if (status != TAUT_OK)
+        return status;
+
+    // Both are checked, so that the errors of both are reported.
+    taut_status pinned = pin_and_drive_nodes(build);
+    status = check_enclosure(build);
+    if (pinned == TAUT_OK && status == TAUT_OK)
+        warn_of_wide_cells(build);
+    return pinned != TAUT_OK ? pinned : status;
+}
+
+taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
+                         struct diagnostics *diagnostics, taut_error *error)
+{
+    size_t errors_before = diagnostics->error_count;
+    *bodies = (struct bodies){0};
+    bodies->items = memory_allocate(NULL, scene->body_count, sizeof *bodies->items);
+    if (!bodies->items)
+        return fail_memory(error, "the bodies");
+    bodies->count = scene->body_count;
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < scene->body_count && status != TAUT_ERROR_MEMORY; i++) {
+        struct build build = {.scene = scene,
+                              .given = &scene->bodies[i],
+                              .body = &bodies->items[i],
+                              .diagnostics = diagnostics,
+                              .error = error};
+        taut_status own = build_body(&build);
+        status = own != TAUT_OK ? own : status;
+    }
+    if (status == TAUT_OK && scene->initial)
+        return initial_read(scene, bodies, diagnostics, error);
+    if (status == TAUT_ERROR_SCENE) {
+        size_t errors = diagnostics->error_count - errors_before;
+        fail(error, status, "%s: %zu %s in the bodies of the scene", scene->file, errors,
+             errors == 1 ? "error" : "errors");
+    }
+    return status;
+}
+
+static void body_free(struct body *body)
+{
+    uint64_t nodes = body->node_count, springs = body->spring_count;
+    for (size_t i = 0; i < body->motion_count; i++)
+        memory_release(NULL, (void *)body->motions[i].pieces, body->motions[i].piece_count,
+                       sizeof *body->motions[i].pieces);
+    free(body->name);
+    memory_release(NULL, body->positions, 3 * nodes, sizeof *body->positions);
+    memory_release(NULL, body->initial, 3 * nodes, sizeof *body->initial);
+    memory_release(NULL, body->velocities, 3 * nodes, sizeof *body->velocities);
+    memory_release(NULL, body->masses, nodes, sizeof *body->masses);
+    memory_release(NULL, body->kinematic, nodes, sizeof *body->kinematic);
+    memory_release(NULL, body->node_order, nodes, sizeof *body->node_order);
+    memory_release(NULL, body->motions, body->motion_count, sizeof *body->motions);
+    memory_release(NULL, body->springs, springs, sizeof *body->springs);
+    memory_release(NULL, body->spring_order, springs, sizeof *body->spring_order);
+    memory_release(NULL, body->directions, body->direction_count, sizeof *body->directions);
+    memory_release(NULL, body->spring_materials, springs, sizeof *body->spring_materials);
+    memory_release(NULL, body->rest_lengths, springs, sizeof *body->rest_lengths);
+    memory_release(NULL, body->materials, body->material_count, sizeof *body->materials);
+    memory_release(NULL, body->faces, body->face_count * (uint64_t)body->face_arity,
+                   sizeof *body->faces); // NULL of a sheet
+}
+
+void bodies_free(struct bodies *bodies)
+{
+    if (!bodies)
+        return;
+    for (size_t i = 0; i < bodies->count; i++)
+        body_free(&bodies->items[i]);
+    memory_release(NULL, bodies->items, bodies->count, sizeof *bodies->items);
+    *bodies = (struct bodies){0};
 }

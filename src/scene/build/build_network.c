@@ -1,14 +1,24 @@
-#include "scene/build/network.h"
+// Networks: nodes and springs as listed in the scene, or in two CSV files (columns: docs/scene.md).
+#include "scene/build/build.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "scene/build/pairs.h"
+#include "scene/build/surface.h"
+#include "scene/materials.h"
+#include "scene/text/csv.h"
+
+// ---- Springs that are listed twice
+
+// Called for a spring that joins the same two nodes as an earlier one.
+typedef void (*duplicate_function)(void *context, uint64_t spring, uint64_t earlier);
+
+enum { DUPLICATES_MAX = 20 };
 
 // The table of the springs as (lower, higher) node.
-static bool make_table(const struct body *body, struct pair_table *table)
+static bool make_pair_table(const struct body *body, struct pair_table *table)
 {
     struct pair_list list = {0};
     bool done = true;
@@ -22,11 +32,11 @@ static bool make_table(const struct body *body, struct pair_table *table)
 }
 
 // Goes through the springs in their order; firsts[pair] is the first spring of that pair, plus one.
-static void tell_twins(const struct body *body, const struct pair_table *table, uint64_t *firsts,
-                       twin_function tell, void *context)
+static void report_duplicates(const struct body *body, const struct pair_table *table,
+                              uint64_t *firsts, duplicate_function report, void *context)
 {
-    int told = 0;
-    for (uint64_t s = 0; s < body->spring_count && told < NETWORK_TWINS_MAX; s++) {
+    int reported = 0;
+    for (uint64_t s = 0; s < body->spring_count && reported < DUPLICATES_MAX; s++) {
         uint32_t a = body->springs[s][0], b = body->springs[s][1];
         uint64_t pair = 0;
         if (!pair_table_find(table, a < b ? a : b, a < b ? b : a, &pair))
@@ -35,16 +45,18 @@ static void tell_twins(const struct body *body, const struct pair_table *table, 
             firsts[pair] = s + 1;
             continue;
         }
-        tell(context, s, firsts[pair] - 1);
-        told++;
+        report(context, s, firsts[pair] - 1);
+        reported++;
     }
 }
 
-taut_status network_find_twins(struct build *build, twin_function tell, void *context)
+// Reports the body's springs that are listed twice, at most DUPLICATES_MAX of them:
+// TAUT_ERROR_SCENE if there are any.
+static taut_status find_duplicates(struct build *build, duplicate_function report, void *context)
 {
     const struct body *body = build->body;
     struct pair_table table;
-    if (!make_table(body, &table))
+    if (!make_pair_table(body, &table))
         return build_no_memory(build);
     if (table.pair_count == body->spring_count) {
         pair_table_free(&table);
@@ -53,22 +65,22 @@ taut_status network_find_twins(struct build *build, twin_function tell, void *co
     uint64_t pair_count = table.pair_count;
     uint64_t *firsts = memory_allocate(NULL, pair_count, sizeof *firsts);
     if (firsts)
-        tell_twins(body, &table, firsts, tell, context);
+        report_duplicates(body, &table, firsts, report, context);
     memory_release(NULL, firsts, pair_count, sizeof *firsts);
     pair_table_free(&table);
     return firsts ? TAUT_ERROR_SCENE : build_no_memory(build);
 }
 
-// ---- Listed in the scene
+// ---- Lists in the scene
 
-static mark place_of(const struct build *build, uint64_t spring)
+static mark spring_mark(const struct build *build, uint64_t spring)
 {
     const struct scene_network *network = &build->given->shape.network;
     return network->spring_marks ? network->spring_marks[spring] : build->given->at;
 }
 
 // Both ends exist and are not the same.
-static taut_status check_ends(struct build *build)
+static taut_status check_listed_ends(struct build *build)
 {
     const struct scene_network *network = &build->given->shape.network;
     taut_status status = TAUT_OK;
@@ -76,38 +88,29 @@ static taut_status check_ends(struct build *build)
         const uint32_t *ends = network->springs[s];
         uint32_t worse = ends[0] > ends[1] ? ends[0] : ends[1];
         if (worse >= network->node_count)
-            status = build_refuse(build, place_of(build, s),
+            status = build_refuse(build, spring_mark(build, s),
                                   "there is no node %" PRIu32 ": the %" PRIu64
                                   " nodes are 0 to %" PRIu64,
                                   worse, network->node_count, network->node_count - 1);
         else if (ends[0] == ends[1])
-            status = build_refuse(build, place_of(build, s),
+            status = build_refuse(build, spring_mark(build, s),
                                   "a spring joins two different nodes, not %" PRIu32 " with itself",
                                   ends[0]);
     }
     return status;
 }
 
-static void complain_of_twin(void *context, uint64_t spring, uint64_t earlier)
+static void report_listed_duplicate(void *context, uint64_t spring, uint64_t earlier)
 {
     struct build *build = context;
     const uint32_t *ends = build->body->springs[spring];
-    mark at = place_of(build, earlier);
+    mark at = spring_mark(build, earlier);
     char where[32] = "";
     if (at.line > 0) // else it is a line of a --set
         snprintf(where, sizeof where, ", in line %d", at.line);
-    build_refuse(build, place_of(build, spring),
+    build_refuse(build, spring_mark(build, spring),
                  "nodes %" PRIu32 " and %" PRIu32 " have a spring already%s", ends[0], ends[1],
                  where);
-}
-
-// A list copied into memory of the body's own; *copied becomes NULL only without memory.
-static void *copy_list(const void *list, uint64_t count, size_t size)
-{
-    void *copied = memory_allocate(NULL, count, size);
-    if (copied && count > 0)
-        memcpy(copied, list, count * size);
-    return copied;
 }
 
 static taut_status copy_materials(struct build *build)
@@ -117,14 +120,14 @@ static taut_status copy_materials(struct build *build)
     if (network->material_count == 0)
         return TAUT_OK;
     body->materials =
-        copy_list(network->materials, network->material_count, sizeof *body->materials);
+        memory_copy(NULL, network->materials, network->material_count, sizeof *body->materials);
     if (!body->materials)
         return build_no_memory(build);
     body->material_count = network->material_count;
     if (network->material_count == 1)
         return TAUT_OK;
-    body->spring_materials =
-        copy_list(network->spring_materials, network->spring_count, sizeof *body->spring_materials);
+    body->spring_materials = memory_copy(NULL, network->spring_materials, network->spring_count,
+                                         sizeof *body->spring_materials);
     return body->spring_materials ? TAUT_OK : build_no_memory(build);
 }
 
@@ -150,7 +153,7 @@ static taut_status copy_lists(struct build *build)
     if (network->node_count == 0)
         return build_refuse(build, build->given->at, "network '%s' has no nodes",
                             build->given->name);
-    taut_status status = check_ends(build);
+    taut_status status = check_listed_ends(build);
     if (status == TAUT_OK)
         status = build_allocate(build, &counts);
     if (status == TAUT_OK)
@@ -161,7 +164,212 @@ static taut_status copy_lists(struct build *build)
     if (network->spring_count > 0)
         memcpy(build->body->springs, network->springs,
                network->spring_count * sizeof *network->springs);
-    return network_find_twins(build, complain_of_twin, build);
+    return find_duplicates(build, report_listed_duplicate, build);
+}
+
+// ---- Two CSV files: columns
+
+enum { X, Y, Z, MASS, VX, VY, VZ, PINNED, NODE_FIELDS };
+enum { A, B, STIFFNESS, DAMPING, REST_LENGTH, SPRING_FIELDS };
+
+static const struct csv_field node_fields[NODE_FIELDS] = {
+    [X] = {"x", CSV_REQUIRED},   [Y] = {"y", CSV_REQUIRED},
+    [Z] = {"z", CSV_REQUIRED},   [MASS] = {"mass", CSV_REQUIRED},
+    [VX] = {"vx", CSV_OPTIONAL}, [VY] = {"vy", CSV_OPTIONAL},
+    [VZ] = {"vz", CSV_OPTIONAL}, [PINNED] = {"pinned", CSV_OPTIONAL}};
+
+static const struct csv_field spring_fields[SPRING_FIELDS] = {
+    [A] = {"a", CSV_REQUIRED},
+    [B] = {"b", CSV_REQUIRED},
+    [STIFFNESS] = {"stiffness", CSV_REQUIRED},
+    [DAMPING] = {"damping", CSV_DEFAULTED},
+    [REST_LENGTH] = {"rest_length", CSV_DEFAULTED}};
+
+// ---- Two CSV files: nodes
+
+static bool read_node(struct csv *nodes, struct body *body, uint64_t node)
+{
+    double *position = &body->positions[3 * node], *velocity = &body->velocities[3 * node];
+    uint64_t pinned = 0;
+    bool fine = true;
+    for (size_t axis = 0; axis < 3; axis++) {
+        fine = csv_number(nodes, X + axis, &position[axis]) && fine;
+        fine = csv_number(nodes, VX + axis, &velocity[axis]) && fine;
+    }
+    if (!csv_number(nodes, MASS, &body->masses[node]))
+        fine = false;
+    else if (!(body->masses[node] > 0.0))
+        fine = csv_report(nodes, MASS, "a mass must be above 0");
+    if (!csv_count(nodes, PINNED, &pinned))
+        fine = false;
+    else if (pinned > 1)
+        fine = csv_report(nodes, PINNED, "'pinned' is 0 or 1");
+    body->kinematic[node] = pinned ? NODE_PINNED : NODE_FREE;
+    return fine;
+}
+
+static taut_status read_nodes(struct build *build, struct csv *nodes)
+{
+    uint64_t node = 0;
+    while (node < build->body->node_count && csv_next(nodes))
+        read_node(nodes, build->body, node++);
+    build->has_masses = true;
+    build->has_velocities = csv_has(nodes, VX);
+    return nodes->error_count > 0 ? TAUT_ERROR_SCENE : TAUT_OK;
+}
+
+// ---- Two CSV files: springs
+
+static bool read_end(struct csv *springs, size_t field, uint64_t node_count, uint32_t *end)
+{
+    uint64_t node = 0;
+    if (!csv_count(springs, field, &node))
+        return false;
+    if (node >= node_count)
+        return csv_report(springs, field,
+                          "there is no node %" PRIu64 ": the %" PRIu64 " nodes are 0 to %" PRIu64,
+                          node, node_count, node_count - 1);
+    *end = (uint32_t)node;
+    return true;
+}
+
+static bool read_at_least_zero(struct csv *springs, size_t field, double *value)
+{
+    if (!csv_number(springs, field, value))
+        return false;
+    return *value >= 0.0 ||
+           csv_report(springs, field, "'%s' must not be negative", spring_fields[field].name);
+}
+
+// One row: the ends, and the rest length where the table has that column. What the row leaves out
+// comes from the body's common keys.
+static bool read_spring(struct csv *springs, const struct scene_body *given, struct body *body,
+                        uint64_t spring, struct material *material)
+{
+    uint32_t *ends = body->springs[spring];
+    double rest_length = -1.0;
+    *material = given->common;
+    bool a = read_end(springs, A, body->node_count, &ends[0]);
+    bool b = read_end(springs, B, body->node_count, &ends[1]);
+    bool fine = a && b;
+    if (fine && ends[0] == ends[1])
+        fine = csv_report(
+            springs, B, "a spring joins two different nodes, not %" PRIu32 " with itself", ends[0]);
+    fine = read_at_least_zero(springs, STIFFNESS, &material->stiffness) && fine;
+    fine = read_at_least_zero(springs, DAMPING, &material->damping) && fine;
+    if (!csv_has(springs, REST_LENGTH))
+        return fine;
+    const struct csv_cell *cell = &springs->cells[REST_LENGTH];
+    if (cell->length > 0)
+        fine = read_at_least_zero(springs, REST_LENGTH, &rest_length) && fine;
+    else if (given->common.has_rest_length)
+        rest_length = given->common.rest_length;
+    // Not given at all: the built distance, once the body has been placed (build.c).
+    body->rest_lengths[spring] = rest_length < 0.0 ? NAN : rest_length;
+    return fine;
+}
+
+static taut_status read_springs(struct build *build, struct csv *springs, struct material_set *set)
+{
+    struct body *body = build->body;
+    struct material material;
+    for (uint64_t s = 0; s < body->spring_count && csv_next(springs); s++)
+        if (read_spring(springs, build->given, body, s, &material) &&
+            !material_set_add(set, &material, &body->spring_materials[s]))
+            return build_no_memory(build);
+    return springs->error_count > 0 ? TAUT_ERROR_SCENE : TAUT_OK;
+}
+
+static taut_status keep_materials(struct build *build, const struct material_set *set)
+{
+    struct body *body = build->body;
+    if (set->count == 0)
+        return TAUT_OK;
+    body->materials = memory_allocate(NULL, set->count, sizeof *body->materials);
+    if (!body->materials)
+        return build_no_memory(build);
+    body->material_count = set->count;
+    memcpy(body->materials, set->items, set->count * sizeof *set->items);
+    return TAUT_OK;
+}
+
+struct duplicate_rows {
+    struct csv *springs;
+    const struct body *body;
+};
+
+static void report_row_duplicate(void *context, uint64_t spring, uint64_t earlier)
+{
+    struct duplicate_rows *rows = context;
+    const uint32_t *ends = rows->body->springs[spring];
+    csv_seek(rows->springs, spring);
+    csv_report(rows->springs, A,
+               "nodes %" PRIu32 " and %" PRIu32 " have a spring already, in line %" PRIu64, ends[0],
+               ends[1], earlier + 2);
+}
+
+// ---- Two CSV files: both
+
+static taut_status allocate_network(struct build *build, const struct csv *nodes,
+                                    const struct csv *springs)
+{
+    struct body *body = build->body;
+    struct build_counts counts = {.nodes = csv_row_count(nodes),
+                                  .springs = {csv_row_count(springs)}};
+    if (counts.nodes == 0)
+        return build_refuse(build, build->given->shape.network.nodes_at,
+                            "'%s' has a header but no nodes", nodes->path);
+    taut_status status = build_allocate(build, &counts);
+    if (status != TAUT_OK)
+        return status;
+    body->spring_materials =
+        memory_allocate(NULL, body->spring_count, sizeof *body->spring_materials);
+    if (csv_has(springs, REST_LENGTH))
+        body->rest_lengths = memory_allocate(NULL, body->spring_count, sizeof *body->rest_lengths);
+    bool whole = body->spring_materials && (body->rest_lengths || !csv_has(springs, REST_LENGTH));
+    return whole ? TAUT_OK : build_no_memory(build);
+}
+
+static bool check_velocity_columns(struct csv *nodes)
+{
+    bool x = csv_has(nodes, VX), y = csv_has(nodes, VY), z = csv_has(nodes, VZ);
+    if (x == y && y == z)
+        return true;
+    return csv_report(nodes, x ? VX : y ? VY : VZ, "a velocity is the three columns vx, vy, vz");
+}
+
+static taut_status read_tables(struct build *build, struct csv *nodes, struct csv *springs)
+{
+    struct material_set set = {0};
+    struct duplicate_rows rows = {springs, build->body};
+    taut_status status = allocate_network(build, nodes, springs);
+    if (status != TAUT_OK)
+        return status;
+    // Both files to their end, so that the faults of both are found in one go.
+    taut_status node_status = read_nodes(build, nodes);
+    status = read_springs(build, springs, &set);
+    if (status == TAUT_OK)
+        status = keep_materials(build, &set);
+    if (status == TAUT_OK)
+        status = find_duplicates(build, report_row_duplicate, &rows);
+    material_set_free(&set);
+    return status != TAUT_OK ? status : node_status;
+}
+
+static taut_status network_read_files(struct build *build)
+{
+    const struct scene_network *network = &build->given->shape.network;
+    struct csv nodes, springs;
+    bool nodes_open =
+        csv_open(&nodes, network->nodes_path, node_fields, NODE_FIELDS, build->diagnostics) &&
+        check_velocity_columns(&nodes);
+    bool springs_open =
+        csv_open(&springs, network->springs_path, spring_fields, SPRING_FIELDS, build->diagnostics);
+    taut_status status = nodes_open && springs_open ? read_tables(build, &nodes, &springs)
+                                                    : build_file_status(build);
+    csv_close(&nodes);
+    csv_close(&springs);
+    return status;
 }
 
 taut_status build_network(struct build *build)

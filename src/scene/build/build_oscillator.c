@@ -1,6 +1,6 @@
 // One mass: on a spring along an axis, or on a pendulum. Node 0 is the pinned anchor or pivot, node
-// 1 the mass, which a spring holds or a law of motion moves. Anchor and axes are placed here, since
-// equilibrium depends on how they stand to gravity.
+// 1 the mass, which a spring or a law of motion moves. Anchor and axes are placed here, since
+// equilibrium depends on their angle to gravity.
 #include "base/memory.h"
 #include "scene/build/build.h"
 
@@ -21,7 +21,7 @@ static taut_status allocate_pair(struct build *build, bool spring)
         return status;
     double mass = given->mass_per_node ? given->node_mass : given->mass;
     body->masses[0] = body->masses[1] = mass;
-    body->fixed[0] = HOLD_PINNED;
+    body->kinematic[0] = NODE_PINNED;
     if (spring)
         body->springs[0][1] = 1;
     build->has_masses = true;
@@ -39,11 +39,11 @@ static taut_status prescribe(struct build *build, const struct motion *motion)
     body->motions[0] = *motion;
     body->motions[0].node = 1;
     body->motion_count = 1;
-    body->fixed[1] = HOLD_MOVED;
+    body->kinematic[1] = NODE_MOVED;
     return TAUT_OK;
 }
 
-// The part of x(t) = A e^(-decay t) cos(omega_d t + phase) that does not depend on the place.
+// The part of x(t) = A e^(-decay t) cos(omega_d t + phase) that does not depend on the position.
 struct oscillation {
     double omega, decay;        // undamped; (c + drag) / 2m
     double displacement, speed; // at t = 0
@@ -89,8 +89,8 @@ static taut_status check_oscillator(struct build *build, const struct oscillatio
     return TAUT_OK;
 }
 
-// A spring has no sides: behind its anchor it pushes the other way, which the formula does not
-// know.
+// A spring has no sides: behind its anchor it pushes in the other direction, which the formula does
+// not know.
 static void warn_of_oscillator(struct build *build, vec3 axis, double equilibrium)
 {
     const struct scene_body *given = build->given;
@@ -130,12 +130,12 @@ taut_status build_oscillator(struct build *build)
         spring->rest_length = 1.0;
     spring->has_rest_length = true;
     vec3 axis = rotate(&build->rotation, vec3_scale(1.0 / vec3_length(shape->axis), shape->axis));
-    vec3 anchor = build_place(build, shape->anchor);
+    vec3 anchor = build_position(build, shape->anchor);
     double pull = vec3_dot(build->scene->environment.gravity, axis);
     double equilibrium = spring->rest_length + mass * pull / spring->stiffness;
-    double place = equilibrium + motion.displacement;
+    double position = equilibrium + motion.displacement;
     vec3_store(build->body->positions, 0, anchor);
-    vec3_store(build->body->positions, 1, vec3_add(anchor, vec3_scale(place, axis)));
+    vec3_store(build->body->positions, 1, vec3_add(anchor, vec3_scale(position, axis)));
     vec3_store(build->body->velocities, 1, vec3_scale(motion.speed, axis));
     build->has_velocities = true;
     warn_of_oscillator(build, axis, equilibrium);
@@ -198,7 +198,7 @@ taut_status build_pendulum(struct build *build)
         return status;
 
     double angle = radians(shape->angle);
-    vec3 pivot = build_place(build, shape->pivot);
+    vec3 pivot = build_position(build, shape->pivot);
     vec3 arm = vec3_add(vec3_scale(cos(angle), down), vec3_scale(sin(angle), across));
     vec3_store(build->body->positions, 0, pivot);
     vec3_store(build->body->positions, 1, vec3_add(pivot, vec3_scale(shape->length, arm)));

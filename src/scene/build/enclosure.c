@@ -62,7 +62,7 @@ static void drop_faces(struct body *body)
 }
 
 // The edges of a plane body run counter-clockwise; outside of its plane it has none.
-static void settle_outline(struct body *body)
+static void orient_outline(struct body *body)
 {
     if (!lies_flat(body)) {
         drop_faces(body);
@@ -94,7 +94,7 @@ taut_status check_enclosure(struct build *build)
 {
     struct body *body = build->body;
     if (body->face_arity == 2)
-        settle_outline(body);
+        orient_outline(body);
     if (!body->pressure.present)
         return TAUT_OK;
     mark at = body->pressure.at;
@@ -136,13 +136,14 @@ static double widest_opening(const struct body *body)
         square = fmax(square, opening_square(a, b, c));
     }
     for (uint64_t node = 1; body->type == BODY_ROPE && node < body->node_count; node++) {
-        const vec3 way = vec3_subtract(body_position(body, node), body_position(body, node - 1));
-        square = fmax(square, vec3_dot(way, way) / 4);
+        const vec3 separation =
+            vec3_subtract(body_position(body, node), body_position(body, node - 1));
+        square = fmax(square, vec3_dot(separation, separation) / 4);
     }
     return sqrt(square);
 }
 
-// Of a sphere. Planes have no end, and a room holds nodes inside: neither fits between nodes.
+// Of a sphere. Planes have no end, and a room keeps nodes inside: neither fits between nodes.
 static double collider_radius(const struct scene_collider *collider)
 {
     return collider->type == COLLIDER_SPHERE ? collider->radius : INFINITY;
@@ -152,7 +153,7 @@ static double collider_radius(const struct scene_collider *collider)
 static bool moves(const struct body *body)
 {
     for (uint64_t node = 0; node < body->node_count; node++)
-        if (!body->fixed[node])
+        if (!body->kinematic[node])
             return true;
     return false;
 }

@@ -51,7 +51,7 @@ static int compare_cell(const struct csv_cell *cell, const char *name)
     return order != 0 ? order : name[cell->length] ? -1 : 0;
 }
 
-// Rows of a body stand together, mostly.
+// Rows of a body mostly follow each other.
 static bool find_body(struct reading *reading)
 {
     const struct csv_cell *cell = &reading->csv.cells[BODY];
@@ -71,8 +71,8 @@ static bool find_body(struct reading *reading)
         else
             low = middle + 1;
     }
-    return csv_complain(&reading->csv, BODY, "the scene has no body '%.*s'",
-                        (int)(cell->length < 60 ? cell->length : 60), cell->text);
+    return csv_report(&reading->csv, BODY, "the scene has no body '%.*s'",
+                      (int)(cell->length < 60 ? cell->length : 60), cell->text);
 }
 
 static bool find_node(struct reading *reading, uint64_t *node)
@@ -82,13 +82,13 @@ static bool find_node(struct reading *reading, uint64_t *node)
     if (!csv_count(&reading->csv, NODE, node))
         return false;
     if (*node >= body->node_count)
-        return csv_complain(&reading->csv, NODE,
-                            "body '%s' has %" PRIu64 " nodes, so there is no node %" PRIu64,
-                            body->name, body->node_count, *node);
+        return csv_report(&reading->csv, NODE,
+                          "body '%s' has %" PRIu64 " nodes, so there is no node %" PRIu64,
+                          body->name, body->node_count, *node);
     uint64_t bit = UINT64_C(1) << (*node % 64);
     if (progress->seen[*node / 64] & bit)
-        return csv_complain(&reading->csv, NODE, "node %" PRIu64 " of body '%s' is there twice",
-                            *node, body->name);
+        return csv_report(&reading->csv, NODE, "node %" PRIu64 " of body '%s' is there twice",
+                          *node, body->name);
     progress->seen[*node / 64] |= bit;
     progress->rows++;
     return true;
@@ -98,7 +98,7 @@ static bool find_node(struct reading *reading, uint64_t *node)
 
 static bool is_there(double value, double built)
 {
-    // A state in single precision has the place rounded to it.
+    // A state in single precision has the position rounded to it.
     return value == built || (float)value == (float)built;
 }
 
@@ -114,10 +114,10 @@ static int motion_of(const struct reading *reading, uint64_t node)
 static bool is_placed(const struct reading *reading, uint64_t node)
 {
     const struct body *body = &reading->bodies->items[reading->present];
-    return !body->fixed[node] || motion_of(reading, node) == 1 + MOTION_DRIVE;
+    return !body->kinematic[node] || motion_of(reading, node) == 1 + MOTION_DRIVE;
 }
 
-static bool check_held(struct reading *reading, uint64_t node, const double position[3])
+static bool check_kinematic(struct reading *reading, uint64_t node, const double position[3])
 {
     const struct body *body = &reading->bodies->items[reading->present];
     int motion = motion_of(reading, node);
@@ -126,12 +126,12 @@ static bool check_held(struct reading *reading, uint64_t node, const double posi
     const double *built = body->positions + 3 * node;
     for (int axis = 0; axis < 3; axis++)
         if (!is_there(position[axis], built[axis]))
-            return csv_complain(&reading->csv, X + (size_t)axis,
-                                motion ? "node %" PRIu64 " of body '%s' moves as its model says, "
-                                         "from %.9g, %.9g, %.9g on, where it must be at the start"
-                                       : "node %" PRIu64 " of body '%s' is pinned at %.9g, %.9g, "
-                                         "%.9g and cannot be elsewhere",
-                                node, body->name, built[0], built[1], built[2]);
+            return csv_report(&reading->csv, X + (size_t)axis,
+                              motion ? "node %" PRIu64 " of body '%s' moves as its model says, "
+                                       "from %.9g, %.9g, %.9g on, where it must be at the start"
+                                     : "node %" PRIu64 " of body '%s' is pinned at %.9g, %.9g, "
+                                       "%.9g and cannot be elsewhere",
+                              node, body->name, built[0], built[1], built[2]);
     return true;
 }
 
@@ -143,7 +143,7 @@ static bool read_numbers(struct reading *reading, double numbers[6])
         if (!csv_number(csv, X + i, &numbers[i]))
             fine = false;
         else if (reading->scene->precision == PRECISION_SINGLE && fabs(numbers[i]) > FLT_MAX)
-            fine = csv_complain(csv, X + i, "this is more than single precision holds");
+            fine = csv_report(csv, X + i, "this is more than single precision holds");
     }
     return fine;
 }
@@ -154,17 +154,17 @@ static void read_row(struct reading *reading)
     double numbers[6];
     bool found = find_body(reading) && find_node(reading, &node);
     bool fine = read_numbers(reading, numbers);
-    if (!found || !fine || !check_held(reading, node, numbers))
+    if (!found || !fine || !check_kinematic(reading, node, numbers))
         return;
     struct body *body = &reading->bodies->items[reading->present];
     memcpy(body->initial + 3 * node,
            is_placed(reading, node) ? numbers : body->positions + 3 * node, 3 * sizeof *numbers);
-    // What is held keeps the velocity that it was built with.
-    if (!body->fixed[node])
+    // A pinned or driven node keeps the velocity that it was built with.
+    if (!body->kinematic[node])
         memcpy(body->velocities + 3 * node, numbers + 3, 3 * sizeof *numbers);
 }
 
-// ---- All of it
+// ---- The file
 
 static bool prepare_body(struct body *body, struct progress *progress)
 {
@@ -211,7 +211,7 @@ static void release(struct reading *reading)
     memory_release(NULL, reading->names, bodies->count, sizeof *reading->names);
 }
 
-static void complain_of_missing(struct reading *reading, struct diagnostics *diagnostics)
+static void report_missing(struct reading *reading, struct diagnostics *diagnostics)
 {
     enum { SHOWN = 10 };
     int shown = 0;
@@ -224,10 +224,10 @@ static void complain_of_missing(struct reading *reading, struct diagnostics *dia
         while (progress->seen[node / 64] >> (node % 64) & 1)
             node++;
         shown++;
-        scene_complain(reading->scene, diagnostics, reading->scene->initial_at,
-                       "body '%s' has %" PRIu64 " nodes, but '%s' has %" PRIu64
-                       " of them: number %" PRIu64 " is the first that is missing",
-                       body->name, body->node_count, reading->scene->initial, progress->rows, node);
+        scene_report(reading->scene, diagnostics, reading->scene->initial_at,
+                     "body '%s' has %" PRIu64 " nodes, but '%s' has %" PRIu64
+                     " of them: number %" PRIu64 " is the first that is missing",
+                     body->name, body->node_count, reading->scene->initial, progress->rows, node);
     }
 }
 
@@ -245,7 +245,7 @@ taut_status initial_read(const taut_scene *scene, struct bodies *bodies,
             read_row(&reading);
     // Of a file with errors it is not known what is missing.
     if (diagnostics->error_count == errors)
-        complain_of_missing(&reading, diagnostics);
+        report_missing(&reading, diagnostics);
     csv_close(&reading.csv);
     release(&reading);
     if (diagnostics->failure == TAUT_ERROR_MEMORY)

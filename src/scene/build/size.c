@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/sort.h"
 #include "scene/build/build.h"
 
 // ---- Files
@@ -63,7 +64,7 @@ static double count_lines(char *block, bool from_start, const char *first, const
 }
 
 // Samples spread over a file: of a file of ten gigabytes it takes as long as of one of a megabyte.
-// False if it is no ordinary file that can be read, which the reader of it will say.
+// False if it is no ordinary file that can be read, which its reader will report.
 static bool sample(const char *path, const char *first, const char *second, struct sampled *sampled)
 {
     memset(sampled, 0, sizeof *sampled);
@@ -74,9 +75,10 @@ static bool sample(const char *path, const char *first, const char *second, stru
     bool known = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
     double seen = 0;
     sampled->bytes = known ? (double)status.st_size : 0;
-    // Of a part of the file its middle, so that what changes half-way is not counted too often.
-    off_t part = known ? status.st_size / SAMPLES : 0;
-    off_t step = part > SAMPLE_BYTES ? part : SAMPLE_BYTES;
+
+    // Of each share of the file its middle, so that what changes half-way is not counted too often.
+    off_t share = known ? status.st_size / SAMPLES : 0;
+    off_t step = share > SAMPLE_BYTES ? share : SAMPLE_BYTES;
     char block[SAMPLE_BYTES + 1];
     for (int i = 0; known && i < SAMPLES; i++) {
         off_t at = i * step + (step - SAMPLE_BYTES) / 2;
@@ -86,9 +88,11 @@ static bool sample(const char *path, const char *first, const char *second, stru
         block[read] = '\0';
         seen += count_lines(block, at == 0, first, second, sampled);
     }
+
     ssize_t read = known ? pread(file, sampled->head, SAMPLE_BYTES, 0) : 0;
     sampled->head[read > 0 ? read : 0] = '\0';
     (void)close(file);
+
     double scale = seen > 0 ? sampled->bytes / seen : 0;
     sampled->lines *= scale;
     sampled->first *= scale;
@@ -132,11 +136,13 @@ static bool mesh_size_guess(const char *path, struct mesh_size *mesh)
                       : "facet",
                 &sampled))
         return false;
+
     mesh->file = sampled.bytes;
     mesh->vertices = sampled.first;
     mesh->triangles = sampled.second;
     if (obj) // a polygon of n corners gives n - 2 triangles
         mesh->triangles = fmax(sampled.second_words - 3 * sampled.second, 0);
+
     if (ends_with(path, ".ply")) {
         mesh->vertices = ply_count(sampled.head, "vertex");
         mesh->triangles = ply_count(sampled.head, "face");
@@ -146,6 +152,7 @@ static bool mesh_size_guess(const char *path, struct mesh_size *mesh)
         mesh->triangles = fmin(mesh->triangles, sampled.bytes);
         mesh->vertices = fmin(mesh->vertices, sampled.bytes);
     }
+
     if (ends_with(path, ".stl")) {
         enum { BINARY_HEADER = 84, BINARY_FACET = 50 };
         bool text = strncmp(sampled.head, "solid", 5) == 0 && sampled.second > 0;
@@ -153,11 +160,12 @@ static bool mesh_size_guess(const char *path, struct mesh_size *mesh)
             mesh->triangles = fmax(0, sampled.bytes - BINARY_HEADER) / BINARY_FACET;
         mesh->vertices = mesh->triangles / 2; // equal corners are one vertex
     }
+
     mesh->vertices = fmin(mesh->vertices, 3 * mesh->triangles);
     return true;
 }
 
-// ---- Tables of pairs (pairs.c), of which the builders of surfaces make several
+// ---- Tables of pairs (surface.c), of which the builders of surfaces make several
 
 static double table_bytes(double pairs, double rows)
 {
@@ -217,17 +225,17 @@ static void set_counts(const struct scene_body *given, const struct build_counts
 
 static void set_grid(const struct grid *grid, struct body_size *size)
 {
-    for (int axis = 0; axis < 3; axis++) {
+    for (int axis = 0; axis < 3; axis++)
         size->grid[axis] = grid->nodes[axis];
-        for (size_t i = 0; i < grid->link_count; i++) {
-            uint64_t steps = (uint64_t)abs(grid->links[i].to.steps[axis]);
-            if (steps > size->reach[axis])
-                size->reach[axis] = steps;
-        }
+    for (size_t i = 0; i < grid->direction_count; i++) {
+        const struct direction *direction = &grid->directions[i];
+        const int steps[3] = {direction->dx, direction->dy, direction->dz};
+        for (int axis = 0; axis < 3; axis++)
+            size->reach[axis] = max_u64(size->reach[axis], (uint64_t)abs(steps[axis]));
     }
 }
 
-// Spheres and meshes: a surface on its way is there besides the body.
+// Spheres and meshes: a surface being built exists besides the body.
 static void set_surface(const struct scene_body *given, double vertices, double triangles,
                         double surface_bytes, struct body_size *size)
 {
@@ -253,11 +261,11 @@ static void set_mesh(const struct scene_body *given, struct body_size *size)
         return;
     double corners = 3 * mesh.triangles;
     double kept = 24 * mesh.vertices + 12 * mesh.triangles;
-    // mesh_draft.c: vertices, corners with their places, ends of polygons; then triangles, the
-    // numbers of vertices and the vertices that are used.
+    // mesh.c: vertices, corners with their positions in the file, ends of polygons; then triangles,
+    // the numbers of vertices and the vertices that are used.
     double reading = mesh.file + 24 * mesh.vertices + 16 * corners + 8 * mesh.triangles + kept +
                      4 * mesh.vertices;
-    // mesh_topology.c: twins, fans and buckets of corners; vertices and triangles.
+    // orient.c: twins, fans and buckets of corners; vertices and triangles.
     double inspecting = kept + 32 * corners + 9 * mesh.vertices + 10 * mesh.triangles;
     size->exact = false;
     set_surface(given, mesh.vertices, mesh.triangles, kept, size);
@@ -303,6 +311,7 @@ void body_size_find(const taut_scene *scene, size_t index, struct body_size *siz
     // adds to some eight blocks.
     double own = sizeof(struct body) + SPRING_KINDS_MAX * sizeof(struct material) + 64 + 8 * 80;
     *size = (struct body_size){.type = given->type, .exact = true, .bytes = own, .building = own};
+
     bool known = true;
     switch (given->type) {
     case BODY_ROPE:
@@ -338,9 +347,10 @@ void body_size_find(const taut_scene *scene, size_t index, struct body_size *siz
     case BODY_TYPE_COUNT:
         return;
     }
+
     bool all = (given->type == BODY_ROPE && given->kinds[2].present) ||
                (given->type == BODY_CLOTH && given->kinds[3].present);
-    if (!known || (all && counts.nodes > LINK_ALL_NODES_MAX))
+    if (!known || (all && counts.nodes > ALL_SPRINGS_NODES_MAX))
         return;
     set_counts(given, &counts, size);
     if (counts.directions > 0)

@@ -28,11 +28,11 @@ struct mesh_report {
     uint64_t non_manifold_vertices; // whose faces are not one fan
     uint64_t flipped_triangles;     // turned so that neighbours agree and normals point outward
     bool orientable;
-    bool closed;         // no open edge, manifold, orientable, volume > 0 after mending
+    bool closed;         // no open edge, manifold, orientable, volume > 0 once oriented
     uint64_t components; // parts joined by edges with two faces
 };
 
-// Looks at the surface and mends its orientation in place: neighbours agree and, where a component
+// Inspects the surface and fixes its orientation in place: neighbours agree and, where a component
 // is closed, its normals point outward (a cavity is a component like any other). False without
 // memory.
 bool mesh_inspect_and_orient(struct mesh *mesh, struct mesh_report *report);

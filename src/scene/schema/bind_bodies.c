@@ -1,10 +1,502 @@
-// The list of bodies: what every type has in common, and in which order the rest is bound.
-#include "scene/schema/bind.h"
+// Binds the list of bodies: what every type has in common, the shape of each type, masses, pins and
+// drives. Springs and the lists of networks are bind_springs.c.
+#include "scene/schema/binder.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// ---- Files
+
+static char *join_path(const char *folder, const char *path)
+{
+    size_t before = path[0] == '/' ? 0 : strlen(folder), length = strlen(path);
+    char *joined = malloc(before + length + 1);
+    if (!joined)
+        return NULL;
+    memcpy(joined, folder, before);
+    memcpy(joined + before, path, length + 1);
+    return joined;
+}
+
+char *bind_file(struct binder *binder, const struct dom_value *value, const char *key)
+{
+    const char *text = value_text(binder, value, key);
+    char *path = text ? join_path(binder->folder, text) : NULL;
+    if (!text)
+        return NULL;
+    if (!path) {
+        bind_report_memory(binder);
+        return NULL;
+    }
+    struct stat status;
+    const char *reason = NULL;
+    if (stat(path, &status) != 0 || access(path, R_OK) != 0)
+        reason = strerror(errno);
+    else if (S_ISDIR(status.st_mode))
+        reason = "it is a folder";
+    else if (!S_ISREG(status.st_mode))
+        reason = "it is not a regular file";
+    if (!reason)
+        return path;
+    bind_report(binder, value->at, NULL, "cannot read '%s': %s", show_text(text).text, reason);
+    free(path);
+    return NULL;
+}
+
+// ---- Shapes: how many nodes
+
+// The product, or more than NODES_MAX if it is more.
+static uint64_t product(uint64_t a, uint64_t b, uint64_t c)
+{
+    const uint64_t many = UINT64_C(1) << 32;
+    if (a == 0 || b == 0 || c == 0)
+        return 0;
+    if (a >= many || b > many / a || c > many / (a * b))
+        return many;
+    return a * b * c;
+}
+
+// How many nodes the body will have; 0 if the files that it names must be read to know.
+static uint64_t body_nodes(const struct scene_body *body)
+{
+    switch (body->type) {
+    case BODY_ROPE:
+        return body->shape.rope.nodes;
+    case BODY_CLOTH:
+        return product(body->shape.cloth.nodes_u, body->shape.cloth.nodes_v, 1);
+    case BODY_RING:
+        return body->shape.ring.nodes;
+    case BODY_QUAD:
+        return 4;
+    case BODY_SPHERE:
+        if (body->shape.sphere.subdivisions < 0)
+            return 0;
+        return (UINT64_C(10) << (2 * body->shape.sphere.subdivisions)) + 2;
+    case BODY_LATTICE:
+        return product(body->shape.lattice.nodes_x, body->shape.lattice.nodes_y,
+                       body->shape.lattice.nodes_z);
+    case BODY_NETWORK:
+        return body->shape.network.node_count;
+    case BODY_OSCILLATOR:
+    case BODY_PENDULUM:
+        return 2;
+    case BODY_MESH:
+    case BODY_TYPE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static void check_node_count(struct binder *binder, const struct bound *bound,
+                             const struct scene_body *body)
+{
+    const struct dom_pair *nodes = bound_find(bound, "nodes");
+    if (nodes && bound_sound(bound, "nodes") && (double)body_nodes(body) > NODES_MAX)
+        bind_report(binder, nodes->value.at, NULL,
+                    "these are more than the %.0f nodes that a body may have", NODES_MAX);
+}
+
+// ---- Shapes: each type
+
+static bool is_zero(vec3 v)
+{
+    return v.x == 0 && v.y == 0 && v.z == 0;
+}
+
+static void check_edges(struct binder *binder, const struct bound *bound, vec3 u, vec3 v)
+{
+    const struct dom_pair *pair = bound_find(bound, "v");
+    if (pair && bound_find(bound, "u") && bound_sound(bound, "u") && bound_sound(bound, "v") &&
+        is_zero(vec3_cross(u, v)))
+        bind_report(binder, pair->value.at, NULL,
+                    "'u' and 'v' span no area: they are parallel, or one of them is zero");
+}
+
+static void check_rope(struct binder *binder, const struct bound *bound,
+                       const struct scene_rope *rope)
+{
+    const struct dom_pair *to = bound_find(bound, "to");
+    if (to && bound_find(bound, "from") && bound_sound(bound, "from") && bound_sound(bound, "to") &&
+        is_zero(vec3_subtract(rope->to, rope->from)))
+        bind_report(binder, to->value.at, NULL, "'from' and 'to' are the same place");
+}
+
+static void check_stiffness(struct binder *binder, const struct bound *bound,
+                            const struct scene_body *body)
+{
+    const struct dom_pair *stiffness = bound_find(bound, "stiffness");
+    if (body->common.law == LAW_RIGID && body->type == BODY_PENDULUM)
+        return;
+    if (bound_lacks(bound, "stiffness"))
+        bind_report(binder, bound->at, NULL, "'stiffness' is missing in %s",
+                    schema_shapes[body->type].what);
+    else if (stiffness && bound_sound(bound, "stiffness") && body->common.stiffness == 0)
+        bind_report(binder, stiffness->value.at, NULL, "'stiffness' must be > 0 in %s",
+                    schema_shapes[body->type].what);
+}
+
+// Only the part of `direction` across gravity counts; nothing is left of one along it.
+static void check_pendulum(struct binder *binder, const struct bound *bound,
+                           const struct scene_body *body)
+{
+    vec3 gravity = binder->scene->environment.gravity, direction = body->shape.pendulum.direction;
+    bool simulated = body->shape.pendulum.model == PENDULUM_SPRING;
+    if (bound_sound(bound, "model") && simulated)
+        check_stiffness(binder, bound, body);
+    if (!binder->gravity_known)
+        return;
+    double strength = vec3_length(gravity);
+    if (strength == 0) {
+        bind_report(binder, bound->at, NULL,
+                    "a pendulum needs gravity: set 'gravity' in 'environment'");
+        return;
+    }
+    vec3 across = vec3_cross(vec3_scale(1 / strength, gravity), direction);
+    if (bound_sound(bound, "direction") && vec3_length(across) < 1e-9) {
+        const struct dom_pair *given = bound_find(bound, "direction");
+        bind_report(binder, given ? given->value.at : bound->at, NULL,
+                    "'direction' must not be along gravity");
+    }
+}
+
+static void bind_mesh(struct binder *binder, const struct bound *bound, struct scene_mesh *mesh)
+{
+    const struct dom_pair *file = bound_find(bound, "file");
+    if (!file)
+        return;
+    mesh->at = file->value.at;
+    mesh->path = bind_file(binder, &file->value, "file");
+}
+
+static void bind_pressure(struct binder *binder, const struct bound *bound,
+                          struct scene_pressure *pressure)
+{
+    const struct dom_pair *pair = bound_find(bound, "pressure");
+    struct schema_part part = {&schema_pressure, pressure, false};
+    struct bound content;
+    if (!pair ||
+        !bind_mapping(binder, &pair->value, schema_pressure.what, &part, 1, false, &content))
+        return;
+    pressure->present = true;
+    pressure->at = pair->key_at;
+}
+
+// Checks of a shape that the tables cannot express: parallel edges, too many nodes, files that are
+// missing.
+static void bind_shape(struct binder *binder, const struct bound *bound, struct scene_body *body)
+{
+    check_node_count(binder, bound, body);
+    // Types that take no pressure have refused it as an unknown key.
+    if (bound_sound(bound, "pressure"))
+        bind_pressure(binder, bound, &body->pressure);
+    switch (body->type) {
+    case BODY_ROPE:
+        check_rope(binder, bound, &body->shape.rope);
+        break;
+    case BODY_CLOTH:
+        check_edges(binder, bound, body->shape.cloth.u, body->shape.cloth.v);
+        break;
+    case BODY_QUAD:
+        check_edges(binder, bound, body->shape.quad.u, body->shape.quad.v);
+        break;
+    case BODY_MESH:
+        bind_mesh(binder, bound, &body->shape.mesh);
+        break;
+    case BODY_OSCILLATOR:
+        check_stiffness(binder, bound, body);
+        break;
+    case BODY_PENDULUM:
+        check_pendulum(binder, bound, body);
+        break;
+    default:
+        break;
+    }
+}
+
+// ---- Masses
+
+static const struct range positive = RANGE_POSITIVE;
+
+// One mass for each node of a network.
+static void bind_node_masses(struct binder *binder, const struct dom_value *value,
+                             struct scene_network *network)
+{
+    const struct dom_node *list = value->node;
+    if (network->node_count == 0)
+        return;
+    if (list->count != network->node_count) {
+        bind_report(binder, value->at, NULL, "'node_mass' has %zu masses for %llu nodes",
+                    list->count, (unsigned long long)network->node_count);
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        value_number(binder, &list->items[i], "node_mass", &positive, &network->masses[i]);
+}
+
+static void fill_masses(struct scene_network *network, double mass)
+{
+    for (uint64_t i = 0; i < network->node_count; i++)
+        network->masses[i] = mass;
+}
+
+static void bind_network_mass(struct binder *binder, const struct bound *bound,
+                              struct scene_body *body)
+{
+    struct scene_network *network = &body->shape.network;
+    if (bound_find(bound, "nodes_file")) {
+        bound_belongs_not(binder, bound, "mass", "nodes_file",
+                          "is given by the column 'mass' of 'nodes_file'");
+        bound_belongs_not(binder, bound, "node_mass", "nodes_file",
+                          "is given by the column 'mass' of 'nodes_file'");
+        return;
+    }
+    bound_exclusive(binder, bound, "mass", "node_mass", false);
+    const struct dom_pair *node_mass = bound_find(bound, "node_mass");
+    if (network->node_count > 0)
+        network->masses = calloc(network->node_count, sizeof *network->masses);
+    if (network->node_count > 0 && !network->masses) {
+        bind_report_memory(binder);
+        return;
+    }
+    if (node_mass && node_mass->value.node->kind == DOM_LIST) {
+        bind_node_masses(binder, &node_mass->value, network);
+    } else if (node_mass) {
+        body->mass_per_node = true;
+        if (value_number(binder, &node_mass->value, "node_mass", &positive, &body->node_mass))
+            fill_masses(network, body->node_mass);
+    } else if (network->node_count > 0) {
+        fill_masses(network, body->mass / (double)network->node_count);
+    }
+}
+
+// `mass` and `node_mass`.
+static void bind_mass(struct binder *binder, const struct bound *bound, struct scene_body *body)
+{
+    if (body->type == BODY_NETWORK) {
+        bind_network_mass(binder, bound, body);
+        return;
+    }
+    if (body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM) {
+        bound_refuse(binder, bound, "node_mass", "is not for one mass; give 'mass'");
+        if (!bound_find(bound, "node_mass") && bound_lacks(bound, "mass"))
+            bind_report(binder, bound->at, NULL, "'mass' is missing in %s", bound->what);
+        return;
+    }
+    bound_exclusive(binder, bound, "mass", "node_mass", false);
+    const struct dom_pair *node_mass = bound_find(bound, "node_mass");
+    body->mass_per_node = node_mass != NULL;
+    if (node_mass)
+        value_number(binder, &node_mass->value, "node_mass", &positive, &body->node_mass);
+}
+
+// ---- Selections of nodes: numbers
+
+static bool is_number(const struct dom_node *node)
+{
+    return node->kind == DOM_SCALAR && node->plain && node->count > 0 &&
+           strchr("+-.0123456789", node->text[0]);
+}
+
+static bool bind_number(struct binder *binder, const struct dom_value *value,
+                        const struct scene_body *body, struct selector *selector)
+{
+    uint64_t nodes = body ? body_nodes(body) : 0;
+    *selector = (struct selector){.type = SELECT_NODE, .at = value->at};
+    if (!value_count(binder, value, "a node number", NULL, &selector->node))
+        return false;
+    if (nodes > 0 && selector->node >= nodes)
+        return bind_report(binder, value->at, NULL,
+                           "there is no node %llu: the body has %llu nodes, numbered from 0",
+                           (unsigned long long)selector->node, (unsigned long long)nodes);
+    return true;
+}
+
+bool bind_node(struct binder *binder, const struct dom_value *value, const struct scene_body *body,
+               struct selector *selector)
+{
+    static const char *const names[] = {"first", "last", NULL};
+    if (is_number(value->node))
+        return bind_number(binder, value, body, selector);
+    *selector = (struct selector){.at = value->at};
+    if (value->node->kind == DOM_SCALAR && value->node->count > 0) {
+        for (int i = 0; names[i]; i++)
+            if (strcmp(names[i], value->node->text) == 0) {
+                selector->type = i == 0 ? SELECT_FIRST : SELECT_LAST;
+                return true;
+            }
+        return bind_report(binder, value->at, nearest_name(value->node->text, names, 2),
+                           "'node' must be first, last or a number, not '%s'",
+                           show_text(value->node->text).text);
+    }
+    return bind_report(binder, value->at, NULL, "'node' must be first, last or a number, not %s",
+                       dom_kind_text(value->node));
+}
+
+// ---- Pins
+
+static bool bind_box(struct binder *binder, const struct dom_value *value,
+                     struct selector *selector)
+{
+    const struct dom_pair *box = dom_find(value->node, "box");
+    if (!box || value->node->count != 1)
+        return bind_report(binder, value->at, NULL,
+                           "a selection is a name, a number or {box: [[x, y, z], [x, y, z]]}");
+    const struct dom_node *corners = box->value.node;
+    if (corners->kind != DOM_LIST || corners->count != 2)
+        return bind_report(binder, box->value.at, NULL,
+                           "'box' must be a list of 2 corners, [[x, y, z], [x, y, z]]");
+    selector->type = SELECT_BOX;
+    bool least = value_vector(binder, &corners->items[0], "box", &selector->min);
+    bool greatest = value_vector(binder, &corners->items[1], "box", &selector->max);
+    if (!least || !greatest)
+        return false;
+    if (selector->min.x > selector->max.x || selector->min.y > selector->max.y ||
+        selector->min.z > selector->max.z)
+        return bind_report(binder, box->value.at, NULL,
+                           "the first corner of 'box' must have the least coordinates");
+    return true;
+}
+
+static bool bind_name(struct binder *binder, const struct dom_value *value,
+                      const struct scene_body *body, struct selector *selector)
+{
+    const char *names[SELECT_EDGES + 1];
+    size_t count = 0;
+    const char *text = value->node->text;
+    for (int type = SELECT_FIRST; type <= SELECT_EDGES; type++) {
+        if (!body_type_has_selector(body->type, (enum selector_type)type))
+            continue;
+        names[count++] = selector_name((enum selector_type)type);
+        if (strcmp(selector_name((enum selector_type)type), text) == 0) {
+            selector->type = (enum selector_type)type;
+            return true;
+        }
+    }
+    for (int type = SELECT_FIRST; type <= SELECT_EDGES; type++)
+        if (strcmp(selector_name((enum selector_type)type), text) == 0)
+            return bind_report(binder, value->at, NULL, "%s has no nodes called '%s'",
+                               schema_shapes[body->type].what, text);
+    return bind_report(binder, value->at, nearest_name(text, names, count),
+                       "unknown selection '%s' of nodes", show_text(text).text);
+}
+
+static bool bind_selector(struct binder *binder, const struct dom_value *value,
+                          const struct scene_body *body, struct selector *selector)
+{
+    *selector = (struct selector){.at = value->at};
+    if (is_number(value->node))
+        return bind_number(binder, value, body, selector);
+    if (value->node->kind == DOM_SCALAR && value->node->count > 0)
+        return bind_name(binder, value, body, selector);
+    return bind_box(binder, value, selector);
+}
+
+static void bind_pins(struct binder *binder, const struct dom_value *value, struct scene_body *body)
+{
+    size_t count;
+    if (!value_list(binder, value, "pins", "selections, such as [first, 3]", &count) || count == 0)
+        return;
+    body->pins = calloc(count, sizeof *body->pins);
+    if (!body->pins) {
+        bind_report_memory(binder);
+        return;
+    }
+    body->pin_count = count;
+    for (size_t i = 0; i < count; i++)
+        bind_selector(binder, &value->node->items[i], body, &body->pins[i]);
+}
+
+// ---- Drives
+
+static bool bind_piece(struct binder *binder, const struct dom_value *value,
+                       struct drive_piece *piece)
+{
+    static const struct range not_negative = RANGE_NOT_NEGATIVE;
+    const struct dom_node *node = value->node;
+    if (node->kind != DOM_LIST || node->count != 2)
+        return bind_report(binder, value->at, NULL,
+                           "a piece of 'velocity' is a time and a vector, [t, [x, y, z]]");
+    bool start =
+        value_number(binder, &node->items[0], "the time of a piece", &not_negative, &piece->start);
+    return value_vector(binder, &node->items[1], "velocity", &piece->velocity) && start;
+}
+
+static bool is_vector(const struct dom_node *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].node->kind != DOM_SCALAR)
+            return false;
+    return list->count > 0;
+}
+
+static void bind_pieces(struct binder *binder, const struct dom_value *value,
+                        struct scene_drive *drive)
+{
+    size_t count;
+    if (!value_list(binder, value, "velocity", "[t, [x, y, z]]", &count))
+        return;
+    bool constant = is_vector(value->node);
+    if (count == 0) {
+        bind_report(binder, value->at, NULL, "'velocity' of a drive is empty");
+        return;
+    }
+
+    drive->piece_count = constant ? 1 : count;
+    drive->pieces = calloc(drive->piece_count, sizeof *drive->pieces);
+    if (!drive->pieces) {
+        drive->piece_count = 0;
+        bind_report_memory(binder);
+        return;
+    }
+
+    if (constant) {
+        value_vector(binder, value, "velocity", &drive->pieces[0].velocity);
+        return;
+    }
+    bool sound = true;
+    for (size_t i = 0; i < count; i++) {
+        const struct dom_value *item = &value->node->items[i];
+        sound = bind_piece(binder, item, &drive->pieces[i]) && sound;
+        if (sound && i > 0 && drive->pieces[i].start <= drive->pieces[i - 1].start)
+            sound = bind_report(binder, item->node->items[0].at, NULL,
+                                "the times of a drive must grow from piece to piece");
+    }
+}
+
+static void bind_drives(struct binder *binder, const struct dom_value *value,
+                        struct scene_body *body)
+{
+    size_t count;
+    if (!value_list(binder, value, "drives", "drives", &count) || count == 0)
+        return;
+    body->drives = calloc(count, sizeof *body->drives);
+    if (!body->drives) {
+        bind_report_memory(binder);
+        return;
+    }
+    body->drive_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct scene_drive *drive = &body->drives[i];
+        struct schema_part part = {&schema_drive, drive, false};
+        struct bound bound;
+        if (!bind_mapping(binder, &value->node->items[i], schema_drive.what, &part, 1, false,
+                          &bound))
+            continue;
+        const struct dom_pair *node = bound_find(&bound, "node");
+        const struct dom_pair *velocity = bound_find(&bound, "velocity");
+        if (node)
+            bind_node(binder, &node->value, body, &drive->node);
+        if (velocity)
+            bind_pieces(binder, &velocity->value, drive);
+    }
+}
+
+// ---- Bodies
 
 enum { LONGEST_NAME = 100 }; // names become file names
 
@@ -23,14 +515,14 @@ static void bind_body_name(struct binder *binder, const struct dom_value *value,
     if (!text)
         return;
     if (!is_name(text)) {
-        bind_complain(binder, value->at, NULL,
-                      "'name' must be up to %d letters, digits, '_' and '-', not '%s'",
-                      LONGEST_NAME, show_text(text).text);
+        bind_report(binder, value->at, NULL,
+                    "'name' must be up to %d letters, digits, '_' and '-', not '%s'", LONGEST_NAME,
+                    show_text(text).text);
         return;
     }
     body->name = strdup(text);
     if (!body->name)
-        bind_complain_memory(binder);
+        bind_report_memory(binder);
 }
 
 // The type, or BODY_TYPE_COUNT after an error.
@@ -38,7 +530,7 @@ static enum body_type bind_type(struct binder *binder, const struct dom_value *v
 {
     const struct dom_pair *type = dom_find(value->node, "type");
     if (!type)
-        return BODY_TYPE_COUNT; // which the table complains of
+        return BODY_TYPE_COUNT; // which the table reports
     int index = value_name(binder, &type->value, "type", body_type_names);
     return index < 0 ? BODY_TYPE_COUNT : (enum body_type)index;
 }
@@ -53,7 +545,7 @@ static void bind_content(struct binder *binder, const struct bound *bound, struc
     bind_shape(binder, bound, body);
     bind_mass(binder, bound, body);
     if (body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM) {
-        body->kinds[0].present = bind_common_serves(bound, body);
+        body->kinds[0].present = bind_common_suffices(bound, body);
         body->kinds[0].material = body->common;
     } else if (body->type != BODY_NETWORK) {
         bind_springs(binder, bound, body);
@@ -106,7 +598,7 @@ static void check_unique(struct binder *binder)
     const struct scene_body **sorted = malloc(scene->body_count * sizeof *sorted);
     size_t count = 0;
     if (!sorted) {
-        bind_complain_memory(binder);
+        bind_report_memory(binder);
         return;
     }
     for (size_t i = 0; i < scene->body_count; i++)
@@ -116,13 +608,13 @@ static void check_unique(struct binder *binder)
     qsort(sorted, count, sizeof *sorted, compare_names);
     for (size_t i = 1; i < count; i++)
         if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
-            bind_complain(binder, sorted[i]->at, NULL, "there are two bodies '%s'",
-                          show_text(sorted[i]->name).text);
+            bind_report(binder, sorted[i]->at, NULL, "there are two bodies '%s'",
+                        show_text(sorted[i]->name).text);
     binder->sorted_bodies = sorted;
     binder->sorted_body_count = count;
 }
 
-static int compare_with_name(const void *name, const void *body)
+static int compare_with_body_name(const void *name, const void *body)
 {
     const struct scene_body *const *it = body;
     return strcmp(name, (*it)->name);
@@ -134,7 +626,7 @@ const struct scene_body *bound_body(const struct binder *binder, const char *nam
         return NULL;
     const struct scene_body **found =
         bsearch(name, binder->sorted_bodies, binder->sorted_body_count,
-                sizeof *binder->sorted_bodies, compare_with_name);
+                sizeof *binder->sorted_bodies, compare_with_body_name);
     return found ? *found : NULL;
 }
 
@@ -145,12 +637,12 @@ void bind_bodies(struct binder *binder, const struct dom_value *value)
     if (!value_list(binder, value, "bodies", "bodies", &count))
         return;
     if (count == 0) {
-        bind_complain(binder, value->at, NULL, "'bodies' is empty; a scene has at least one body");
+        bind_report(binder, value->at, NULL, "'bodies' is empty; a scene has at least one body");
         return;
     }
     scene->bodies = calloc(count, sizeof *scene->bodies);
     if (!scene->bodies) {
-        bind_complain_memory(binder);
+        bind_report_memory(binder);
         return;
     }
     scene->body_count = count;

@@ -1,5 +1,6 @@
-// `simulation`, `environment` and `output`.
-#include "scene/schema/bind.h"
+// Binds what a scene says beside bodies and materials: simulation, environment, colliders, the
+// initial state and output.
+#include "scene/schema/binder.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,8 +31,8 @@ static void check_step_count(struct binder *binder, const struct bound *bound)
     if (!simulation->has_duration || simulation->dt_auto || simulation->dt <= 0)
         return;
     if (simulation->duration / simulation->dt > STEPS_MAX)
-        bind_complain(binder, duration->value.at, NULL,
-                      "'duration' takes more than 1e15 steps of dt");
+        bind_report(binder, duration->value.at, NULL,
+                    "'duration' takes more than 1e15 steps of dt");
 }
 
 static void bind_implicit(struct binder *binder, const struct bound *simulation)
@@ -66,8 +67,8 @@ static void check_integrator(struct binder *binder, const struct bound *bound)
         bound_belongs_not(binder, bound, "iterations", "integrator",
                           "is only for the integrator xpbd");
     } else if (simulation->dt_auto) {
-        bind_complain(binder, simulation->dt_at, NULL,
-                      "'dt: auto' needs a critical step, and xpbd has none; give dt in seconds");
+        bind_report(binder, simulation->dt_at, NULL,
+                    "'dt: auto' needs a critical step, and xpbd has none; give dt in seconds");
     }
 }
 
@@ -97,7 +98,7 @@ static void bind_gusts(struct binder *binder, const struct dom_value *value)
         return;
     wind->gusts = calloc(count, sizeof *wind->gusts);
     if (!wind->gusts) {
-        bind_complain_memory(binder);
+        bind_report_memory(binder);
         return;
     }
     wind->gust_count = count;
@@ -160,8 +161,8 @@ static const struct scene_body *bind_body_of(struct binder *binder, const struct
     size_t count = scene->body_count < NAMES_MAX ? scene->body_count : NAMES_MAX;
     for (size_t i = 0; i < count; i++)
         names[i] = scene->bodies[i].name;
-    bind_complain(binder, value->at, nearest_name(name, names, count), "there is no body '%s'",
-                  show_text(name).text);
+    bind_report(binder, value->at, nearest_name(name, names, count), "there is no body '%s'",
+                show_text(name).text);
     return NULL;
 }
 
@@ -188,7 +189,7 @@ static void bind_probes(struct binder *binder, const struct dom_value *value)
         return;
     output->probes = calloc(count, sizeof *output->probes);
     if (!output->probes) {
-        bind_complain_memory(binder);
+        bind_report_memory(binder);
         return;
     }
     output->probe_count = count;
@@ -229,4 +230,74 @@ void bind_output(struct binder *binder, const struct dom_value *value)
     const struct dom_pair *probes = bound_find(&bound, "probes");
     if (probes)
         bind_probes(binder, &probes->value);
+}
+
+// ---- Colliders
+
+static void check_response(struct binder *binder, const struct bound *bound,
+                           const struct scene_collider *collider)
+{
+    if (!bound_sound(bound, "response"))
+        return;
+    if (collider->response == RESPONSE_PENALTY) {
+        bound_belongs_not(binder, bound, "keep", "response", "is only for 'response: project'");
+        bound_belongs_not(binder, bound, "restitution", "response",
+                          "is only for 'response: project'");
+        if (bound_lacks(bound, "stiffness"))
+            bind_report(binder, bound->at, NULL, "'stiffness' is missing in %s", bound->what);
+        return;
+    }
+    bound_belongs_not(binder, bound, "stiffness", "response", "is only for 'response: penalty'");
+    bound_belongs_not(binder, bound, "absorption", "response", "is only for 'response: penalty'");
+}
+
+static void check_room(struct binder *binder, const struct bound *bound,
+                       const struct scene_collider *room)
+{
+    const struct dom_pair *max = bound_find(bound, "max");
+    if (!max || !bound_find(bound, "min") || !bound_sound(bound, "min") ||
+        !bound_sound(bound, "max"))
+        return;
+    if (room->max.x <= room->min.x || room->max.y <= room->min.y || room->max.z <= room->min.z)
+        bind_report(binder, max->value.at, NULL,
+                    "'max' must be greater than 'min' in each coordinate");
+}
+
+static void bind_collider(struct binder *binder, const struct dom_value *value, size_t index,
+                          struct scene_collider *collider)
+{
+    struct schema_part parts[] = {{&schema_collider, collider, false}, {NULL, collider, false}};
+    struct bound bound;
+    struct label what = item_label(index, "colliders");
+    collider->at = value->at;
+    if (!value_mapping(binder, value, what.text))
+        return;
+    const struct dom_pair *type = dom_find(value->node, "type");
+    int given = type ? value_name(binder, &type->value, "type", collider_type_names) : -1;
+    if (given < 0) {
+        bind_mapping(binder, value, schema_collider.what, parts, 1, true, &bound);
+        return;
+    }
+    collider->type = (enum collider_type)given;
+    parts[1].table = &schema_collider_shapes[given];
+    bind_mapping(binder, value, schema_collider_shapes[given].what, parts, 2, false, &bound);
+    check_response(binder, &bound, collider);
+    if (collider->type == COLLIDER_ROOM)
+        check_room(binder, &bound, collider);
+}
+
+void bind_colliders(struct binder *binder, const struct dom_value *value)
+{
+    taut_scene *scene = binder->scene;
+    size_t count;
+    if (!value_list(binder, value, "colliders", "colliders", &count) || count == 0)
+        return;
+    scene->colliders = calloc(count, sizeof *scene->colliders);
+    if (!scene->colliders) {
+        bind_report_memory(binder);
+        return;
+    }
+    scene->collider_count = count;
+    for (size_t i = 0; i < count; i++)
+        bind_collider(binder, &value->node->items[i], i, &scene->colliders[i]);
 }

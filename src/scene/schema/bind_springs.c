@@ -1,10 +1,13 @@
-// Materials, and which kinds of springs a body is built with.
-#include "scene/schema/bind.h"
+// Binds springs: the named materials, which kinds of springs a body is built with, and the lists of
+// a network.
+#include "scene/schema/binder.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "scene/materials.h"
 
 // ---- Materials
 
@@ -36,7 +39,7 @@ void bind_materials(struct binder *binder, const struct dom_value *value)
     binder->materials = value->node;
     binder->sorted_materials = calloc(count + 1, sizeof *binder->sorted_materials);
     if (!binder->sorted_materials) {
-        bind_complain_memory(binder);
+        bind_report_memory(binder);
         return;
     }
     for (size_t i = 0; i < count; i++)
@@ -46,7 +49,7 @@ void bind_materials(struct binder *binder, const struct dom_value *value)
         bind_named(binder, &value->node->pairs[i]);
 }
 
-// The mapping that a material's name stands for.
+// The mapping of a material by its name.
 static const struct dom_value *find_named(struct binder *binder, const struct dom_value *value)
 {
     const char *name = value->node->text;
@@ -61,8 +64,8 @@ static const struct dom_value *find_named(struct binder *binder, const struct do
     size_t count = 0;
     for (size_t i = 0; binder->materials && i < binder->materials->count && i < NAMES_MAX; i++)
         names[count++] = binder->materials->pairs[i].key;
-    bind_complain(binder, value->at, nearest_name(name, names, count),
-                  "there is no material '%s' in 'materials'", show_text(name).text);
+    bind_report(binder, value->at, nearest_name(name, names, count),
+                "there is no material '%s' in 'materials'", show_text(name).text);
     return NULL;
 }
 
@@ -72,17 +75,19 @@ void bind_law(struct binder *binder, const struct bound *bound, const struct mat
     if (!law || !bound_sound(bound, "law") || material->law != LAW_RIGID)
         return;
     if (binder->integrator_known && binder->scene->simulation.integrator != INTEGRATOR_XPBD)
-        bind_complain(binder, law->value.at, NULL, "'law: rigid' is only for the integrator xpbd");
+        bind_report(binder, law->value.at, NULL, "'law: rigid' is only for the integrator xpbd");
 }
 
-bool bind_common_serves(const struct bound *bound, const struct scene_body *body)
+bool bind_common_suffices(const struct bound *bound, const struct scene_body *body)
 {
     return bound_find(bound, "stiffness") ||
            (bound_find(bound, "law") && body->common.law == LAW_RIGID);
 }
 
-bool bind_material(struct binder *binder, const struct dom_value *value, const char *what,
-                   bool has_stiffness, struct material *material)
+// Binds a material: a mapping, or the name of one of `materials`. *material is the body's common
+// keys before, `has_stiffness` says whether a stiffness is among them. `what` names the spring.
+static bool bind_material(struct binder *binder, const struct dom_value *value, const char *what,
+                          bool has_stiffness, struct material *material)
 {
     struct schema_part part = {&schema_material, material, true};
     struct bound bound;
@@ -91,18 +96,18 @@ bool bind_material(struct binder *binder, const struct dom_value *value, const c
     bool named = value->node->kind == DOM_SCALAR && value->node->count > 0;
     if (named && !(content = find_named(binder, value)))
         return false;
-    // A named material that is no mapping was refused where it stands.
+    // A named material that is no mapping was refused where it is defined.
     if (named && content->node->kind != DOM_MAPPING)
         return false;
-    // In the same words as bind_named, so that a mistake in a shared material is told once.
+    // In the same words as bind_named, so that a mistake in a shared material is reported once.
     if (!bind_mapping(binder, content, schema_material.what, &part, 1, false, &bound))
         return false;
     if (bound_find(&bound, "rest_length"))
         material->has_rest_length = true;
     bind_law(binder, &bound, material);
     if (!has_stiffness && material->law != LAW_RIGID && bound_lacks(&bound, "stiffness"))
-        bind_complain(binder, value->at, NULL,
-                      "'stiffness' is missing in %s, and the body has none in common", what);
+        bind_report(binder, value->at, NULL,
+                    "'stiffness' is missing in %s, and the body has none in common", what);
     return binder->diagnostics->error_count == before;
 }
 
@@ -115,7 +120,7 @@ struct kinds {
     bool wanted[SPRING_KINDS_MAX]; // built unless `springs` leaves them out
     bool allowed[SPRING_KINDS_MAX];
     bool has_stiffness; // among the common keys
-    bool serves;        // these make a spring by themselves
+    bool suffices;      // these make a spring by themselves
     bool links_known;
 };
 
@@ -143,7 +148,7 @@ static void choose_cloth(struct kinds *kinds)
     want(kinds, links ? 3 : 0, links ? 1 : 3);
 }
 
-// What is built when `springs` does not say, and what it may say.
+// What is built without `springs`, and which kinds `springs` may name.
 static void choose_kinds(struct kinds *kinds)
 {
     const struct scene_body *body = kinds->body;
@@ -176,9 +181,9 @@ static bool build_kind(struct kinds *kinds, size_t kind, const struct dom_value 
     target->material = kinds->body->common;
     if (value)
         return bind_material(kinds->binder, value, what, kinds->has_stiffness, &target->material);
-    if (!kinds->serves && bound_lacks(kinds->bound, "stiffness"))
-        bind_complain(kinds->binder, kinds->bound->at, NULL, "'stiffness' is missing for %s", what);
-    return kinds->serves;
+    if (!kinds->suffices && bound_lacks(kinds->bound, "stiffness"))
+        bind_report(kinds->binder, kinds->bound->at, NULL, "'stiffness' is missing for %s", what);
+    return kinds->suffices;
 }
 
 static void build_wanted(struct kinds *kinds, const struct dom_value *value)
@@ -188,7 +193,7 @@ static void build_wanted(struct kinds *kinds, const struct dom_value *value)
             return; // one message is enough
 }
 
-static void complain_kind(struct kinds *kinds, const struct dom_pair *pair)
+static void report_kind(struct kinds *kinds, const struct dom_pair *pair)
 {
     enum body_type type = kinds->body->type;
     const char *names[SPRING_KINDS_MAX];
@@ -200,16 +205,15 @@ static void complain_kind(struct kinds *kinds, const struct dom_pair *pair)
         if (strcmp(spring_kind_name(type, i), pair->key) != 0)
             continue;
         if (kinds->links_known)
-            bind_complain(kinds->binder, given_at(pair), NULL,
-                          type == BODY_LATTICE
-                              ? "the springs '%s' need 'shells: 2'"
-                              : "the springs '%s' are not built with these 'links'",
-                          key.text);
+            bind_report(kinds->binder, given_at(pair), NULL,
+                        type == BODY_LATTICE ? "the springs '%s' need 'shells: 2'"
+                                             : "the springs '%s' are not built with these 'links'",
+                        key.text);
         return;
     }
     if (kinds->links_known)
-        bind_complain(kinds->binder, pair->key_at, nearest_name(pair->key, names, count),
-                      "%s has no springs '%s'", schema_shapes[type].what, key.text);
+        bind_report(kinds->binder, pair->key_at, nearest_name(pair->key, names, count),
+                    "%s has no springs '%s'", schema_shapes[type].what, key.text);
 }
 
 // Whether a kind is one that the body's type has, but not with these `links` or `shells`, which an
@@ -240,28 +244,28 @@ static bool take_out_replaced(struct kinds *kinds, struct dom_value *value, bool
         value->shared = value->shared || !copied;
         copied = *any = true;
         if (!document_own(document, value) || !document_remove(document, value->node, pair->key))
-            return bind_complain_memory(kinds->binder);
+            return bind_report_memory(kinds->binder);
     }
     return true;
 }
 
-// An override of `links` or `shells` left none of the kinds in `springs`: the common keys serve for
-// those that it asks for, or what it needs is said where it was given.
+// An override of `links` or `shells` left none of the kinds in `springs`: the common keys are used
+// for those that it asks for, or what is missing is reported where it was set.
 static void bind_all_replaced(struct kinds *kinds)
 {
     const char *selector = kinds->body->type == BODY_LATTICE ? "shells" : "links";
     size_t kind = 0;
-    if (kinds->serves) {
+    if (kinds->suffices) {
         build_wanted(kinds, NULL);
         return;
     }
     while (kind + 1 < SPRING_KINDS_MAX && !kinds->wanted[kind])
         kind++;
-    bind_complain(kinds->binder, bound_find(kinds->bound, selector)->value.at, NULL,
-                  "with these '%s' none of the kinds in 'springs' is built: the springs '%s' need "
-                  "'spring', or 'springs.%s'",
-                  selector, spring_kind_name(kinds->body->type, kind),
-                  spring_kind_name(kinds->body->type, kind));
+    bind_report(kinds->binder, bound_find(kinds->bound, selector)->value.at, NULL,
+                "with these '%s' none of the kinds in 'springs' is built: the springs '%s' need "
+                "'spring', or 'springs.%s'",
+                selector, spring_kind_name(kinds->body->type, kind),
+                spring_kind_name(kinds->body->type, kind));
 }
 
 static void bind_kinds(struct kinds *kinds, struct dom_value *value)
@@ -276,7 +280,7 @@ static void bind_kinds(struct kinds *kinds, struct dom_value *value)
         return;
     }
     if (mapping->count == 0)
-        bind_complain(kinds->binder, value->at, NULL, "'springs' names no kind of springs");
+        bind_report(kinds->binder, value->at, NULL, "'springs' names no kind of springs");
     for (size_t p = 0; p < mapping->count; p++) {
         size_t kind = 0;
         while (kind < SPRING_KINDS_MAX &&
@@ -286,7 +290,7 @@ static void bind_kinds(struct kinds *kinds, struct dom_value *value)
         if (kind < SPRING_KINDS_MAX)
             build_kind(kinds, kind, &mapping->pairs[p].value);
         else
-            complain_kind(kinds, &mapping->pairs[p]);
+            report_kind(kinds, &mapping->pairs[p]);
     }
     // `links` of a rope asks for its kinds by name: they are built, from the common keys if need
     // be.
@@ -303,7 +307,7 @@ void bind_springs(struct binder *binder, const struct bound *bound, struct scene
     const struct dom_pair *spring = bound_find(bound, "spring");
     struct dom_pair *springs = (struct dom_pair *)bound_find(bound, "springs");
     kinds.has_stiffness = bound_find(bound, "stiffness") != NULL;
-    kinds.serves = bind_common_serves(bound, body);
+    kinds.suffices = bind_common_suffices(bound, body);
     choose_kinds(&kinds);
     if (spring && springs) {
         bound_exclusive(binder, bound, "spring", "springs", true);
@@ -313,11 +317,196 @@ void bind_springs(struct binder *binder, const struct bound *bound, struct scene
         bind_kinds(&kinds, &springs->value);
     else if (spring)
         build_wanted(&kinds, &spring->value);
-    else if (kinds.serves)
+    else if (kinds.suffices)
         build_wanted(&kinds, NULL);
     else if (bound_lacks(bound, "spring") && bound_lacks(bound, "springs") &&
              bound_lacks(bound, "stiffness"))
-        bind_complain(binder, bound->at, NULL,
-                      "'spring', 'springs' or 'stiffness' is missing in %s",
-                      schema_shapes[body->type].what);
+        bind_report(binder, bound->at, NULL, "'spring', 'springs' or 'stiffness' is missing in %s",
+                    schema_shapes[body->type].what);
+}
+
+// ---- Networks: lists of vectors
+
+static vec3 *bind_vectors(struct binder *binder, const struct dom_value *value, const char *name,
+                          size_t *count)
+{
+    *count = 0;
+    size_t given;
+    if (!value_list(binder, value, name, "[x, y, z]", &given))
+        return NULL;
+    if (given == 0) {
+        bind_report(binder, value->at, NULL, "'%s' is empty", name);
+        return NULL;
+    }
+    vec3 *vectors = calloc(given, sizeof *vectors);
+    if (!vectors) {
+        bind_report_memory(binder);
+        return NULL;
+    }
+    for (size_t i = 0; i < given; i++)
+        value_vector(binder, &value->node->items[i], item_label(i, name).text, &vectors[i]);
+    *count = given;
+    return vectors;
+}
+
+static void bind_velocities(struct binder *binder, const struct bound *bound,
+                            struct scene_network *network)
+{
+    bound_settle(binder, bound, "velocity", "velocities");
+    const struct dom_pair *pair = bound_find(bound, "velocities");
+    size_t count;
+    if (!pair)
+        return;
+    bound_refuse(binder, bound, "velocity", "is the same for all nodes; 'velocities' is given too");
+    network->velocities = bind_vectors(binder, &pair->value, "velocities", &count);
+    if (network->velocities && network->node_count > 0 && count != network->node_count)
+        bind_report(binder, pair->value.at, NULL, "'velocities' has %zu for %llu nodes", count,
+                    (unsigned long long)network->node_count);
+}
+
+// ---- Networks: springs
+
+// What the springs of a network are bound with. Most of them share one material: the mapping bound
+// last is recognised at once.
+struct network_springs {
+    struct material_set materials;
+    const struct dom_node *last;
+    uint32_t last_index;
+};
+
+static bool bind_end(struct binder *binder, const struct dom_value *value,
+                     const struct scene_network *network, uint32_t *end)
+{
+    uint64_t node;
+    if (!value_count(binder, value, "a node of a spring", NULL, &node))
+        return false;
+    if (network->node_count > 0 && node >= network->node_count)
+        return bind_report(binder, value->at, NULL,
+                           "there is no node %llu: the body has %llu nodes, numbered from 0",
+                           (unsigned long long)node, (unsigned long long)network->node_count);
+    *end = (uint32_t)node;
+    return true;
+}
+
+// The material of a spring: its own over the body's common keys.
+static bool bind_spring_material(struct binder *binder, const struct dom_value *item,
+                                 const struct scene_body *body, bool has_stiffness,
+                                 struct network_springs *shared, uint32_t *index)
+{
+    struct material material = body->common;
+    const struct dom_node *list = item->node;
+    const struct dom_value *own = list->count == 3 ? &list->items[2] : NULL;
+    if (own && own->node == shared->last) {
+        *index = shared->last_index;
+        return true;
+    }
+    if (own && !bind_material(binder, own, "a spring", has_stiffness, &material))
+        return false;
+    if (!own && !has_stiffness && material.law != LAW_RIGID)
+        return bind_report(binder, item->at, NULL,
+                           "'stiffness' is missing in this spring, and the body has none in "
+                           "common");
+    if (!material_set_add(&shared->materials, &material, index))
+        return bind_report_memory(binder);
+    if (own) {
+        shared->last = own->node;
+        shared->last_index = *index;
+    }
+    return true;
+}
+
+static bool bind_spring(struct binder *binder, const struct dom_value *item, size_t index,
+                        struct scene_body *body, bool has_stiffness, struct network_springs *shared)
+{
+    struct scene_network *network = &body->shape.network;
+    const struct dom_node *list = item->node;
+    uint32_t *ends = network->springs[index];
+    network->spring_marks[index] = item->at;
+    if (list->kind != DOM_LIST || (list->count != 2 && list->count != 3))
+        return bind_report(binder, item->at, NULL,
+                           "a spring is [a, b] or [a, b, material], two node numbers and what it "
+                           "has of its own");
+    bool first = bind_end(binder, &list->items[0], network, &ends[0]);
+    bool second = bind_end(binder, &list->items[1], network, &ends[1]);
+    if (first && second && ends[0] == ends[1])
+        bind_report(binder, item->at, NULL, "a spring joins two different nodes, not %u with %u",
+                    (unsigned)ends[0], (unsigned)ends[1]);
+    return bind_spring_material(binder, item, body, has_stiffness, shared,
+                                &network->spring_materials[index]);
+}
+
+static void bind_spring_list(struct binder *binder, const struct dom_value *value,
+                             bool has_stiffness, struct scene_body *body)
+{
+    struct scene_network *network = &body->shape.network;
+    struct network_springs shared = {.last = NULL};
+    size_t count;
+    if (!value_list(binder, value, "springs", "[a, b, material]", &count) || count == 0)
+        return;
+    network->springs = calloc(count, sizeof *network->springs);
+    network->spring_materials = calloc(count, sizeof *network->spring_materials);
+    network->spring_marks = calloc(count, sizeof *network->spring_marks);
+    if (!network->springs || !network->spring_materials || !network->spring_marks) {
+        bind_report_memory(binder);
+        return;
+    }
+    network->spring_count = count;
+    size_t missing = 0;
+    bool suffices = has_stiffness || body->common.law == LAW_RIGID;
+    for (size_t i = 0; i < count; i++) {
+        const struct dom_value *item = &value->node->items[i];
+        bool bare = item->node->kind == DOM_LIST && item->node->count == 2 && !suffices;
+        // That bare springs have no stiffness is one mistake, of the body.
+        bind_spring(binder, item, i, body, has_stiffness || (bare && missing > 0), &shared);
+        missing += bare;
+    }
+    network->materials = material_set_take(&shared.materials, &network->material_count);
+}
+
+// ---- Networks: lists or files
+
+static void bind_files(struct binder *binder, const struct bound *bound,
+                       struct scene_network *network)
+{
+    static const char *const rest[] = {"nodes", "springs", "velocities"};
+    bound_settle(binder, bound, "velocities", "nodes_file");
+    const struct dom_pair *nodes = bound_find(bound, "nodes_file");
+    const struct dom_pair *springs = bound_find(bound, "springs_file");
+    for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
+        bound_refuse(binder, bound, rest[i], "cannot stand beside 'nodes_file' and 'springs_file'");
+    if (!nodes || !springs)
+        bind_report(binder, bound->at, NULL, "'%s' is missing; '%s' is given",
+                    nodes ? "springs_file" : "nodes_file", nodes ? "nodes_file" : "springs_file");
+    if (nodes) {
+        network->nodes_at = nodes->value.at;
+        network->nodes_path = bind_file(binder, &nodes->value, "nodes_file");
+    }
+    if (springs) {
+        network->springs_at = springs->value.at;
+        network->springs_path = bind_file(binder, &springs->value, "springs_file");
+    }
+}
+
+void bind_network(struct binder *binder, const struct bound *bound, struct scene_body *body)
+{
+    struct scene_network *network = &body->shape.network;
+    bound_settle(binder, bound, "nodes", "nodes_file");
+    bound_settle(binder, bound, "springs", "springs_file");
+    const struct dom_pair *nodes = bound_find(bound, "nodes");
+    const struct dom_pair *springs = bound_find(bound, "springs");
+    bool has_stiffness = bound_find(bound, "stiffness") != NULL;
+    if (bound_find(bound, "nodes_file") || bound_find(bound, "springs_file")) {
+        bind_files(binder, bound, network);
+        return;
+    }
+    if (nodes) {
+        size_t count;
+        network->positions = bind_vectors(binder, &nodes->value, "nodes", &count);
+        network->node_count = count;
+    } else if (bound_lacks(bound, "nodes") && bound_lacks(bound, "nodes_file")) {
+        bind_report(binder, bound->at, NULL, "'nodes' or 'nodes_file' is missing in a network");
+    }
+    bind_velocities(binder, bound, network);
+    if (springs)
+        bind_spring_list(binder, &springs->value, has_stiffness, body);
 }

@@ -10,7 +10,7 @@
 #include "scene/scene.h"
 
 enum value_type {
-    VALUE_LATER,     // bound by code of its own, after the table; `shown` says what it takes
+    VALUE_LATER,     // bound by code of its own, after the table; `shown` describes its values
     VALUE_NUMBER,    // double
     VALUE_COUNT,     // uint64_t
     VALUE_SMALL,     // int, a whole number
@@ -104,7 +104,7 @@ extern const char *const integrator_names[];
 enum { RANGE_TEXT = 64 };
 const char *range_text(const struct range *range, char buffer[RANGE_TEXT]);
 
-// The names of the tables that docs/scene.md holds; NULL beyond the last.
+// The names of the tables in docs/scene.md; NULL beyond the last.
 const char *schema_table_name(size_t index);
 
 // Writes the table of that name as Markdown; false if there is none of that name or a write failed.

@@ -1,3 +1,4 @@
+// Reading a CSV file at once, then row by row; columns are found by their names in the header.
 #include "scene/text/csv.h"
 
 #include <errno.h>
@@ -7,17 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/open.h"
+#include "base/os.h"
 #include "scene/text/number.h"
 
-// ---- Complaints
+// ---- Messages
 
 // A longer line is shown without its end.
 enum { SHOWN_LINE = 200, SHOWN_CELL = 40 };
 
-// Adds an error at `at`, a place in the present row, or about the whole file if that is NULL.
-static void complain_at(struct csv *csv, const char *at, const char *hint, const char *text)
+// Adds an error at `at`, a position in the current row, or about the whole file if that is NULL.
+static void report_at(struct csv *csv, const char *at, const char *hint, const char *text)
 {
     mark place = {0, 0};
     char shown[SHOWN_LINE + 1];
@@ -35,7 +35,7 @@ static void complain_at(struct csv *csv, const char *at, const char *hint, const
                     "%s", text);
 }
 
-bool csv_complain(struct csv *csv, size_t field, const char *format, ...)
+bool csv_report(struct csv *csv, size_t field, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -43,45 +43,18 @@ bool csv_complain(struct csv *csv, size_t field, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     const char *cell = csv->cells[field].text;
-    complain_at(csv, cell ? cell : csv->row, NULL, text);
+    report_at(csv, cell ? cell : csv->row, NULL, text);
     return false;
 }
 
 // ---- The file
-
-// Reads what the stream holds; false with errno where it cannot.
-static bool read_stream(FILE *stream, char **text, size_t *length)
-{
-    enum { CHUNK = 1 << 16 };
-    void *bytes = NULL;
-    size_t capacity = 0, filled = 0, got;
-    do {
-        if (!array_reserve(&bytes, &capacity, filled + CHUNK + 1, 1)) {
-            free(bytes);
-            errno = ENOMEM;
-            return false;
-        }
-        got = fread((char *)bytes + filled, 1, CHUNK, stream);
-        filled += got;
-    } while (got == CHUNK);
-    if (ferror(stream)) {
-        int reason = errno;
-        free(bytes);
-        errno = reason;
-        return false;
-    }
-    ((char *)bytes)[filled] = '\0';
-    *text = bytes;
-    *length = filled;
-    return true;
-}
 
 static bool read_file(struct csv *csv)
 {
     char text[256];
     const char *reason;
     FILE *stream = open_to_read(csv->path, &reason);
-    bool done = stream && read_stream(stream, &csv->text, &csv->length);
+    bool done = stream && read_to_end(stream, SIZE_MAX, &csv->text, &csv->length);
     if (stream && !done) {
         if (errno == ENOMEM)
             csv->diagnostics->failure = TAUT_ERROR_MEMORY;
@@ -91,11 +64,11 @@ static bool read_file(struct csv *csv)
         fclose(stream);
     if (!done) {
         snprintf(text, sizeof text, "cannot read the file: %s", reason);
-        complain_at(csv, NULL, NULL, text);
+        report_at(csv, NULL, NULL, text);
         return false;
     }
     if (memchr(csv->text, '\0', csv->length)) {
-        complain_at(csv, NULL, NULL, "this is not a text file: it has a NUL byte");
+        report_at(csv, NULL, NULL, "this is not a text file: it has a NUL byte");
         return false;
     }
     return true;
@@ -170,7 +143,7 @@ bool csv_next(struct csv *csv)
         else
             snprintf(text, sizeof text, "this row has %zu cells, the header has %zu", count,
                      csv->column_count);
-        complain_at(csv, csv->row, NULL, text);
+        report_at(csv, csv->row, NULL, text);
     }
     return false;
 }
@@ -178,7 +151,7 @@ bool csv_next(struct csv *csv)
 void csv_seek(struct csv *csv, uint64_t row)
 {
     rewind_to_first_line(csv);
-    // Row 0 stands in the second line, below the header.
+    // Row 0 is the second line, below the header.
     for (uint64_t line = 0; line < row + 1 && next_line(csv); line++)
         ;
     size_t errors = csv->error_count;
@@ -202,7 +175,7 @@ static bool is_cell(struct csv_cell cell, const char *name)
     return strlen(name) == cell.length && memcmp(cell.text, name, cell.length) == 0;
 }
 
-static void complain_of_column(struct csv *csv, struct csv_cell cell, const char *what)
+static void report_column(struct csv *csv, struct csv_cell cell, const char *what)
 {
     const char *names[CSV_FIELDS_MAX];
     char name[SHOWN_CELL + 1], text[128];
@@ -211,24 +184,24 @@ static void complain_of_column(struct csv *csv, struct csv_cell cell, const char
     snprintf(name, sizeof name, "%.*s", (int)(cell.length < SHOWN_CELL ? cell.length : SHOWN_CELL),
              cell.text);
     snprintf(text, sizeof text, "%s column '%s'", what, name);
-    complain_at(csv, cell.text, nearest_name(name, names, csv->field_count), text);
+    report_at(csv, cell.text, nearest_name(name, names, csv->field_count), text);
 }
 
-// Which field a column is; complains if there is none, or if another column is the same.
+// Which field a column is; reports an error if there is none, or if another column is the same.
 static bool name_column(struct csv *csv, struct csv_cell cell, size_t column)
 {
     for (size_t field = 0; field < csv->field_count; field++) {
         if (!is_cell(cell, csv->fields[field].name))
             continue;
         if (csv_has(csv, field)) {
-            complain_of_column(csv, cell, "a second");
+            report_column(csv, cell, "a second");
             return false;
         }
         csv->cells[field] = cell;
         csv->field_of_column[column] = (int)field;
         return true;
     }
-    complain_of_column(csv, cell, "unknown");
+    report_column(csv, cell, "unknown");
     return false;
 }
 
@@ -248,7 +221,7 @@ static bool read_header(struct csv *csv)
     for (size_t field = 0; csv->error_count == errors && field < csv->field_count; field++)
         if (csv->fields[field].presence == CSV_REQUIRED && !csv_has(csv, field)) {
             snprintf(text, sizeof text, "the header has no column '%s'", csv->fields[field].name);
-            complain_at(csv, csv->row, NULL, text);
+            report_at(csv, csv->row, NULL, text);
         }
     return csv->error_count == errors;
 }
@@ -262,7 +235,7 @@ bool csv_open(struct csv *csv, const char *path, const struct csv_field *fields,
         return false;
     trim_end(csv);
     if (csv->length == 0) {
-        complain_at(csv, NULL, NULL, "the file is empty; its first line must name the columns");
+        report_at(csv, NULL, NULL, "the file is empty; its first line must name the columns");
         return false;
     }
     return read_header(csv);
@@ -281,7 +254,7 @@ void csv_close(struct csv *csv)
 
 // ---- Cells
 
-// Whether there is a number to be read; *fine says whether its absence is allowed.
+// Whether there is a number to be read; *fine is whether its absence is allowed.
 static bool has_content(struct csv *csv, size_t field, bool *fine)
 {
     const struct csv_cell *cell = &csv->cells[field];
@@ -291,15 +264,15 @@ static bool has_content(struct csv *csv, size_t field, bool *fine)
     if (cell->length > 0)
         return true;
     if (csv->fields[field].presence != CSV_DEFAULTED)
-        *fine = csv_complain(csv, field, "'%s' is missing", csv->fields[field].name);
+        *fine = csv_report(csv, field, "'%s' is missing", csv->fields[field].name);
     return false;
 }
 
-static bool complain_of_number(struct csv *csv, size_t field, enum number_fault fault)
+static bool report_number(struct csv *csv, size_t field, enum number_fault fault)
 {
     const struct csv_cell *cell = &csv->cells[field];
     int length = (int)(cell->length < SHOWN_CELL ? cell->length : SHOWN_CELL);
-    return csv_complain(csv, field, "'%.*s' %s", length, cell->text, number_fault_text(fault));
+    return csv_report(csv, field, "'%.*s' %s", length, cell->text, number_fault_text(fault));
 }
 
 bool csv_number(struct csv *csv, size_t field, double *value)
@@ -309,7 +282,7 @@ bool csv_number(struct csv *csv, size_t field, double *value)
         return fine;
     const struct csv_cell *cell = &csv->cells[field];
     enum number_fault fault = number_parse(cell->text, cell->length, value);
-    return fault == NUMBER_OK || complain_of_number(csv, field, fault);
+    return fault == NUMBER_OK || report_number(csv, field, fault);
 }
 
 bool csv_count(struct csv *csv, size_t field, uint64_t *value)
@@ -319,5 +292,5 @@ bool csv_count(struct csv *csv, size_t field, uint64_t *value)
         return fine;
     const struct csv_cell *cell = &csv->cells[field];
     enum number_fault fault = number_parse_count(cell->text, cell->length, value);
-    return fault == NUMBER_OK || complain_of_number(csv, field, fault);
+    return fault == NUMBER_OK || report_number(csv, field, fault);
 }

@@ -53,21 +53,21 @@ bool csv_has(const struct csv *csv, size_t field);
 // Rows below the header, malformed ones included.
 uint64_t csv_row_count(const struct csv *csv);
 
-// Goes to the next row that is well formed; complains about others on the way. False at the end.
+// Goes to the next row that is well formed; reports others on the way. False at the end.
 bool csv_next(struct csv *csv);
 
-// Goes back to row `row`, from 0, to complain about it.
+// Goes back to row `row`, from 0, to report an error in it.
 void csv_seek(struct csv *csv, uint64_t row);
 
 // The number in a field of the present row. Without the column, or with an empty cell of a
-// CSV_DEFAULTED field, *value stays as it is. False, after a complaint, if there is none.
+// CSV_DEFAULTED field, *value stays as it is. False, after a message, if there is none.
 bool csv_number(struct csv *csv, size_t field, double *value);
 
 // The same for a whole number >= 0.
 bool csv_count(struct csv *csv, size_t field, uint64_t *value);
 
 // Adds an error at a field of the present row and returns false.
-bool csv_complain(struct csv *csv, size_t field, const char *format, ...) PRINTF_FORMAT(3, 4);
+bool csv_report(struct csv *csv, size_t field, const char *format, ...) PRINTF_FORMAT(3, 4);
 
 void csv_close(struct csv *csv);
 

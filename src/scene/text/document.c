@@ -1,11 +1,112 @@
+// The document of document.h: its texts with their lines, the memory of its nodes, looking into it,
+// changing it, and messages that point into it. Reading YAML is document_load.c.
 #include "scene/text/document.h"
 
 #include <stdalign.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
+
+// ---- Texts that messages point into
+
+// The bytes of the line break at text[at]: CR, LF, CR LF, and Unicode's NEL, LS and PS, as libyaml
+// counts them; 0 if there is none.
+static size_t line_break_bytes(const char *text, size_t length, size_t at)
+{
+    const unsigned char *c = (const unsigned char *)text + at;
+    size_t left = length - at;
+    if (c[0] == '\r')
+        return left > 1 && c[1] == '\n' ? 2 : 1;
+    if (c[0] == '\n')
+        return 1;
+    if (left > 1 && c[0] == 0xC2 && c[1] == 0x85)
+        return 2;
+    if (left > 2 && c[0] == 0xE2 && c[1] == 0x80 && (c[2] == 0xA8 || c[2] == 0xA9))
+        return 3;
+    return 0;
+}
+
+bool source_init(struct source *source, const char *name, const char *text, size_t length)
+{
+    *source = (struct source){0};
+    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
+        text += 3;
+        length -= 3;
+    }
+    source->name = strdup(name);
+    source->text = malloc(length + 1);
+    if (!source->name || !source->text)
+        return false;
+    if (length > 0)
+        memcpy(source->text, text, length);
+    source->text[length] = '\0';
+    source->length = length;
+    return true;
+}
+
+// The set of YAML 1.1, section 5.1.
+static bool is_allowed(uint32_t point)
+{
+    return point == '\t' || point == '\n' || point == '\r' || (point >= 0x20 && point <= 0x7E) ||
+           point == 0x85 || (point >= 0xA0 && point <= 0xD7FF) ||
+           (point >= 0xE000 && point <= 0xFFFD) || point >= 0x10000;
+}
+
+const char *source_check(const struct source *source, mark *at)
+{
+    int line = 1, column = 1;
+    for (size_t i = 0; i < source->length;) {
+        uint32_t point = 0;
+        size_t bytes = text_utf8_decode(source->text + i, source->length - i, &point);
+        if (bytes == 0 || !is_allowed(point)) {
+            *at = (mark){line, column};
+            return bytes == 0   ? "the text is not UTF-8 here"
+                   : point == 0 ? "a NUL byte; is this a text file?"
+                                : "a control character, which YAML does not allow";
+        }
+        size_t end = line_break_bytes(source->text, source->length, i);
+        line += end > 0;
+        column = end > 0 ? 1 : column + 1;
+        i += end > 0 ? end : bytes;
+    }
+    return NULL;
+}
+
+char *source_line(const struct source *source, int line)
+{
+    size_t start = 0;
+    for (int number = 1; number < line; number++) {
+        size_t bytes = 0;
+        while (start < source->length &&
+               (bytes = line_break_bytes(source->text, source->length, start)) == 0)
+            start++;
+        if (start >= source->length)
+            return NULL;
+        start += bytes;
+    }
+    size_t end = start;
+    while (end < source->length && line_break_bytes(source->text, source->length, end) == 0)
+        end++;
+    // A NUL byte would end the copy early; the renderer shows any other control character as '?'.
+    char *copy = line < 1 ? NULL : malloc(end - start + 1);
+    if (!copy)
+        return NULL;
+    for (size_t i = start; i < end; i++)
+        copy[i - start] = source->text[i] ? source->text[i] : '\x01';
+    copy[end - start] = '\0';
+    return copy;
+}
+
+void source_free(struct source *source)
+{
+    free(source->name);
+    free(source->text);
+    *source = (struct source){0};
+}
 
 // ---- Memory: blocks that are released together
 
@@ -76,7 +177,7 @@ void document_free(struct scene_document *document)
     free(document);
 }
 
-// ---- Looking
+// ---- Lookup
 
 const struct dom_pair *dom_find(const struct dom_node *mapping, const char *key)
 {
@@ -113,7 +214,7 @@ int dom_override(const struct dom_value *value)
     return last;
 }
 
-// ---- Changing
+// ---- Changes
 
 static bool own_items(struct scene_document *document, struct dom_node *list)
 {
@@ -173,7 +274,7 @@ bool document_remove(struct scene_document *document, struct dom_node *mapping, 
     return true;
 }
 
-// ---- Complaining
+// ---- Messages
 
 static bool is_known(const struct diagnostics *diagnostics, mark at, const char *file,
                      const char *text)
@@ -187,8 +288,8 @@ static bool is_known(const struct diagnostics *diagnostics, mark at, const char 
     return false;
 }
 
-void document_complain_va(const struct scene_document *document, struct diagnostics *diagnostics,
-                          mark at, const char *hint, const char *format, va_list arguments)
+void document_report_va(const struct scene_document *document, struct diagnostics *diagnostics,
+                        mark at, const char *hint, const char *format, va_list arguments)
 {
     char text[1024];
     // Once the list is full there is nothing left to show, only to count.
@@ -209,12 +310,12 @@ void document_complain_va(const struct scene_document *document, struct diagnost
     free(line);
 }
 
-void document_complain(const struct scene_document *document, struct diagnostics *diagnostics,
-                       mark at, const char *hint, const char *format, ...)
+void document_report(const struct scene_document *document, struct diagnostics *diagnostics,
+                     mark at, const char *hint, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    document_complain_va(document, diagnostics, at, hint, format, arguments);
+    document_report_va(document, diagnostics, at, hint, format, arguments);
     va_end(arguments);
 }
 
@@ -227,7 +328,7 @@ struct shown show_text(const char *text)
         return shown;
     }
     // Not in the middle of a UTF-8 sequence.
-    while (limit > 0 && ((unsigned char)text[limit] & 0xC0) == 0x80)
+    while (limit > 0 && text_utf8_continues(text[limit]))
         limit--;
     memcpy(shown.text, text, limit);
     memcpy(shown.text + limit, "...", 4);

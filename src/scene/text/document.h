@@ -1,9 +1,9 @@
-// The scene file as a tree: mappings, lists and scalars, each with its place. Aliases are not
+// The scene file as a tree: mappings, lists and scalars, each with its position. Aliases are not
 // copied: they point at what they name, so the tree is a directed graph without cycles, and
 // `weight` counts it as if it were expanded.
 //
-// A place in an override k has line -(k + 1) and its column in the text PATH=VALUE, so that one
-// mark says all (document_complain knows how to show it).
+// A position in an override k has line -(k + 1) and its column in the text PATH=VALUE, so that one
+// mark is enough (document_report knows how to show it).
 #ifndef TAUT_SCENE_DOCUMENT_H
 #define TAUT_SCENE_DOCUMENT_H
 
@@ -13,7 +13,26 @@
 #include <stdint.h>
 
 #include "base/diagnostics.h"
-#include "scene/text/source.h"
+
+// A text that messages point into: the scene file, or one --set PATH=VALUE.
+struct source {
+    char *name; // as messages call it
+    char *text; // owned, NUL-terminated, without a byte order mark
+    size_t length;
+};
+
+// Copies `length` bytes of text. False without memory; source_free may be called all the same.
+bool source_init(struct source *source, const char *name, const char *text, size_t length);
+
+// NULL if the text is UTF-8 without characters that YAML forbids; else what is wrong, and where.
+const char *source_check(const struct source *source, mark *at);
+
+// A copy of line `line` (from 1) without its end; NULL without memory or beyond the last line. It
+// is searched from the start each time: only messages ask, and an index would cost every good
+// scene.
+char *source_line(const struct source *source, int line);
+
+void source_free(struct source *source);
 
 enum {
     DOCUMENT_DEPTH_MAX = 64,
@@ -25,7 +44,7 @@ enum dom_kind { DOM_SCALAR, DOM_LIST, DOM_MAPPING };
 
 struct dom_node;
 
-// A use of a node. `at` is where it is used: at an alias, the place of the alias.
+// A use of a node. `at` is where it is used: at an alias, the position of the alias.
 struct dom_value {
     struct dom_node *node;
     mark at;
@@ -78,6 +97,14 @@ bool document_load(struct scene_document *document, struct diagnostics *diagnost
 bool document_load_value(struct scene_document *document, size_t index, size_t offset,
                          struct dom_value *value, struct diagnostics *diagnostics);
 
+// Applies override `index` of the document (PATH=VALUE: reader.h). A key that is missing
+// is added; whether the scene knows it is seen when it is bound. Where the path leads through an
+// alias, only this use changes; where it leads to the anchor itself, all uses do. False after
+// errors, which are in `diagnostics`.
+struct scene_override;
+bool override_apply(struct scene_document *document, size_t index,
+                    const struct scene_override *override, struct diagnostics *diagnostics);
+
 void document_free(struct scene_document *document);
 
 // Zeroed memory that lives as long as the document; NULL when there is none.
@@ -101,13 +128,13 @@ bool document_remove(struct scene_document *document, struct dom_node *mapping, 
 // "a list", "a mapping", "text", "nothing": what a value is, for messages.
 const char *dom_kind_text(const struct dom_node *node);
 
-// Adds an error at a place of the scene file or of an override. The same error at the same place is
-// added once, however many aliases lead there.
-void document_complain(const struct scene_document *document, struct diagnostics *diagnostics,
-                       mark at, const char *hint, const char *format, ...) PRINTF_FORMAT(5, 6);
+// Adds an error at a position of the scene file or of an override. The same error at the same
+// position is added once, however many aliases lead there.
+void document_report(const struct scene_document *document, struct diagnostics *diagnostics,
+                     mark at, const char *hint, const char *format, ...) PRINTF_FORMAT(5, 6);
 
-void document_complain_va(const struct scene_document *document, struct diagnostics *diagnostics,
-                          mark at, const char *hint, const char *format, va_list arguments);
+void document_report_va(const struct scene_document *document, struct diagnostics *diagnostics,
+                        mark at, const char *hint, const char *format, va_list arguments);
 
 // A piece of text from the file as a message can show it: cut to a few dozen characters.
 struct shown {

@@ -1,3 +1,5 @@
+// Numbers by a grammar of our own: strtod only converts what it has accepted, and only where exact
+// arithmetic does not do.
 #include "scene/text/number.h"
 
 #include <ctype.h>
@@ -40,7 +42,7 @@ static bool equals(const char *text, size_t length, const char *word)
     return true;
 }
 
-// What to say of a text that the grammar does not take.
+// The fault of a text that the grammar does not accept.
 static enum number_fault name_fault(const char *text, size_t length)
 {
     static const char *const not_finite[] = {"inf", ".inf", "infinity", "nan", ".nan"};

@@ -31,7 +31,7 @@ enum number_fault number_parse(const char *text, size_t length, double *value);
 // most 2^53 (1e6).
 enum number_fault number_parse_count(const char *text, size_t length, uint64_t *value);
 
-// What to say after "'TEXT' ": "has an underscore; ...". Never NULL.
+// The text of a message after "'TEXT' ": "has an underscore; ...". Never NULL.
 const char *number_fault_text(enum number_fault fault);
 
 #endif

@@ -1,9 +1,12 @@
-#include "scene/text/override.h"
+// --set PATH=VALUE: changes of the document before it is bound.
+#include "scene/text/document.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
+#include "scene/reader.h"
 #include "scene/text/number.h"
 
 struct setter {
@@ -19,31 +22,28 @@ struct segment {
     mark at;
 };
 
-static bool complain(const struct setter *setter, mark at, const char *hint, const char *format,
-                     ...) PRINTF_FORMAT(4, 5);
+static bool report(const struct setter *setter, mark at, const char *hint, const char *format, ...)
+    PRINTF_FORMAT(4, 5);
 
-static bool complain(const struct setter *setter, mark at, const char *hint, const char *format,
-                     ...)
+static bool report(const struct setter *setter, mark at, const char *hint, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    document_complain_va(setter->document, setter->diagnostics, at, hint, format, arguments);
+    document_report_va(setter->document, setter->diagnostics, at, hint, format, arguments);
     va_end(arguments);
     return false;
 }
 
-static bool complain_memory(const struct setter *setter)
+static bool report_no_memory(const struct setter *setter)
 {
     setter->diagnostics->failure = TAUT_ERROR_MEMORY;
-    return complain(setter, (mark){0, 0}, NULL, "out of memory while applying --set");
+    return report(setter, (mark){0, 0}, NULL, "out of memory while applying --set");
 }
 
-static mark place(const struct setter *setter, size_t offset)
+// The position of byte `offset` of the override.
+static mark mark_at(const struct setter *setter, size_t offset)
 {
-    mark at = {-(int)setter->index - 1, 1};
-    for (size_t i = 0; i < offset; i++)
-        at.column += ((unsigned char)setter->text[i] & 0xC0) != 0x80;
-    return at;
+    return (mark){-(int)setter->index - 1, 1 + (int)text_utf8_count(setter->text, offset)};
 }
 
 // The segment that starts at *offset; *offset moves behind its dot.
@@ -52,12 +52,12 @@ static bool next_segment(const struct setter *setter, size_t *offset, struct seg
     size_t start = *offset, end = start;
     while (end < setter->path_length && setter->text[end] != '.')
         end++;
-    segment->at = place(setter, start);
+    segment->at = mark_at(setter, start);
     if (end == start)
-        return complain(setter, segment->at, NULL, "a part of the path is empty");
+        return report(setter, segment->at, NULL, "a part of the path is empty");
     segment->name = document_allocate(setter->document, end - start + 1);
     if (!segment->name)
-        return complain_memory(setter);
+        return report_no_memory(setter);
     memcpy(segment->name, setter->text + start, end - start);
     *offset = end + 1;
     return true;
@@ -68,8 +68,8 @@ static bool split_path(const struct setter *setter, struct segment segments[DOCU
 {
     for (size_t offset = 0; offset <= setter->path_length; ++*depth) {
         if (*depth == DOCUMENT_DEPTH_MAX)
-            return complain(setter, place(setter, offset), NULL, "the path has more than %d parts",
-                            DOCUMENT_DEPTH_MAX);
+            return report(setter, mark_at(setter, offset), NULL, "the path has more than %d parts",
+                          DOCUMENT_DEPTH_MAX);
         if (!next_segment(setter, &offset, &segments[*depth]))
             return false;
     }
@@ -84,8 +84,8 @@ static const char *item_name(const struct dom_value *item)
     return name && name->value.node->kind == DOM_SCALAR ? name->value.node->text : NULL;
 }
 
-static bool complain_no_item(const struct setter *setter, const struct dom_node *list,
-                             const struct segment *segment)
+static bool report_no_item(const struct setter *setter, const struct dom_node *list,
+                           const struct segment *segment)
 {
     enum { NAMES_MAX = 200 };
     const char *names[NAMES_MAX];
@@ -93,10 +93,10 @@ static bool complain_no_item(const struct setter *setter, const struct dom_node 
     for (size_t i = 0; i < list->count && count < NAMES_MAX; i++)
         if (item_name(&list->items[i]))
             names[count++] = item_name(&list->items[i]);
-    return complain(setter, segment->at, nearest_name(segment->name, names, count),
-                    "the list has no item '%s'; items are chosen by their name or by a number "
-                    "from 0",
-                    show_text(segment->name).text);
+    return report(setter, segment->at, nearest_name(segment->name, names, count),
+                  "the list has no item '%s'; items are chosen by their name or by a number "
+                  "from 0",
+                  show_text(segment->name).text);
 }
 
 static struct dom_value *find_item(const struct setter *setter, const struct dom_node *list,
@@ -109,13 +109,13 @@ static struct dom_value *find_item(const struct setter *setter, const struct dom
     }
     uint64_t number;
     if (number_parse_count(segment->name, strlen(segment->name), &number) != NUMBER_OK) {
-        complain_no_item(setter, list, segment);
+        report_no_item(setter, list, segment);
         return NULL;
     }
     if (number < list->count)
         return &list->items[number];
-    complain(setter, segment->at, NULL, "the list has %zu item%s, numbered from 0; there is no %s",
-             list->count, list->count == 1 ? "" : "s", show_text(segment->name).text);
+    report(setter, segment->at, NULL, "the list has %zu item%s, numbered from 0; there is no %s",
+           list->count, list->count == 1 ? "" : "s", show_text(segment->name).text);
     return NULL;
 }
 
@@ -130,7 +130,7 @@ static struct dom_value *find_or_add_key(const struct setter *setter, struct dom
     struct dom_pair *pairs = document_allocate(setter->document, bytes);
     struct dom_node *node = document_allocate(setter->document, sizeof *node);
     if (!pairs || !node) {
-        complain_memory(setter);
+        report_no_memory(setter);
         return NULL;
     }
     if (mapping->count > 0)
@@ -151,7 +151,7 @@ static struct dom_value *step(struct setter *setter, struct dom_value *value,
                               const struct segment *segment)
 {
     if (!document_own(setter->document, value)) {
-        complain_memory(setter);
+        report_no_memory(setter);
         return NULL;
     }
     struct dom_node *node = value->node;
@@ -159,13 +159,13 @@ static struct dom_value *step(struct setter *setter, struct dom_value *value,
         return find_or_add_key(setter, node, segment);
     if (node->kind == DOM_LIST)
         return find_item(setter, node, segment);
-    complain(setter, segment->at, NULL,
-             "the path goes on to '%s', but what stands there is '%s', not a mapping or list",
-             show_text(segment->name).text, show_text(node->text).text);
+    report(setter, segment->at, NULL,
+           "the path goes on to '%s', but what stands there is '%s', not a mapping or list",
+           show_text(segment->name).text, show_text(node->text).text);
     return NULL;
 }
 
-// ---- The whole
+// ---- Applying
 
 static bool prepare(struct setter *setter, const char *text)
 {
@@ -181,14 +181,14 @@ static bool prepare(struct setter *setter, const char *text)
     }
     free(name);
     if (!ready)
-        return complain_memory(setter);
+        return report_no_memory(setter);
     setter->text = source->text;
     setter->path_length = strcspn(setter->text, "=");
-    mark whole = place(setter, 0), at;
+    mark whole = mark_at(setter, 0), at;
     if (source_check(source, &at) || strpbrk(setter->text, "\r\n"))
-        return complain(setter, whole, NULL, "--set takes one line of UTF-8 text");
+        return report(setter, whole, NULL, "--set takes one line of UTF-8 text");
     if (setter->text[setter->path_length] != '=')
-        return complain(setter, whole, NULL, "--set takes PATH=VALUE, such as simulation.dt=0.001");
+        return report(setter, whole, NULL, "--set takes PATH=VALUE, such as simulation.dt=0.001");
     return true;
 }
 

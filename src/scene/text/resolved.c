@@ -35,8 +35,8 @@ static int append(void *data, unsigned char *bytes, size_t count)
 
 // ---- Events
 
-// Numbers and plain names, which mean the same in every place. Everything else is quoted: whether
-// libyaml would write it plain depends on where it stands.
+// Numbers and plain names, which mean the same everywhere. Everything else is quoted: whether
+// libyaml would write it plain depends on its context.
 static bool is_simple(const char *text)
 {
     bool word = false;
@@ -60,7 +60,7 @@ static bool emit_scalar(struct emission *emission, const char *text, bool plain)
            yaml_emitter_emit(&emission->emitter, &event);
 }
 
-// A path as it is from the root. Quoted: it may hold anything.
+// A path as it is from the root. Quoted: it may contain anything.
 static bool emit_path(struct emission *emission, const char *path)
 {
     if (path[0] == '/')
@@ -84,7 +84,7 @@ static bool is_path_key(const char *key)
            strcmp(key, "springs_file") == 0;
 }
 
-// `bodies` says that an item of this node's lists is a body, whose files are paths.
+// `bodies`: an item of this node's lists is a body, whose files are paths.
 static bool emit_list(struct emission *emission, const struct dom_node *node, bool bodies)
 {
     yaml_event_t event;
@@ -167,7 +167,7 @@ static bool emit_document(struct emission *emission, const struct dom_node *root
            yaml_stream_end_event_initialize(&event) && yaml_emitter_emit(emitter, &event);
 }
 
-// ---- The whole
+// ---- The document
 
 // The absolute folder of the scene file, ending in '/'. The folder need not be there: a scene from
 // memory may have any name.

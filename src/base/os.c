@@ -1,0 +1,101 @@
+// The clock and files, as the operating system has them.
+#include "base/os.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+double clock_seconds(void)
+{
+    // POSIX lets this fail only for a clock that does not exist or a bad pointer.
+    struct timespec now = {0};
+    int failed = clock_gettime(CLOCK_MONOTONIC, &now);
+    assert(!failed);
+    (void)failed;
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// ---- Files that a user names
+
+static bool was_given_open(const char *path)
+{
+    static const char *const beginnings[] = {"/dev/stdin", "/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+        if (strncmp(path, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+// Why a file of that sort is not read; NULL: it is.
+static const char *refusal(const char *path, mode_t mode)
+{
+    if (S_ISREG(mode) || (S_ISFIFO(mode) && was_given_open(path)))
+        return NULL;
+    return S_ISDIR(mode)    ? strerror(EISDIR)
+           : S_ISFIFO(mode) ? "it is a named pipe, not an ordinary file"
+           : S_ISSOCK(mode) ? "it is a socket, not an ordinary file"
+                            : "it is a device, not an ordinary file";
+}
+
+FILE *open_to_read(const char *path, const char **reason)
+{
+    struct stat status;
+    // Without O_NONBLOCK opening a pipe would wait; reading from one that was given open may.
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    *reason = NULL;
+    if (file < 0 && errno == ENXIO && stat(path, &status) == 0) // sockets, devices without a driver
+        *reason = refusal(path, status.st_mode);
+    else if (file < 0 || fstat(file, &status) != 0)
+        *reason = strerror(errno);
+    else
+        *reason = refusal(path, status.st_mode);
+    if (!*reason) {
+        int flags = fcntl(file, F_GETFL);
+        FILE *stream = NULL;
+        if (flags >= 0 && fcntl(file, F_SETFL, flags & ~O_NONBLOCK) == 0)
+            stream = fdopen(file, "rb");
+        if (stream)
+            return stream;
+        *reason = strerror(errno);
+    }
+    if (file >= 0)
+        (void)close(file);
+    return NULL;
+}
+
+bool read_to_end(FILE *stream, size_t limit, char **text, size_t *length)
+{
+    enum { CHUNK = 1 << 16 };
+    void *bytes = NULL;
+    size_t capacity = 0, filled = 0, got;
+    int reason = 0;
+    do {
+        if (!array_reserve(&bytes, &capacity, filled + CHUNK + 1, 1)) {
+            reason = ENOMEM;
+            break;
+        }
+        got = fread((char *)bytes + filled, 1, CHUNK, stream);
+        filled += got;
+        if (ferror(stream))
+            reason = errno;
+        else if (filled > limit)
+            reason = EFBIG;
+    } while (reason == 0 && got == CHUNK);
+
+    if (reason != 0) {
+        free(bytes);
+        errno = reason;
+        return false;
+    }
+    ((char *)bytes)[filled] = '\0';
+    *text = bytes;
+    *length = filled;
+    return true;
+}

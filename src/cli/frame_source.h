@@ -1,0 +1,48 @@
+// The frames that taut render draws, whether they are simulated now or read from a finished run.
+// What is drawn of them is left to render.c.
+#ifndef TAUT_CLI_FRAME_SOURCE_H
+#define TAUT_CLI_FRAME_SOURCE_H
+
+#include "cli/render_plan.h"
+#include "cli/schedule.h"
+#include "cli/session.h"
+#include "output/finished_run.h"
+#include "picture/subject.h"
+
+struct frame_source {
+    struct options options; // of the session; the texts in them are the command's
+    struct session session;
+    struct subject subject;
+    struct frame_storage store; // the moment that was taken last
+    bool wants_strains;
+    struct batch batch;
+    double shown; // wall time of the last word about progress
+    // Of a finished run.
+    bool is_run;
+    char *scene_path;
+    char *name; // of the scene
+    struct finished_body *bodies;
+    struct finished_run run;
+    float *strains; // of all its springs, and whether they are broken
+    uint8_t *broken;
+};
+
+// Reads the scene, or the run. An exit code, after saying what is wrong; frame_source_close after
+// either.
+int frame_source_open(const struct options *options, struct frame_source *source);
+
+struct render_span frame_source_span(const struct frame_source *source);
+
+// Takes the moment nearest to a time into source->store; times may not fall until
+// frame_source_rewind.
+taut_status frame_source_take(struct frame_source *source, double time, taut_error *error);
+
+// Back to the beginning.
+taut_status frame_source_rewind(struct frame_source *source, taut_error *error);
+
+void frame_source_close(struct frame_source *source);
+
+// Fails if a signal asks for the end.
+taut_status frame_source_interrupted(taut_error *error);
+
+#endif

@@ -1,0 +1,606 @@
+// The summary of a run, as a table and as JSON, and the energy balance in it. Everything is read
+// from the run as it ended; nothing is changed.
+#include "cli/run.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/json.h"
+#include "cli/human.h"
+#include "cli/signals.h"
+
+// ---- Rates.
+
+static double run_spring_rate(const struct run *run)
+{
+    double seconds = solver_step_seconds(run->solver);
+    return seconds > 0 ? solver_spring_updates(run->solver) / seconds : NAN;
+}
+
+static double run_node_rate(const struct run *run)
+{
+    double seconds = solver_step_seconds(run->solver);
+    double steps = (double)taut_solver_step_count(run->solver);
+    return seconds > 0 ? (double)taut_solver_node_count(run->solver) * steps / seconds : NAN;
+}
+
+static uint64_t run_peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+// ---- The energy balance.
+//
+// Whether the energy balance of a run closes: E(t) - E(0) against the work accounted for, and the
+// residual against what a method of its order leaves at this dt.
+//
+// Of a method of order p a step's error in the energy is O(h^(p+1)): differences of order p + 1 of
+// what is exchanged in a step. What all steps may leave is estimated by R = the sum of the absolute
+// differences of order p + 1 of the kinetic energy between steps, which goes as h^p.
+//
+// For symplectic Euler, x' = x + h v', v' = v + h a, this can be derived: with F_c the conservative
+// force, K its stiffness and F_d = -C v, a step changes the energy by
+//
+//   h F_c.(v + v')/2 + h F_d.(v + v')/2 - h F_c.v' + h^2 v'.K v'/2 + O(h^3)
+//     = h F_d.v + (h^2/2)(v.K v - F_c.a + F_d.a) + O(h^3) = h F_d.v + (h^2/2)(F_d.a - (F_c.v)') ,
+//
+// and the trapezoids of the energy budget have h F_d.v + h^2 F_d.a of it. The difference,
+// -(h^2/2)((F_c.v)' + F_d.a), is
+// one of a step's beginning and end; h F_c.v is the change of K in a step but for the work of the
+// other forces. So over the run the residual is half of the sum of the second
+// differences of K (with sign), plus terms of the same kind and O(h^2). For explicit and implicit
+// Euler on an oscillator the energy gained or lost is pi/4 = 0.79 of R.
+//
+// Projection sets nodes back at the end of steps. What such a step lost by moving them into the
+// surface then counts as put in by the projection, so the work of projections is added to R.
+//
+// The work is joined by trapezoids, of order 2, so no method has more here. Verlet and velocity
+// Verlet see velocities half a step late, and are of order 1 where any force depends on them.
+
+// Whether the energy balance closes as far as the integrator's order lets it.
+enum balance_verdict { BALANCE_CLOSES, BALANCE_COARSE, BALANCE_OPEN };
+
+struct balance {
+    double change, accounted, residual; // J; residual = change - accounted
+    double exchanged;                   // J, how much energy changed its form or came and went
+    double allowed;                     // J, what of a residual the order explains at this dt
+    int order;
+    enum balance_verdict verdict;
+    const char *cause; // what the residual is due to, or may be; NULL: there is nothing to explain
+};
+
+static bool depends_on_velocity(const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    const struct scene_environment *around = &topology->environment;
+    if (around->air_drag != 0 || (around->wind.present && around->wind.relative))
+        return true;
+    for (size_t i = 0; i < topology->material_count; i++)
+        if (topology->materials[i].damping != 0)
+            return true;
+    for (size_t c = 0; c < topology->collider_count; c++)
+        if (topology->colliders[c].friction != 0 || topology->colliders[c].absorption != 0)
+            return true;
+    return false;
+}
+
+static int balance_order(const taut_solver *solver)
+{
+    switch (solver_integrator(solver)) {
+    case INTEGRATOR_VERLET:
+    case INTEGRATOR_VELOCITY_VERLET:
+        return depends_on_velocity(solver) ? 1 : 2;
+    case INTEGRATOR_MIDPOINT:
+    case INTEGRATOR_RK4:
+    case INTEGRATOR_IMPLICIT_MIDPOINT:
+    case INTEGRATOR_BDF2:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+// What rounding leaves: energies whose numbers are rounded in each step, by either sign.
+static double rounding(const struct run *run)
+{
+    const struct snapshot *now = &run->view.snapshot, *first = &run->first;
+    const double epsilon =
+        solver_precision(run->solver) == PRECISION_DOUBLE ? DBL_EPSILON : FLT_EPSILON;
+    double size = fabs(now->gravity) + fabs(first->gravity) + now->kinetic + first->kinetic +
+                  now->elastic + first->elastic + fabs(now->gas) + fabs(first->gas) + now->contact +
+                  first->contact;
+    return 4 * epsilon * size * sqrt((double)taut_solver_step_count(run->solver) + 1);
+}
+
+// What the energy budget does not have, and what takes or adds energy that no force accounts for.
+static const char *cause_of(const struct run *run, double residual)
+{
+    const taut_solver *solver = run->solver;
+    const struct implicit_statistics *implicit = solver_implicit_statistics(solver);
+    if (implicit && implicit->unconverged > 0)
+        return "implicit steps whose equations were not solved";
+    if (-run->view.snapshot.work.projection > 0.5 * fabs(residual))
+        return "projection, which puts back what steps lose by moving nodes into a surface";
+    switch (solver_integrator(solver)) {
+    case INTEGRATOR_IMPLICIT_EULER:
+        if (residual < 0)
+            return "the numerical damping of implicit_euler";
+        break;
+    case INTEGRATOR_BDF2:
+        if (residual < 0)
+            return "the numerical damping of bdf2";
+        break;
+    case INTEGRATOR_XPBD:
+        return "what the constraints of xpbd take and give";
+    case INTEGRATOR_EXPLICIT_EULER:
+    case INTEGRATOR_MIDPOINT:
+        if (residual > 0)
+            return "the growth of this integrator, which is stable at no dt without damping";
+        break;
+    case INTEGRATOR_SYMPLECTIC_EULER:
+        if (solver_position_ratio(solver) != 1)
+            return "position_step, which is not dt";
+        break;
+    default:
+        break;
+    }
+    return NULL;
+}
+
+static struct balance run_balance(const struct run *run)
+{
+    // A residual below this fraction of what was exchanged needs no cause, and an order that allows
+    // more than this fraction shows little.
+    const double small = 0.01, coarse = 0.1;
+
+    const taut_solver *solver = run->solver;
+    const struct snapshot *now = &run->view.snapshot;
+    const struct snapshot_work *work = &now->work;
+    const struct energy_budget *budget = solver_energy_budget(solver);
+
+    struct balance balance = {
+        .change = now->total - run->first.total,
+        .accounted = work->wind + work->drives + work->inflation - work->damping - work->drag -
+                     work->friction - work->keep - work->projection - work->breaking,
+        .exchanged = budget->exchanged,
+        .order = balance_order(solver),
+    };
+
+    balance.residual = balance.change - balance.accounted;
+    balance.allowed =
+        budget->difference_sums[balance.order - 1] + fabs(work->projection) + rounding(run);
+
+    const double size = fabs(balance.residual);
+    if (!(size <= balance.allowed))
+        balance.verdict = BALANCE_OPEN;
+    else if (size > small * balance.exchanged && balance.allowed > coarse * balance.exchanged)
+        balance.verdict = BALANCE_COARSE;
+    else
+        balance.verdict = BALANCE_CLOSES;
+
+    if (size > small * balance.exchanged || balance.verdict == BALANCE_OPEN)
+        balance.cause = cause_of(run, balance.residual);
+    if (!balance.cause && balance.verdict == BALANCE_OPEN)
+        balance.cause = solver_precision(solver) == PRECISION_SINGLE
+                            ? "rounding, where precision: double closes it, else not known"
+                            : "not known";
+    return balance;
+}
+
+static const char *balance_verdict_name(enum balance_verdict verdict)
+{
+    switch (verdict) {
+    case BALANCE_CLOSES:
+        return "closes";
+    case BALANCE_COARSE:
+        return "coarse";
+    case BALANCE_OPEN:
+        break;
+    }
+    return "open";
+}
+
+// ---- The table.
+
+enum { FILES_SHOWN = 6, BODIES_SHOWN = 12, TEXT_COLUMN = 13, TABLE_WIDTH = 80 };
+
+// Prints an item of a list that is broken into lines; `column` is where the last one ended.
+static void print_item(int *column, const char *format, ...) PRINTF_FORMAT(2, 3);
+
+static void print_item(int *column, const char *format, ...)
+{
+    char text[120];
+    va_list arguments;
+    va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang-tidy 14, of many files at once
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (*column + 1 + length > TABLE_WIDTH)
+        *column = printf("\n%*s", TEXT_COLUMN - 1, "") - 1;
+    *column += printf(" %s", text);
+}
+
+static void print_run(const struct run *run)
+{
+    const taut_solver *solver = run->solver;
+    const taut_scene *scene = run->scene;
+    uint64_t steps = taut_solver_step_count(solver);
+    printf("%s%s%s\n", scene->name, scene->title ? ": " : "", scene->title ? scene->title : "");
+    printf("  system     %s, %s, %s, %s\n",
+           human_counted(taut_solver_body_count(solver), "body").text,
+           human_counted(taut_solver_node_count(solver), "node").text,
+           human_counted(taut_solver_spring_count(solver), "spring").text,
+           human_counted(taut_solver_face_count(solver), "face").text);
+    printf("  simulated  %.6g s in %s of %g s%s\n", taut_solver_time(solver),
+           human_counted(steps, "step").text, taut_solver_dt(solver),
+           steps < taut_solver_steps_planned(run->solver) ? " (cut short)" : "");
+    printf("  computed   %s, %s precision, instruction set %s, %s\n",
+           integrator_name(solver_integrator(solver)),
+           solver_precision(solver) == PRECISION_DOUBLE ? "double" : "single",
+           isa_name(solver_isa(solver)),
+           human_counted((uint64_t)taut_solver_threads(solver), "thread").text);
+}
+
+static void print_stages(const struct run *run)
+{
+    const struct stage_clock *clock = solver_stage_clock(run->solver);
+    double total = run->output_seconds;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        total += clock->seconds[stage];
+    if (!(total > 0))
+        return;
+    int column = printf("  %-*s", TEXT_COLUMN - 3, "stages");
+    for (int stage = 0; stage <= STAGE_COUNT; stage++) {
+        bool output = stage == STAGE_COUNT;
+        double share = 100 * (output ? run->output_seconds : clock->seconds[stage]) / total;
+        if (share >= 0.05)
+            print_item(&column, "%s %.1f%%", output ? "output" : stage_name((enum stage)stage),
+                       share);
+    }
+    puts("");
+}
+
+static void print_times(const struct run *run)
+{
+    const taut_solver *solver = run->solver;
+    printf("  set-up     %s\n", human_seconds(run->setup_seconds).text);
+    printf("  stepping   %s", human_seconds(solver_step_seconds(solver)).text);
+    if (isfinite(run_spring_rate(run)))
+        printf(": %s spring updates/s, %s node updates/s", human_scaled(run_spring_rate(run)).text,
+               human_scaled(run_node_rate(run)).text);
+    puts("");
+    print_stages(run);
+    printf("  memory     %s for the system, %s at most in all\n",
+           human_bytes((double)solver_bytes(solver)).text,
+           human_bytes((double)run_peak_bytes()).text);
+}
+
+// A term of the balance that is not zero.
+static void print_term(int *column, const char *name, double value, char sign)
+{
+    if (value != 0)
+        print_item(column, "%c %s %.5g", sign, name, value);
+}
+
+// What is left of the balance, beside what was exchanged and what the order of the integrator
+// leaves.
+static void print_closure(const struct balance *balance)
+{
+    printf("  closure    residual %.3g J", balance->residual);
+    if (balance->exchanged > 0)
+        printf(", %.2g%% of the %.4g J exchanged",
+               100 * fabs(balance->residual) / balance->exchanged, balance->exchanged);
+    printf(";\n%*s", TEXT_COLUMN, "");
+    switch (balance->verdict) {
+    case BALANCE_CLOSES:
+        printf("closes: order %d leaves up to %.2g J at this dt", balance->order, balance->allowed);
+        break;
+    case BALANCE_COARSE:
+        printf("too coarse to tell: order %d leaves up to %.2g J at this dt", balance->order,
+               balance->allowed);
+        break;
+    case BALANCE_OPEN:
+        printf("does not close: order %d leaves no more than %.2g J at this dt", balance->order,
+               balance->allowed);
+        break;
+    }
+    puts("");
+    if (balance->cause)
+        printf("%*scause: %s\n", TEXT_COLUMN, "", balance->cause);
+}
+
+static void print_energy(const struct run *run)
+{
+    const struct snapshot *now = &run->view.snapshot;
+    printf("  energy     kinetic %.5g, elastic %.5g, gravity %.5g", now->kinetic, now->elastic,
+           now->gravity);
+    if (now->gas != 0)
+        printf(", gas %.5g", now->gas);
+    if (now->contact != 0)
+        printf(", contact %.5g", now->contact);
+    printf(", total %.6g J\n", now->total);
+    if (!now->has_work) {
+        printf("  balance    changed by %.5g J; the energy budget is off (output.work)\n",
+               now->total - run->first.total);
+        return;
+    }
+    const struct snapshot_work *work = &now->work;
+    const struct balance balance = run_balance(run);
+    int column = printf("  balance    changed by %.5g J, accounted for are %.5g J", balance.change,
+                        balance.accounted);
+    print_term(&column, "wind", work->wind, '+');
+    print_term(&column, "drives", work->drives, '+');
+    print_term(&column, "inflation", work->inflation, '+');
+    print_term(&column, "damping", work->damping, '-');
+    print_term(&column, "drag", work->drag, '-');
+    print_term(&column, "friction", work->friction, '-');
+    print_term(&column, "keep", work->keep, '-');
+    print_term(&column, "projection", work->projection, '-');
+    print_term(&column, "breaking", work->breaking, '-');
+    puts("");
+    print_closure(&balance);
+}
+
+// How well the equations of implicit steps were solved, and at what cost.
+static void print_implicit(const struct run *run)
+{
+    const struct implicit_statistics *statistics = solver_implicit_statistics(run->solver);
+    if (!statistics || statistics->solves == 0)
+        return;
+    printf("  implicit   %s, %.3g iterations each, residual %.2g at worst",
+           human_counted(statistics->solves, "linear system").text,
+           (double)statistics->iterations / (double)statistics->solves, statistics->worst_residual);
+    if (statistics->unconverged > 0)
+        printf("; not converged in %s", human_counted(statistics->unconverged, "step").text);
+    puts("");
+}
+
+static void print_bodies(const struct run *run)
+{
+    uint64_t broken = taut_solver_broken_count(run->solver);
+    if (broken > 0)
+        printf("  broken     %s of %s\n", human_counted(broken, "spring").text,
+               human_count(taut_solver_spring_count(run->solver)).text);
+    size_t shown = 0, closed = 0;
+    for (size_t b = 0; b < run->view.body_count; b++) {
+        if (!solver_topology(run->solver)->bodies[b].closed)
+            continue;
+        if (closed++ >= BODIES_SHOWN)
+            continue;
+        const struct snapshot_body *body = &run->view.bodies[b];
+        printf("  %-9s  %s %.6g %s\n", shown++ == 0 ? "volume" : "", body->name, body->volume,
+               body->face_arity == 2 ? "m2" : "m3");
+    }
+    if (closed > shown)
+        printf("             and %s more\n", human_counted(closed - shown, "body").text);
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+static void print_files(const struct run *run)
+{
+    for (size_t i = 0; i < run->file_count && i < FILES_SHOWN; i++)
+        printf("  %-9s  %s\n", i == 0 ? "files" : "", run->files[i]);
+    if (run->file_count > FILES_SHOWN)
+        printf("             and %s more\n", human_count(run->file_count - FILES_SHOWN).text);
+}
+
+// What to open the results with.
+static void print_viewers(const struct run *run)
+{
+    bool caches = false;
+    for (size_t i = 0; i < run->file_count; i++) {
+        const char *file = run->files[i];
+        if (ends_with(file, ".pvd"))
+            printf("  ParaView   open %s\n", file);
+        if (!ends_with(file, ".pc2") || caches)
+            continue;
+        caches = true;
+        printf("  Blender    import %.*s.obj (axes as they are: Y up), and give it a Mesh Cache\n"
+               "             modifier with %s\n",
+               (int)(strlen(file) - strlen(".pc2")), file, file);
+    }
+}
+
+// A dt that the scene's state has become too stiff for.
+static void print_dt_exceeded(const struct run *run)
+{
+    const struct dt_exceeded *it = &run->dt_exceeded;
+    if (!(it->stable > 0))
+        return;
+    printf("  warning    dt is %.3g times the largest %s step at the end, %.4g s,\n"
+           "             set near node %" PRIu64 " of body '%s'\n",
+           taut_solver_dt(run->solver) / it->stable, it->is_exact ? "stable" : "certainly stable",
+           it->stable, it->node, it->body);
+}
+
+void run_print_table(const struct run *run)
+{
+    print_run(run);
+    print_dt_exceeded(run);
+    print_times(run);
+    print_energy(run);
+    print_implicit(run);
+    print_bodies(run);
+    print_files(run);
+    print_viewers(run);
+}
+
+// ---- JSON.
+
+static void write_energy(struct json *json, const struct snapshot *now)
+{
+    json_open_object(json, "energy");
+    json_number(json, "kinetic", now->kinetic);
+    json_number(json, "elastic", now->elastic);
+    json_number(json, "gravity", now->gravity);
+    json_number(json, "gas", now->gas);
+    json_number(json, "contact", now->contact);
+    json_number(json, "total", now->total);
+    json_close_object(json);
+}
+
+static void write_bodies(struct json *json, const struct run *run)
+{
+    json_open_array(json, "bodies");
+    for (size_t b = 0; b < run->view.body_count; b++) {
+        const struct snapshot_body *body = &run->view.bodies[b];
+        json_open_object(json, NULL);
+        json_string(json, "name", body->name);
+        json_count(json, "nodes", body->node_count);
+        json_count(json, "springs", body->spring_count);
+        json_count(json, "faces", body->face_count);
+        json_string(json, "kernel", solver_body_kernel(run->solver, b));
+        json_number(json, "volume",
+                    solver_topology(run->solver)->bodies[b].closed ? body->volume : NAN);
+        json_close_object(json);
+    }
+    json_close_array(json);
+}
+
+static void write_stages(struct json *json, const struct run *run)
+{
+    const struct stage_clock *clock = solver_stage_clock(run->solver);
+    json_open_object(json, "stages");
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        json_number(json, stage_name((enum stage)stage), clock->seconds[stage]);
+    json_number(json, "output", run->output_seconds);
+    json_close_object(json);
+}
+
+static void write_output(struct json *json, const struct run *run)
+{
+    json_open_array(json, "output");
+    for (size_t i = 0; i < run->file_count; i++)
+        json_string(json, NULL, run->files[i]);
+    json_close_array(json);
+}
+
+static void write_work(struct json *json, const struct run *run)
+{
+    const struct snapshot *now = &run->view.snapshot;
+    if (!now->has_work) {
+        json_null(json, "work");
+        return;
+    }
+    const struct snapshot_work *work = &now->work;
+    json_open_object(json, "work");
+    json_number(json, "damping", work->damping);
+    json_number(json, "drag", work->drag);
+    json_number(json, "friction", work->friction);
+    json_number(json, "keep", work->keep);
+    json_number(json, "projection", work->projection);
+    json_number(json, "breaking", work->breaking);
+    json_number(json, "wind", work->wind);
+    json_number(json, "drives", work->drives);
+    json_number(json, "inflation", work->inflation);
+    json_close_object(json);
+}
+
+static void write_balance(struct json *json, const struct run *run)
+{
+    if (!run->view.snapshot.has_work) {
+        json_null(json, "balance");
+        return;
+    }
+    const struct balance balance = run_balance(run);
+    json_open_object(json, "balance");
+    json_number(json, "change", balance.change);
+    json_number(json, "accounted", balance.accounted);
+    json_number(json, "residual", balance.residual);
+    json_number(json, "exchanged", balance.exchanged);
+    json_number(json, "allowed", balance.allowed);
+    json_count(json, "order", (uint64_t)balance.order);
+    json_string(json, "verdict", balance_verdict_name(balance.verdict));
+    json_string(json, "cause", balance.cause);
+    json_close_object(json);
+}
+
+static void write_implicit(struct json *json, const struct run *run)
+{
+    const struct implicit_statistics *statistics = solver_implicit_statistics(run->solver);
+    if (!statistics) {
+        json_null(json, "implicit");
+        return;
+    }
+    json_open_object(json, "implicit");
+    json_count(json, "solves", statistics->solves);
+    json_count(json, "iterations", statistics->iterations);
+    json_number(json, "worst_residual", statistics->worst_residual);
+    json_count(json, "unconverged", statistics->unconverged);
+    json_close_object(json);
+}
+
+static void write_dt_exceeded(struct json *json, const struct run *run)
+{
+    const struct dt_exceeded *it = &run->dt_exceeded;
+    if (!(it->stable > 0)) {
+        json_null(json, "dt_exceeds");
+        return;
+    }
+    json_open_object(json, "dt_exceeds");
+    json_number(json, "critical_step", it->stable);
+    json_bool(json, "exact", it->is_exact);
+    json_string(json, "body", it->body);
+    json_count(json, "node", it->node);
+    json_close_object(json);
+}
+
+static void write_counts(struct json *json, const struct run *run)
+{
+    const taut_solver *solver = run->solver;
+    json_string(json, "scene", run->options->scene);
+    json_count(json, "nodes", taut_solver_node_count(solver));
+    json_count(json, "springs", taut_solver_spring_count(solver));
+    json_count(json, "faces", taut_solver_face_count(solver));
+    json_count(json, "steps", taut_solver_step_count(solver));
+    json_number(json, "time", taut_solver_time(solver));
+    json_number(json, "dt", taut_solver_dt(solver));
+    json_count(json, "threads", (uint64_t)taut_solver_threads(solver));
+    json_string(json, "isa", isa_name(solver_isa(run->solver)));
+    json_string(json, "precision",
+                solver_precision(solver) == PRECISION_DOUBLE ? "double" : "single");
+    json_string(json, "integrator", integrator_name(solver_integrator(solver)));
+    json_number(json, "setup_seconds", run->setup_seconds);
+    json_number(json, "step_seconds", solver_step_seconds(solver));
+    json_number(json, "spring_updates_per_second", run_spring_rate(run));
+    json_count(json, "bytes", solver_bytes(solver));
+    json_count(json, "peak_rss_bytes", run_peak_bytes());
+    json_count(json, "broken_springs", taut_solver_broken_count(solver));
+}
+
+void run_print_json(const struct run *run)
+{
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016" PRIx64, taut_solver_hash(run->solver));
+    struct json json = {.out = stdout};
+    json_open_object(&json, NULL);
+    write_counts(&json, run);
+    json_string(&json, "hash", hash);
+    write_energy(&json, &run->view.snapshot);
+    write_bodies(&json, run);
+    write_stages(&json, run);
+    write_output(&json, run);
+    json_string(&json, "kernel", kernel_choice_name((int)solver_kernel(run->solver)));
+    json_number(&json, "node_updates_per_second", run_node_rate(run));
+    json_number(&json, "energy_at_start", run->first.total);
+    write_work(&json, run);
+    write_balance(&json, run);
+    write_implicit(&json, run);
+    write_dt_exceeded(&json, run);
+    json_count(&json, "steps_planned", taut_solver_steps_planned(run->solver));
+    json_string(&json, "interrupted",
+                run->signal_number != 0 ? signals_name(run->signal_number) : NULL);
+    json_string(&json, "error", run->status == TAUT_OK ? NULL : run->error.text);
+    json_close_object(&json);
+}

@@ -1,0 +1,897 @@
+// Planes, spheres and rooms (docs/numerics.md): where a node is inside, the penalty force, the
+// projection.
+//
+// Most nodes touch nothing. So nodes are tested a block of CONTACT_BLOCK at a time: the bounding
+// box of a block tells which colliders may be near, and for these a vector kernel tells which nodes
+// may touch (near_body.h). Both leave a margin; what decides is the contact itself, in
+// double, node by node.
+#include "contact/contact.h"
+
+#include <string.h>
+
+#include "contact/constraints.h"
+#include "state/reading.h"
+
+// ---- Contacts of a point
+
+// A collider where it is at a time.
+struct surface {
+    const struct scene_collider *it;
+    vec3 centre, velocity; // of a sphere
+    double radius;
+};
+
+static struct surface surface_at(const struct system *system, size_t collider, double time)
+{
+    const struct state *s = system->state;
+    struct surface surface = {.it = &system->topology->colliders[collider]};
+    if (surface.it->type == COLLIDER_SPHERE) {
+        double elapsed = time - s->collider_since[collider];
+        surface.velocity = s->collider_velocity[collider];
+        surface.centre =
+            vec3_add(s->collider_centre[collider], vec3_scale(elapsed, surface.velocity));
+        surface.radius = s->collider_radius[collider];
+    }
+    return surface;
+}
+
+static int plane_contact(const struct scene_collider *plane, vec3 position, double slack,
+                         struct contact contacts[6])
+{
+    double depth = -vec3_dot(vec3_subtract(position, plane->point), plane->normal);
+    if (!(depth > -slack))
+        return 0;
+    contacts[0] = (struct contact){plane->normal, depth, {0, 0, 0}, 0};
+    return 1;
+}
+
+// At the very centre there is no direction out: no contact, rather than a made-up one.
+static int sphere_contact(const struct surface *sphere, vec3 position, double slack,
+                          struct contact contacts[6])
+{
+    vec3 out = vec3_subtract(position, sphere->centre);
+    double distance = vec3_length(out);
+    double depth = sphere->radius - distance;
+    if (!(depth > -slack) || distance == 0)
+        return 0;
+    contacts[0] = (struct contact){vec3_scale(1 / distance, out), depth, sphere->velocity, 0};
+    return 1;
+}
+
+static int room_contacts(const struct scene_collider *room, vec3 p, double slack,
+                         struct contact contacts[6])
+{
+    const struct contact walls[6] = {
+        {{1, 0, 0}, room->min.x - p.x, {0, 0, 0}, 0}, {{-1, 0, 0}, p.x - room->max.x, {0, 0, 0}, 1},
+        {{0, 1, 0}, room->min.y - p.y, {0, 0, 0}, 2}, {{0, -1, 0}, p.y - room->max.y, {0, 0, 0}, 3},
+        {{0, 0, 1}, room->min.z - p.z, {0, 0, 0}, 4}, {{0, 0, -1}, p.z - room->max.z, {0, 0, 0}, 5},
+    };
+    int count = 0;
+    for (int wall = 0; wall < 6; wall++)
+        if (walls[wall].depth > -slack)
+            contacts[count++] = walls[wall];
+    return count;
+}
+
+// Where the point is deeper than -slack.
+static int surface_contacts(const struct surface *surface, vec3 position, double slack,
+                            struct contact contacts[6])
+{
+    switch (surface->it->type) {
+    case COLLIDER_PLANE:
+        return plane_contact(surface->it, position, slack, contacts);
+    case COLLIDER_SPHERE:
+        return sphere_contact(surface, position, slack, contacts);
+    case COLLIDER_ROOM:
+        return room_contacts(surface->it, position, slack, contacts);
+    }
+    return 0;
+}
+
+int REAL_NAME(collider_contacts_within)(const struct system *system, size_t collider, double time,
+                                        vec3 position, double slack, struct contact contacts[6])
+{
+    struct surface surface = surface_at(system, collider, time);
+    return surface_contacts(&surface, position, slack, contacts);
+}
+
+int REAL_NAME(collider_contacts)(const struct system *system, size_t collider, double time,
+                                 vec3 position, struct contact contacts[6])
+{
+    return REAL_NAME(collider_contacts_within)(system, collider, time, position, 0, contacts);
+}
+
+// ---- Broad phase
+
+double REAL_NAME(contact_greatest_length)(const struct system *system, const real *x, const real *y,
+                                          const real *z, struct range nodes)
+{
+    struct node_box box;
+    system->kernels->node_box(x, y, z, nodes, &box);
+    double square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        double size = fmax(fabs((double)box.least[axis]), fabs((double)box.most[axis]));
+        square += size * size;
+    }
+    return sqrt(square);
+}
+
+static struct node_box box_of(const struct system *system, struct range nodes)
+{
+    const struct state *s = system->state;
+    struct node_box box;
+    system->kernels->node_box(s->x, s->y, s->z, nodes, &box);
+    return box;
+}
+
+// The greatest coordinate of a box, which its rounding errors go by.
+static double reach_of(const struct node_box *box)
+{
+    double reach = 0;
+    for (int axis = 0; axis < 3; axis++)
+        reach = fmax(reach, fmax(fabs((double)box->least[axis]), fabs((double)box->most[axis])));
+    return reach;
+}
+
+static double greatest_component(vec3 v)
+{
+    return fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z)));
+}
+
+// False only where no point of the box is deeper than -slack.
+static bool box_is_near(const struct surface *surface, const struct node_box *box, double slack)
+{
+    const double most[3] = {(double)box->most[0], (double)box->most[1], (double)box->most[2]};
+    const double least[3] = {(double)box->least[0], (double)box->least[1], (double)box->least[2]};
+    const struct scene_collider *it = surface->it;
+    const double rounding = 1e-12;
+    double margin = slack + rounding * reach_of(box);
+    if (it->type == COLLIDER_PLANE) {
+        const double n[3] = {it->normal.x, it->normal.y, it->normal.z};
+        double height = -vec3_dot(it->point, it->normal);
+        for (int axis = 0; axis < 3; axis++)
+            height += n[axis] > 0 ? n[axis] * least[axis] : n[axis] * most[axis];
+        return !(height > margin + rounding * greatest_component(it->point));
+    }
+    if (it->type == COLLIDER_SPHERE) {
+        const double c[3] = {surface->centre.x, surface->centre.y, surface->centre.z};
+        double square = 0;
+        for (int axis = 0; axis < 3; axis++) {
+            double away = fmax(0, fmax(least[axis] - c[axis], c[axis] - most[axis]));
+            square += away * away;
+        }
+        double reach = surface->radius + margin + rounding * greatest_component(surface->centre);
+        return !(square > reach * reach);
+    }
+    const double min[3] = {it->min.x, it->min.y, it->min.z};
+    const double max[3] = {it->max.x, it->max.y, it->max.z};
+    for (int axis = 0; axis < 3; axis++)
+        if (!(least[axis] > min[axis] + margin) || !(most[axis] < max[axis] - margin))
+            return true;
+    return false;
+}
+
+// The shape to test the nodes of a box against, in the run's precision, with a margin that covers
+// the rounding of the test.
+static struct near_shape shape_of(const struct surface *surface, const struct node_box *box,
+                                  double slack)
+{
+    const struct scene_collider *it = surface->it;
+    struct near_shape shape = {.type = it->type};
+    vec3 a = it->normal, b = {0, 0, 0};
+    double digits = 16 * (double)REAL_EPSILON, reach = reach_of(box);
+    if (it->type == COLLIDER_PLANE) {
+        double margin = slack + digits * (reach + greatest_component(it->point));
+        shape.limit = (real)(vec3_dot(it->point, it->normal) + margin);
+    } else if (it->type == COLLIDER_SPHERE) {
+        a = surface->centre;
+        double radius =
+            surface->radius + slack + digits * (reach + greatest_component(a) + surface->radius);
+        shape.limit = (real)(radius * radius * (1 + digits));
+    } else {
+        a = it->min;
+        b = it->max;
+        double size = fmax(greatest_component(a), greatest_component(b));
+        shape.limit = (real)(slack + digits * (reach + size));
+    }
+    shape.a[0] = (real)a.x, shape.a[1] = (real)a.y, shape.a[2] = (real)a.z;
+    shape.b[0] = (real)b.x, shape.b[1] = (real)b.y, shape.b[2] = (real)b.z;
+    return shape;
+}
+
+enum { BLOCK_WORDS = CONTACT_BLOCK / 64 };
+
+// Bit i of the block's words: node i of the range may be deeper than -slack. Whether any is.
+static bool find_near(const struct system *system, const struct surface *surface,
+                      const struct node_box *box, double slack, struct range nodes,
+                      uint64_t near[BLOCK_WORDS])
+{
+    const struct near_shape shape = shape_of(surface, box, slack);
+    uint64_t any = 0;
+    for (int word = 0; word < BLOCK_WORDS; word++) {
+        size_t first = nodes.first + 64 * (size_t)word;
+        size_t count = first >= nodes.end ? 0 : nodes.end - first < 64 ? nodes.end - first : 64;
+        near[word] = 0;
+        if (count > 0)
+            near[word] = system->kernels->nodes_near(system->state, first, (int)count, &shape);
+        any |= near[word];
+    }
+    return any != 0;
+}
+
+static int lowest_bit(uint64_t bits)
+{
+#if defined(__GNUC__)
+    return __builtin_ctzll(bits);
+#else
+    int bit = 0;
+    while (!(bits >> bit & 1))
+        bit++;
+    return bit;
+#endif
+}
+
+// Whether a node of the block may be deeper than -slack in this collider, if it responds like that;
+// then where the collider is, and which nodes.
+static inline bool find_near_collider(const struct system *system, size_t collider,
+                                      enum collider_response response, double time,
+                                      const struct node_box *box, double slack, struct range nodes,
+                                      struct surface *surface, uint64_t near[BLOCK_WORDS])
+{
+    if (system->topology->colliders[collider].response != response)
+        return false;
+    *surface = surface_at(system, collider, time);
+    return box_is_near(surface, box, slack) && find_near(system, surface, box, slack, nodes, near);
+}
+
+// Visits the contacts of nodes of a block with penalty colliders, collider after collider.
+static inline void visit_block(const struct system *system, double time, struct range nodes,
+                               contact_visitor *visit, void *context)
+{
+    const struct node_box box = box_of(system, nodes);
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        struct surface surface;
+        uint64_t near[BLOCK_WORDS];
+        if (!find_near_collider(system, c, RESPONSE_PENALTY, time, &box, 0, nodes, &surface, near))
+            continue;
+        for (int word = 0; word < BLOCK_WORDS; word++)
+            for (uint64_t left = near[word]; left != 0; left &= left - 1) {
+                size_t node = nodes.first + 64 * (size_t)word + (size_t)lowest_bit(left);
+                struct contact contacts[6];
+                int count =
+                    surface_contacts(&surface, node_position(system->state, node), 0, contacts);
+                for (int i = 0; i < count; i++)
+                    visit(system, surface.it, node, &contacts[i], context);
+            }
+    }
+}
+
+void REAL_NAME(contacts_visit)(const struct system *system, double time, struct range nodes,
+                               contact_visitor *visit, void *context)
+{
+    if (!system->settings.penalises)
+        return;
+    for (size_t first = nodes.first; first < nodes.end; first += CONTACT_BLOCK) {
+        struct range block = {first, first + CONTACT_BLOCK};
+        block.end = block.end < nodes.end ? block.end : nodes.end;
+        visit_block(system, time, block, visit, context);
+    }
+}
+
+bool REAL_NAME(contacts_within)(const struct system *system, enum collider_response response,
+                                double time, struct range nodes, double slack,
+                                uint64_t near[CONTACT_BLOCK / 64])
+{
+    const struct node_box box = box_of(system, nodes);
+    bool any = false;
+    for (int word = 0; word < BLOCK_WORDS; word++)
+        near[word] = 0;
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        struct surface surface;
+        uint64_t of_this[BLOCK_WORDS];
+        if (!find_near_collider(system, c, response, time, &box, slack, nodes, &surface, of_this))
+            continue;
+        any = true;
+        for (int word = 0; word < BLOCK_WORDS; word++)
+            near[word] |= of_this[word];
+    }
+    return any;
+}
+
+// ---- Penalty
+
+static bool block_may_touch(const struct system *system, double time, struct range nodes)
+{
+    const struct node_box box = box_of(system, nodes);
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        struct surface surface;
+        uint64_t near[BLOCK_WORDS];
+        if (find_near_collider(system, c, RESPONSE_PENALTY, time, &box, 0, nodes, &surface, near))
+            return true;
+    }
+    return false;
+}
+
+void REAL_NAME(contacts_find)(struct system *system, double time, const struct worker *worker)
+{
+    struct contacts *all = &system->contacts;
+    if (!system->settings.penalises)
+        return;
+    struct range share = contact_block_share(system, worker);
+    for (size_t block = share.first; block < share.end; block++)
+        all->near[block] = block_may_touch(system, time, contact_block_nodes(system, block));
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    // Everybody finds the same, and nobody looks before having written it.
+    bool found = memchr(all->near, 1, all->blocks) != NULL;
+    atomic_store_explicit(&all->found, found, memory_order_relaxed);
+}
+
+static void add_force(const struct system *system, const struct scene_collider *collider,
+                      size_t node, const struct contact *contact, void *unused)
+{
+    (void)unused;
+    const struct state *s = system->state;
+    vec3 force = contact_action(collider, contact, node_velocity(s, node)).force;
+    s->fx[node] += (real)force.x;
+    s->fy[node] += (real)force.y;
+    s->fz[node] += (real)force.z;
+}
+
+void REAL_NAME(colliders_add)(struct system *system, double time, const struct worker *worker)
+{
+    if (!contacts_are_found(system))
+        return;
+    struct range share = contact_block_share(system, worker);
+    for (size_t block = share.first; block < share.end; block++)
+        if (system->contacts.near[block])
+            visit_block(system, time, contact_block_nodes(system, block), add_force, NULL);
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+}
+
+// ---- Projection
+
+// What the projection at the end of a step works with.
+struct projection {
+    struct system *system;
+    double time, step; // s: the end of the step, and its length
+};
+
+// A node touches a surface that it is not farther from than its coordinates are rounded.
+static double touching_slack(vec3 position)
+{
+    const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);
+    return 4 * (double)REAL_EPSILON * size + (double)REAL_TINY;
+}
+
+static double block_slack(const struct node_box *box)
+{
+    return 12 * (double)REAL_EPSILON * reach_of(box) + (double)REAL_TINY;
+}
+
+// A surface near a block, and where the state keeps who touches it.
+struct near_surface {
+    struct surface surface;
+    uint8_t *touching; // of all nodes
+    uint64_t near[BLOCK_WORDS];
+};
+
+// A node on its way out of the surfaces that it is in.
+struct projected {
+    vec3 position, velocity;
+    vec3 free_position, free_velocity;     // before any collider changed them
+    const struct constrained_node *solved; // the contacts that the step knew of; NULL: none
+    double mass;
+    double taken, driven; // J: by friction, and put in by moving surfaces
+};
+
+// The acceleration of a node along a normal in the step that ends, m/s2; by gravity alone where the
+// velocity at the start of the step is not known.
+static double acceleration_along(const struct projection *it, size_t node, vec3 normal,
+                                 const struct projected *moving)
+{
+    const struct system *system = it->system;
+    const struct state *s = system->state;
+    if (!s->start_known || !s->start_known[node / CONTACT_BLOCK])
+        return vec3_dot(system->topology->environment.gravity, normal);
+    vec3 start =
+        vec3_make((double)s->start_vx[node], (double)s->start_vy[node], (double)s->start_vz[node]);
+    return vec3_dot(vec3_subtract(moving->free_velocity, start), normal) / it->step;
+}
+
+// How long before the time of the positions the velocities are in the middle of their step, s.
+// Where nodes move with the velocity that the step has just found, x += h v, energy that is exact
+// to h^2 needs v + h a / 2.
+static double velocity_lag(const struct projection *it)
+{
+    switch (it->system->settings.integrator) {
+    case INTEGRATOR_SYMPLECTIC_EULER:
+    case INTEGRATOR_IMPLICIT_EULER:
+    case INTEGRATOR_XPBD:
+        return it->step / 2;
+    case INTEGRATOR_EXPLICIT_EULER:
+        return -it->step / 2;
+    default:
+        return 0;
+    }
+}
+
+// The speed with which a node leaves after an impact at `speed`. It has gone `depth` on since it
+// came through the surface, on which the forces of the step did the work m a depth; a bounce that
+// did not count that would gain what it costs to lift the node to the surface.
+// The force of springs changes on the way, by something like h v times their stiffness, which
+// nobody knows here; that the node leaves slower by the part h^2 k / m keeps the bounce from
+// gaining from it.
+static double bounce_speed(const struct projection *it, size_t node, const struct contact *contact,
+                           const struct projected *moving, double speed, double restitution)
+{
+    const double lag = velocity_lag(it), ratio = it->system->settings.position_ratio;
+    const double outward = acceleration_along(it, node, contact->normal, moving);
+    const double now = fmax(0, speed - lag * outward);
+    const double square = now * now + 2 * outward / ratio * fmax(0, contact->depth);
+    const double safe =
+        fmax(0, 1 - it->step * it->step * (double)it->system->state->spring_rate[node]);
+    if (safe == 0) // `outward` is what springs do, and no acceleration in the air
+        return 0;
+    return fmax(0, restitution * safe * sqrt(fmax(0, square)) - lag * outward);
+}
+
+// An approach is an impact where the node did not touch the surface before, and comes faster than
+// gravity makes it in two steps and steeper than 1 : 1000: flatter than that, and slower, are nodes
+// that left a surface by some rounding errors.
+static bool is_impact(const struct projection *it, const struct contact *contact, vec3 relative,
+                      double speed)
+{
+    double fall = fabs(vec3_dot(it->system->topology->environment.gravity, contact->normal));
+    vec3 along = vec3_add(relative, vec3_scale(speed, contact->normal));
+    return speed > 2 * fall * it->step && speed > 1e-3 * vec3_length(along);
+}
+
+static double kinetic(double mass, vec3 velocity)
+{
+    return 0.5 * mass * vec3_dot(velocity, velocity);
+}
+
+// The sliding friction of a step: dv/dt = -c v / m along the surface.
+static vec3 slide(const struct projection *it, const struct scene_collider *collider, vec3 normal,
+                  vec3 relative, struct projected *moving)
+{
+    if (collider->friction == 0)
+        return relative;
+    vec3 across = vec3_scale(vec3_dot(relative, normal), normal);
+    double factor = exp(-collider->friction * it->step / moving->mass);
+    vec3 after = vec3_add(across, vec3_scale(factor, vec3_subtract(relative, across)));
+    moving->taken += kinetic(moving->mass, relative) - kinetic(moving->mass, after);
+    return after;
+}
+
+static bool is_solved(const struct projection *it, const struct surface *surface, int wall,
+                      const struct projected *moving)
+{
+    const size_t collider = (size_t)(surface->it - it->system->topology->colliders);
+    for (int k = 0; moving->solved && k < moving->solved->count; k++)
+        if (moving->solved->collider[k] == collider && moving->solved->wall[k] == wall)
+            return true;
+    return false;
+}
+
+// How deep the node would be without the contacts that the step knew of.
+static double free_depth(const struct surface *surface, int wall, const struct projected *moving)
+{
+    struct contact contacts[6];
+    int count = surface_contacts(surface, moving->free_position, HUGE_VAL, contacts);
+    for (int i = 0; i < count; i++)
+        if (contacts[i].wall == wall)
+            return contacts[i].depth;
+    return 0;
+}
+
+// A contact that the step knew of, at its end, where the node is on the surface but for rounding:
+// what the node would have done without tells whether this is an impact, and how it leaves.
+static bool meet_solved(const struct projection *it, const struct surface *surface,
+                        const struct contact *contact, bool touched, size_t node, vec3 *relative,
+                        double *out, struct projected *moving)
+{
+    const vec3 free = vec3_subtract(moving->free_velocity, surface->velocity);
+    const double speed = -vec3_dot(free, contact->normal);
+    const bool impact = speed > 0 && !touched && is_impact(it, contact, free, speed);
+    if (impact && surface->it->restitution > 0) {
+        struct contact passed = *contact;
+        passed.depth = free_depth(surface, contact->wall, moving);
+        *out = bounce_speed(it, node, &passed, moving, speed, surface->it->restitution);
+    }
+    const double now = vec3_dot(*relative, contact->normal);
+    *relative = vec3_add(*relative, vec3_scale(*out - now, contact->normal));
+    moving->position = vec3_add(moving->position, vec3_scale(contact->depth, contact->normal));
+    return impact;
+}
+
+// Everything that one collider does to a node. Returns which of its surfaces the node touches now.
+static uint8_t meet_surface(const struct projection *it, const struct surface *surface,
+                            uint8_t touched, size_t node, struct projected *moving)
+{
+    const struct scene_collider *collider = surface->it;
+    struct contact contacts[6];
+    const double slack = touching_slack(moving->position);
+    int count =
+        surface_contacts(surface, moving->position, moving->solved ? HUGE_VAL : slack, contacts);
+    uint8_t touches = 0;
+    bool hit = false;
+    vec3 before = vec3_subtract(moving->velocity, surface->velocity), relative = before;
+    vec3 normal_part = {0, 0, 0}; // of what is left after impacts
+    for (int i = 0; i < count; i++) {
+        const struct contact *contact = &contacts[i];
+        const uint8_t bit = (uint8_t)(1u << contact->wall);
+        double speed = -vec3_dot(relative, contact->normal), out = 0;
+        bool impact = speed > 0 && !(touched & bit) && is_impact(it, contact, relative, speed);
+        const bool solved = is_solved(it, surface, contact->wall, moving);
+        if (!solved && !(contact->depth > -slack))
+            continue;
+        touches |= bit;
+        if (solved) {
+            impact =
+                meet_solved(it, surface, contact, touched & bit, node, &relative, &out, moving);
+        } else {
+            if (contact->depth > 0)
+                moving->position =
+                    vec3_add(moving->position, vec3_scale(contact->depth, contact->normal));
+            if (impact && collider->restitution > 0)
+                out = bounce_speed(it, node, contact, moving, speed, collider->restitution);
+            if (speed > 0)
+                relative = vec3_add(relative, vec3_scale(speed + out, contact->normal));
+        }
+        if (impact)
+            normal_part = vec3_add(normal_part, vec3_scale(out, contact->normal));
+        if (touched & bit)
+            relative = slide(it, collider, contact->normal, relative, moving);
+        hit |= impact;
+    }
+    if (hit)
+        relative =
+            vec3_add(normal_part, vec3_scale(collider->keep, vec3_subtract(relative, normal_part)));
+    vec3 kick = vec3_subtract(relative, before);
+    moving->velocity = vec3_add(moving->velocity, kick);
+    moving->driven += moving->mass * vec3_dot(kick, surface->velocity);
+    return touches;
+}
+
+// bdf2's memory of the last step jumps as the node does, so that what it tells of the acceleration
+// stays; the place before also as the velocity changed.
+static void shift_memory(struct system *system, size_t i, vec3 place, vec3 velocity)
+{
+    struct state *s = system->state;
+    real h = (real)system->settings.dt;
+    vec3 jump = vec3_subtract(node_position(s, i), place);
+    vec3 kick = vec3_subtract(node_velocity(s, i), velocity);
+    s->x0[i] += (real)jump.x - h * (real)kick.x;
+    s->y0[i] += (real)jump.y - h * (real)kick.y;
+    s->z0[i] += (real)jump.z - h * (real)kick.z;
+    s->vx0[i] += (real)kick.x;
+    s->vy0[i] += (real)kick.y;
+    s->vz0[i] += (real)kick.z;
+}
+
+// Verlet's earlier position follows, as at its start: x - h v + h^2 a / 2, with the force of the
+// moment before.
+static void put_node(struct system *system, size_t i, const struct projected *moved)
+{
+    struct state *s = system->state;
+    const vec3 position = node_position(s, i), velocity = node_velocity(s, i);
+    s->x[i] = (real)moved->position.x;
+    s->y[i] = (real)moved->position.y;
+    s->z[i] = (real)moved->position.z;
+    s->vx[i] = (real)moved->velocity.x;
+    s->vy[i] = (real)moved->velocity.y;
+    s->vz[i] = (real)moved->velocity.z;
+    if (system->settings.integrator == INTEGRATOR_VERLET) {
+        real h = (real)system->settings.dt;
+        real half = h * h * system->constants->inverse_mass[i] / 2;
+        s->x0[i] = s->x[i] - h * s->vx[i] + half * s->fx[i];
+        s->y0[i] = s->y[i] - h * s->vy[i] + half * s->fy[i];
+        s->z0[i] = s->z[i] - h * s->vz[i] + half * s->fz[i];
+    }
+    if (system->settings.integrator == INTEGRATOR_BDF2)
+        shift_memory(system, i, position, velocity);
+}
+
+static bool same(vec3 a, vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+// A node that has touched a plane before and does so still, with no other surface near: the
+// commonest case, without the detours of the others and to the same bits. Where this is not the
+// case, false.
+static bool rest_on_plane(const struct projection *it, const struct near_surface *near, size_t node,
+                          bool *moved)
+{
+    struct system *system = it->system;
+    struct state *s = system->state;
+    const struct scene_collider *plane = near->surface.it;
+    if (plane->type != COLLIDER_PLANE || plane->friction != 0 || !near->touching[node])
+        return false;
+    const double x = (double)s->x[node], y = (double)s->y[node], z = (double)s->z[node];
+    const double vx = (double)s->vx[node], vy = (double)s->vy[node], vz = (double)s->vz[node];
+    const double nx = plane->normal.x, ny = plane->normal.y, nz = plane->normal.z;
+    const double depth =
+        -((x - plane->point.x) * nx + (y - plane->point.y) * ny + (z - plane->point.z) * nz);
+    const double speed = -(vx * nx + vy * ny + vz * nz);
+    const double lift = depth > 0 ? depth : 0, stop = speed > 0 ? speed : 0;
+    if (!(depth > -touching_slack(vec3_make(x, y, z))))
+        return false;
+    *moved = lift > 0 || stop > 0;
+    if (!*moved)
+        return true;
+    const struct projected moving = {
+        .position = {x + lift * nx, y + lift * ny, z + lift * nz},
+        .velocity = {vx + ((vx + stop * nx) - vx), vy + ((vy + stop * ny) - vy),
+                     vz + ((vz + stop * nz) - vz)},
+    };
+    put_node(system, node, &moving);
+    return true;
+}
+
+static void recall_free(const struct contact_constraints *all, size_t i, struct projected *moving)
+{
+    const struct node_vectors place = all->free_place, velocity = all->free_velocity;
+    moving->solved = &all->nodes[i];
+    moving->free_position = vec3_make((double)place.x[i], (double)place.y[i], (double)place.z[i]);
+    moving->free_velocity =
+        vec3_make((double)velocity.x[i], (double)velocity.y[i], (double)velocity.z[i]);
+    moving->driven = all->work[i][1];
+}
+
+// Returns whether the node has changed.
+static bool project_node(const struct projection *it, struct near_surface *near, int count,
+                         size_t node, double mass, double work[3])
+{
+    struct system *system = it->system;
+    const struct state *s = system->state;
+    const struct contact_constraints *all = system->contacts.constraints;
+    const bool solved = all && all->present && all->nodes[node].count > 0;
+    bool moved;
+    if (count == 1 && !solved && rest_on_plane(it, near, node, &moved))
+        return moved;
+    const vec3 position = node_position(s, node), velocity = node_velocity(s, node);
+    struct projected moving = {.position = position,
+                               .velocity = velocity,
+                               .free_position = position,
+                               .free_velocity = velocity,
+                               .mass = mass};
+    if (solved)
+        recall_free(all, node, &moving);
+    for (int n = 0; n < count; n++) {
+        uint8_t *touching = &near[n].touching[node];
+        *touching = meet_surface(it, &near[n].surface, *touching, node, &moving);
+    }
+    work[0] += moving.taken;
+    work[1] += moving.driven;
+    work[2] += solved ? all->work[node][0] : 0;
+    if (same(moving.position, position) && same(moving.velocity, velocity))
+        return false;
+    put_node(system, node, &moving);
+    return true;
+}
+
+// As many of the surfaces near a block at once; where there are more, the rest comes after them.
+enum { SURFACES_AT_ONCE = 16 };
+
+// The colliders that project from *collider on that nodes of the block may touch; *collider goes on
+// behind them. Who touches none of those that are passed over does not touch them any more.
+static int find_surfaces(const struct projection *it, struct range nodes,
+                         const struct node_box *box, double slack, bool touched, size_t *collider,
+                         size_t *number, struct near_surface near[SURFACES_AT_ONCE])
+{
+    const struct system *system = it->system;
+    int count = 0;
+    for (; *collider < system->topology->collider_count && count < SURFACES_AT_ONCE; ++*collider) {
+        if (system->topology->colliders[*collider].response != RESPONSE_PROJECT)
+            continue;
+        uint8_t *touching = system->state->touching + system->state->nodes * (*number)++;
+        struct near_surface *found = &near[count];
+        found->surface = surface_at(system, *collider, it->time);
+        found->touching = touching;
+        if (box_is_near(&found->surface, box, slack) &&
+            find_near(system, &found->surface, box, slack, nodes, found->near))
+            count++;
+        else if (touched)
+            memset(touching + nodes.first, 0, nodes.end - nodes.first);
+    }
+    return count;
+}
+
+static bool any_touches(const struct near_surface *near, int count, struct range nodes)
+{
+    uint8_t any = 0;
+    for (int n = 0; n < count; n++)
+        for (size_t node = nodes.first; node < nodes.end; node++)
+            any |= near[n].touching[node];
+    return any != 0;
+}
+
+// How far from its surface rounding may leave a node whose step ended with that contact: a surface
+// through 0 leaves it coordinates far smaller than those that the step computed with.
+static double solved_slack(const struct projection *it, struct range nodes)
+{
+    const struct contact_constraints *all = it->system->contacts.constraints;
+    double size = 0;
+    for (size_t node = nodes.first; all && all->present && node < nodes.end; node++) {
+        if (all->nodes[node].count == 0)
+            continue;
+        struct projected moving;
+        recall_free(all, node, &moving);
+        size = fmax(size, vec3_length(moving.free_position) +
+                              it->step * vec3_length(moving.free_velocity));
+    }
+    return 16 * (double)REAL_EPSILON * size;
+}
+
+static void project_block(const struct projection *it, size_t block, double work[3])
+{
+    struct system *system = it->system;
+    const struct state *s = system->state;
+    const struct range nodes = contact_block_nodes(system, block);
+    const struct node_box box = box_of(system, nodes);
+    const bool touched = s->block_touches[block];
+    const double slack = block_slack(&box) + solved_slack(it, nodes);
+    struct near_surface near[SURFACES_AT_ONCE];
+    size_t collider = 0, number = 0;
+    bool touches = false, moved = false;
+    while (collider < system->topology->collider_count) {
+        int count = find_surfaces(it, nodes, &box, slack, touched, &collider, &number, near);
+        struct node_masses masses = {.end = 0};
+        for (size_t node = nodes.first; node < nodes.end && count > 0; node++) {
+            size_t i = node - nodes.first;
+            bool may_touch = false;
+            if (node >= masses.end)
+                masses = topology_masses(system->topology, node, nodes.end);
+            for (int n = 0; n < count; n++)
+                may_touch |= near[n].near[i / 64] >> (i % 64) & 1;
+            if (may_touch && system->constants->inverse_mass[node] != 0)
+                moved |= project_node(it, near, count, node, mass_in(&masses, node), work);
+            else
+                for (int n = 0; n < count && touched; n++)
+                    near[n].touching[node] = 0;
+        }
+        touches |= any_touches(near, count, nodes);
+    }
+    s->block_touches[block] = touches;
+    system->contacts.moved[block] = moved;
+}
+
+bool REAL_NAME(colliders_near)(struct system *system, double time, const struct worker *worker)
+{
+    struct contacts *all = &system->contacts;
+    struct projection it = {system, time, 0};
+    struct range share = contact_block_share(system, worker);
+    for (size_t block = share.first; block < share.end; block++) {
+        struct range nodes = contact_block_nodes(system, block);
+        struct node_box box = box_of(system, nodes);
+        struct near_surface near[SURFACES_AT_ONCE];
+        size_t collider = 0, number = 0;
+        all->near[block] =
+            find_surfaces(&it, nodes, &box, block_slack(&box), false, &collider, &number, near) > 0;
+    }
+    stage_end(&system->clock, STAGE_WORK, worker);
+    return memchr(all->near, 1, all->blocks) != NULL;
+}
+
+// From one projection to the next, s.
+static double projection_step(const struct system *system)
+{
+    const struct settings *settings = &system->settings;
+    return settings->integrator == INTEGRATOR_XPBD ? settings->dt / settings->substeps
+                                                   : settings->dt;
+}
+
+void REAL_NAME(colliders_project)(struct system *system, double time, const struct worker *worker)
+{
+    const struct projection it = {system, time, projection_step(system)};
+    struct range share = contact_block_share(system, worker);
+    for (size_t block = share.first; block < share.end; block++) {
+        double *work = system->contacts.work[block];
+        work[0] = work[1] = work[2] = 0;
+        project_block(&it, block, work);
+    }
+}
+
+// Velocities at the start of the next step, of blocks that may touch in it: they would have to be
+// four times as fast as now to come from farther away.
+static void remember_velocities(struct system *system, double time, struct range nodes,
+                                size_t block)
+{
+    const double step = projection_step(system);
+    struct state *s = system->state;
+    const struct node_box box = box_of(system, nodes);
+    struct node_box speeds;
+    system->kernels->node_box(s->vx, s->vy, s->vz, nodes, &speeds);
+    const double gravity = vec3_length(system->topology->environment.gravity);
+    const double slack = 4 * step * (2 * reach_of(&speeds) + step * gravity);
+    s->start_known[block] = 0;
+    for (size_t c = 0; c < system->topology->collider_count && !s->start_known[block]; c++) {
+        const struct surface surface = surface_at(system, c, time);
+        double moves = 4 * step * vec3_length(surface.velocity);
+        s->start_known[block] = surface.it->response == RESPONSE_PROJECT &&
+                                surface.it->restitution > 0 &&
+                                box_is_near(&surface, &box, slack + moves);
+    }
+    for (size_t i = nodes.first; i < nodes.end && s->start_known[block]; i++) {
+        s->start_vx[i] = s->vx[i];
+        s->start_vy[i] = s->vy[i];
+        s->start_vz[i] = s->vz[i];
+    }
+}
+
+void REAL_NAME(colliders_remember)(struct system *system, double time, const struct worker *worker)
+{
+    if (!system->state->start_known)
+        return;
+    struct range share = contact_block_share(system, worker);
+    for (size_t block = share.first; block < share.end; block++)
+        remember_velocities(system, time, contact_block_nodes(system, block), block);
+}
+
+// A third of the stiffness of the springs at a node: what there is of it in a direction, on
+// average.
+static void find_spring_rates(struct system *system)
+{
+    const struct topology *topology = system->topology;
+    real *rate = system->state->spring_rate;
+    for (uint64_t node = 0; node < topology->node_count; node++)
+        rate[node] = 0;
+    for (uint64_t spring = 0; spring < topology->spring_count;) {
+        const struct spring_run run = topology_run(topology, spring, topology->spring_count);
+        const real third = (real)(topology->materials[run.material].stiffness / 3);
+        for (uint64_t i = 0; i < run.count; i++) {
+            rate[run.a + i] += third;
+            rate[run.b + i] += third;
+        }
+        spring += run.count;
+    }
+    for (uint64_t node = 0; node < topology->node_count; node++)
+        rate[node] *= system->constants->inverse_mass[node];
+}
+
+// A node that lies on a surface, or inside, and does not come nearer has had its impact already.
+void REAL_NAME(colliders_start)(struct system *system, double time, const struct worker *worker)
+{
+    struct state *s = system->state;
+    if (!s->touching)
+        return;
+    struct range share = contact_block_share(system, worker);
+    for (size_t block = share.first; block < share.end; block++) {
+        const struct range nodes = contact_block_nodes(system, block);
+        uint8_t *touching = s->touching;
+        for (size_t c = 0; c < system->topology->collider_count; c++) {
+            const struct surface surface = surface_at(system, c, time);
+            if (surface.it->response != RESPONSE_PROJECT)
+                continue;
+            for (size_t i = nodes.first; i < nodes.end; i++) {
+                struct contact contacts[6];
+                vec3 position = node_position(s, i);
+                vec3 relative = vec3_subtract(node_velocity(s, i), surface.velocity);
+                int count =
+                    surface_contacts(&surface, position, touching_slack(position), contacts);
+                touching[i] = 0;
+                for (int k = 0; k < count; k++)
+                    if (!(vec3_dot(relative, contacts[k].normal) < 0))
+                        touching[i] |= (uint8_t)(1u << contacts[k].wall);
+            }
+            touching += s->nodes;
+        }
+    }
+    REAL_NAME(colliders_restart)(system, time, worker);
+}
+
+void REAL_NAME(colliders_restart)(struct system *system, double time, const struct worker *worker)
+{
+    struct state *s = system->state;
+    if (!s->touching)
+        return;
+    struct range share = contact_block_share(system, worker);
+    for (size_t block = share.first; block < share.end; block++)
+        s->block_touches[block] = 1; // at worst some bytes are cleared that are 0
+    REAL_NAME(colliders_remember)(system, time, worker);
+    if (s->spring_rate && worker->index == 0)
+        find_spring_rates(system);
+    worker_barrier(worker);
+}

@@ -1,0 +1,124 @@
+#include "contact/tangent.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "contact/contact.h"
+#include "state/reading.h"
+
+taut_status REAL_NAME(contact_tangent_make)(struct system *system, struct contact_tangent *tangent,
+                                            taut_error *error)
+{
+    *tangent = (struct contact_tangent){.system = system, .nodes = (size_t)system->state->nodes};
+    const struct topology *topology = system->topology;
+    const taut_allocator *allocator = system->allocator;
+    bool any = false;
+    for (size_t c = 0; c < topology->collider_count; c++)
+        any |= topology->colliders[c].response == RESPONSE_PENALTY;
+    if (!any)
+        return TAUT_OK;
+    tangent->contacts = memory_allocate(allocator, tangent->nodes, sizeof *tangent->contacts);
+    tangent->touching = memory_allocate(allocator, tangent->nodes, sizeof *tangent->touching);
+    if (!tangent->contacts || !tangent->touching)
+        return fail_memory(error, "the tangent of contacts");
+    return TAUT_OK;
+}
+
+void REAL_NAME(contact_tangent_free)(struct contact_tangent *tangent)
+{
+    if (!tangent->system)
+        return;
+    const taut_allocator *allocator = tangent->system->allocator;
+    memory_release(allocator, tangent->contacts, tangent->nodes, sizeof *tangent->contacts);
+    memory_release(allocator, tangent->touching, tangent->nodes, sizeof *tangent->touching);
+}
+
+uint64_t REAL_NAME(contact_tangent_bytes)(const struct contact_tangent *tangent)
+{
+    const size_t each = sizeof *tangent->contacts + sizeof *tangent->touching;
+    return tangent->contacts ? tangent->nodes * each : 0;
+}
+
+// The centre of a sphere is where the normal comes from: across it, -k p / r, with r how far the
+// node is from it; 0 where the surface is flat.
+static void add_contact(struct contact_blocks *blocks, const struct scene_collider *collider,
+                        const struct contact *contact, vec3 velocity, double from_centre)
+{
+    const vec3 n = contact->normal;
+    double across = 0;
+    if (from_centre > 0)
+        across = -collider->stiffness * contact->depth / from_centre;
+    block_add(blocks->stiffness, (real)n.x, (real)n.y, (real)n.z, (real)collider->stiffness,
+              (real)across);
+    bool approaches = vec3_dot(vec3_subtract(velocity, contact->surface_velocity), n) < 0;
+    block_add(blocks->damping, (real)n.x, (real)n.y, (real)n.z,
+              approaches ? (real)collider->absorption : 0, (real)collider->friction);
+}
+
+void REAL_NAME(contact_tangent_update)(struct contact_tangent *tangent, double time,
+                                       struct range nodes)
+{
+    const struct system *system = tangent->system;
+    const struct topology *topology = system->topology;
+    const bool exact = tangent->kind == TANGENT_EXACT;
+    if (!tangent->contacts)
+        return;
+    for (size_t node = nodes.first; node < nodes.end; node++) {
+        struct contact_blocks *blocks = &tangent->contacts[node];
+        int touches = 0;
+        for (size_t c = 0; c < topology->collider_count; c++) {
+            const struct scene_collider *collider = &topology->colliders[c];
+            if (collider->response != RESPONSE_PENALTY)
+                continue;
+            struct contact contacts[6];
+            int count = REAL_NAME(collider_contacts)(system, c, time,
+                                                     node_position(system->state, node), contacts);
+            if (count > 0 && touches == 0)
+                memset(blocks, 0, sizeof *blocks);
+            bool curved = exact && collider->type == COLLIDER_SPHERE;
+            for (int i = 0; i < count; i++)
+                add_contact(blocks, collider, &contacts[i], node_velocity(system->state, node),
+                            curved ? system->state->collider_radius[c] - contacts[i].depth : 0);
+            touches += count;
+        }
+        tangent->touching[node] = touches > 0;
+    }
+}
+
+static void weigh(const struct contact_blocks *blocks, real stiffness, real damping, real b[6])
+{
+    for (int i = 0; i < 6; i++)
+        b[i] = stiffness * blocks->stiffness[i] + damping * blocks->damping[i];
+}
+
+void REAL_NAME(contact_tangent_apply)(const struct contact_tangent *tangent, real stiffness,
+                                      real damping, struct node_vectors in, struct node_vectors out,
+                                      struct range nodes)
+{
+    if (!tangent->contacts)
+        return;
+    for (size_t node = nodes.first; node < nodes.end; node++) {
+        if (!tangent->touching[node])
+            continue;
+        real b[6], x = in.x[node], y = in.y[node], z = in.z[node];
+        weigh(&tangent->contacts[node], stiffness, damping, b);
+        out.x[node] += b[0] * x + b[3] * y + b[4] * z;
+        out.y[node] += b[3] * x + b[1] * y + b[5] * z;
+        out.z[node] += b[4] * x + b[5] * y + b[2] * z;
+    }
+}
+
+void REAL_NAME(contact_tangent_blocks)(const struct contact_tangent *tangent, real stiffness,
+                                       real damping, real (*blocks)[6], struct range nodes)
+{
+    if (!tangent->contacts)
+        return;
+    for (size_t node = nodes.first; node < nodes.end; node++) {
+        if (!tangent->touching[node])
+            continue;
+        real b[6];
+        weigh(&tangent->contacts[node], stiffness, damping, b);
+        for (int i = 0; i < 6; i++)
+            blocks[node][i] += b[i];
+    }
+}

@@ -1,0 +1,33 @@
+// Penalty colliders in a tangent (forces/tangent.h): a block for each node that touches one.
+// Numeric.
+#ifndef TAUT_CONTACT_TANGENT_H
+#define TAUT_CONTACT_TANGENT_H
+
+#include "springs/tangent.h"
+
+// Of a node that touches colliders: blocks of K and C.
+struct contact_blocks {
+    real stiffness[6], damping[6];
+};
+
+struct contact_tangent {
+    struct system *system;
+    size_t nodes;
+    enum tangent_kind kind;
+    struct contact_blocks *contacts; // NULL: no penalty colliders
+    uint8_t *touching;
+};
+
+taut_status REAL_NAME(contact_tangent_make)(struct system *system, struct contact_tangent *tangent,
+                                            taut_error *error);
+void REAL_NAME(contact_tangent_free)(struct contact_tangent *tangent);
+uint64_t REAL_NAME(contact_tangent_bytes)(const struct contact_tangent *tangent);
+void REAL_NAME(contact_tangent_update)(struct contact_tangent *tangent, double time,
+                                       struct range nodes);
+void REAL_NAME(contact_tangent_apply)(const struct contact_tangent *tangent, real stiffness,
+                                      real damping, struct node_vectors in, struct node_vectors out,
+                                      struct range nodes);
+void REAL_NAME(contact_tangent_blocks)(const struct contact_tangent *tangent, real stiffness,
+                                       real damping, real (*blocks)[6], struct range nodes);
+
+#endif

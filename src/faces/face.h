@@ -1,0 +1,52 @@
+// The geometry of one face, triangle or plane edge, as wind and pressure need it, and the share of
+// nodes in a volume. Numeric.
+#ifndef TAUT_FACES_FACE_H
+#define TAUT_FACES_FACE_H
+
+#include "state/system.h"
+
+struct face_shape {
+    const uint32_t *nodes;
+    int corners;     // 3, or 2 for an edge of a plane body
+    real sx, sy, sz; // area (of an edge: length) times the outward unit normal
+    real area;
+};
+
+// A triangle (a, b, c), counter-clockwise from outside: (b - a) x (c - a) / 2. An edge a -> b of a
+// plane body has its outside on the right: (dy, -dx).
+static inline struct face_shape face_shape(const struct state *state, const uint32_t nodes[3])
+{
+    uint32_t a = nodes[0], b = nodes[1], c = nodes[2];
+    real ux = state->x[b] - state->x[a];
+    real uy = state->y[b] - state->y[a];
+    if (c == FACE_EDGE)
+        return (struct face_shape){nodes, 2, uy, -ux, 0, real_sqrt(ux * ux + uy * uy)};
+    real uz = state->z[b] - state->z[a];
+    real wx = state->x[c] - state->x[a];
+    real wy = state->y[c] - state->y[a];
+    real wz = state->z[c] - state->z[a];
+    real sx = (uy * wz - uz * wy) / 2;
+    real sy = (uz * wx - ux * wz) / 2;
+    real sz = (ux * wy - uy * wx) / 2;
+    return (struct face_shape){nodes, 3, sx, sy, sz, real_sqrt(sx * sx + sy * sy + sz * sz)};
+}
+
+// The share of a run of nodes in a volume (plan.h): sum (x - origin) a in eight parts, whatever the
+// instruction set, so that vectors may hold them.
+static inline double volume_moment(const real *x, const real *ax, uint32_t count, double origin)
+{
+    enum { PARTS = 8 };
+    double parts[PARTS] = {0};
+    uint32_t whole = count / PARTS * PARTS;
+    for (uint32_t i = 0; i < whole; i += PARTS)
+        for (uint32_t part = 0; part < PARTS; part++)
+            parts[part] += ((double)x[i + part] - origin) * (double)ax[i + part];
+    for (uint32_t i = whole; i < count; i++)
+        parts[i - whole] += ((double)x[i] - origin) * (double)ax[i];
+    double sum = 0;
+    for (int part = 0; part < PARTS; part++)
+        sum += parts[part];
+    return sum;
+}
+
+#endif

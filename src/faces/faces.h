@@ -1,0 +1,54 @@
+// Wind and gas. All workers call these functions together. Numeric.
+#ifndef TAUT_FACES_FACES_H
+#define TAUT_FACES_FACES_H
+
+#include "kernels/kernels.h"
+
+// But for the wind on rows that a sweep that ends like that does itself (sweep_blows).
+void REAL_NAME(wind_add)(struct system *system, struct evaluation evaluation,
+                         enum sweep_finish finish, const struct worker *worker);
+
+// The wind at a time, gusts included; .factor 0 if there is none.
+struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time);
+
+// How gas acts on a body: not at all, by itself (pressure_add), or beside its springs, whose pass
+// finds the gradient of the volume on the way (pressure_after_springs).
+static inline bool gas_acts_with_springs(const struct system *system, size_t body)
+{
+    return packed_ring_tiles(&system->plan->packed, system->topology, body) != NULL;
+}
+
+static inline bool gas_acts_alone(const struct system *system, size_t body)
+{
+    return system->topology->bodies[body].pressure.present && !gas_acts_with_springs(system, body);
+}
+
+// state->volume of closed bodies (of all, or of those whose gas acts alone), by the body's rule; of
+// these also the gradient, which pressure_add needs.
+// TAUT_ERROR_COLLAPSED in system->fault where gas has no room left.
+void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,
+                                const struct worker *worker);
+
+// The same of bodies whose gas acts with springs, from what the springs' pass left; worker 0 alone.
+void REAL_NAME(volumes_collect)(struct system *system, double time);
+
+void REAL_NAME(pressure_add)(struct system *system, struct evaluation evaluation,
+                             const struct worker *worker);
+
+// The pressure where gas acts with springs; then pressure_apply adds the forces to any nodes.
+void REAL_NAME(pressure_after_springs)(struct system *system, struct evaluation evaluation,
+                                       const struct worker *worker);
+void REAL_NAME(pressure_apply)(const struct system *system, struct range nodes);
+
+// nRT that is in the body at that count of increments, in J.
+double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas_step);
+
+// P over the atmosphere's, in Pa, of that nRT at a volume; `built` is the volume as built.
+double REAL_NAME(gas_pressure)(const struct scene_pressure *gas, double amount, double volume,
+                               double built);
+
+// Energy of the gas: -nRT ln(V / V0) + P_atm (V - V0), or its adiabatic work.
+double REAL_NAME(gas_energy)(const struct scene_pressure *gas, double amount, double volume,
+                             double built);
+
+#endif

@@ -1,0 +1,338 @@
+// Gas in closed bodies (docs/numerics.md; Matyka 2.21-2.23): the volume that a body encloses, by
+// the divergence theorem over its faces or by Matyka's estimates from the bounding box, in double
+// over fixed chunks added in order; and the pressure of an ideal gas on its nodes.
+#include <float.h>
+
+#include "faces/face.h"
+#include "faces/faces.h"
+#include "kernels/kernels.h"
+#include "springs/listed/reference.h"
+#include "state/reading.h"
+
+// ---- Volume
+
+static const double pi = 3.14159265358979323846;
+
+// V = sum n_x x_c A (Matyka 2.24), with A n = (b - a) x (c - a) / 2; in a plane S = sum n_x x_mid l
+// (2.25), with l n_x = y_b - y_a. x counts from `origin`, a point near the body.
+static void divergence_of_faces(const struct system *system, const void *argument,
+                                struct range range, double sums[SUM_WIDTH])
+{
+    const struct topology_body *body = argument;
+    double origin =
+        (double)system->state->x[topology_internal_node(system->topology, body->first_node)];
+    const struct state *s = system->state;
+    double sum = 0;
+    for (size_t i = range.first; i < range.end; i++) {
+        const uint32_t *face = system->topology->faces[body->first_listed_face + i];
+        uint32_t a = face[0], b = face[1], c = face[2];
+        double xa = (double)s->x[a] - origin, xb = (double)s->x[b] - origin;
+        double dy = (double)s->y[b] - (double)s->y[a];
+        if (c == FACE_EDGE) {
+            sum += dy * (xa + xb) / 2;
+            continue;
+        }
+        double xc = (double)s->x[c] - origin;
+        double dz = (double)s->z[b] - (double)s->z[a];
+        double ey = (double)s->y[c] - (double)s->y[a], ez = (double)s->z[c] - (double)s->z[a];
+        sum += (dy * ez - dz * ey) / 2 * (xa + xb + xc) / 3;
+    }
+    sums[0] = sum;
+}
+
+static double divergence_volume(struct system *system, const struct topology_body *body,
+                                const struct worker *worker)
+{
+    double total[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)body->face_count, divergence_of_faces, body, total, worker);
+    return total[0];
+}
+
+// Bodies without gas whose faces are one chunk, of which there may be thousands: each is measured
+// by one worker, to the same bits, instead of by all between two barriers.
+static bool is_one_chunk(const struct topology_body *body)
+{
+    return !body->pressure.present && body->face_count <= SUM_CHUNK;
+}
+
+static void measure_by_one(struct system *system, size_t b)
+{
+    const struct topology_body *body = &system->topology->bodies[b];
+    double sums[SUM_WIDTH] = {0};
+    divergence_of_faces(system, body, (struct range){0, (size_t)body->face_count}, sums);
+    system->state->volume[b] = 0 + sums[0]; // no -0, as of several chunks
+}
+
+static double sum_of_tiles(const struct system *system, struct range tiles)
+{
+    double sum = 0;
+    for (size_t tile = tiles.first; tile < tiles.end; tile++)
+        sum += system->chunk_sums[tile][0];
+    return sum / 6;
+}
+
+// sum (x - origin) dV/dx over the nodes (faces/plan.h), tile after tile.
+static double volume_of_rings(struct system *system, const struct plan_rings *rings, bool keep,
+                              const struct worker *worker)
+{
+    struct range tiles;
+    while (worker_claim(worker, (size_t)rings->tile_count, 4, &tiles))
+        for (size_t tile = tiles.first; tile < tiles.end; tile++)
+            system->chunk_sums[tile][0] = system->kernels->ring_volume(system, rings, tile, keep);
+    worker_barrier(worker);
+    double volume = sum_of_tiles(system, (struct range){0, (size_t)rings->tile_count});
+    worker_barrier(worker); // all have read before the next sum writes
+    return volume;
+}
+
+// The tiles of a body whose rings are columns of its packed springs, as a range.
+static struct range packed_rings(const struct system *system, size_t body)
+{
+    const struct plan_packed *packed = &system->plan->packed;
+    const struct packed_tile *first = packed_ring_tiles(packed, system->topology, body);
+    if (!first)
+        return (struct range){0, 0};
+    size_t begin = (size_t)(first - packed->tiles), end = begin;
+    while (end < (size_t)packed->tile_count && packed->tiles[end].ring_body == body + 1)
+        end++;
+    return (struct range){begin, end};
+}
+
+// The same from these columns.
+static double volume_of_packed(struct system *system, struct range all, const struct worker *worker)
+{
+    struct range tiles;
+    while (worker_claim(worker, all.end - all.first, 2, &tiles))
+        for (size_t tile = all.first + tiles.first; tile < all.first + tiles.end; tile++)
+            system->chunk_sums[tile][0] = system->kernels->packed_volume(system, tile);
+    worker_barrier(worker);
+    double volume = sum_of_tiles(system, all);
+    worker_barrier(worker); // all have read before the next sum writes
+    return volume;
+}
+
+static void extend(double low[3], double high[3], const double point[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        if (point[axis] < low[axis])
+            low[axis] = point[axis];
+        if (point[axis] > high[axis])
+            high[axis] = point[axis];
+    }
+}
+
+// Edges of the bounding box; minimum and maximum do not depend on the order, so worker 0 does it
+// alone: the estimates are there to be compared with, not to be fast.
+static void bounding_box(const struct system *system, const struct topology_body *body,
+                         double edges[3])
+{
+    const struct state *s = system->state;
+    double low[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, high[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
+    for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++)
+        extend(low, high, (double[3]){(double)s->x[i], (double)s->y[i], (double)s->z[i]});
+    for (int axis = 0; axis < 3; axis++)
+        edges[axis] = high[axis] - low[axis];
+}
+
+static double box_volume(const struct system *system, const struct topology_body *body,
+                         enum volume_rule rule)
+{
+    double e[3];
+    bounding_box(system, body, e);
+    if (body->face_arity == 2) {
+        double radius = (e[0] + e[1]) / 4;
+        return rule == VOLUME_BOX      ? e[0] * e[1]
+               : rule == VOLUME_SPHERE ? pi * radius * radius
+                                       : pi / 4 * e[0] * e[1];
+    }
+    double radius = (e[0] + e[1] + e[2]) / 6;
+    return rule == VOLUME_BOX      ? e[0] * e[1] * e[2]
+           : rule == VOLUME_SPHERE ? 4.0 / 3 * pi * radius * radius * radius
+                                   : pi / 6 * e[0] * e[1] * e[2];
+}
+
+// The rest of a measurement, by worker 0: a volume by another rule, and a verdict.
+static void set_volume(struct system *system, size_t b, double volume, bool exact, double time)
+{
+    const struct topology_body *body = &system->topology->bodies[b];
+    if (!exact)
+        volume = box_volume(system, body, body->pressure.volume);
+    system->state->volume[b] = volume;
+    // A volume that is no number is no collapse: positions have diverged.
+    bool collapsed = body->pressure.present && volume <= 0 && isfinite(volume);
+    if (collapsed && system->fault.code == TAUT_OK)
+        system->fault =
+            (struct fault){TAUT_ERROR_COLLAPSED, b, body->first_node, time, system->state->step};
+}
+
+static bool is_exact(const struct topology_body *body)
+{
+    return !body->pressure.present || body->pressure.volume == VOLUME_DIVERGENCE;
+}
+
+void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,
+                                const struct worker *worker)
+{
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct topology_body *body = &system->topology->bodies[b];
+        if (!body->closed || (only_gas && !gas_acts_alone(system, b)))
+            continue;
+        if (is_one_chunk(body)) {
+            if (b % (size_t)worker->count == (size_t)worker->index)
+                measure_by_one(system, b);
+            continue;
+        }
+        bool exact = is_exact(body);
+        const struct plan_rings *rings = plan_rings_of_body(system->plan, b);
+        struct range packed = packed_rings(system, b);
+        double volume = 0;
+        if (packed.end > 0 && exact)
+            volume = volume_of_packed(system, packed, worker);
+        else if (rings && (exact || only_gas))
+            volume = volume_of_rings(system, rings, only_gas, worker);
+        else if (exact)
+            volume = divergence_volume(system, body, worker);
+        if (worker->index == 0)
+            set_volume(system, b, volume, exact, time);
+    }
+    worker_barrier(worker);
+}
+
+void REAL_NAME(volumes_collect)(struct system *system, double time)
+{
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        struct range tiles = packed_rings(system, b);
+        if (tiles.end > 0)
+            set_volume(system, b, sum_of_tiles(system, tiles),
+                       is_exact(&system->topology->bodies[b]), time);
+    }
+}
+
+// ---- Pressure
+
+double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas_step)
+{
+    double fraction = (double)gas_step * pressure->inflate;
+    return fraction < 1 ? fraction * pressure->amount : pressure->amount;
+}
+
+// P = nRT / V - P_atm, and with an adiabatic exponent nRT0 V0^(gamma - 1) / V^gamma - P_atm.
+double REAL_NAME(gas_pressure)(const struct scene_pressure *gas, double amount, double volume,
+                               double built)
+{
+    double inside = amount / volume;
+    if (gas->gamma != 1)
+        inside *= pow(built / volume, gas->gamma - 1);
+    return inside - gas->atmosphere;
+}
+
+double REAL_NAME(gas_energy)(const struct scene_pressure *gas, double amount, double volume,
+                             double built)
+{
+    double pushed_out = gas->atmosphere * (volume - built);
+    if (gas->gamma == 1)
+        return -amount * log(volume / built) + pushed_out;
+    double work_left = amount / (gas->gamma - 1) * (pow(built / volume, gas->gamma - 1) - 1);
+    return work_left + pushed_out;
+}
+
+typedef bool (*gas_choice)(const struct system *system, size_t body);
+
+static bool any_gas(const struct system *system, gas_choice chosen)
+{
+    for (size_t b = 0; b < system->topology->body_count; b++)
+        if (chosen(system, b))
+            return true;
+    return false;
+}
+
+static void find_pressures(struct system *system, struct evaluation evaluation, gas_choice chosen)
+{
+    struct state *s = system->state;
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
+        if (chosen(system, b) && s->volume[b] > 0)
+            s->pressure[b] =
+                REAL_NAME(gas_pressure)(gas, REAL_NAME(gas_amount)(gas, evaluation.gas_step),
+                                        s->volume[b], s->volume_built[b]);
+    }
+}
+
+// F = P A n, an equal share to each corner (Matyka 2.21; in a plane P l n).
+static void add_pressure(const struct system *system, const void *unused, struct plan_block block)
+{
+    (void)unused;
+    struct state *s = system->state;
+    for (uint64_t i = block.first; i < block.first + block.count; i++) {
+        uint32_t body = system->constants->face_body[i];
+        real p = (real)s->pressure[body];
+        if (p == 0 || plan_rings_of_body(system->plan, body))
+            continue;
+        struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
+        real share = p / (real)face.corners;
+        for (int corner = 0; corner < face.corners; corner++) {
+            uint32_t node = face.nodes[corner];
+            s->fx[node] += share * face.sx;
+            s->fy[node] += share * face.sy;
+            s->fz[node] += share * face.sz;
+        }
+    }
+}
+
+// F = P dV/dp, which is P A n of each of the node's faces by a third.
+static void add_ring_forces(struct system *system, size_t body, const struct worker *worker)
+{
+    const struct topology_body *it = &system->topology->bodies[body];
+    struct range share = worker_share(worker, (size_t)it->node_count, 16);
+    struct range nodes = {(size_t)it->first_node + share.first, (size_t)it->first_node + share.end};
+    system->kernels->gas_force(system, (real)(system->state->pressure[body] / 6), nodes);
+}
+
+void REAL_NAME(pressure_add)(struct system *system, struct evaluation evaluation,
+                             const struct worker *worker)
+{
+    if (!any_gas(system, gas_acts_alone))
+        return;
+    REAL_NAME(volumes_measure)(system, evaluation.time, true, worker);
+    if (worker->index == 0)
+        find_pressures(system, evaluation, gas_acts_alone);
+    worker_barrier(worker);
+    bool by_faces = false;
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        if (!gas_acts_alone(system, b))
+            continue;
+        if (plan_rings_of_body(system->plan, b))
+            add_ring_forces(system, b, worker);
+        else
+            by_faces = true;
+    }
+    if (by_faces)
+        REAL_NAME(run_coloured)
+    (system, &system->plan->faces, add_pressure, NULL, worker);
+    stage_end(&system->clock, STAGE_PRESSURE, worker);
+}
+
+void REAL_NAME(pressure_after_springs)(struct system *system, struct evaluation evaluation,
+                                       const struct worker *worker)
+{
+    if (!any_gas(system, gas_acts_with_springs))
+        return;
+    if (worker->index == 0) {
+        REAL_NAME(volumes_collect)(system, evaluation.time);
+        find_pressures(system, evaluation, gas_acts_with_springs);
+    }
+    stage_end(&system->clock, STAGE_PRESSURE, worker);
+}
+
+void REAL_NAME(pressure_apply)(const struct system *system, struct range nodes)
+{
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct topology_body *body = &system->topology->bodies[b];
+        size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
+        struct range both = {first > nodes.first ? first : nodes.first,
+                             end < nodes.end ? end : nodes.end};
+        if (both.first < both.end && gas_acts_with_springs(system, b))
+            system->kernels->gas_force(system, (real)(system->state->pressure[b] / 6), both);
+    }
+}

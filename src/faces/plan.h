@@ -1,0 +1,101 @@
+// The plan of faces that are not listed: cloths, whose faces follow from their grid of nodes, and
+// closed surfaces with gas, whose faces are replaced by the rings of their nodes' neighbours.
+//
+// The faces of a closed surface seen from its nodes: the ring of neighbours of each. With the
+// neighbours p_0 .. p_{k-1} of a node at p in the order in which the faces (p, p_i, p_{i+1}) go
+// round it,
+//
+//     dV/dp = 1/6 sum (p_i - p) x (p_{i+1} - p),
+//
+// a third of the area vectors of the node's faces. That is all that a gas needs: it pushes the node
+// with P dV/dp (docs/numerics.md), and, V being linear in the x of all nodes together, the volume
+// is V = sum x dV/dx. So one pass over the nodes, each of which reads its neighbours and writes to
+// itself alone, stands for two over the faces, and needs no colours.
+//
+// Nodes are cut into tiles of consecutive ones, whose positions a kernel copies into a small buffer
+// together with those of the neighbours outside, the halo. A ring then is a list of 16-bit places
+// in it. Four nodes, a group, have lists of one length, one beside the other, so that they fit the
+// lanes of vectors; which costs the shorter of them a few places that add nothing.
+#ifndef TAUT_FACES_PLAN_H
+#define TAUT_FACES_PLAN_H
+
+#include "topology/topology.h"
+
+// A cloth's faces: cell by cell along its rows of nx nodes, (a, b, d) and (a, d, c) with b after a
+// in the row and c, d above them.
+struct plan_face_grid {
+    size_t body;
+    uint64_t first_node, nx, ny;
+};
+
+// Finds out whether the faces of a body are those of a cloth whose rows are long enough.
+bool face_grid_find(const struct topology *topology, size_t index, struct plan_face_grid *grid);
+
+// Nodes of a group. Nodes of a tile, and with the halo: a buffer of 4 reals each has to stay near.
+enum { RING_GROUP = 4, RING_TILE = 1024, RING_BUFFER = 4096 };
+
+// Nodes [first_node, first_node + node_count), all of them but the body's last tile full groups;
+// the buffer holds them, filled up to full groups, and then the halo.
+struct ring_tile {
+    uint64_t first_node;
+    uint64_t first_halo, first_group, first_entry;
+    uint32_t node_count, halo_count;
+};
+
+struct plan_rings {
+    size_t body;
+    bool found; // the body has rings
+    // No tiles where the rings have become columns of packed springs (springs/packed/plan.h).
+    struct ring_tile *tiles;
+    uint64_t tile_count;
+    uint32_t *halo; // node numbers
+    uint64_t halo_count;
+    uint8_t *lengths; // of each group, even
+    uint64_t group_count;
+    // Of each group, for each place in its rings, four entries: 4 times the place in the buffer.
+    // Shorter rings are filled up with their first neighbour, whose product with itself is 0.
+    uint16_t *entries;
+    uint64_t entry_count;
+};
+
+// Groups in which a tile's nodes are.
+static inline uint32_t ring_tile_groups(const struct ring_tile *tile)
+{
+    return (tile->node_count + RING_GROUP - 1) / RING_GROUP;
+}
+
+// Makes the rings of body `index`. They are not `found`, and empty, where the body has none: its
+// faces are no closed surface of triangles, most of its nodes are not on it, or a node has too many
+// neighbours.
+taut_status rings_make(const struct topology *topology, size_t index,
+                       const taut_allocator *allocator, struct plan_rings *rings,
+                       taut_error *error);
+
+// Frees what is found, and leaves that it was.
+void rings_forget(const taut_allocator *allocator, struct plan_rings *rings);
+
+void rings_free(const taut_allocator *allocator, struct plan_rings *rings);
+
+uint64_t rings_bytes(const struct plan_rings *rings);
+
+// Goes through the rings of a body a group of nodes at a time, as node numbers. Begin with tile,
+// group and entry 0.
+struct ring_walk {
+    const struct plan_rings *rings;
+    uint64_t tile, entry;
+    uint32_t group; // of the tile
+};
+
+// The length of the next group's rings, of which place p of lane l goes to nodes[p * RING_GROUP +
+// l]; 0 when all have been. Lanes beyond the body's last node have that of the group's first lane
+// or of a node that is no neighbour.
+int ring_walk_next(struct ring_walk *walk, uint32_t *nodes);
+
+// The greatest length of a ring.
+int rings_longest(const struct plan_rings *rings);
+
+// Proves that the rings say what the faces say: every corner of every face once, and nothing else.
+taut_status rings_check(const struct topology *topology, const struct plan_rings *rings,
+                        taut_error *error);
+
+#endif

@@ -1,0 +1,218 @@
+// Wind of three laws (docs/numerics.md): node (Matyka 2.19, 2.20), face (Rociek and Rusztowicz),
+// quadratic.
+#include "faces/face.h"
+#include "faces/faces.h"
+#include "kernels/kernels.h"
+#include "springs/listed/reference.h"
+
+struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time)
+{
+    const struct scene_wind *wind = &topology->environment.wind;
+    if (!wind->present)
+        return (struct wind_now){0};
+    vec3 w = scene_wind_at(wind, time);
+    double factor =
+        wind->law == WIND_QUADRATIC ? 0.5 * wind->density * wind->drag : wind->coefficient;
+    return (struct wind_now){(real)w.x, (real)w.y,    (real)w.z,
+                             wind->law, (real)factor, wind->relative};
+}
+
+// ---- Faces in blocks
+
+// Adds each face's unit normal to nx, ny, nz of its nodes.
+static void add_normals(const struct system *system, const void *unused, struct plan_block block)
+{
+    (void)unused;
+    struct state *s = system->state;
+    for (uint64_t i = block.first; i < block.first + block.count; i++) {
+        struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
+        if (!(face.area > 0))
+            continue;
+        for (int corner = 0; corner < face.corners; corner++) {
+            uint32_t node = face.nodes[corner];
+            s->nx[node] += face.sx / face.area;
+            s->ny[node] += face.sy / face.area;
+            s->nz[node] += face.sz / face.area;
+        }
+    }
+}
+
+struct relative_wind {
+    real x, y, z;
+};
+
+// The wind less the mean velocity of the corners. The differences are taken before the mean, so
+// that a face that moves with the wind feels exactly none of it.
+static struct relative_wind relative_wind(const struct state *s, const struct wind_now *now,
+                                          const struct face_shape *face, real share)
+{
+    if (!now->relative)
+        return (struct relative_wind){now->wx, now->wy, now->wz};
+    struct relative_wind sum = {0, 0, 0};
+    for (int corner = 0; corner < face->corners; corner++) {
+        uint32_t node = face->nodes[corner];
+        sum.x += now->wx - s->vx[node];
+        sum.y += now->wy - s->vy[node];
+        sum.z += now->wz - s->vz[node];
+    }
+    return (struct relative_wind){sum.x * share, sum.y * share, sum.z * share};
+}
+
+// F = c A (r.n) n   (face)   or   rho C_d / 2 A |r.n| (r.n) n   (quadratic), r the wind relative to
+// the mean velocity of the corners; an equal share to each corner, of which pinned ones take none.
+static void add_wind(const struct system *system, const void *argument, struct plan_block block)
+{
+    const struct wind_now *now = argument;
+    struct state *s = system->state;
+    const real *free_node = system->constants->inverse_mass;
+    for (uint64_t i = block.first; i < block.first + block.count; i++) {
+        struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
+        if (!(face.area > 0))
+            continue;
+        real share = (real)1 / (real)face.corners;
+        struct relative_wind r = relative_wind(s, now, &face, share);
+        real normal_speed = (r.x * face.sx + r.y * face.sy + r.z * face.sz) / face.area;
+        real scale = now->factor * normal_speed * share; // times A n = (sx, sy, sz)
+        if (now->law == WIND_QUADRATIC)
+            scale *= real_abs(normal_speed);
+        for (int corner = 0; corner < face.corners; corner++) {
+            uint32_t node = face.nodes[corner];
+            if (free_node[node] == 0)
+                continue;
+            s->fx[node] += scale * face.sx;
+            s->fy[node] += scale * face.sy;
+            s->fz[node] += scale * face.sz;
+        }
+    }
+}
+
+// A worker's share of the nodes of a body whose faces are in blocks; nothing of others.
+static struct range blocked_share(const struct system *system, size_t body,
+                                  const struct worker *worker)
+{
+    const struct topology_body *it = &system->topology->bodies[body];
+    if (it->face_count == 0 || plan_face_grid_of_body(system->plan, body))
+        return (struct range){0, 0};
+    struct range share = worker_share(worker, (size_t)it->node_count, 16);
+    size_t first = (size_t)it->first_node;
+    return (struct range){first + share.first, first + share.end};
+}
+
+static void clear_normals(struct state *s, struct range share)
+{
+    for (size_t i = share.first; i < share.end; i++)
+        s->nx[i] = s->ny[i] = s->nz[i] = 0;
+}
+
+// From sums of unit normals to their unit mean; 0 where there is none.
+static void normalise(struct state *s, struct range share)
+{
+    for (size_t i = share.first; i < share.end; i++) {
+        real length = real_sqrt(s->nx[i] * s->nx[i] + s->ny[i] * s->ny[i] + s->nz[i] * s->nz[i]);
+        if (!(length > 0))
+            continue;
+        s->nx[i] /= length;
+        s->ny[i] /= length;
+        s->nz[i] /= length;
+    }
+}
+
+// F = c ((w - v).n) n
+static void add_node_forces(const struct system *system, const struct wind_now *now,
+                            struct range share)
+{
+    struct state *s = system->state;
+    const real *free_node = system->constants->inverse_mass;
+    for (size_t i = share.first; i < share.end; i++) {
+        if (free_node[i] == 0)
+            continue;
+        real rx = now->wx, ry = now->wy, rz = now->wz;
+        if (now->relative) {
+            rx -= s->vx[i];
+            ry -= s->vy[i];
+            rz -= s->vz[i];
+        }
+        real scale = now->factor * (rx * s->nx[i] + ry * s->ny[i] + rz * s->nz[i]);
+        s->fx[i] += scale * s->nx[i];
+        s->fy[i] += scale * s->ny[i];
+        s->fz[i] += scale * s->nz[i];
+    }
+}
+
+static void add_by_node(struct system *system, const struct wind_now *now,
+                        const struct worker *worker)
+{
+    size_t bodies = system->topology->body_count;
+    for (size_t body = 0; body < bodies; body++)
+        clear_normals(system->state, blocked_share(system, body, worker));
+    worker_barrier(worker);
+    REAL_NAME(run_coloured)(system, &system->plan->faces, add_normals, NULL, worker);
+    for (size_t body = 0; body < bodies; body++) {
+        struct range share = blocked_share(system, body, worker);
+        normalise(system->state, share);
+        add_node_forces(system, now, share);
+    }
+}
+
+static const struct sweep *sweep_of_faces(const struct system *system,
+                                          const struct plan_face_grid *faces)
+{
+    for (size_t g = 0; g < system->sweeps->count; g++)
+        if (system->sweeps->items[g].faces == faces)
+            return &system->sweeps->items[g];
+    return NULL;
+}
+
+// The rows at the edges of tiles, which the sweep leaves to us: before the first, between one and
+// the next, after the last.
+static void add_between(const struct system *system, const struct wind_now *now,
+                        const struct sweep *sweep, enum sweep_finish finish,
+                        const struct worker *worker)
+{
+    const uint64_t tiles = tiling_tile_count(&sweep->tiling);
+    struct range gap;
+    while (worker_claim(worker, (size_t)tiles + 1, 1, &gap)) {
+        struct range rows = {0, (size_t)sweep->tiling.ny};
+        if (gap.first > 0)
+            rows.first = REAL_NAME(sweep_cloth_rows)(system, sweep, gap.first - 1, finish).end;
+        if (gap.first < tiles)
+            rows.end = REAL_NAME(sweep_cloth_rows)(system, sweep, gap.first, finish).first;
+        if (rows.first < rows.end)
+            system->kernels->wind_grid(system, now, sweep->faces, rows);
+    }
+}
+
+// Cloths on grids: rows are handed out to the workers, some at a time.
+static void add_to_grids(const struct system *system, const struct wind_now *now,
+                         enum sweep_finish finish, const struct worker *worker)
+{
+    enum { NODES_AT_ONCE = 8192 };
+    for (size_t g = 0; g < system->plan->face_grid_count; g++) {
+        const struct plan_face_grid *grid = &system->plan->face_grids[g];
+        const struct sweep *sweep = sweep_of_faces(system, grid);
+        if (sweep && REAL_NAME(sweep_blows)(system, sweep, now, finish)) {
+            add_between(system, now, sweep, finish, worker);
+            worker_barrier(worker);
+            continue;
+        }
+        struct range rows;
+        while (worker_claim(worker, (size_t)grid->ny, NODES_AT_ONCE / (size_t)grid->nx + 1, &rows))
+            system->kernels->wind_grid(system, now, grid, rows);
+        worker_barrier(worker);
+    }
+}
+
+void REAL_NAME(wind_add)(struct system *system, struct evaluation evaluation,
+                         enum sweep_finish finish, const struct worker *worker)
+{
+    struct wind_now now = REAL_NAME(wind_at)(system->topology, evaluation.time);
+    if (now.factor == 0 || system->topology->face_count == 0)
+        return;
+    add_to_grids(system, &now, finish, worker);
+    const struct plan_set *faces = &system->plan->faces;
+    if (faces->element_count > 0 && now.law == WIND_NODE)
+        add_by_node(system, &now, worker);
+    else if (faces->element_count > 0)
+        REAL_NAME(run_coloured)(system, faces, add_wind, &now, worker);
+    stage_end(&system->clock, STAGE_WIND, worker);
+}

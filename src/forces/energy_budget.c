@@ -1,0 +1,276 @@
+// The energy budget: the powers of dissipation, wind and drives at the start of every step,
+// joined by trapezoids, and the lumps lost to breaking, yielding and inflation. Only to be looked
+// at: nothing of the state depends on it. In double, over fixed chunks added in order.
+//
+// E(t) - E(0) = wind + drives + inflation - damping - drag - friction - keep - projection -
+// breaking, to the order of the trapezoid (h^2) and of the integrator.
+#include "forces/forces.h"
+#include "faces/face.h"
+#include "state/reading.h"
+
+// The column of a sum that holds the kinetic energy of nodes that move as told: what moves them
+// does the work of accelerating them too; and that of all nodes.
+enum { MOVED_KINETIC = WORK_POWERS, WORK_KINETIC, WORK_COLUMNS };
+_Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the budget fit a sum");
+
+// Friction and absorption of penalty colliders take power; a moving sphere puts it in, as a drive
+// does.
+static void contact_power(const struct system *system, const struct scene_collider *collider,
+                          size_t node, const struct contact *contact, void *to)
+{
+    double *sums = to;
+    struct contact_action action =
+        contact_action(collider, contact, node_velocity(system->state, node));
+    sums[WORK_FRICTION] += action.power_taken;
+    sums[WORK_DRIVES] += vec3_dot(action.force, contact->surface_velocity);
+}
+
+// What a sum needs to know of the evaluation.
+struct surroundings {
+    double time;
+    struct wind_now wind;
+};
+
+static void sum_nodes(const struct system *system, const void *argument, struct range range,
+                      double sums[SUM_WIDTH])
+{
+    const struct surroundings *now = argument;
+    const struct wind_now *wind = &now->wind;
+    const struct state *s = system->state;
+    double drag = system->topology->environment.air_drag;
+    bool by_node = wind->factor != 0 && wind->law == WIND_NODE && s->nx;
+    REAL_NAME(contacts_visit)(system, now->time, range, contact_power, sums);
+    struct node_masses masses = {.end = range.first};
+    for (size_t i = range.first; i < range.end; i++) {
+        if (i == masses.end)
+            masses = topology_masses(system->topology, i, range.end);
+        vec3 v = node_velocity(s, i);
+        const double square = vec3_dot(v, v), kinetic = 0.5 * mass_in(&masses, i) * square;
+        sums[WORK_DRAG] += drag * square;
+        sums[WORK_KINETIC] += kinetic;
+        if (system->constants->inverse_mass[i] == 0) {
+            vec3 force = node_force(s, i);
+            sums[WORK_DRIVES] -= vec3_dot(force, v);
+            sums[MOVED_KINETIC] += kinetic;
+        } else if (by_node) {
+            vec3 normal = vec3_make((double)s->nx[i], (double)s->ny[i], (double)s->nz[i]);
+            vec3 r = vec3_make((double)wind->wx, (double)wind->wy, (double)wind->wz);
+            if (wind->relative)
+                r = vec3_subtract(r, v);
+            sums[WORK_WIND] += (double)wind->factor * vec3_dot(r, normal) * vec3_dot(normal, v);
+        }
+    }
+}
+
+static double face_wind_power(const struct system *system, const struct wind_now *wind,
+                              const uint32_t *nodes)
+{
+    const struct state *s = system->state;
+    struct face_shape face = face_shape(s, nodes);
+    if (!(face.area > 0))
+        return 0;
+    vec3 area = vec3_make((double)face.sx, (double)face.sy, (double)face.sz);
+    vec3 sum = {0, 0, 0}, free_sum = {0, 0, 0};
+    for (int corner = 0; corner < face.corners; corner++) {
+        uint32_t node = face.nodes[corner];
+        sum = vec3_add(sum, node_velocity(s, node));
+        if (system->constants->inverse_mass[node] != 0)
+            free_sum = vec3_add(free_sum, node_velocity(s, node));
+    }
+    vec3 r = vec3_make((double)wind->wx, (double)wind->wy, (double)wind->wz);
+    if (wind->relative)
+        r = vec3_subtract(r, vec3_scale(1.0 / face.corners, sum));
+    double speed = vec3_dot(r, area) / (double)face.area;
+    double scale = (double)wind->factor * speed / face.corners;
+    if (wind->law == WIND_QUADRATIC)
+        scale *= fabs(speed);
+    return scale * vec3_dot(area, free_sum);
+}
+
+// The faces in blocks come first, in the plan's order, and then those of one grid after the other.
+static void sum_wind(const struct system *system, const void *argument, struct range range,
+                     double sums[SUM_WIDTH])
+{
+    const struct surroundings *now = argument;
+    const struct plan *plan = system->plan;
+    size_t begin = (size_t)plan->faces.element_count;
+    for (size_t i = range.first; i < range.end && i < begin; i++)
+        sums[WORK_WIND] += face_wind_power(system, &now->wind, system->constants->face_nodes[i]);
+    for (size_t g = 0; g < plan->face_grid_count; g++) {
+        const struct topology_body *body = &system->topology->bodies[plan->face_grids[g].body];
+        size_t end = begin + (size_t)body->face_count;
+        size_t first = range.first > begin ? range.first : begin;
+        for (size_t i = first; i < range.end && i < end; i++)
+            sums[WORK_WIND] += face_wind_power(
+                system, &now->wind, topology_body_face(system->topology, body, i - begin).nodes);
+        begin = end;
+    }
+}
+
+// Adds a sum over elements to the powers.
+static void add_sum(struct system *system, size_t count, chunk_sum sum, const void *argument,
+                    double power[SUM_WIDTH], const struct worker *worker)
+{
+    double total[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)(system, count, sum, argument, total, worker);
+    for (int column = 0; column < WORK_COLUMNS; column++)
+        power[column] += total[column];
+}
+
+static void measure_powers(struct system *system, double time, double power[SUM_WIDTH],
+                           const struct worker *worker)
+{
+    struct surroundings now = {time, REAL_NAME(wind_at)(system->topology, time)};
+    add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
+    power[WORK_DAMPING] += REAL_NAME(springs_damping_power)(system, worker);
+    if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
+        add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
+}
+
+// The gas energy that pumping from one count of increments to another puts in at the present
+// volume.
+static double inflation_work(const struct system *system, uint64_t from, uint64_t to)
+{
+    double work = 0;
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
+        double volume = system->state->volume[b], built = system->state->volume_built[b];
+        if (!gas->present || !(volume > 0))
+            continue;
+        work += REAL_NAME(gas_energy)(gas, REAL_NAME(gas_amount)(gas, to), volume, built) -
+                REAL_NAME(gas_energy)(gas, REAL_NAME(gas_amount)(gas, from), volume, built);
+    }
+    return work;
+}
+
+// The differences of the kinetic energy from step to step, and what was exchanged.
+static void record_exchange(struct energy_budget *work, double elapsed,
+                            const double power[SUM_WIDTH])
+{
+    if (work->sampled && !(elapsed > 0)) // the same moment again
+        return;
+    if (work->sampled) {
+        double first = power[WORK_KINETIC] - work->kinetic;
+        double second = first - work->difference[0], third = second - work->difference[1];
+        work->exchanged += fabs(first);
+        for (int cause = 0; cause < WORK_POWERS; cause++)
+            work->exchanged += elapsed * fabs(power[cause]);
+        if (work->differences_present >= 1)
+            work->difference_sums[0] += fabs(second);
+        if (work->differences_present >= 2)
+            work->difference_sums[1] += fabs(third);
+        work->difference[0] = first;
+        work->difference[1] = second;
+        if (work->differences_present < 2)
+            work->differences_present++;
+    }
+    work->kinetic = power[WORK_KINETIC];
+}
+
+static void record(struct system *system, struct evaluation evaluation,
+                   const double power[SUM_WIDTH])
+{
+    struct energy_budget *work = &system->work;
+    double elapsed = evaluation.time - work->sampled_time;
+    record_exchange(work, elapsed, power);
+    for (int cause = 0; cause < WORK_POWERS; cause++) {
+        if (work->sampled)
+            work->done[cause] += elapsed * (work->power[cause] + power[cause]) / 2;
+        work->power[cause] = power[cause];
+    }
+    if (work->sampled)
+        work->done[WORK_DRIVES] += power[MOVED_KINETIC] - work->moved_kinetic;
+    work->moved_kinetic = power[MOVED_KINETIC];
+    if (work->sampled && evaluation.gas_step > work->sampled_gas_step)
+        work->done[WORK_INFLATION] +=
+            inflation_work(system, work->sampled_gas_step, evaluation.gas_step);
+    double lost = 0;
+    for (size_t chunk = 0; chunk < chunk_count((size_t)plan_fragile_total(system->plan)); chunk++)
+        lost += system->fragile_losses[chunk];
+    work->done[WORK_BREAKING] = lost;
+    work->sampled_time = evaluation.time;
+    work->sampled_gas_step = evaluation.gas_step;
+    work->sampled = true;
+}
+
+// ---- Impacts within implicit steps
+
+static double work_of_causes(const struct energy_budget *work)
+{
+    const double *done = work->done;
+    return done[WORK_WIND] + done[WORK_DRIVES] + done[WORK_INFLATION] - done[WORK_DAMPING] -
+           done[WORK_DRAG] - done[WORK_FRICTION] - done[WORK_KEEP] - done[WORK_PROJECTION] -
+           done[WORK_BREAKING];
+}
+
+static bool any_restitution(const struct topology *topology)
+{
+    for (size_t c = 0; c < topology->collider_count; c++)
+        if (topology->colliders[c].response == RESPONSE_PROJECT &&
+            topology->colliders[c].restitution > 0)
+            return true;
+    return false;
+}
+
+void REAL_NAME(work_note_start)(struct system *system, const struct worker *worker)
+{
+    uint64_t step = system->state->step;
+    const struct evaluation now = {step_time(system, step), step + 1};
+    struct energy_budget *work = &system->work;
+    const double energy = REAL_NAME(energy_total)(system, now, worker);
+    if (worker->index == 0) {
+        work->noted_step = step;
+        work->energy_before = energy;
+        work->work_before = work_of_causes(work);
+    }
+    stage_end(&system->clock, STAGE_WORK, worker);
+}
+
+void REAL_NAME(work_note_impact)(struct system *system)
+{
+    struct energy_budget *work = &system->work;
+    work->closes |= work->noted_step == system->state->step && work->sampled;
+    work->closes_next = true;
+}
+
+bool REAL_NAME(work_follows_impact)(struct system *system, const struct worker *worker)
+{
+    const bool follows = system->work.closes_next;
+    if (!follows)
+        return false;
+    REAL_NAME(work_note_start)(system, worker); // all have read the flag when this returns
+    if (worker->index == 0) {
+        system->work.closes = true;
+        system->work.closes_next = false;
+    }
+    worker_barrier(worker);
+    return true;
+}
+
+// A step of an impact is inelastic. It takes energy, but where a bounce gives back what implicit
+// Euler's steps in the air have lost; a gain without one is the trapezoid's of strong damping.
+static void close_impact(struct system *system, double energy)
+{
+    struct energy_budget *work = &system->work;
+    const double others = work_of_causes(work) - work->work_before;
+    const double taken = others - (energy - work->energy_before);
+    work->done[WORK_PROJECTION] += taken > 0 || any_restitution(system->topology) ? taken : 0;
+    work->closes = false;
+}
+
+void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
+                            const struct worker *worker)
+{
+    if (!system->settings.keep_energy_budget)
+        return;
+    double power[SUM_WIDTH] = {0};
+    measure_powers(system, evaluation.time, power, worker);
+    const bool closes = system->work.closes && evaluation.time > system->work.sampled_time;
+    const double energy = closes ? REAL_NAME(energy_total)(system, evaluation, worker) : 0;
+    worker_barrier(worker); // all have read whether it closes
+    if (worker->index == 0)
+        record(system, evaluation, power);
+    if (worker->index == 0 && closes)
+        close_impact(system, energy);
+    stage_end(&system->clock, STAGE_WORK, worker);
+}

@@ -1,0 +1,58 @@
+// Contacts with colliders that project, as constraints in the linear systems of the implicit
+// integrators. Numeric.
+#ifndef TAUT_INTEGRATE_CONSTRAINTS_H
+#define TAUT_INTEGRATE_CONSTRAINTS_H
+
+#include "integrate/conjugate_gradient.h"
+
+// What the equations of a stage are to the contacts at the end of its step.
+struct end_rule {
+    double time;                               // of the end, s
+    double g;                                  // s: the state's X is x* + g V
+    double travel;                             // s: the end is x* + travel V
+    struct node_vectors base;                  // x*
+    struct node_vectors start, start_velocity; // of the step
+    double start_time;                         // s
+    bool mirrored; // the velocity at the end is 2 V less that at the start, not V
+};
+
+// Makes system->contacts.constraints, NULL where no collider projects.
+taut_status REAL_NAME(constraints_make)(struct system *system, taut_error *error);
+void REAL_NAME(constraints_free)(struct system *system);
+uint64_t REAL_NAME(constraints_bytes)(const struct system *system);
+
+// Forgets all constraints. All workers together, as are the following.
+void REAL_NAME(constraints_clear)(struct system *system, const struct worker *worker);
+
+// Adds the contacts that nodes are in at the end of the step, with the solution d of `solver` added
+// to V, and drops those that pull (where `drops`). d NULL: V alone. Returns whether any changed,
+// the same on every worker.
+bool REAL_NAME(constraints_find)(struct system *system, const struct end_rule *rule,
+                                 const struct linear_solver *solver, bool drops,
+                                 const struct worker *worker);
+
+// Whether the last search has found a node that did not touch its surface before.
+bool REAL_NAME(constraints_impact)(const struct system *system);
+
+// Writes into solver->direction what takes the constrained nodes, from V + d, to their surfaces.
+void REAL_NAME(constraints_find_direction)(struct system *system, const struct end_rule *rule,
+                                           struct linear_solver *solver,
+                                           const struct worker *worker);
+
+// Takes the directions of the constraints out of the solver's preconditioner, and out of the
+// residual into the impulses. `renewed`: both have been computed anew since the last time.
+void REAL_NAME(constraints_filter)(struct system *system, struct linear_solver *solver,
+                                   bool renewed, const struct worker *worker);
+
+// Once the stage is solved: the work of the surfaces.
+void REAL_NAME(constraints_finish)(struct system *system, const struct end_rule *rule,
+                                   const struct worker *worker);
+
+// Without a barrier, of these nodes: takes what is along normals out of the vectors, into `taken`
+// unless that is empty; and subtracts `length` times what was taken from the impulses.
+void REAL_NAME(constraints_project_out)(const struct contact_constraints *all, struct range nodes,
+                                        struct node_vectors vectors, struct node_vectors taken);
+void REAL_NAME(constraints_advance)(const struct contact_constraints *all, struct range nodes,
+                                    double length);
+
+#endif

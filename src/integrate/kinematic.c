@@ -1,0 +1,241 @@
+// Kinematic nodes that move: drives (a velocity given piecewise in time), oscillators in closed
+// form, pendulums by their own equation or by the small-angle formula; and nodes with a target from
+// outside. Positions are stored in double; worker 0 sets them, since there are few.
+#include "base/memory.h"
+#include "integrate/integrate.h"
+#include "state/reading.h"
+
+// Where a moved node is and how fast, with the memory of pendulums.
+struct placement {
+    vec3 position, velocity;
+    double angle, rate;
+};
+
+// The integral of a drive's velocity over [from, to]: exact, whatever pieces begin in between.
+static vec3 drive_displacement(const struct motion *motion, double from, double to)
+{
+    vec3 moved = {0, 0, 0};
+    for (size_t p = 0; p < motion->piece_count; p++) {
+        double begin = motion->pieces[p].start;
+        double end = p + 1 < motion->piece_count ? motion->pieces[p + 1].start : INFINITY;
+        double first = fmax(begin, from), last = fmin(end, to);
+        if (last > first)
+            moved = vec3_add(moved, vec3_scale(last - first, motion->pieces[p].velocity));
+    }
+    return moved;
+}
+
+// A piece that begins within `tolerance` has begun: times are multiples of dt, rounded.
+static vec3 drive_velocity(const struct motion *motion, double time, double tolerance)
+{
+    vec3 velocity = {0, 0, 0};
+    for (size_t p = 0; p < motion->piece_count && motion->pieces[p].start <= time + tolerance; p++)
+        velocity = motion->pieces[p].velocity;
+    return velocity;
+}
+
+// A e^(-decay t) cos(omega_d t + phase) along the axis.
+static struct placement oscillator_at(const struct motion *motion, double time)
+{
+    double omega = sqrt(motion->omega * motion->omega - motion->decay * motion->decay);
+    double angle = omega * time + motion->phase;
+    double envelope = motion->amplitude * exp(-motion->decay * time);
+    double offset = envelope * cos(angle);
+    double speed = -motion->decay * offset - omega * envelope * sin(angle);
+    return (struct placement){vec3_add(motion->origin, vec3_scale(offset, motion->axis)),
+                              vec3_scale(speed, motion->axis), 0, 0};
+}
+
+static struct placement pendulum_at(const struct motion *motion, double angle, double rate)
+{
+    double reach = motion->length * cos(angle), side = motion->length * sin(angle);
+    vec3 arm = vec3_add(vec3_scale(reach, motion->down), vec3_scale(side, motion->axis));
+    vec3 along = vec3_subtract(vec3_scale(reach, motion->axis), vec3_scale(side, motion->down));
+    return (struct placement){vec3_add(motion->origin, arm), vec3_scale(rate, along), angle, rate};
+}
+
+// theta'' = -omega^2 sin(theta) by one classical Runge-Kutta step (Jastrzebski 3.8).
+static struct placement pendulum_step(const struct motion *motion, double angle, double rate,
+                                      double h)
+{
+    double square = motion->omega * motion->omega;
+    double k1 = rate, l1 = -square * sin(angle);
+    double k2 = rate + h / 2 * l1, l2 = -square * sin(angle + h / 2 * k1);
+    double k3 = rate + h / 2 * l2, l3 = -square * sin(angle + h / 2 * k2);
+    double k4 = rate + h * l3, l4 = -square * sin(angle + h * k3);
+    return pendulum_at(motion, angle + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4),
+                       rate + h / 6 * (l1 + 2 * l2 + 2 * l3 + l4));
+}
+
+static struct placement placement_after(const struct system *system, size_t index, double elapsed)
+{
+    const struct motion *motion = &system->topology->motions[index];
+    const struct state *s = system->state;
+    double dt = system->settings.dt;
+    double start = step_time(system, s->step); // the end of the last step, to the last bit
+    double steps = (double)(s->step - system->settings.dt_step) + elapsed / dt;
+    double time = system->settings.dt_time + steps * dt;
+    switch (motion->type) {
+    case MOTION_OSCILLATOR:
+        return oscillator_at(motion, time);
+    case MOTION_PENDULUM:
+        return pendulum_step(motion, s->motion_angle[index], s->motion_rate[index], elapsed);
+    case MOTION_SMALL_ANGLE:
+        return pendulum_at(motion, motion->amplitude * cos(motion->omega * time),
+                           -motion->amplitude * motion->omega * sin(motion->omega * time));
+    case MOTION_DRIVE:
+        break;
+    }
+    vec3 moved = drive_displacement(motion, start, time);
+    return (struct placement){vec3_add(s->motion_position[index], moved),
+                              drive_velocity(motion, time, 1e-9 * dt), 0, 0};
+}
+
+// A drive, or a target, never goes below a plane marked blocks_drives; its velocity into the plane
+// becomes 0 (NeHe's rope connection).
+static void block_by_planes(const struct topology *topology, struct placement *placement)
+{
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const struct scene_collider *plane = &topology->colliders[c];
+        if (plane->type != COLLIDER_PLANE || !plane->blocks_drives)
+            continue;
+        double height = vec3_dot(vec3_subtract(placement->position, plane->point), plane->normal);
+        if (height >= 0)
+            continue;
+        placement->position = vec3_subtract(placement->position, vec3_scale(height, plane->normal));
+        double into = vec3_dot(placement->velocity, plane->normal);
+        if (into < 0)
+            placement->velocity =
+                vec3_subtract(placement->velocity, vec3_scale(into, plane->normal));
+    }
+}
+
+static void write_node(struct state *s, uint32_t node, const struct placement *placement)
+{
+    s->x[node] = (real)placement->position.x;
+    s->y[node] = (real)placement->position.y;
+    s->z[node] = (real)placement->position.z;
+    s->vx[node] = (real)placement->velocity.x;
+    s->vy[node] = (real)placement->velocity.y;
+    s->vz[node] = (real)placement->velocity.z;
+}
+
+// ---- All moving kinematic nodes: those with a motion of the scene, and then those with a target,
+// which decides for a node that has both.
+
+static size_t moving_count(const struct system *system)
+{
+    return system->topology->motion_count + system->kinematic_targets.count;
+}
+
+static uint32_t moving_node(const struct system *system, size_t index)
+{
+    const struct topology *topology = system->topology;
+    return index < topology->motion_count
+               ? topology->motions[index].node
+               : system->kinematic_targets.items[index - topology->motion_count].node;
+}
+
+static struct placement moving_placement(const struct system *system, size_t index, double elapsed)
+{
+    const struct topology *topology = system->topology;
+    struct placement placement;
+    bool may_be_blocked = true;
+    if (index < topology->motion_count) {
+        placement = placement_after(system, index, elapsed);
+        may_be_blocked = topology->motions[index].type == MOTION_DRIVE;
+    } else {
+        const struct kinematic_target *target =
+            &system->kinematic_targets.items[index - topology->motion_count];
+        vec3 moved = vec3_scale(elapsed, target->velocity);
+        placement = (struct placement){vec3_add(target->position, moved), target->velocity, 0, 0};
+    }
+    if (may_be_blocked)
+        block_by_planes(topology, &placement);
+    return placement;
+}
+
+static void store_placement(struct system *system, size_t index, const struct placement *placement)
+{
+    const size_t motion_count = system->topology->motion_count;
+    struct state *s = system->state;
+    if (index >= motion_count) {
+        system->kinematic_targets.items[index - motion_count].position = placement->position;
+        return;
+    }
+    s->motion_position[index] = placement->position;
+    s->motion_angle[index] = placement->angle;
+    s->motion_rate[index] = placement->rate;
+}
+
+static void place_all(struct system *system, double elapsed, bool advance,
+                      const struct worker *worker)
+{
+    const size_t count = moving_count(system);
+    if (count == 0)
+        return;
+    for (size_t i = 0; worker->index == 0 && i < count; i++) {
+        struct placement placement = moving_placement(system, i, elapsed);
+        write_node(system->state, moving_node(system, i), &placement);
+        if (advance)
+            store_placement(system, i, &placement);
+    }
+    stage_end(&system->clock, STAGE_MOTIONS, worker);
+}
+
+void REAL_NAME(kinematic_set_velocities)(struct system *system, double elapsed, double step,
+                                         const struct worker *worker)
+{
+    const size_t count = moving_count(system);
+    if (count == 0)
+        return;
+    struct state *s = system->state;
+    for (size_t i = 0; worker->index == 0 && i < count; i++) {
+        size_t node = moving_node(system, i);
+        struct placement placement = moving_placement(system, i, elapsed);
+        s->vx[node] = (real)((placement.position.x - (double)s->x[node]) / step);
+        s->vy[node] = (real)((placement.position.y - (double)s->y[node]) / step);
+        s->vz[node] = (real)((placement.position.z - (double)s->z[node]) / step);
+    }
+    stage_end(&system->clock, STAGE_MOTIONS, worker);
+}
+
+void REAL_NAME(kinematic_place)(struct system *system, double elapsed, const struct worker *worker)
+{
+    place_all(system, elapsed, false, worker);
+}
+
+void REAL_NAME(kinematic_advance)(struct system *system, double elapsed,
+                                  const struct worker *worker)
+{
+    place_all(system, elapsed, true, worker);
+}
+
+// ---- Targets
+
+static struct kinematic_target *target_of(struct system *system, uint32_t node)
+{
+    for (size_t i = 0; i < system->kinematic_targets.count; i++)
+        if (system->kinematic_targets.items[i].node == node)
+            return &system->kinematic_targets.items[i];
+    return NULL;
+}
+
+bool REAL_NAME(kinematic_set_target)(struct system *system, uint32_t node, vec3 velocity)
+{
+    struct kinematic_targets *targets = &system->kinematic_targets;
+    struct state *s = system->state;
+    struct kinematic_target *target = target_of(system, node);
+    if (!target) {
+        if (!array_reserve((void **)&targets->items, &targets->capacity, targets->count + 1,
+                           sizeof *targets->items))
+            return false;
+        target = &targets->items[targets->count++];
+        *target = (struct kinematic_target){.node = node, .position = node_position(s, node)};
+    }
+    target->velocity = velocity;
+    s->vx[node] = (real)velocity.x; // what damping sees at the start of the next step
+    s->vy[node] = (real)velocity.y;
+    s->vz[node] = (real)velocity.z;
+    return true;
+}

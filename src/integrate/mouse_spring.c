@@ -1,0 +1,202 @@
+#include "integrate/mouse_spring.h"
+
+#include "state/reading.h"
+
+static vec3 spring_force(const struct system *system)
+{
+    const struct mouse_spring *mouse_spring = &system->mouse_spring;
+    const struct state *s = system->state;
+    vec3 pull = vec3_subtract(mouse_spring->target, node_position(s, mouse_spring->node));
+    return vec3_subtract(vec3_scale(mouse_spring->stiffness, pull),
+                         vec3_scale(mouse_spring->damping, node_velocity(s, mouse_spring->node)));
+}
+
+// Where there is the energy budget the mouse spring is one of the drives; and what it puts in is no
+// divergence.
+static void count_work(struct system *system, double work)
+{
+    system->work.done[WORK_DRIVES] += work;
+    system->energy_start += fabs(work);
+}
+
+// ---- How stiff
+
+// The springs at a node, and the mass that comes along with it: its own and its neighbours'.
+struct surroundings {
+    double stiffness, mass;
+};
+
+static void add_spring(const struct system *system, const struct spring_run *run, uint64_t other,
+                       struct surroundings *found)
+{
+    const struct spring_constants *material = &system->constants->material[run->material];
+    if (material->law != LAW_RIGID) // these have no stiffness of their own
+        found->stiffness += (double)material->stiffness;
+    found->mass += topology_mass(system->topology, other);
+}
+
+static struct surroundings find_surroundings(const struct system *system, uint64_t node)
+{
+    const struct topology *topology = system->topology;
+    const struct topology_body *body = &topology->bodies[topology_body_of_node(topology, node)];
+    const uint64_t end = body->first_spring + body->spring_count;
+    struct surroundings found = {0, topology_mass(topology, node)};
+    for (uint64_t spring = body->first_spring; spring < end;) {
+        struct spring_run run = topology_run(topology, spring, end);
+        if (node - run.a < run.count) // unsigned: not before it either
+            add_spring(system, &run, run.b + (node - run.a), &found);
+        if (node - run.b < run.count)
+            add_spring(system, &run, run.a + (node - run.b), &found);
+        spring += run.count;
+    }
+    return found;
+}
+
+// Four times as stiff as all springs of the node together, so that these yield and not the mouse
+// spring; but of an explicit step at most such that omega h = 0.2 with the mass that comes along,
+// which alone decides for a node without springs. Damped so that the node approaches the target in
+// a time in which waves travel some ten springs far, or in five steps at least: a target that jumps
+// draws the node there and does not fling it.
+void REAL_NAME(mouse_spring_set_stiffness)(const struct system *system,
+                                           struct mouse_spring *mouse_spring)
+{
+    const struct settings *settings = &system->settings;
+    const struct surroundings around = find_surroundings(system, mouse_spring->node);
+    const bool any_stiffness =
+        integrator_is_implicit(settings->integrator) || settings->integrator == INTEGRATOR_XPBD;
+    const double omega = 0.2 / settings->dt, by_step = omega * omega * around.mass;
+    double stiffness = 4 * around.stiffness, delay = 2 / omega;
+    if (stiffness > 0)
+        delay = fmax(5 * settings->dt, 10 * sqrt(around.mass / around.stiffness));
+    if (stiffness == 0 || (!any_stiffness && stiffness > by_step))
+        stiffness = by_step;
+    mouse_spring->stiffness = stiffness;
+    mouse_spring->damping = stiffness * delay;
+}
+
+// ---- Kicks
+
+// The change of velocity dv of
+//
+//     m dv = h (k (target - x - h dv) - c (v + dv)),
+//
+// with x and v those that the node has at the end of the step without the mouse spring; it still
+// moves for `left` seconds until then.
+static vec3 find_kick(struct system *system, double h, double left)
+{
+    struct mouse_spring *mouse_spring = &system->mouse_spring;
+    vec3 travel = vec3_scale(left * mouse_spring->stiffness,
+                             node_velocity(system->state, mouse_spring->node));
+    const double mass = topology_mass(system->topology, mouse_spring->node);
+    const double slowed = 1 + h / mass * (mouse_spring->damping + h * mouse_spring->stiffness);
+    vec3 kick = vec3_scale(h / mass / slowed, vec3_subtract(spring_force(system), travel));
+    mouse_spring->force = vec3_scale(mass / h, kick);
+    return kick;
+}
+
+static void add(real *const to[3], size_t node, double factor, vec3 change)
+{
+    to[0][node] += (real)(factor * change.x);
+    to[1][node] += (real)(factor * change.y);
+    to[2][node] += (real)(factor * change.z);
+}
+
+// A constant force F = m dv / h in a step that is done: each integrator would have made of it what
+// is added here, so that velocities never are those of a node that has been kicked and not yet held
+// back by its springs, which damping would see. Verlet has the force in the step to come, through
+// the position one step back; its velocity is that of the middle of both steps.
+static void kick_after_step(struct system *system)
+{
+    const struct settings *settings = &system->settings;
+    struct state *s = system->state;
+    const size_t node = system->mouse_spring.node;
+    const double h = settings->dt;
+    const vec3 kick = find_kick(system, h, 0);
+    real *const positions[3] = {s->x, s->y, s->z}, *const velocities[3] = {s->vx, s->vy, s->vz};
+    switch (settings->integrator) {
+    case INTEGRATOR_EXPLICIT_EULER:
+        break;
+    case INTEGRATOR_SYMPLECTIC_EULER:
+        add(positions, node, settings->position_step, kick);
+        break;
+    case INTEGRATOR_VERLET:
+        add((real *const[3]){s->x0, s->y0, s->z0}, node, -h, kick);
+        add(velocities, node, 0.5, kick);
+        return;
+    default:
+        add(positions, node, h / 2, kick);
+        break;
+    }
+    add(velocities, node, 1, kick);
+}
+
+void REAL_NAME(mouse_spring_end_step)(struct system *system, const struct worker *worker)
+{
+    const enum integrator integrator = system->settings.integrator;
+    struct mouse_spring *mouse_spring = &system->mouse_spring;
+    if (!mouse_spring->pulls || integrator == INTEGRATOR_XPBD)
+        return;
+    worker_barrier(worker); // all nodes are where they are at the end
+    if (worker->index == 0) {
+        if (!integrator_is_implicit(integrator))
+            kick_after_step(system);
+        vec3 position = node_position(system->state, mouse_spring->node);
+        count_work(system,
+                   vec3_dot(mouse_spring->force, vec3_subtract(position, mouse_spring->start)));
+        mouse_spring->start = position;
+    }
+    worker_barrier(worker);
+}
+
+void REAL_NAME(mouse_spring_substep)(struct system *system, double h, const struct worker *worker)
+{
+    struct state *s = system->state;
+    const struct mouse_spring *mouse_spring = &system->mouse_spring;
+    if (!mouse_spring->pulls)
+        return;
+    if (worker->index == 0) {
+        add((real *const[3]){s->vx, s->vy, s->vz}, mouse_spring->node, 1, find_kick(system, h, h));
+        vec3 moves = vec3_scale(h, node_velocity(s, mouse_spring->node));
+        count_work(system, vec3_dot(mouse_spring->force, moves));
+    }
+    worker_barrier(worker);
+}
+
+// ---- Implicit integrators
+
+void REAL_NAME(mouse_spring_add_force)(const struct system *system, double g, struct range share,
+                                       const struct node_vectors *residual)
+{
+    const size_t node = system->mouse_spring.node;
+    if (!system->mouse_spring.pulls || node < share.first || node >= share.end)
+        return;
+    vec3 force = spring_force(system);
+    residual->x[node] += (real)(g * force.x);
+    residual->y[node] += (real)(g * force.y);
+    residual->z[node] += (real)(g * force.z);
+}
+
+void REAL_NAME(mouse_spring_add_tangent)(const struct system *system, struct linear_solver *solver,
+                                         struct linear_weights weights, bool adds,
+                                         const struct worker *worker)
+{
+    const struct mouse_spring *mouse_spring = &system->mouse_spring;
+    if (!mouse_spring->pulls)
+        return;
+    double mass = topology_mass(system->topology, mouse_spring->node);
+    double more =
+        weights.stiffness * mouse_spring->stiffness + weights.damping * mouse_spring->damping;
+    worker_barrier(worker); // nobody reads the masses any more
+    if (worker->index == 0)
+        solver->mass[mouse_spring->node] = (real)(adds ? mass + more : mass);
+    worker_barrier(worker);
+}
+
+void REAL_NAME(mouse_spring_store_force)(struct system *system, const struct worker *worker)
+{
+    if (!system->mouse_spring.pulls)
+        return;
+    if (worker->index == 0)
+        system->mouse_spring.force = spring_force(system);
+    worker_barrier(worker); // nobody moves on before
+}

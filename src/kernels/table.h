@@ -1,0 +1,40 @@
+// All kernels for one instruction set. The thin file that includes this (kernels_base.c and so on)
+// defines TAUT_WIDE_ISA and KERNELS_TABLE, the name of the table.
+#include "kernels/kernels.h"
+
+#include "springs/grid/force_body.h"
+#include "faces/wind_body.h"
+#include "springs/grid/cloth_body.h"
+#include "springs/grid/constraint_body.h"
+#include "springs/grid/tangent_body.h"
+#include "springs/packed/force_body.h"
+#include "springs/packed/tangent_body.h"
+#include "springs/listed/coloured_body.h"
+#include "faces/gas_body.h"
+#include "contact/near_body.h"
+#include "forces/node_sums_body.h"
+
+extern const struct kernels KERNELS_TABLE;
+
+const struct kernels KERNELS_TABLE = {
+    .name = "packed",
+    .grid_pass = grid_pass,
+    .grid_finish = grid_finish,
+    .grid_cloth = grid_cloth,
+    .grid_power = grid_power,
+    .grid_overstrained = grid_overstrained,
+    .grid_constraints = grid_constraints,
+    .grid_tangent = grid_tangent,
+    .line_solve = line_solve,
+    .packed_forces = packed_forces,
+    .packed_volume = packed_volume,
+    .packed_tangent = packed_tangent,
+    .coloured_forces = coloured_forces,
+    .wind_grid = wind_grid,
+    .wind_row_above = wind_row_above,
+    .ring_volume = ring_volume,
+    .gas_force = gas_force,
+    .node_sums = node_sums,
+    .node_box = node_box,
+    .nodes_near = nodes_near,
+};

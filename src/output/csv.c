@@ -1,0 +1,190 @@
+// The tables of a run, as comma-separated values.
+#include "output/csv.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- energy.csv
+
+// Enough that a double read back is the same double.
+enum { DIGITS = 17 };
+
+static taut_status write_header(struct energy_csv *table, const struct snapshot *first,
+                                taut_error *error)
+{
+    struct file *file = &table->file;
+    file_print(file, ENERGY_CSV_OPENING);
+    if (table->has_work)
+        file_print(file, ",work_damping,work_drag,work_friction,work_keep,work_projection,"
+                         "work_breaking,work_wind,work_drives,work_inflation");
+    for (size_t i = 0; i < table->volume_count; i++)
+        file_print(file, ",volume_%s", first->bodies[table->volume_bodies[i]].name);
+    file_print(file, "\n");
+    return file_end_record(file, error);
+}
+
+taut_status energy_csv_open(struct energy_csv *table, const char *path,
+                            const struct snapshot *first, taut_error *error)
+{
+    memset(table, 0, sizeof *table);
+    table->has_work = first->has_work;
+    table->volume_bodies = calloc(first->body_count + 1, sizeof *table->volume_bodies);
+    if (!table->volume_bodies)
+        return fail_memory(error, "the energy table");
+    for (size_t b = 0; b < first->body_count; b++)
+        if (first->bodies[b].volume != 0)
+            table->volume_bodies[table->volume_count++] = b;
+    taut_status status = file_grow(&table->file, path, error);
+    if (status == TAUT_OK)
+        status = write_header(table, first, error);
+    if (status != TAUT_OK) {
+        file_abandon(&table->file);
+        free(table->volume_bodies);
+        memset(table, 0, sizeof *table);
+    }
+    return status;
+}
+
+static void add_numbers(struct file *file, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        file_print(file, ",");
+        file_number(file, values[i], DIGITS);
+    }
+}
+
+taut_status energy_csv_add(struct energy_csv *table, const struct snapshot *now, taut_error *error)
+{
+    struct file *file = &table->file;
+    const double energies[] = {now->time, now->kinetic, now->elastic, now->gravity,
+                               now->gas,  now->contact, now->total};
+    file_print(file, "%" PRIu64, now->step);
+    add_numbers(file, energies, sizeof energies / sizeof energies[0]);
+    if (table->has_work) {
+        const struct snapshot_work *work = &now->work;
+        const double works[] = {work->damping, work->drag,       work->friction,
+                                work->keep,    work->projection, work->breaking,
+                                work->wind,    work->drives,     work->inflation};
+        add_numbers(file, works, sizeof works / sizeof works[0]);
+    }
+    for (size_t i = 0; i < table->volume_count; i++)
+        add_numbers(file, &now->bodies[table->volume_bodies[i]].volume, 1);
+    file_print(file, "\n");
+    return file_end_record(file, error);
+}
+
+taut_status energy_csv_close(struct energy_csv *table, taut_error *error)
+{
+    free(table->volume_bodies);
+    table->volume_bodies = NULL;
+    return file_close(&table->file, error);
+}
+
+// ---- probes.csv and the final state.
+
+// Writes the NODE_COLUMNS of one node, without a newline, in as many digits as the precision of the
+// run is worth: 9 identify a float, 17 a double.
+static void write_node(struct file *file, const struct snapshot *now,
+                       const struct snapshot_body *body, uint64_t node)
+{
+    const double *const vectors[] = {body->positions + 3 * node, body->velocities + 3 * node};
+    file_print(file, "%s,%" PRIu64, body->name, node);
+    for (int i = 0; i < 6; i++) {
+        file_print(file, ",");
+        file_number(file, vectors[i / 3][i % 3], now->single ? 9 : 17);
+    }
+}
+
+// Rows are handed over when this many bytes wait, well before the buffer would cut one in two.
+enum { WAITING_MAX = 16 * 1024 };
+
+taut_status probes_csv_open(struct probes_csv *table, const char *path,
+                            const struct recording_probe *probes, size_t probe_count,
+                            taut_error *error)
+{
+    memset(table, 0, sizeof *table);
+    table->probes = calloc(probe_count + 1, sizeof *table->probes);
+    if (!table->probes)
+        return fail_memory(error, "the probes");
+    for (size_t i = 0; i < probe_count; i++) {
+        table->probes[i] = probes[i];
+        if (probes[i].every_steps == 0)
+            table->probes[i].every_steps = 1;
+    }
+    table->probe_count = probe_count;
+    taut_status status = file_grow(&table->file, path, error);
+    if (status == TAUT_OK) {
+        file_print(&table->file, PROBES_CSV_OPENING "\n");
+        status = file_end_record(&table->file, error);
+    }
+    if (status != TAUT_OK) {
+        file_abandon(&table->file);
+        free(table->probes);
+        memset(table, 0, sizeof *table);
+    }
+    return status;
+}
+
+bool probes_csv_wants(const struct probes_csv *table, uint64_t step)
+{
+    for (size_t i = 0; i < table->probe_count; i++)
+        if (step % table->probes[i].every_steps == 0)
+            return true;
+    return false;
+}
+
+taut_status probes_csv_add(struct probes_csv *table, const struct snapshot *now, taut_error *error)
+{
+    struct file *file = &table->file;
+    for (size_t i = 0; i < table->probe_count; i++) {
+        const struct recording_probe *probe = &table->probes[i];
+        if (now->step % probe->every_steps != 0)
+            continue;
+        assert(probe->body < now->body_count);
+        const struct snapshot_body *body = &now->bodies[probe->body];
+        assert(probe->node < body->node_count);
+        file_print(file, "%" PRIu64 ",", now->step);
+        file_number(file, now->time, DIGITS);
+        file_print(file, ",");
+        write_node(file, now, body, probe->node);
+        file_print(file, "\n");
+        if (file->failure || file_length(file) - file->record_end > WAITING_MAX) {
+            taut_status status = file_end_record(file, error);
+            if (status != TAUT_OK)
+                return status;
+        }
+    }
+    return TAUT_OK;
+}
+
+taut_status probes_csv_flush(struct probes_csv *table, taut_error *error)
+{
+    return table->file.open ? file_end_record(&table->file, error) : TAUT_OK;
+}
+
+taut_status probes_csv_close(struct probes_csv *table, taut_error *error)
+{
+    free(table->probes);
+    table->probes = NULL;
+    table->probe_count = 0;
+    return file_close(&table->file, error);
+}
+
+taut_status state_csv_write(const char *path, const struct snapshot *now, taut_error *error)
+{
+    struct file file;
+    taut_status status = file_create(&file, path, error);
+    if (status != TAUT_OK)
+        return status;
+    file_print(&file, NODE_COLUMNS "\n");
+    for (size_t b = 0; b < now->body_count; b++) {
+        const struct snapshot_body *body = &now->bodies[b];
+        for (uint64_t node = 0; node < body->node_count && !file.failure; node++) {
+            write_node(&file, now, body, node);
+            file_print(&file, "\n");
+        }
+    }
+    return file_commit(&file, error);
+}

@@ -1,0 +1,74 @@
+// The tables of a run: energy.csv, probes.csv and the final state. When a row is due is left to the
+// caller.
+#ifndef TAUT_OUTPUT_CSV_H
+#define TAUT_OUTPUT_CSV_H
+
+#include "output/file.h"
+#include "output/snapshot.h"
+
+// ---- energy.csv: a row a frame of time, energies, work done and volumes.
+
+// How every energy.csv of ours begins.
+#define ENERGY_CSV_OPENING "step,time,kinetic,elastic,gravity,gas,contact,total"
+
+struct energy_csv {
+    struct file file;
+    bool has_work;
+    size_t *volume_bodies; // those whose volume has a column
+    size_t volume_count;
+};
+
+// Writes the header row. `first` determines the columns: the work columns are there if it has work,
+// and a volume column for every body that has a volume.
+taut_status energy_csv_open(struct energy_csv *table, const char *path,
+                            const struct snapshot *first, taut_error *error);
+
+// Adds a row and writes it; what cannot be written whole leaves no trace.
+taut_status energy_csv_add(struct energy_csv *table, const struct snapshot *now, taut_error *error);
+
+taut_status energy_csv_close(struct energy_csv *table, taut_error *error);
+
+// ---- probes.csv: where chosen nodes are and how fast they move, every so many steps.
+
+// The columns that probes.csv and the final state have in common.
+#define NODE_COLUMNS "body,node,x,y,z,vx,vy,vz"
+
+// How every probes.csv of ours begins.
+#define PROBES_CSV_OPENING "step,time," NODE_COLUMNS
+
+struct recording_probe {
+    size_t body;
+    uint64_t node;
+    uint64_t every_steps;
+};
+
+struct probes_csv {
+    struct file file;
+    struct recording_probe *probes;
+    size_t probe_count;
+};
+
+// Writes the header row; the list of probes is copied.
+taut_status probes_csv_open(struct probes_csv *table, const char *path,
+                            const struct recording_probe *probes, size_t probe_count,
+                            taut_error *error);
+
+// True if some probe is due at this step; step 0 is due for all.
+bool probes_csv_wants(const struct probes_csv *table, uint64_t step);
+
+// Adds a row for each probe that is due. Rows wait in memory, since there may be one every step:
+// call probes_csv_flush now and then.
+taut_status probes_csv_add(struct probes_csv *table, const struct snapshot *now, taut_error *error);
+
+// Hands all waiting rows to the system, whole; cuts off those that do not fit.
+taut_status probes_csv_flush(struct probes_csv *table, taut_error *error);
+
+taut_status probes_csv_close(struct probes_csv *table, taut_error *error);
+
+// ---- The final state.
+
+// --state: body,node,x,y,z,vx,vy,vz with %.9g (single) or %.17g (double), written whole or not at
+// all.
+taut_status state_csv_write(const char *path, const struct snapshot *now, taut_error *error);
+
+#endif

@@ -1,0 +1,461 @@
+#include "play/frames.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/os.h"
+#include "play/player_parts.h"
+
+// ---- Published frames
+
+enum { INDEX = 3, FRESH = 4 };
+
+void published_make(struct published *published)
+{
+    *published = (struct published){.filled = 0, .read = 1};
+    atomic_init(&published->between, 2);
+}
+
+static void empty(struct published_slot *slot)
+{
+    if (slot->setting)
+        memory_release(NULL, slot->volumes, slot->setting->subject->body_count,
+                       sizeof *slot->volumes);
+    frame_storage_free(&slot->store);
+    setting_release(slot->setting);
+    *slot = (struct published_slot){0};
+}
+
+void published_free(struct published *published)
+{
+    for (int i = 0; i < 3; i++)
+        empty(&published->slots[i]);
+}
+
+struct published_slot *published_slot(struct published *published, struct setting *setting,
+                                      bool strains, taut_error *error)
+{
+    struct published_slot *slot = &published->slots[published->filled];
+    if (slot->setting == setting && slot->has_room == strains)
+        return slot;
+    empty(slot);
+    size_t bodies = setting->subject->body_count;
+    slot->volumes = memory_allocate(NULL, bodies, sizeof *slot->volumes);
+    if (!slot->volumes) {
+        fail_memory(error, "the volumes of a picture");
+        return NULL;
+    }
+    slot->setting = setting_hold(setting);
+    slot->has_room = strains;
+    if (frame_storage_make(setting->subject, strains, &slot->store, error) == TAUT_OK)
+        return slot;
+    empty(slot);
+    return NULL;
+}
+
+void published_send(struct published *published)
+{
+    int before = atomic_exchange(&published->between, published->filled | FRESH);
+    published->filled = before & INDEX;
+}
+
+bool published_refresh(struct published *published)
+{
+    if (!(atomic_load(&published->between) & FRESH))
+        return false;
+    published->read = atomic_exchange(&published->between, published->read) & INDEX;
+    return true;
+}
+
+const struct published_slot *published_read(const struct published *published)
+{
+    return &published->slots[published->read];
+}
+
+// ---- The recent past
+
+// A minute of frames at most; and where the budget has no room for ten seconds of them, only every
+// n-th is kept, so that it has.
+enum { FRAMES_MOST = 3600, FRAMES_WANTED = 600 };
+
+bool history_make(struct history *history, size_t budget)
+{
+    *history = (struct history){.budget = budget};
+    history->rows = calloc(HISTORY_ROWS, sizeof *history->rows);
+    if (history->rows && pthread_mutex_init(&history->lock, NULL) == 0)
+        return true;
+    free(history->rows);
+    return false;
+}
+
+static void free_arrays(struct history_arrays *arrays)
+{
+    free(arrays->positions);
+    free(arrays->spheres);
+    free(arrays->volumes);
+    *arrays = (struct history_arrays){0};
+}
+
+// Pages of it are taken when they are written.
+static bool allocate_arrays(const struct history_shape *shape, size_t frames,
+                            struct history_arrays *arrays)
+{
+    arrays->positions = calloc(frames * (shape->nodes + 1), 3 * sizeof *arrays->positions);
+    arrays->spheres = calloc(frames * shape->spheres + 1, sizeof *arrays->spheres);
+    arrays->volumes = calloc(frames * shape->bodies + 1, sizeof *arrays->volumes);
+    if (arrays->positions && arrays->spheres && arrays->volumes)
+        return true;
+    free_arrays(arrays);
+    return false;
+}
+
+static void forget(struct history *history)
+{
+    free(history->frames);
+    free_arrays(&history->arrays);
+    history->frames = NULL;
+    history->first = history->count = history->capacity = 0;
+    history->first_row = history->row_count = 0;
+    history->seen = 0;
+}
+
+void history_free(struct history *history)
+{
+    forget(history);
+    free_arrays(&history->read);
+    free(history->rows);
+    pthread_mutex_destroy(&history->lock);
+}
+
+void history_begin(struct history *history, const struct history_shape *shape)
+{
+    pthread_mutex_lock(&history->lock);
+    forget(history);
+    history->shape = *shape;
+    size_t bytes = 3 * sizeof(float) * shape->nodes +
+                   sizeof(struct subject_sphere) * shape->spheres + sizeof(double) * shape->bodies +
+                   sizeof *history->frames;
+    size_t capacity = history->budget / bytes;
+    if (capacity > FRAMES_MOST)
+        capacity = FRAMES_MOST;
+    history->every = capacity < FRAMES_WANTED ? FRAMES_WANTED / (capacity + 1) : 1;
+    history->frames = calloc(capacity + 1, sizeof *history->frames);
+    if (history->frames && allocate_arrays(shape, capacity, &history->arrays))
+        history->capacity = capacity;
+    pthread_mutex_unlock(&history->lock);
+}
+
+void history_renumber(struct history *history, uint64_t generation)
+{
+    pthread_mutex_lock(&history->lock);
+    history->generation = generation;
+    pthread_mutex_unlock(&history->lock);
+}
+
+// The arrays of one frame in a block of many.
+static struct history_arrays at(const struct history *history, size_t index)
+{
+    const struct history_shape *shape = &history->shape;
+    return (struct history_arrays){
+        history->arrays.positions + 3 * index * shape->nodes,
+        history->arrays.spheres + index * shape->spheres,
+        history->arrays.volumes + index * shape->bodies,
+    };
+}
+
+static void copy(const struct history_shape *shape, const float *positions,
+                 const struct subject_sphere *spheres, const double *volumes,
+                 const struct history_arrays *to)
+{
+    memcpy(to->positions, positions, 3 * shape->nodes * sizeof *positions);
+    if (shape->spheres > 0)
+        memcpy(to->spheres, spheres, shape->spheres * sizeof *spheres);
+    if (shape->bodies > 0)
+        memcpy(to->volumes, volumes, shape->bodies * sizeof *volumes);
+}
+
+void history_add(struct history *history, const struct player_frame *frame)
+{
+    if (history->seen++ % history->every != 0 || pthread_mutex_trylock(&history->lock) != 0)
+        return;
+    if (history->capacity > 0) {
+        const struct subject_frame *now = &frame->frame;
+        size_t place = (history->first + history->count) % history->capacity;
+        if (history->count < history->capacity)
+            history->count++;
+        else
+            history->first = (history->first + 1) % history->capacity;
+        history->frames[place] = (struct history_entry){
+            now->time, now->step, {now->wind[0], now->wind[1], now->wind[2]}, frame->energy};
+        struct history_arrays to = at(history, place);
+        copy(&history->shape, now->positions, now->spheres, frame->volumes, &to);
+        history->generation = frame->generation;
+    }
+    pthread_mutex_unlock(&history->lock);
+}
+
+size_t history_count(struct history *history)
+{
+    pthread_mutex_lock(&history->lock);
+    size_t count = history->count;
+    pthread_mutex_unlock(&history->lock);
+    return count;
+}
+
+double history_time(struct history *history, size_t index)
+{
+    pthread_mutex_lock(&history->lock);
+    double time = 0;
+    if (index < history->count)
+        time = history->frames[(history->first + index) % history->capacity].time;
+    pthread_mutex_unlock(&history->lock);
+    return time;
+}
+
+static bool same_shape(const struct history_shape *a, const struct history_shape *b)
+{
+    return a->nodes == b->nodes && a->spheres == b->spheres && a->bodies == b->bodies;
+}
+
+// Room for the frame that is looked at.
+static bool make_readable(struct history *history)
+{
+    if (history->read.positions && same_shape(&history->shape, &history->read_shape))
+        return true;
+    free_arrays(&history->read);
+    history->read_shape = history->shape;
+    return allocate_arrays(&history->shape, 1, &history->read);
+}
+
+bool history_frame(struct history *history, size_t index, struct player_frame *frame)
+{
+    pthread_mutex_lock(&history->lock);
+    bool there = index < history->count && make_readable(history);
+    if (there) {
+        size_t place = (history->first + index) % history->capacity;
+        const struct history_entry *entry = &history->frames[place];
+        struct history_arrays from = at(history, place);
+        copy(&history->shape, from.positions, from.spheres, from.volumes, &history->read);
+        *frame = (struct player_frame){
+            .frame = {.time = entry->time,
+                      .step = entry->step,
+                      .positions = history->read.positions,
+                      .spheres = history->read.spheres,
+                      .wind = {entry->wind[0], entry->wind[1], entry->wind[2]}},
+            .energy = entry->energy,
+            .volumes = history->read.volumes,
+            .generation = history->generation,
+        };
+    }
+    pthread_mutex_unlock(&history->lock);
+    return there;
+}
+
+void history_add_row(struct history *history, const struct player_row *row)
+{
+    if (pthread_mutex_trylock(&history->lock) != 0)
+        return;
+    size_t place = (history->first_row + history->row_count) % HISTORY_ROWS;
+    history->rows[place] = *row;
+    if (history->row_count < HISTORY_ROWS)
+        history->row_count++;
+    else
+        history->first_row = (history->first_row + 1) % HISTORY_ROWS;
+    pthread_mutex_unlock(&history->lock);
+}
+
+size_t history_rows(struct history *history, struct player_row *rows, size_t most)
+{
+    pthread_mutex_lock(&history->lock);
+    size_t count = history->row_count < most ? history->row_count : most;
+    size_t skipped = history->row_count - count; // the newest are wanted
+    for (size_t i = 0; i < count; i++)
+        rows[i] = history->rows[(history->first_row + skipped + i) % HISTORY_ROWS];
+    pthread_mutex_unlock(&history->lock);
+    return count;
+}
+
+// Of the time that passes, copying frames may take a thirtieth, or a tenth where strains are
+// wanted, of which many springs have more than their nodes have places; and energies, of which a
+// look costs about a step, a hundredth.
+static const double FRAMES_TAKE = 30, STRAINS_TAKE = 10, ENERGIES_TAKE = 100;
+
+// ---- Publishing a frame
+
+static bool brings_energy(enum work_cause cause)
+{
+    return cause == WORK_WIND || cause == WORK_DRIVES || cause == WORK_INFLATION;
+}
+
+static void take_budget(struct player *player)
+{
+    const taut_solver *solver = player->show.solver;
+    const struct energy_budget *work = solver_energy_budget(solver);
+    struct player_budget *budget = &player->budget;
+    if (!work || !budget->kept)
+        return;
+    budget->change = budget->unexplained = player->energy.total - player->budget_energy;
+    for (int cause = 0; cause < WORK_CAUSES; cause++) {
+        double done = work->done[cause] - player->budget_work[cause];
+        budget->work[cause] = brings_energy((enum work_cause)cause) ? done : -done;
+        budget->unexplained -= budget->work[cause];
+    }
+}
+
+void player_begin_budget(struct player *player)
+{
+    taut_solver *solver = player->show.solver;
+    player->budget = (struct player_budget){.since = taut_solver_time(solver)};
+    if (!player->budget_wanted || player->failed)
+        return;
+    solver_evaluate(solver, false, &player->energy);
+    const struct energy_budget *work = solver_energy_budget(solver);
+    if (!work)
+        return;
+    player->budget.kept = true;
+    player->budget_energy = player->energy.total;
+    memcpy(player->budget_work, work->done, sizeof player->budget_work);
+}
+
+static void take_energies(struct player *player)
+{
+    double begin = clock_seconds();
+    taut_solver *solver = player->show.solver;
+    solver_evaluate(solver, false, &player->energy);
+    take_budget(player);
+    double cost = clock_seconds() - begin;
+    player->next_look = begin + fmax(player->frame_seconds, ENERGIES_TAKE * cost);
+    player->volume = 0;
+    for (size_t b = 0; b < player->show.setting->subject->body_count; b++)
+        player->volume += solver_body_volume(solver, b);
+    struct player_row row = {taut_solver_time(solver), player->energy, player->volume};
+    if (taut_solver_step_count(solver) != player->published_step)
+        history_add_row(&player->history, &row);
+}
+
+static void draw_mouse_spring(const struct player *player, struct published_slot *slot)
+{
+    slot->frame.frame.mouse_springs = NULL;
+    slot->frame.frame.mouse_spring_count = 0;
+    if (!player->grab.pulls)
+        return;
+    const float *from = slot->store.positions + 3 * player->grab.node;
+    for (int axis = 0; axis < 3; axis++) {
+        slot->mouse_spring.from[axis] = from[axis];
+        slot->mouse_spring.to[axis] = (float)player->grab.target[axis];
+    }
+    slot->frame.frame.mouse_springs = &slot->mouse_spring;
+    slot->frame.frame.mouse_spring_count = 1;
+}
+
+static void fill(struct player *player, struct published_slot *slot)
+{
+    taut_solver *solver = player->show.solver;
+    struct setting *setting = player->show.setting;
+    bool strains = player->strains || taut_solver_broken_count(solver) > 0;
+    frame_storage_read(solver, setting->subject, strains, &slot->store);
+    for (size_t b = 0; b < setting->subject->body_count; b++)
+        slot->volumes[b] = solver_body_volume(solver, b);
+    slot->frame = (struct player_frame){
+        .frame = slot->store.frame,
+        .energy = player->energy,
+        .volumes = slot->volumes,
+        .generation = setting->shown->generation,
+    };
+    draw_mouse_spring(player, slot);
+}
+
+void player_publish(struct player *player)
+{
+    double now = clock_seconds();
+    struct show *show = &player->show;
+    uint64_t step = taut_solver_step_count(show->solver);
+    bool goes = player->playing || player->steps_asked > 0;
+    bool looks = player->energies || player->budget.kept;
+    if (looks && (now >= player->next_look || !goes))
+        take_energies(player);
+    double begin = clock_seconds();
+    bool room = player->strains || solver_topology(show->solver)->any_breaks;
+    taut_error error = {0};
+    struct published_slot *slot = published_slot(&player->published, show->setting, room, &error);
+    if (slot) {
+        fill(player, slot);
+        if (step != player->published_step)
+            history_add(&player->history, &slot->frame);
+        published_send(&player->published);
+    } else {
+        player_say(player, error.text);
+    }
+    player->published_step = step;
+    player->changed = false;
+    double cost = clock_seconds() - begin;
+    double share = player->strains ? STRAINS_TAKE : FRAMES_TAKE;
+    double least = fmax(player->frame_seconds, share * cost);
+    player->next_frame = fmax(player->next_frame + least, now);
+    if (player->on_frame)
+        player->on_frame(player->on_frame_context);
+}
+
+// ---- The status
+
+enum { MESSAGE_LENGTH = sizeof((struct player_status){0}.message) - 1 };
+
+void player_say(struct player *player, const char *text)
+{
+    pthread_mutex_lock(&player->lock);
+    struct player_status *told = &player->told;
+    if (text)
+        snprintf(told->message, sizeof told->message, "%.*s", MESSAGE_LENGTH, text);
+    else
+        told->message[0] = '\0';
+    told->message_number += text != NULL;
+    pthread_mutex_unlock(&player->lock);
+}
+
+// The kernel of the body that has most springs.
+static const char *main_kernel(const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    size_t most = 0;
+    for (size_t b = 1; b < topology->body_count; b++)
+        if (topology->bodies[b].spring_count > topology->bodies[most].spring_count)
+            most = b;
+    return topology->body_count > 0 ? solver_body_kernel(solver, most) : "";
+}
+
+void player_tell(struct player *player)
+{
+    const taut_solver *solver = player->show.solver;
+    struct player_status status = {
+        .playing = player->playing,
+        .speed_wanted = player->pace.speed,
+        .speed = player->pace.reached_speed,
+        .time = taut_solver_time(solver),
+        .dt = taut_solver_dt(solver),
+        .critical_dt = player->critical.dt,
+        .critical_fresh = player->critical.stage == CRITICAL_SHARP,
+        .step = taut_solver_step_count(solver),
+        .spring_updates_per_second = player->pace.reached_updates,
+        .threads = taut_solver_threads(solver),
+        .kernel = main_kernel(solver),
+        .integrator = integrator_name(solver_integrator(solver)),
+        .isa = isa_name(solver_isa(solver)),
+        .broken = taut_solver_broken_count(solver),
+        .failed = player->failed,
+        .published = !player->changed,
+        .budget = player->budget,
+        .builds = player->builds,
+        .pending = player->waiting_count + (player->building != NULL),
+    };
+    if (player->building)
+        building_look(player->building, &status.building);
+    pthread_mutex_lock(&player->lock);
+    struct player_status *told = &player->told;
+    status.message_number = told->message_number;
+    memcpy(status.message, told->message, sizeof status.message);
+    *told = status;
+    pthread_mutex_unlock(&player->lock);
+}

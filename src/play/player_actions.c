@@ -1,0 +1,706 @@
+// What people ask for, done.
+#include "play/player_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "play/changes.h"
+#include "scene/reader.h"
+
+// While a slider is moved, changes come all the time, and of a large scene each takes longer than
+// many steps: steps get half of the time, so that what the change does can be seen. s
+static const double CHANGE_WAITS_MOST = 0.25;
+
+// ---- Another show
+
+static void grab_node(struct player *player, taut_error *error)
+{
+    struct solver_grab grab = {
+        .target = {player->grab.target[0], player->grab.target[1], player->grab.target[2]}};
+    if (!show_find_node(&player->show, player->grab.node, &grab.body, &grab.node))
+        fail(error, TAUT_ERROR_ARGUMENT, "there is no node %llu to pull",
+             (unsigned long long)player->grab.node);
+    else
+        solver_grab(player->show.solver, &grab, error);
+    if (error->code != TAUT_OK)
+        player->grab.pulls = false;
+}
+
+// What people pull they go on pulling with the new solver, if the node is still there.
+static void hold_on(struct player *player, bool goes_on)
+{
+    taut_error ignored = {0};
+    if (!goes_on)
+        player->grab.pulls = false;
+    else if (player->grab.pulls)
+        grab_node(player, &ignored);
+}
+
+// Of other nodes, or of another time, nothing is known.
+static void begin_anew(struct player *player)
+{
+    player->seconds_per_step = 0;
+    player->published_step = UINT64_MAX;
+    const struct subject *subject = player->show.setting->subject;
+    struct history_shape shape = {(size_t)subject->node_count, subject->collider_count,
+                                  subject->body_count};
+    history_begin(&player->history, &shape);
+}
+
+// Puts another show in the place of the one that runs.
+static void take_over(struct player *player, struct show *next, bool goes_on)
+{
+    struct setting *before = player->show.setting;
+    bool same_shape =
+        goes_on && before->subject->collider_count == next->setting->subject->collider_count;
+    pthread_mutex_lock(&player->lock);
+    setting_release(player->latest);
+    player->latest = setting_hold(next->setting);
+    pthread_mutex_unlock(&player->lock);
+    show_close(&player->show);
+    player->show = *next;
+    player->builds++;
+    player->scene_is_behind = false;
+    if (same_shape)
+        history_renumber(&player->history, next->setting->shown->generation);
+    else
+        begin_anew(player);
+    hold_on(player, goes_on);
+    if (player->failed)
+        player->playing = player->played_when_failed;
+    player->failed = false;
+    if (!goes_on)
+        player->steps_asked = 0;
+    player->next_look = player->next_frame = 0;
+    player_begin_budget(player);
+    player_forget_critical(player);
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
+}
+
+// Lets a show that has been made take over, or closes it. After a failure all is as it was.
+static taut_status play_show(struct player *player, struct show *next, bool goes_on,
+                             taut_error *error)
+{
+    goes_on = goes_on && !player->failed && show_has_same_nodes(next, &player->show);
+    taut_status status = show_follow(next, &player->show, goes_on, error);
+    if (status == TAUT_OK)
+        take_over(player, next, goes_on);
+    else
+        show_close(next);
+    return status;
+}
+
+taut_status player_show(struct player *player, const char *path, const struct changes *changes,
+                        struct diagnostics *diagnostics, taut_error *error)
+{
+    struct solver_options options = {
+        .config = player->config, .budget = BUDGET_OFF, .diagnostics = diagnostics};
+    struct show first;
+    taut_scene *scene = changes_read(changes, path, diagnostics);
+    if (!scene)
+        return changes_fail(diagnostics, error);
+    taut_status status = show_make(&first, scene, changes, NULL, &options, error);
+    return status == TAUT_OK ? play_show(player, &first, false, error) : status;
+}
+
+// ---- One request after the other
+
+// `error` is empty where all went well.
+static void say_outcome(struct player *player, const taut_error *error)
+{
+    player_say(player, error->code == TAUT_OK ? NULL : error->text);
+}
+
+static void play(struct player *player, bool wanted)
+{
+    if (player->failed) {
+        player->played_when_failed = wanted;
+        return;
+    }
+    if (player->playing != wanted)
+        pace_forget(&player->pace);
+    player->playing = wanted;
+    player->steps_asked = 0;
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
+}
+
+// ---- Another solver
+//
+// Small ones are made at once. While a large one is made, the present one goes on, and whatever
+// else needs another solver waits.
+
+// What was changed of spheres meanwhile is part of the new scene too.
+static void take_notes(struct player *player, bool goes_on)
+{
+    for (size_t i = 0; i < player->noted.count; i++)
+        if (changes_set(&player->show.changes, player->noted.texts[i]))
+            player->scene_is_behind = true;
+    if (player->scene_is_behind)
+        player_record(player);
+    const taut_scene *scene = player->show.setting->scene;
+    for (size_t i = 0; i < scene->collider_count && !goes_on && player->noted.count > 0; i++) {
+        const struct scene_collider *it = &scene->colliders[i];
+        const double centre[3] = {it->centre.x, it->centre.y, it->centre.z};
+        const double velocity[3] = {it->velocity.x, it->velocity.y, it->velocity.z};
+        if (it->type == COLLIDER_SPHERE)
+            solver_move_sphere(player->show.solver, i, centre, velocity, it->radius, NULL);
+    }
+}
+
+// What was set for a solver that was not made.
+static void set_back(struct player *player, const struct building_order *order)
+{
+    if (order->type == REQUEST_BUDGET)
+        player->budget_wanted = !player->budget_wanted;
+    else if (order->type == REQUEST_THREADS)
+        player->config.threads = player->threads_before;
+}
+
+// Lets what was made take over, and tells what went wrong.
+static void finish(struct player *player, struct building *building)
+{
+    struct show next;
+    taut_error error;
+    const struct building_order *order = building_order(building);
+    bool opens = order->type == REQUEST_OPEN;
+    bool made = building_take(building, &next, &error);
+    if (made && play_show(player, &next, order->goes_on, &error) == TAUT_OK) {
+        if (opens)
+            play(player, false);
+        else
+            take_notes(player, taut_solver_step_count(player->show.solver) > 0);
+        if (order->type == REQUEST_THREADS || order->type == REQUEST_BUDGET)
+            player->seconds_per_step = 0;
+    } else {
+        set_back(player, order);
+        if (opens && (error.code == TAUT_ERROR_SCENE || error.code == TAUT_ERROR_IO)) {
+            char text[sizeof error.text];
+            memcpy(text, error.text, sizeof text);
+            fail(&error, error.code, "%.200s: %.800s", order->path, text);
+        }
+    }
+    if (building_was_cancelled(building))
+        player_say(player, "given up: all is as it was");
+    else
+        say_outcome(player, &error);
+    changes_free(&player->noted);
+    player->changed = true;
+}
+
+static void set_building(struct player *player, struct building *building)
+{
+    pthread_mutex_lock(&player->lock);
+    player->building = building;
+    pthread_mutex_unlock(&player->lock);
+}
+
+static void order(struct player *player, struct building_order *wanted)
+{
+    wanted->base = wanted->path ? NULL : player->show.setting;
+    wanted->config = player->config;
+    wanted->budget = player->budget_wanted ? BUDGET_ON : BUDGET_OFF;
+    struct building *building = building_make(wanted);
+    if (building && building_try(building)) {
+        finish(player, building);
+        building_free(building);
+    } else if (building && building_begin(building)) {
+        set_building(player, building);
+    } else {
+        set_back(player, wanted);
+        player_say(player, "no memory, or no thread, to build another scene");
+        building_free(building);
+    }
+}
+
+static void reset(struct player *player)
+{
+    order(player,
+          &(struct building_order){.type = REQUEST_RESET, .changes = &player->show.changes});
+}
+
+static void open_scene(struct player *player, const char *path)
+{
+    const struct changes none = {0};
+    order(player, &(struct building_order){.type = REQUEST_OPEN, .path = path, .changes = &none});
+}
+
+static void cut(struct player *player, const struct request *stroke)
+{
+    struct solver_cuts cuts;
+    if (stroke->number != player->show.setting->origin)
+        return; // it was drawn on what is there no more
+    if (!cuts_add(&player->show.cuts, stroke, &cuts)) {
+        player_say(player, "out of memory for cuts");
+        return;
+    }
+    order(player, &(struct building_order){.type = REQUEST_CUT,
+                                           .changes = &player->show.changes,
+                                           .cuts = &cuts,
+                                           .goes_on = true});
+    cuts_free(&cuts);
+}
+
+// The present scene with another solver.
+static void solve_anew(struct player *player, enum request_type type)
+{
+    order(player, &(struct building_order){.type = type,
+                                           .changes = &player->show.changes,
+                                           .cuts = &player->show.cuts,
+                                           .goes_on = true});
+}
+
+static void set_threads(struct player *player, int threads)
+{
+    taut_error error = {0};
+    player->threads_before = player->config.threads;
+    if (player->config.kernel == TAUT_KERNEL_REFERENCE)
+        return; // which is for one thread
+    player->config.threads = threads;
+    player->seconds_per_step = 0;
+    if (threads <= 0) { // how many are best, only a new solver says
+        solve_anew(player, REQUEST_THREADS);
+        return;
+    }
+    if (solver_set_threads(player->show.solver, threads, &error) != TAUT_OK)
+        player->config.threads = player->threads_before;
+    say_outcome(player, &error);
+}
+
+// A solver either keeps the budget or fuses forces and motion: another one goes on.
+static void set_budget(struct player *player, bool wanted)
+{
+    if (wanted == player->budget_wanted)
+        return;
+    player->budget_wanted = wanted;
+    if (!player->failed) // else the next solver has it
+        solve_anew(player, REQUEST_BUDGET);
+}
+
+static void pull(struct player *player, const struct request *request)
+{
+    taut_error error = {0};
+    player->grab = (struct player_grab){.pulls = request->wanted, .node = request->number};
+    memcpy(player->grab.target, request->place, sizeof player->grab.target);
+    if (request->wanted)
+        grab_node(player, &error);
+    if (!player->grab.pulls)
+        solver_release_grab(player->show.solver);
+    if (error.code != TAUT_OK)
+        player_say(player, error.text);
+}
+
+// ---- Spheres
+//
+// They are moved in the solver itself, without another one, and written into the scene beside it.
+
+static const struct scene_collider *find_sphere(const struct player *player, uint64_t number,
+                                                taut_error *error)
+{
+    const taut_scene *scene = player->show.setting->scene;
+    if (number < scene->collider_count && scene->colliders[number].type == COLLIDER_SPHERE)
+        return &scene->colliders[number];
+    fail(error, TAUT_ERROR_ARGUMENT, "collider %llu is not a sphere of this scene",
+         (unsigned long long)number);
+    return NULL;
+}
+
+// The number as a scene says it in so many digits, so that the solver has what the scene has.
+static double as_written(double value, int digits)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    return strtod(text, NULL);
+}
+
+// Takes over a setting of the solver that runs.
+static void use_setting(struct player *player, struct setting *setting)
+{
+    pthread_mutex_lock(&player->lock);
+    setting_release(player->latest);
+    player->latest = setting_hold(setting);
+    pthread_mutex_unlock(&player->lock);
+    setting_release(player->show.setting);
+    player->show.setting = setting;
+    player->scene_is_behind = false;
+}
+
+// Lets the scene say all that was changed.
+static taut_status record_changes(struct player *player, taut_error *error)
+{
+    struct diagnostics findings = {0};
+    struct setting *setting = NULL;
+    if (!player->scene_is_behind)
+        return TAUT_OK;
+    taut_scene *scene =
+        changes_read_again(&player->show.changes, player->show.setting->scene, &findings);
+    taut_status status = scene ? setting_make_again(player->show.setting, scene,
+                                                    &player->show.changes, NULL, &setting, error)
+                               : changes_fail(&findings, error);
+    diagnostics_free(&findings);
+    if (status != TAUT_OK)
+        return status;
+    use_setting(player, setting);
+    return TAUT_OK;
+}
+
+void player_record(struct player *player)
+{
+    taut_error error = {0};
+    double begin = clock_seconds();
+    if (record_changes(player, &error) != TAUT_OK) {
+        player_say(player, error.text);
+        player->record_at = INFINITY; // until it is asked for
+        return;
+    }
+    player->record_seconds = clock_seconds() - begin;
+    player->changed = true;
+}
+
+// A change that the solver has already. The scene is read again for it: at once where that is
+// quickly done, else when the mouse has come to rest.
+static void note_change(struct player *player, char *text, taut_error *error)
+{
+    const double quick = 0.002, rest = 0.2; // s
+    bool noted = text && changes_set(&player->show.changes, text) &&
+                 (!player->building || changes_set(&player->noted, text));
+    free(text);
+    if (!noted) {
+        fail_memory(error, "the changes of a scene");
+        return;
+    }
+    player->scene_is_behind = true;
+    player->record_at = clock_seconds() + (player->record_seconds < quick ? 0 : rest);
+}
+
+// ---- Constants
+//
+// They are set in the solver that runs, too. The scene is read with the change, and compared.
+
+// Reading more text takes so long that it is done beside the run, and so is what follows.
+static const size_t TEXT_AT_ONCE = 1 << 20; // bytes
+
+// With the changes in `next`; false where it needs another solver, or something is wrong, which is
+// found out again and told when that is built.
+static bool set_constants_of(struct player *player, const struct changes *next)
+{
+    const taut_scene *before = player->show.setting->scene;
+    struct diagnostics findings = {0};
+    taut_error error = {0};
+    taut_scene *scene = changes_read_again(next, before, &findings);
+    diagnostics_free(&findings);
+    if (!scene)
+        return false;
+    taut_solver *solver = player->show.solver;
+    if (!constants_are_all(before, scene) ||
+        constants_set(solver, before, scene, &error) != TAUT_OK) {
+        scene_free(scene);
+        return false;
+    }
+    struct setting *setting = NULL;
+    bool shows = constants_show(before, scene);
+    if (setting_make_again(player->show.setting, scene, next, shows ? solver : NULL, &setting,
+                           &error) != TAUT_OK) {
+        player->scene_is_behind = true; // of the solver, until there is memory
+        player->record_at = INFINITY;
+        player_say(player, error.text);
+        return true;
+    }
+    use_setting(player, setting);
+    if (shows)
+        history_renumber(&player->history, setting->shown->generation);
+    player_say(player, NULL);
+    return true;
+}
+
+static bool set_constants(struct player *player, const struct request *sets, size_t count)
+{
+    if (player->failed)
+        return false;
+    if (player->scene_is_behind)
+        player_record(player);
+    const taut_scene *scene = player->show.setting->scene;
+    if (player->scene_is_behind || changes_text_length(scene) > TEXT_AT_ONCE)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!constants_may_have(scene, sets[i].text))
+            return false;
+    struct changes next;
+    bool copied = changes_copy(&player->show.changes, &next);
+    for (size_t i = 0; copied && i < count; i++)
+        copied = changes_set(&next, sets[i].text);
+    if (!copied || !set_constants_of(player, &next)) {
+        changes_free(&next);
+        return false;
+    }
+    changes_free(&player->show.changes);
+    player->show.changes = next;
+    player->next_look = player->next_frame = 0;
+    player_begin_budget(player);
+    player_forget_critical(player);
+    return true;
+}
+
+static void move_sphere(struct player *player, const struct request *request)
+{
+    enum { DIGITS = 9, DIGITS_MOVING = 15 }; // a sphere that moves may have begun far away
+    taut_error error = {0};
+    taut_solver *solver = player->show.solver;
+    size_t number = (size_t)request->number;
+    const struct scene_collider *sphere = find_sphere(player, request->number, &error);
+    if (sphere) {
+        double time = taut_solver_time(solver), centre[3], now[3];
+        const double velocity[3] = {sphere->velocity.x, sphere->velocity.y, sphere->velocity.z};
+        const double still[3] = {0};
+        bool moves = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
+        for (int axis = 0; axis < 3; axis++) {
+            double at_first = request->place[axis] - time * velocity[axis];
+            centre[axis] = as_written(at_first, moves ? DIGITS_MOVING : DIGITS);
+            now[axis] = centre[axis] + time * velocity[axis];
+        }
+        double radius = solver_sphere(solver, number).radius;
+        if (solver_move_sphere(solver, number, now, request->wanted ? still : velocity, radius,
+                               &error) == TAUT_OK)
+            note_change(player,
+                        text_format("colliders.%zu.center=[%.15g, %.15g, %.15g]", number, centre[0],
+                                    centre[1], centre[2]),
+                        &error);
+    }
+    if (error.code != TAUT_OK)
+        player_say(player, error.text);
+}
+
+static void scale_sphere(struct player *player, const struct request *request)
+{
+    enum { DIGITS = 9 };
+    taut_error error = {0};
+    taut_solver *solver = player->show.solver;
+    size_t number = (size_t)request->number;
+    if (find_sphere(player, request->number, &error)) {
+        struct sphere_state now = solver_sphere(solver, number);
+        const double centre[3] = {now.centre.x, now.centre.y, now.centre.z};
+        const double velocity[3] = {now.velocity.x, now.velocity.y, now.velocity.z};
+        double radius = as_written(request->value, DIGITS);
+        if (solver_move_sphere(solver, number, centre, velocity, radius, &error) == TAUT_OK)
+            note_change(player, text_format("colliders.%zu.radius=%.15g", number, radius), &error);
+    }
+    if (error.code != TAUT_OK)
+        player_say(player, error.text);
+}
+
+static void drive_node(struct player *player, const struct request *request)
+{
+    taut_error error = {0};
+    size_t body;
+    uint64_t node;
+    if (!show_find_node(&player->show, request->number, &body, &node))
+        fail(&error, TAUT_ERROR_ARGUMENT, "there is no node %llu to drive",
+             (unsigned long long)request->number);
+    else
+        solver_set_kinematic_velocity(player->show.solver, body, node, request->velocity, &error);
+    if (error.code != TAUT_OK)
+        player_say(player, error.text);
+}
+
+static void set_speed(struct player *player, double speed)
+{
+    player->pace.speed = speed;
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
+}
+
+static void set(struct player *player, const struct request *sets, size_t count)
+{
+    double begin = clock_seconds();
+    if (!set_constants(player, sets, count))
+        order(player, &(struct building_order){.type = REQUEST_SET,
+                                               .changes = &player->show.changes,
+                                               .sets = sets,
+                                               .set_count = count,
+                                               .cuts = &player->show.cuts,
+                                               .goes_on = true});
+    double end = clock_seconds();
+    player->next_change = end + fmin(end - begin, CHANGE_WAITS_MOST);
+}
+
+static void act(struct player *player, const struct request *request)
+{
+    switch (request->type) {
+    case REQUEST_PLAY:
+        play(player, request->wanted);
+        break;
+    case REQUEST_STEP:
+        if (!player->playing && !player->failed)
+            player->steps_asked += request->number;
+        break;
+    case REQUEST_SPEED:
+        set_speed(player, request->value);
+        break;
+    case REQUEST_RESET:
+        reset(player);
+        break;
+    case REQUEST_OPEN:
+        open_scene(player, request->text);
+        break;
+    case REQUEST_STRAINS:
+        player->strains = request->wanted;
+        break;
+    case REQUEST_ENERGIES:
+        player->energies = request->wanted;
+        break;
+    case REQUEST_BUDGET:
+        set_budget(player, request->wanted);
+        break;
+    case REQUEST_SET:
+        set(player, request, 1);
+        break;
+    case REQUEST_THREADS:
+        set_threads(player, (int)request->number);
+        break;
+    case REQUEST_GRAB:
+        pull(player, request);
+        break;
+    case REQUEST_SPHERE:
+        move_sphere(player, request);
+        break;
+    case REQUEST_SCALE:
+        scale_sphere(player, request);
+        break;
+    case REQUEST_RECORD:
+        player_record(player);
+        break;
+    case REQUEST_DRIVE_NODE:
+        drive_node(player, request);
+        break;
+    case REQUEST_CUT:
+        cut(player, request);
+        break;
+    }
+    player->changed = true;
+}
+
+static size_t count_sets(const struct request *requests, size_t count)
+{
+    size_t sets = 0;
+    while (sets < count && requests[sets].type == REQUEST_SET)
+        sets++;
+    return sets;
+}
+
+// What may need another solver.
+static bool needs_solver(const struct request *request)
+{
+    switch (request->type) {
+    case REQUEST_SET:
+    case REQUEST_RESET:
+    case REQUEST_OPEN:
+    case REQUEST_CUT:
+    case REQUEST_THREADS:
+    case REQUEST_BUDGET:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool sets_same(const struct building_order *order, const struct request *request)
+{
+    size_t length = strcspn(request->text, "=") + 1;
+    for (size_t i = 0; i < order->set_count; i++)
+        if (strncmp(order->sets[i].text, request->text, length) == 0)
+            return true;
+    return false;
+}
+
+// Another scene takes the place of all that is being built, and a second value of a key that of the
+// first, if that takes long: a slider that moves on would otherwise never be seen to act.
+static void give_up_for(struct player *player, const struct request *request)
+{
+    const double long_enough = 2; // s
+    struct player_building look;
+    building_look(player->building, &look);
+    const struct building_order *order = building_order(player->building);
+    bool replaced = order->type == REQUEST_SET && request->type == REQUEST_SET &&
+                    order->set_count == 1 && sets_same(order, request) &&
+                    (look.asks || look.seconds > long_enough);
+    if (replaced || request->type == REQUEST_OPEN)
+        building_answer(player->building, false);
+}
+
+// Takes over what the request owns.
+static bool let_wait(struct player *player, struct request *request)
+{
+    void *waiting = player->waiting;
+    if (request->type == REQUEST_OPEN) { // of what is for the scene before nothing stays
+        for (size_t i = 0; i < player->waiting_count; i++)
+            request_free(&player->waiting[i]);
+        player->waiting_count = 0;
+    }
+    bool room = array_reserve(&waiting, &player->waiting_capacity, player->waiting_count + 1,
+                              sizeof *player->waiting);
+    player->waiting = waiting;
+    if (!room) {
+        player_say(player, "out of memory for what was asked for");
+        return false;
+    }
+    player->waiting[player->waiting_count++] = *request;
+    *request = (struct request){0};
+    return true;
+}
+
+// Does the first of some requests, with those that it is done together with; returns how many.
+static size_t do_some(struct player *player, const struct request *requests, size_t count)
+{
+    size_t sets = count_sets(requests, count);
+    if (sets > 0)
+        set(player, requests, sets);
+    else
+        act(player, requests);
+    player->changed = true;
+    return sets > 0 ? sets : 1;
+}
+
+// What was built takes over, and what waited for it is done.
+static void go_on_building(struct player *player)
+{
+    struct building *building = player->building;
+    if (building && building_is_done(building)) {
+        set_building(player, NULL);
+        finish(player, building);
+        building_free(building);
+    }
+    size_t done = 0;
+    while (!player->building && done < player->waiting_count)
+        done += do_some(player, player->waiting + done, player->waiting_count - done);
+    for (size_t i = 0; i < done; i++)
+        request_free(&player->waiting[i]);
+    player->waiting_count -= done;
+    if (player->waiting_count > 0)
+        memmove(player->waiting, player->waiting + done,
+                player->waiting_count * sizeof *player->waiting);
+}
+
+void player_act(struct player *player)
+{
+    size_t count;
+    struct request *requests = requests_take(&player->requests, &count);
+    go_on_building(player);
+    for (size_t i = 0; i < count && !requests_ended(&player->requests);) {
+        if (player->building && needs_solver(&requests[i])) {
+            give_up_for(player, &requests[i]);
+            let_wait(player, &requests[i++]);
+        } else {
+            i += do_some(player, requests + i, count - i);
+        }
+    }
+    if (count > 0)
+        player_tell(player);
+    for (size_t i = 0; i < count; i++)
+        request_free(&requests[i]);
+    free(requests);
+    if (count > 0)
+        requests_finish(&player->requests);
+}

@@ -1,0 +1,457 @@
+// Bodies from formulas: rope, cloth and lattice, whose springs go by the directions of a grid and
+// are not listed; ring and quad, plane bodies whose faces are the edges of their outline.
+#include "scene/build/build.h"
+
+#include <assert.h>
+
+// ---- Springs and faces, one after the other
+
+// Writes springs one after the other, in the order of their kinds.
+struct spring_writer {
+    uint32_t (*springs)[2];
+    uint64_t count;
+};
+
+static void spring_write(struct spring_writer *writer, uint64_t a, uint64_t b)
+{
+    writer->springs[writer->count][0] = (uint32_t)a;
+    writer->springs[writer->count][1] = (uint32_t)b;
+    writer->count++;
+}
+
+static void face_write(struct body *body, uint64_t face, uint64_t a, uint64_t b, uint64_t c)
+{
+    body->faces[3 * face] = (uint32_t)a;
+    body->faces[3 * face + 1] = (uint32_t)b;
+    body->faces[3 * face + 2] = (uint32_t)c;
+}
+
+// ---- Springs of grids, direction by direction; springs of each node with each
+
+// Adds a direction; nothing where no node has a partner there. Kinds must come in their order.
+static void grid_add_direction(struct grid *grid, size_t kind, const int steps[3])
+{
+    struct direction direction = direction_make(grid->nodes, steps);
+    if (direction_springs(&direction) == 0)
+        return;
+    assert(grid->direction_count < GRID_DIRECTIONS_MAX);
+    assert(grid->direction_count == 0 ||
+           grid->directions[grid->direction_count - 1].material <= kind);
+    direction.material = (uint32_t)kind;
+    grid->directions[grid->direction_count++] = direction;
+}
+
+// Adds the springs of all directions to the counts.
+static void grid_add_counts(const struct grid *grid, struct build_counts *counts)
+{
+    for (size_t i = 0; i < grid->direction_count; i++)
+        counts->springs[grid->directions[i].material] += direction_springs(&grid->directions[i]);
+    counts->directions = grid->direction_count;
+}
+
+// Gives the body, which has been allocated by these counts, its grid and its directions.
+static void grid_set_springs(const struct grid *grid, struct body *body)
+{
+    uint64_t first = 0;
+    for (int axis = 0; axis < 3; axis++)
+        body->grid[axis] = grid->nodes[axis];
+    for (size_t i = 0; i < body->direction_count; i++) {
+        body->directions[i] = grid->directions[i];
+        body->directions[i].first_spring = first;
+        first += direction_springs(&grid->directions[i]);
+    }
+    assert(body->direction_count == 0 || first == body->spring_count);
+}
+
+// Springs of each node with each.
+static uint64_t all_spring_count(uint64_t nodes)
+{
+    return nodes * (nodes - 1) / 2; // of two numbers of 32 bits
+}
+
+// Each with each where the body has springs of this kind (and then no others): n (n - 1) / 2, in
+// the order of the lower node.
+static void write_all_springs(struct body *body, size_t all_kind)
+{
+    if (body->kind_start[all_kind] == body->kind_start[all_kind + 1])
+        return;
+    struct spring_writer writer = {body->springs, 0};
+    for (uint64_t a = 0; a < body->node_count; a++)
+        for (uint64_t b = a + 1; b < body->node_count; b++)
+            spring_write(&writer, a, b);
+    assert(writer.count == body->spring_count);
+}
+
+// Refuses `all` beside other kinds and for too many nodes.
+static taut_status check_all_springs(struct build *build, uint64_t nodes, size_t all_kind)
+{
+    const struct scene_body *given = build->given;
+    if (!given->kinds[all_kind].present)
+        return TAUT_OK;
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
+        if (kind != all_kind && given->kinds[kind].present)
+            return build_refuse(build, given->at,
+                                "springs 'all' of body '%s' join each node with each already: "
+                                "leave out '%s'",
+                                given->name, spring_kind_name(given->type, kind));
+    if (nodes > ALL_SPRINGS_NODES_MAX)
+        return build_refuse(build, given->at,
+                            "springs 'all' join each node with each: body '%s' of %llu nodes is "
+                            "more than the %d that this is allowed for",
+                            given->name, (unsigned long long)nodes, (int)ALL_SPRINGS_NODES_MAX);
+    return TAUT_OK;
+}
+
+// ---- Rope: nodes on a line, 0 at `from` and the last at `to`
+
+enum { ROPE_KIND_CHAIN, ROPE_KIND_SKIP, ROPE_KIND_ALL };
+
+// Which springs there are: those that have a material and that `links` asks for.
+static void add_rope_directions(const struct scene_body *given, struct grid *grid)
+{
+    if (given->kinds[ROPE_KIND_CHAIN].present)
+        grid_add_direction(grid, ROPE_KIND_CHAIN, (const int[3]){1, 0, 0});
+    if (given->kinds[ROPE_KIND_SKIP].present)
+        grid_add_direction(grid, ROPE_KIND_SKIP, (const int[3]){2, 0, 0});
+}
+
+bool rope_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts)
+{
+    uint64_t nodes = given->shape.rope.nodes;
+    *counts = (struct build_counts){.nodes = nodes};
+    *grid = (struct grid){.nodes = {nodes, 1, 1}};
+    if (nodes < 2 || nodes > BODY_NODES_MAX)
+        return false;
+    add_rope_directions(given, grid);
+    grid_add_counts(grid, counts);
+    if (given->kinds[ROPE_KIND_ALL].present)
+        counts->springs[ROPE_KIND_ALL] = all_spring_count(nodes);
+    return true;
+}
+
+taut_status build_rope(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    const struct scene_rope *rope = &given->shape.rope;
+    struct body *body = build->body;
+    vec3 along = vec3_subtract(rope->to, rope->from);
+    if (rope->nodes < 2)
+        return build_refuse(build, given->at, "rope '%s' needs at least 2 nodes", given->name);
+    if (vec3_length(along) == 0.0)
+        return build_refuse(build, given->at,
+                            "rope '%s' has no length: 'from' and 'to' are the same point",
+                            given->name);
+    taut_status status = check_all_springs(build, rope->nodes, ROPE_KIND_ALL);
+    if (status != TAUT_OK)
+        return status;
+
+    struct build_counts counts;
+    struct grid grid;
+    (void)rope_count(given, &grid, &counts); // too many nodes: build_allocate refuses them
+    status = build_allocate(build, &counts);
+    if (status != TAUT_OK)
+        return status;
+    for (uint64_t i = 0; i < rope->nodes; i++) {
+        double fraction = (double)i / (double)(rope->nodes - 1);
+        vec3_store(body->positions, i, vec3_add(rope->from, vec3_scale(fraction, along)));
+    }
+    grid_set_springs(&grid, body);
+    write_all_springs(body, ROPE_KIND_ALL);
+    return TAUT_OK;
+}
+
+// ---- Cloth: a grid of nu by nv nodes over a parallelogram; node (i, j) is j nu + i, i along u
+
+enum { CLOTH_STRUCTURAL, CLOTH_SHEAR, CLOTH_BEND, CLOTH_ALL };
+
+static const struct {
+    size_t kind;
+    int steps[3];
+} cloth_directions[] = {{CLOTH_STRUCTURAL, {1, 0, 0}}, {CLOTH_STRUCTURAL, {0, 1, 0}},
+                        {CLOTH_SHEAR, {1, 1, 0}},      {CLOTH_SHEAR, {-1, 1, 0}},
+                        {CLOTH_BEND, {2, 0, 0}},       {CLOTH_BEND, {0, 2, 0}}};
+
+enum { CLOTH_DIRECTIONS = sizeof cloth_directions / sizeof cloth_directions[0] };
+
+static void add_cloth_directions(const struct scene_body *given, struct grid *grid)
+{
+    for (size_t i = 0; i < CLOTH_DIRECTIONS; i++)
+        if (given->kinds[cloth_directions[i].kind].present)
+            grid_add_direction(grid, cloth_directions[i].kind, cloth_directions[i].steps);
+}
+
+static void place_cloth_nodes(const struct scene_cloth *cloth, struct body *body)
+{
+    for (uint64_t j = 0; j < cloth->nodes_v; j++) {
+        double fraction_v = (double)j / (double)(cloth->nodes_v - 1);
+        vec3 row = vec3_add(cloth->origin, vec3_scale(fraction_v, cloth->v));
+        for (uint64_t i = 0; i < cloth->nodes_u; i++) {
+            double fraction_u = (double)i / (double)(cloth->nodes_u - 1);
+            vec3_store(body->positions, j * cloth->nodes_u + i,
+                       vec3_add(row, vec3_scale(fraction_u, cloth->u)));
+        }
+    }
+}
+
+bool cloth_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts)
+{
+    uint64_t nu = given->shape.cloth.nodes_u, nv = given->shape.cloth.nodes_v;
+    *counts = (struct build_counts){.face_arity = 3, .is_sheet = true}; // normals along u x v
+    *grid = (struct grid){.nodes = {nu, nv, 1}};
+    if (nu < 2 || nv < 2 || !node_product(nu, nv, 1, &counts->nodes))
+        return false;
+    add_cloth_directions(given, grid);
+    grid_add_counts(grid, counts);
+    if (given->kinds[CLOTH_ALL].present)
+        counts->springs[CLOTH_ALL] = all_spring_count(counts->nodes);
+    counts->faces = 2 * (nu - 1) * (nv - 1);
+    return true;
+}
+
+taut_status build_cloth(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    const struct scene_cloth *cloth = &given->shape.cloth;
+    uint64_t nu = cloth->nodes_u, nv = cloth->nodes_v;
+    struct build_counts counts;
+    struct grid grid;
+    if (nu < 2 || nv < 2)
+        return build_refuse(build, given->at,
+                            "cloth '%s' needs at least 2 nodes along u and along v", given->name);
+    if (!(vec3_length(vec3_cross(cloth->u, cloth->v)) > 0.0))
+        return build_refuse(build, given->at,
+                            "cloth '%s' has no area: 'u' and 'v' are parallel or zero",
+                            given->name);
+    if (!cloth_count(given, &grid, &counts))
+        return build_refuse(build, given->at, "cloth '%s' of %llu by %llu nodes is too large",
+                            given->name, (unsigned long long)nu, (unsigned long long)nv);
+    taut_status status = check_all_springs(build, counts.nodes, CLOTH_ALL);
+    if (status != TAUT_OK)
+        return status;
+
+    status = build_allocate(build, &counts);
+    if (status != TAUT_OK)
+        return status;
+    place_cloth_nodes(cloth, build->body);
+    grid_set_springs(&grid, build->body);
+    write_all_springs(build->body, CLOTH_ALL);
+    return TAUT_OK;
+}
+
+// ---- Lattice: a box of nx by ny by nz nodes at one spacing
+
+// Node (i, j, k) is (k ny + j) nx + i. Springs go to the 26 neighbours, and with two shells to the
+// 26 twice as far: half of the directions are listed, each spring belongs to its lower node.
+enum { LATTICE_DIRECTIONS = 13, KINDS_PER_SHELL = 3, SHELLS_MAX = 2 };
+
+// Three along the axes (k1), six along face diagonals (k2), four along body diagonals (k3).
+static const struct {
+    size_t kind;
+    int x, y, z;
+} lattice_directions[LATTICE_DIRECTIONS] = {
+    {0, 1, 0, 0},  {0, 0, 1, 0},  {0, 0, 0, 1},  {1, 1, 1, 0},  {1, -1, 1, 0},
+    {1, 1, 0, 1},  {1, -1, 0, 1}, {1, 0, 1, 1},  {1, 0, -1, 1}, {2, 1, 1, 1},
+    {2, -1, 1, 1}, {2, 1, -1, 1}, {2, -1, -1, 1}};
+
+// The kind of the springs along a direction, or SPRING_KINDS_MAX if the scene wants none there.
+static size_t lattice_kind(const struct scene_body *given, size_t direction, int shell)
+{
+    size_t kind = lattice_directions[direction].kind + (size_t)(shell - 1) * KINDS_PER_SHELL;
+    return kind < SPRING_KINDS_MAX && given->kinds[kind].present ? kind : SPRING_KINDS_MAX;
+}
+
+static void add_lattice_directions(const struct scene_body *given, struct grid *grid)
+{
+    for (int shell = 1; shell <= given->shape.lattice.shells; shell++)
+        for (size_t d = 0; d < LATTICE_DIRECTIONS; d++) {
+            const int steps[3] = {lattice_directions[d].x * shell, lattice_directions[d].y * shell,
+                                  lattice_directions[d].z * shell};
+            size_t kind = lattice_kind(given, d, shell);
+            if (kind < SPRING_KINDS_MAX)
+                grid_add_direction(grid, kind, steps);
+        }
+}
+
+static void place_lattice_nodes(const struct scene_lattice *lattice, struct body *body)
+{
+    uint64_t node = 0;
+    for (uint64_t k = 0; k < lattice->nodes_z; k++)
+        for (uint64_t j = 0; j < lattice->nodes_y; j++)
+            for (uint64_t i = 0; i < lattice->nodes_x; i++) {
+                vec3 cell = {(double)i, (double)j, (double)k};
+                vec3_store(body->positions, node++,
+                           vec3_add(lattice->origin, vec3_scale(lattice->spacing, cell)));
+            }
+}
+
+// One pair of opposite sides of the box: squares along axes `a` and `b`, of which a x b points
+// along the third axis `c`. Two triangles a square, outwards.
+static uint64_t cover_pair(const struct grid *grid, int a, int b, int c, struct body *body,
+                           uint64_t face)
+{
+    const uint64_t strides[3] = {1, grid->nodes[0], grid->nodes[0] * grid->nodes[1]};
+    uint64_t to_far_side = (grid->nodes[c] - 1) * strides[c];
+    for (uint64_t j = 0; j + 1 < grid->nodes[b]; j++)
+        for (uint64_t i = 0; i + 1 < grid->nodes[a]; i++) {
+            uint64_t p = i * strides[a] + j * strides[b];
+            uint64_t q = p + strides[a], r = q + strides[b], s = p + strides[b];
+            face_write(body, face++, p, r, q);
+            face_write(body, face++, p, s, r);
+            p += to_far_side, q += to_far_side, r += to_far_side, s += to_far_side;
+            face_write(body, face++, p, q, r);
+            face_write(body, face++, p, r, s);
+        }
+    return face;
+}
+
+static void cover(const struct grid *grid, struct body *body)
+{
+    uint64_t face = cover_pair(grid, 0, 1, 2, body, 0);
+    face = cover_pair(grid, 1, 2, 0, body, face);
+    face = cover_pair(grid, 2, 0, 1, body, face);
+    assert(face == body->face_count);
+}
+
+// A box of one node's thickness has no inside, so no surface either.
+static bool is_solid(const struct scene_lattice *lattice)
+{
+    return lattice->nodes_x >= 2 && lattice->nodes_y >= 2 && lattice->nodes_z >= 2;
+}
+
+bool lattice_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts)
+{
+    const struct scene_lattice *lattice = &given->shape.lattice;
+    uint64_t nx = lattice->nodes_x, ny = lattice->nodes_y, nz = lattice->nodes_z;
+    *counts = (struct build_counts){.face_arity = 3};
+    *grid = (struct grid){.nodes = {nx, ny, nz}};
+    if (nx == 0 || ny == 0 || nz == 0 || !node_product(nx, ny, nz, &counts->nodes))
+        return false;
+    if (is_solid(lattice))
+        counts->faces = 4 * ((nx - 1) * (ny - 1) + (ny - 1) * (nz - 1) + (nz - 1) * (nx - 1));
+    add_lattice_directions(given, grid);
+    grid_add_counts(grid, counts);
+    return true;
+}
+
+taut_status build_lattice(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    const struct scene_lattice *lattice = &given->shape.lattice;
+    uint64_t nx = lattice->nodes_x, ny = lattice->nodes_y, nz = lattice->nodes_z;
+    struct build_counts counts;
+    struct grid grid;
+    if (nx == 0 || ny == 0 || nz == 0)
+        return build_refuse(build, given->at, "lattice '%s' needs at least 1 node along each axis",
+                            given->name);
+    if (!(lattice->spacing > 0.0))
+        return build_refuse(build, given->at, "lattice '%s' needs a spacing above 0", given->name);
+    if (lattice->shells < 1 || lattice->shells > SHELLS_MAX)
+        return build_refuse(build, given->at, "lattice '%s' has 1 or %d shells, not %d",
+                            given->name, (int)SHELLS_MAX, lattice->shells);
+    if (!lattice_count(given, &grid, &counts))
+        return build_refuse(build, given->at,
+                            "lattice '%s' of %llu by %llu by %llu nodes is too large", given->name,
+                            (unsigned long long)nx, (unsigned long long)ny, (unsigned long long)nz);
+
+    taut_status status = build_allocate(build, &counts);
+    if (status != TAUT_OK)
+        return status;
+    struct body *body = build->body;
+    place_lattice_nodes(lattice, body);
+    grid_set_springs(&grid, body);
+    body->closed = is_solid(lattice);
+    if (body->closed)
+        cover(&grid, body);
+    return TAUT_OK;
+}
+
+// ---- Ring and quad
+
+// The edges of the polygon 0, 1, ..., n - 1 as faces. Those of a body that does not lie in a plane
+// z = const are taken away again when it has been placed (enclosure.c).
+static void outline(struct body *body)
+{
+    for (uint64_t i = 0; i < body->node_count; i++) {
+        body->faces[2 * i] = (uint32_t)i;
+        body->faces[2 * i + 1] = (uint32_t)((i + 1) % body->node_count);
+    }
+}
+
+// A spring to each next node; the one that closes the ring comes last.
+static void chain_around(uint64_t nodes, struct spring_writer *writer)
+{
+    for (uint64_t i = 0; i + 1 < nodes; i++)
+        spring_write(writer, i, i + 1);
+    spring_write(writer, 0, nodes - 1);
+}
+
+bool ring_count(const struct scene_body *given, struct build_counts *counts)
+{
+    uint64_t nodes = given->shape.ring.nodes;
+    *counts = (struct build_counts){
+        .nodes = nodes,
+        .springs = {given->kinds[0].present ? nodes : 0},
+        .faces = nodes,
+        .face_arity = 2,
+    };
+    return nodes >= 3 && nodes <= BODY_NODES_MAX;
+}
+
+taut_status build_ring(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    const struct scene_ring *ring = &given->shape.ring;
+    struct body *body = build->body;
+    if (ring->nodes < 3)
+        return build_refuse(build, given->at, "ring '%s' needs at least 3 nodes", given->name);
+    if (!(ring->radius > 0.0))
+        return build_refuse(build, given->at, "ring '%s' needs a radius above 0", given->name);
+    struct build_counts counts;
+    (void)ring_count(given, &counts); // too many nodes: build_allocate refuses them
+    taut_status status = build_allocate(build, &counts);
+    if (status != TAUT_OK)
+        return status;
+    for (uint64_t i = 0; i < ring->nodes; i++) {
+        double angle = 2.0 * 3.14159265358979323846 * (double)i / (double)ring->nodes;
+        vec3 out = {ring->radius * cos(angle), ring->radius * sin(angle), 0.0};
+        vec3_store(body->positions, i, vec3_add(ring->centre, out));
+    }
+    struct spring_writer writer = {body->springs, 0};
+    if (body->spring_count > 0)
+        chain_around(ring->nodes, &writer);
+    assert(writer.count == body->spring_count);
+    outline(body);
+    return TAUT_OK;
+}
+
+taut_status build_quad(struct build *build)
+{
+    enum { SIDES, DIAGONALS };
+    const struct scene_body *given = build->given;
+    const struct scene_quad *quad = &given->shape.quad;
+    struct body *body = build->body;
+    if (!(vec3_length(vec3_cross(quad->u, quad->v)) > 0.0))
+        return build_refuse(build, given->at,
+                            "quad '%s' has no area: 'u' and 'v' are parallel or zero", given->name);
+    bool sides = given->kinds[SIDES].present, diagonals = given->kinds[DIAGONALS].present;
+    struct build_counts counts = {
+        .nodes = 4, .springs = {sides ? 4 : 0, diagonals ? 2 : 0}, .faces = 4, .face_arity = 2};
+    taut_status status = build_allocate(build, &counts);
+    if (status != TAUT_OK)
+        return status;
+    vec3 far_u = vec3_add(quad->origin, quad->u);
+    vec3_store(body->positions, 0, quad->origin);
+    vec3_store(body->positions, 1, far_u);
+    vec3_store(body->positions, 2, vec3_add(far_u, quad->v));
+    vec3_store(body->positions, 3, vec3_add(quad->origin, quad->v));
+    struct spring_writer writer = {body->springs, 0};
+    if (sides)
+        chain_around(4, &writer);
+    if (diagonals) {
+        spring_write(&writer, 0, 2);
+        spring_write(&writer, 1, 3);
+    }
+    assert(writer.count == body->spring_count);
+    outline(body);
+    return TAUT_OK;
+}

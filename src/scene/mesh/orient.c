@@ -1,0 +1,314 @@
+// Which triangles meet at which edge, and what follows from it: holes, edges and vertices that are
+// no surface, and one orientation for each component.
+//
+// Half-edge h = 3 t + i goes from corner i of triangle t to the next one. All half-edges are sorted
+// into buckets by their lower vertex and inside a bucket by their higher one, so that those of an
+// edge follow each other; two of them are each other's twins.
+#include "scene/mesh/mesh.h"
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/vec3.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t NO_TWIN = UINT64_MAX;
+
+// A closed component whose volume is below this share of (its area)^1.5 encloses nothing. A ball
+// has 0.094; a square plate of thickness t, 0.35 t.
+static const double THINNEST = 1e-9;
+
+struct bucket_entry {
+    uint64_t half_edge;
+    uint32_t higher; // the other vertex
+};
+
+struct surface_check {
+    struct mesh *mesh;
+    struct mesh_report *report;
+    uint64_t half_edge_count;
+    uint64_t *twins;         // of half-edges; NO_TWIN where the edge has not just two faces
+    uint64_t *fans;          // of corners: union-find over the corners of one vertex
+    uint8_t *on_bad_edge;    // of vertices: an edge with three faces or more ends there
+    uint64_t *bucket_starts; // of vertices, and one more
+    struct bucket_entry *buckets;
+    uint8_t *turned;  // of triangles: to be turned over
+    uint8_t *reached; // of triangles
+    uint64_t *queue;  // of triangles; the present component is [first, last)
+    uint64_t first, last;
+};
+
+static uint64_t next_of(uint64_t half_edge)
+{
+    return half_edge % 3 == 2 ? half_edge - 2 : half_edge + 1;
+}
+
+static uint32_t vertex_of(const struct surface_check *check, uint64_t half_edge)
+{
+    return check->mesh->triangles[half_edge];
+}
+
+static uint32_t lower_of(const struct surface_check *check, uint64_t half_edge)
+{
+    uint32_t a = vertex_of(check, half_edge), b = vertex_of(check, next_of(half_edge));
+    return a < b ? a : b;
+}
+
+static uint32_t higher_of(const struct surface_check *check, uint64_t half_edge)
+{
+    uint32_t a = vertex_of(check, half_edge), b = vertex_of(check, next_of(half_edge));
+    return a < b ? b : a;
+}
+
+// ---- Edges
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct bucket_entry *one = a, *two = b;
+    if (one->higher != two->higher)
+        return one->higher < two->higher ? -1 : 1;
+    return one->half_edge < two->half_edge ? -1 : one->half_edge > two->half_edge;
+}
+
+static void fill_buckets(struct surface_check *check)
+{
+    uint64_t vertex_count = check->mesh->vertex_count;
+    uint64_t *starts = check->bucket_starts;
+    for (uint64_t h = 0; h < check->half_edge_count; ++h)
+        ++starts[lower_of(check, h) + 1];
+    counting_sort_starts(starts, vertex_count);
+    for (uint64_t h = 0; h < check->half_edge_count; ++h)
+        check->buckets[starts[lower_of(check, h) + 1]++] =
+            (struct bucket_entry){h, higher_of(check, h)};
+    for (uint64_t v = 0; v < vertex_count; ++v)
+        if (starts[v + 1] - starts[v] > 1)
+            qsort(check->buckets + starts[v], starts[v + 1] - starts[v], sizeof *check->buckets,
+                  compare_entries);
+}
+
+// The half-edges of one edge.
+static void note_edge(struct surface_check *check, const struct bucket_entry *entries,
+                      uint64_t count)
+{
+    if (count == 1) {
+        ++check->report->open_edges;
+    } else if (count == 2) {
+        check->twins[entries[0].half_edge] = entries[1].half_edge;
+        check->twins[entries[1].half_edge] = entries[0].half_edge;
+    } else {
+        ++check->report->non_manifold_edges;
+        check->on_bad_edge[lower_of(check, entries[0].half_edge)] = 1;
+        check->on_bad_edge[entries[0].higher] = 1;
+    }
+}
+
+static void find_twins(struct surface_check *check)
+{
+    for (uint64_t h = 0; h < check->half_edge_count; ++h)
+        check->twins[h] = NO_TWIN;
+    fill_buckets(check);
+    for (uint64_t v = 0; v < check->mesh->vertex_count; ++v) {
+        uint64_t end = check->bucket_starts[v + 1];
+        for (uint64_t i = check->bucket_starts[v], next; i < end; i = next) {
+            next = i + 1;
+            while (next < end && check->buckets[next].higher == check->buckets[i].higher)
+                ++next;
+            note_edge(check, check->buckets + i, next - i);
+        }
+    }
+}
+
+// ---- Vertices
+
+static uint64_t fan_of(struct surface_check *check, uint64_t corner)
+{
+    while (check->fans[corner] != corner) {
+        check->fans[corner] = check->fans[check->fans[corner]];
+        corner = check->fans[corner];
+    }
+    return corner;
+}
+
+static void join_fans(struct surface_check *check, uint64_t a, uint64_t b)
+{
+    a = fan_of(check, a);
+    b = fan_of(check, b);
+    if (a < b)
+        check->fans[b] = a;
+    else
+        check->fans[a] = b;
+}
+
+// Corners of one vertex are in one fan if a walk over edges with two faces leads from one to the
+// other. A vertex of a surface has just one.
+static void count_bad_vertices(struct surface_check *check, uint64_t *fan_counts)
+{
+    for (uint64_t c = 0; c < check->half_edge_count; ++c)
+        check->fans[c] = c;
+    for (uint64_t h = 0; h < check->half_edge_count; ++h) {
+        uint64_t twin = check->twins[h];
+        if (twin == NO_TWIN || twin < h)
+            continue;
+        bool same_direction = vertex_of(check, h) == vertex_of(check, twin);
+        join_fans(check, h, same_direction ? twin : next_of(twin));
+        join_fans(check, next_of(h), same_direction ? next_of(twin) : twin);
+    }
+    memset(fan_counts, 0, check->mesh->vertex_count * sizeof *fan_counts);
+    for (uint64_t c = 0; c < check->half_edge_count; ++c)
+        fan_counts[vertex_of(check, c)] += check->fans[c] == c;
+    for (uint64_t v = 0; v < check->mesh->vertex_count; ++v)
+        check->report->non_manifold_vertices += fan_counts[v] > 1 || check->on_bad_edge[v];
+}
+
+// ---- Orientation
+
+// Visits the component of `seed`, turning triangles so that they agree with it; false if that
+// cannot be done.
+static bool flood(struct surface_check *check, uint64_t seed)
+{
+    bool orientable = true;
+    check->first = check->last;
+    check->queue[check->last++] = seed;
+    check->reached[seed] = 1;
+    for (uint64_t i = check->first; i < check->last; ++i) {
+        for (uint64_t h = 3 * check->queue[i]; h < 3 * check->queue[i] + 3; ++h) {
+            uint64_t twin = check->twins[h];
+            if (twin == NO_TWIN)
+                continue;
+            // Neighbours that agree traverse their common edge in opposite directions.
+            bool same_direction = vertex_of(check, h) == vertex_of(check, twin);
+            uint8_t turned = check->turned[h / 3] ^ same_direction;
+            uint64_t other = twin / 3;
+            if (!check->reached[other]) {
+                check->reached[other] = 1;
+                check->turned[other] = turned;
+                check->queue[check->last++] = other;
+            } else if (check->turned[other] != turned) {
+                orientable = false;
+            }
+        }
+    }
+    return orientable;
+}
+
+static vec3 position_of(const struct surface_check *check, uint64_t corner)
+{
+    const double *p = check->mesh->vertices + 3 * (size_t)vertex_of(check, corner);
+    return vec3_make(p[0], p[1], p[2]);
+}
+
+// The volume that the component encloses, as it would be oriented, about one of its own vertices;
+// 0 where that is no more than round-off.
+static double component_volume(const struct surface_check *check)
+{
+    vec3 origin = position_of(check, 3 * check->queue[check->first]);
+    double volume = 0, area = 0;
+    for (uint64_t i = check->first; i < check->last; ++i) {
+        uint64_t t = check->queue[i];
+        vec3 a = vec3_subtract(position_of(check, 3 * t), origin);
+        vec3 b = vec3_subtract(position_of(check, 3 * t + 1), origin);
+        vec3 c = vec3_subtract(position_of(check, 3 * t + 2), origin);
+        double part = vec3_dot(a, vec3_cross(b, c)) / 6;
+        volume += check->turned[t] ? -part : part;
+        area += vec3_length(vec3_cross(vec3_subtract(b, a), vec3_subtract(c, a))) / 2;
+    }
+    return fabs(volume) > THINNEST * area * sqrt(area) ? volume : 0;
+}
+
+static bool component_is_open(const struct surface_check *check)
+{
+    for (uint64_t i = check->first; i < check->last; ++i)
+        for (uint64_t h = 3 * check->queue[i]; h < 3 * check->queue[i] + 3; ++h)
+            if (check->twins[h] == NO_TWIN)
+                return true;
+    return false;
+}
+
+// An open component keeps the orientation that most of its triangles have; a closed one gets its
+// normals outward. False if it is closed and encloses nothing.
+static bool orient_component(struct surface_check *check)
+{
+    uint64_t turned = 0, count = check->last - check->first;
+    for (uint64_t i = check->first; i < check->last; ++i)
+        turned += check->turned[check->queue[i]];
+    bool invert = 2 * turned > count, encloses = true;
+    if (!component_is_open(check)) {
+        double volume = component_volume(check);
+        encloses = volume != 0;
+        if (encloses)
+            invert = volume < 0;
+    }
+    for (uint64_t i = check->first; i < check->last && invert; ++i)
+        check->turned[check->queue[i]] ^= 1;
+    return encloses;
+}
+
+static void turn_triangles(struct surface_check *check)
+{
+    for (uint64_t t = 0; t < check->mesh->triangle_count; ++t) {
+        if (!check->turned[t])
+            continue;
+        uint32_t *triangle = check->mesh->triangles + 3 * t;
+        uint32_t second = triangle[1];
+        triangle[1] = triangle[2];
+        triangle[2] = second;
+        ++check->report->flipped_triangles;
+    }
+}
+
+static void orient(struct surface_check *check)
+{
+    struct mesh_report *report = check->report;
+    bool encloses = check->mesh->triangle_count > 0;
+    report->orientable = true;
+    for (uint64_t seed = 0; seed < check->mesh->triangle_count; ++seed) {
+        if (check->reached[seed])
+            continue;
+        ++report->components;
+        if (flood(check, seed)) {
+            encloses &= orient_component(check);
+        } else {
+            report->orientable = false;
+            for (uint64_t i = check->first; i < check->last; ++i)
+                check->turned[check->queue[i]] = 0;
+        }
+    }
+    report->closed = encloses && report->orientable && report->open_edges == 0 &&
+                     report->non_manifold_edges == 0 && report->non_manifold_vertices == 0;
+    turn_triangles(check);
+}
+
+bool mesh_inspect_and_orient(struct mesh *mesh, struct mesh_report *report)
+{
+    *report = (struct mesh_report){0};
+    uint64_t triangles = mesh->triangle_count, corners = 3 * triangles;
+    uint64_t vertices = mesh->vertex_count;
+    struct surface_check check = {.mesh = mesh, .report = report, .half_edge_count = corners};
+    check.twins = memory_allocate(NULL, corners, sizeof *check.twins);
+    check.fans = memory_allocate(NULL, corners, sizeof *check.fans);
+    check.on_bad_edge = memory_allocate(NULL, vertices, sizeof *check.on_bad_edge);
+    check.bucket_starts = memory_allocate(NULL, vertices + 1, sizeof *check.bucket_starts);
+    check.buckets = memory_allocate(NULL, corners, sizeof *check.buckets);
+    check.turned = memory_allocate(NULL, triangles, sizeof *check.turned);
+    check.reached = memory_allocate(NULL, triangles, sizeof *check.reached);
+    check.queue = memory_allocate(NULL, triangles, sizeof *check.queue);
+
+    bool sound = check.twins && check.fans && check.on_bad_edge && check.bucket_starts &&
+                 check.buckets && check.turned && check.reached && check.queue;
+    if (sound) {
+        find_twins(&check);
+        count_bad_vertices(&check, check.bucket_starts); // which is not needed any more
+        orient(&check);
+    }
+
+    memory_release(NULL, check.twins, corners, sizeof *check.twins);
+    memory_release(NULL, check.fans, corners, sizeof *check.fans);
+    memory_release(NULL, check.on_bad_edge, vertices, sizeof *check.on_bad_edge);
+    memory_release(NULL, check.bucket_starts, vertices + 1, sizeof *check.bucket_starts);
+    memory_release(NULL, check.buckets, corners, sizeof *check.buckets);
+    memory_release(NULL, check.turned, triangles, sizeof *check.turned);
+    memory_release(NULL, check.reached, triangles, sizeof *check.reached);
+    memory_release(NULL, check.queue, triangles, sizeof *check.queue);
+    return sound;
+}

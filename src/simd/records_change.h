@@ -1,0 +1,128 @@
+// Adding to records and subtracting from them: registers of one component are transposed back into
+// records of 4, each of which is then loaded, changed and stored as a whole. Part of wide.h.
+#ifndef TAUT_SIMD_RECORDS_CHANGE_H
+#define TAUT_SIMD_RECORDS_CHANGE_H
+
+#include <stdbool.h>
+
+#if defined(__x86_64__) && TAUT_REAL_BITS == 32
+static inline void wide_change_record(real *record, __m128 by, bool subtract)
+{
+    __m128 old = _mm_load_ps(record);
+    _mm_store_ps(record, subtract ? _mm_sub_ps(old, by) : _mm_add_ps(old, by));
+}
+
+// Part p of rows[k] is the record of lane 4 p + k.
+WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
+                                     bool subtract)
+{
+#    if TAUT_WIDE_ISA == 4
+#        define ROWS_OP(name)         _mm512_##name
+#        define ROWS_PART(row, index) _mm512_extractf32x4_ps(row, index)
+#        define ROWS_FIRST(row)       _mm512_castps512_ps128(row)
+    typedef __m512d pairs;
+#    elif TAUT_WIDE_ISA == 3
+#        define ROWS_OP(name)         _mm256_##name
+#        define ROWS_PART(row, index) _mm256_extractf128_ps(row, index)
+#        define ROWS_FIRST(row)       _mm256_castps256_ps128(row)
+    typedef __m256d pairs;
+#    else
+#        define ROWS_OP(name)   _mm_##name
+#        define ROWS_FIRST(row) (row)
+    typedef __m128d pairs;
+#    endif
+    const wide zero = wide_set(0);
+    pairs xy_low = ROWS_OP(castps_pd)(ROWS_OP(unpacklo_ps)(x, y));
+    pairs xy_high = ROWS_OP(castps_pd)(ROWS_OP(unpackhi_ps)(x, y));
+    pairs z_low = ROWS_OP(castps_pd)(ROWS_OP(unpacklo_ps)(z, zero));
+    pairs z_high = ROWS_OP(castps_pd)(ROWS_OP(unpackhi_ps)(z, zero));
+    const wide rows[4] = {ROWS_OP(castpd_ps)(ROWS_OP(unpacklo_pd)(xy_low, z_low)),
+                          ROWS_OP(castpd_ps)(ROWS_OP(unpackhi_pd)(xy_low, z_low)),
+                          ROWS_OP(castpd_ps)(ROWS_OP(unpacklo_pd)(xy_high, z_high)),
+                          ROWS_OP(castpd_ps)(ROWS_OP(unpackhi_pd)(xy_high, z_high))};
+    for (int k = 0; k < 4; k++) {
+        wide_change_record(records + at[k], ROWS_FIRST(rows[k]), subtract);
+#    if TAUT_WIDE_ISA >= 3
+        wide_change_record(records + at[4 + k], ROWS_PART(rows[k], 1), subtract);
+#    endif
+#    if TAUT_WIDE_ISA == 4
+        wide_change_record(records + at[8 + k], ROWS_PART(rows[k], 2), subtract);
+        wide_change_record(records + at[12 + k], ROWS_PART(rows[k], 3), subtract);
+#    endif
+    }
+#    undef ROWS_OP
+#    undef ROWS_PART
+#    undef ROWS_FIRST
+}
+#elif defined(__x86_64__) && TAUT_WIDE_ISA >= 3
+static inline void wide_change_record(real *record, __m256d by, bool subtract)
+{
+    __m256d old = _mm256_load_pd(record);
+    _mm256_store_pd(record, subtract ? _mm256_sub_pd(old, by) : _mm256_add_pd(old, by));
+}
+
+WIDE_INLINE void wide_change_four(real *records, const uint16_t *at, __m256d x, __m256d y,
+                                  __m256d z, bool subtract)
+{
+    const __m256d zero = _mm256_setzero_pd();
+    __m256d xy_even = _mm256_unpacklo_pd(x, y), xy_odd = _mm256_unpackhi_pd(x, y);
+    __m256d z_even = _mm256_unpacklo_pd(z, zero), z_odd = _mm256_unpackhi_pd(z, zero);
+    wide_change_record(records + at[0], _mm256_permute2f128_pd(xy_even, z_even, 0x20), subtract);
+    wide_change_record(records + at[1], _mm256_permute2f128_pd(xy_odd, z_odd, 0x20), subtract);
+    wide_change_record(records + at[2], _mm256_permute2f128_pd(xy_even, z_even, 0x31), subtract);
+    wide_change_record(records + at[3], _mm256_permute2f128_pd(xy_odd, z_odd, 0x31), subtract);
+}
+
+WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
+                                     bool subtract)
+{
+#    if TAUT_WIDE_ISA == 4
+    wide_change_four(records, at, _mm512_castpd512_pd256(x), _mm512_castpd512_pd256(y),
+                     _mm512_castpd512_pd256(z), subtract);
+    wide_change_four(records, at + 4, _mm512_extractf64x4_pd(x, 1), _mm512_extractf64x4_pd(y, 1),
+                     _mm512_extractf64x4_pd(z, 1), subtract);
+#    else
+    wide_change_four(records, at, x, y, z, subtract);
+#    endif
+}
+#elif defined(__x86_64__)
+static inline void wide_change_pair(real *pair, __m128d by, bool subtract)
+{
+    __m128d old = _mm_load_pd(pair);
+    _mm_store_pd(pair, subtract ? _mm_sub_pd(old, by) : _mm_add_pd(old, by));
+}
+
+WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
+                                     bool subtract)
+{
+    const __m128d zero = _mm_setzero_pd();
+    wide_change_pair(records + at[0], _mm_unpacklo_pd(x, y), subtract);
+    wide_change_pair(records + at[0] + 2, _mm_unpacklo_pd(z, zero), subtract);
+    wide_change_pair(records + at[1], _mm_unpackhi_pd(x, y), subtract);
+    wide_change_pair(records + at[1] + 2, _mm_unpackhi_pd(z, zero), subtract);
+}
+#else
+WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
+                                     bool subtract)
+{
+    real lanes[3][WIDE_LANES];
+    wide_store(lanes[0], x);
+    wide_store(lanes[1], y);
+    wide_store(lanes[2], z);
+    for (int l = 0; l < WIDE_LANES; l++)
+        for (int component = 0; component < 3; component++)
+            records[at[l] + component] += subtract ? -lanes[component][l] : lanes[component][l];
+}
+#endif
+
+WIDE_INLINE void wide_records_add(real *records, const uint16_t *at, wide x, wide y, wide z)
+{
+    wide_change_records(records, at, x, y, z, false);
+}
+
+WIDE_INLINE void wide_records_subtract(real *records, const uint16_t *at, wide x, wide y, wide z)
+{
+    wide_change_records(records, at, x, y, z, true);
+}
+
+#endif

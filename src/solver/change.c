@@ -1,0 +1,282 @@
+#include "solver/change.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "contact/contact.h"
+#include "forces/forces.h"
+#include "integrate/mouse_spring.h"
+#include "integrate/implicit.h"
+#include "integrate/integrate.h"
+#include "springs/grid/sweep.h"
+#include "stability/critical_step.h"
+#include "stability/divergence.h"
+
+struct change {
+    double dt;    // s, before
+    bool forces;  // the arrays hold something
+    size_t nodes; // 0: no arrays
+    // 3 a node, in N: those that the next step would begin with, and those that the old constants
+    // give at the present positions and velocities.
+    real *kept, *seen;
+};
+
+taut_status REAL_NAME(change_begin)(struct system *system, struct change **result,
+                                    taut_error *error)
+{
+    const enum integrator integrator = system->settings.integrator;
+    struct change *change = memory_allocate(system->allocator, 1, sizeof *change);
+    *result = change;
+    if (!change)
+        return fail_memory(error, "the change of a constant");
+    change->dt = system->settings.dt;
+    bool continues = integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET;
+    if (!continues || !system->state->forces_current)
+        return TAUT_OK;
+    change->nodes = (size_t)system->state->nodes;
+    change->kept = memory_allocate(system->allocator, 3 * change->nodes, sizeof(real));
+    change->seen = memory_allocate(system->allocator, 3 * change->nodes, sizeof(real));
+    if (!change->kept || !change->seen)
+        return fail_memory(error, "the change of a constant");
+    return TAUT_OK;
+}
+
+void REAL_NAME(change_free)(struct system *system, struct change *change)
+{
+    if (!change)
+        return;
+    memory_release(system->allocator, change->kept, 3 * change->nodes, sizeof(real));
+    memory_release(system->allocator, change->seen, 3 * change->nodes, sizeof(real));
+    memory_release(system->allocator, change, 1, sizeof *change);
+}
+
+static void copy_forces(const struct system *system, real *to, struct range share)
+{
+    const struct state *s = system->state;
+    const real *const forces[3] = {s->fx, s->fy, s->fz};
+    for (int axis = 0; axis < 3; axis++)
+        memcpy(to + (size_t)axis * (size_t)s->nodes + share.first, forces[axis] + share.first,
+               (share.end - share.first) * sizeof(real));
+}
+
+static void put_forces(struct system *system, const real *from, struct range share)
+{
+    struct state *s = system->state;
+    real *const forces[3] = {s->fx, s->fy, s->fz};
+    for (int axis = 0; axis < 3; axis++)
+        memcpy(forces[axis] + share.first, from + (size_t)axis * (size_t)s->nodes + share.first,
+               (share.end - share.first) * sizeof(real));
+}
+
+void REAL_NAME(change_remember)(struct system *system, struct change *change,
+                                const struct worker *worker)
+{
+    const struct range share = node_share(system, worker);
+    if (change->nodes == 0)
+        return;
+
+    copy_forces(system, change->kept, share);
+    worker_barrier(worker);
+    REAL_NAME(forces_evaluate_without_breaking)(system, REAL_NAME(evaluation_now)(system), worker);
+    worker_barrier(worker);
+
+    copy_forces(system, change->seen, share);
+    put_forces(system, change->kept, share);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        change->forces = true;
+    worker_barrier(worker);
+}
+
+// Arrays that a scene without restitution does not have.
+static bool add_restitution(struct system *system)
+{
+    const struct topology *topology = system->topology;
+    for (size_t c = 0; c < topology->collider_count; c++)
+        if (topology->colliders[c].response == RESPONSE_PROJECT &&
+            topology->colliders[c].restitution > 0)
+            return REAL_NAME(state_add_restitution)(system->state, topology);
+    return true;
+}
+
+taut_status REAL_NAME(change_refresh)(struct system *system, bool stiffnesses, taut_error *error)
+{
+    REAL_NAME(constants_refresh)(system->constants, system->topology, system->plan);
+    REAL_NAME(sweeps_refresh)(system->sweeps, system->constants);
+    REAL_NAME(critical_step_refresh)(system);
+    if (!add_restitution(system))
+        return fail_memory(error, "what restitution needs");
+    return REAL_NAME(implicit_refresh)(system, stiffnesses, error);
+}
+
+// ---- Rest lengths
+
+struct scaling {
+    struct system *system;
+    uint32_t material;
+    double factor;
+};
+
+// The rest length now of a spring whose built one changes from `before` to `after`.
+static void scale_yielded(real *rest, real before, real after)
+{
+    if (*rest == before || before == 0)
+        *rest = after;
+    else if (after != before)
+        *rest = (real)((double)*rest / (double)before * (double)after);
+}
+
+static void scale_listed(const struct scaling *it)
+{
+    struct constants *constants = it->system->constants;
+    real *yielded = it->system->state->rest_length;
+    struct spring_run near = {0};
+    for (uint64_t i = 0; i < constants->springs; i++) {
+        const uint32_t element = plan_element(&it->system->plan->springs, i);
+        struct spring_run spring = topology_spring_near(it->system->topology, element, &near);
+        if (spring.material != it->material)
+            continue;
+        const real before = (real)spring.rest_length;
+        const real after = (real)(spring.rest_length * it->factor);
+        if (yielded)
+            scale_yielded(&yielded[i], before, after);
+        if (constants->rests > 0)
+            constants->rest_length[i] = after;
+    }
+}
+
+// Springs of grids have a rest length of their own only where they can yield.
+static void scale_grid(const struct scaling *it, const struct plan_grid *grid)
+{
+    const struct topology *topology = it->system->topology;
+    const struct topology_body *body = &topology->bodies[grid->body];
+    real *yielded = it->system->state->rest_length;
+    uint64_t end = body->first_spring + body->spring_count;
+    if (!yielded || !grid->stateful)
+        return;
+    for (uint64_t first = body->first_spring; first < end;) {
+        struct spring_run run = topology_run(topology, first, end);
+        uint64_t state_index = grid->first_state_index + (first - body->first_spring);
+        for (uint64_t i = 0; run.material == it->material && i < run.count; i++)
+            scale_yielded(&yielded[state_index + i], (real)run.rest_length,
+                          (real)(run.rest_length * it->factor));
+        first += run.count;
+    }
+}
+
+// Slots have no numbers of their springs. What stands there is the rest length of a list, or that
+// of a direction, rounded.
+static real scaled_slot(const struct scaling *it, real before)
+{
+    const struct topology *topology = it->system->topology;
+    for (size_t d = 0; d < topology->direction_count; d++) {
+        const struct direction *direction = &topology->directions[d];
+        if (direction->material == it->material && (real)direction->rest_length == before)
+            return (real)(direction->rest_length * it->factor);
+    }
+    return (real)((double)before * it->factor);
+}
+
+static void scale_slots(const struct scaling *it, real *slots)
+{
+    const struct plan_packed *packed = &it->system->plan->packed;
+    if (!slots)
+        return;
+    for (uint64_t c = 0; c < packed->column_count; c++) {
+        const struct packed_column *column = &packed->columns[c];
+        for (int lane = 0; lane < PACKED_LANES; lane++) {
+            real *slot = &slots[c * PACKED_LANES + (uint64_t)lane];
+            uint32_t material = column->material != PACKED_MIXED
+                                    ? column->material
+                                    : packed->lane_materials[column->mixed][lane];
+            if (*slot >= 0 && (column->lanes >> lane & 1) && material == it->material)
+                *slot = scaled_slot(it, *slot);
+        }
+    }
+    for (uint64_t i = 0; i < packed->overflow_count; i++) {
+        real *slot = &slots[packed->column_count * PACKED_LANES + i];
+        if (*slot >= 0 && packed->overflow[i].material == it->material)
+            *slot = scaled_slot(it, *slot);
+    }
+}
+
+void REAL_NAME(change_scale_rest_lengths)(struct system *system, uint32_t material, double factor)
+{
+    const struct scaling scaling = {system, material, factor};
+    scale_listed(&scaling);
+    for (size_t g = 0; g < system->plan->grid_count; g++)
+        scale_grid(&scaling, &system->plan->grids[g]);
+    if (system->constants->slots > 0)
+        scale_slots(&scaling, system->constants->slot_rest);
+    scale_slots(&scaling, system->state->slot_rest);
+    REAL_NAME(springs_refresh)(system); // of springs that yielded or broke
+}
+
+// ---- Taking effect
+
+static bool sees_same_forces(const struct system *system, const struct change *change)
+{
+    const struct state *s = system->state;
+    const real *const forces[3] = {s->fx, s->fy, s->fz};
+    for (int axis = 0; axis < 3; axis++)
+        for (size_t i = 0; i < change->nodes; i++)
+            if (forces[axis][i] != change->seen[(size_t)axis * change->nodes + i])
+                return false;
+    return true;
+}
+
+// As in checkpoint.c: forces of the last step go on where the same act now as before; otherwise
+// they are found anew, and verlet starts as at t = 0, from the velocities.
+static void continue_forces(struct system *system, const struct change *change, bool current,
+                            const struct worker *worker)
+{
+    struct state *s = system->state;
+    const bool verlet = system->settings.integrator == INTEGRATOR_VERLET;
+    const bool like_before = !verlet || system->settings.dt == change->dt;
+    const bool wanted = change->forces && current && like_before;
+    if (wanted)
+        REAL_NAME(forces_evaluate_without_breaking)
+    (system, REAL_NAME(evaluation_now)(system), worker);
+    worker_barrier(worker);
+    const bool same = wanted && sees_same_forces(system, change);
+    worker_barrier(worker); // all have read the forces
+    if (same)
+        put_forces(system, change->kept, node_share(system, worker));
+    if (worker->index == 0)
+        s->forces_current = same;
+    worker_barrier(worker);
+    if (verlet && !same && (!like_before || current))
+        REAL_NAME(verlet_start)(system, worker);
+}
+
+void REAL_NAME(change_finish)(struct system *system, const struct change *change,
+                              const struct worker *worker)
+{
+    struct state *s = system->state;
+    const bool current = s->forces_current;
+    stage_clock_start(&system->clock, worker);
+    worker_barrier(worker); // all have read what is set now
+    if (worker->index == 0) {
+        struct mouse_spring *mouse_spring = &system->mouse_spring;
+        s->forces_current = s->forces_zero = s->grid_forces_zero = false;
+        if (system->settings.dt != change->dt)
+            s->memory_from = s->step; // what bdf2 remembers is of another step
+        if (mouse_spring->pulls && mouse_spring->chosen)
+            REAL_NAME(mouse_spring_set_stiffness)(system, mouse_spring);
+        system->fault = (struct fault){.code = TAUT_OK};
+    }
+    worker_barrier(worker);
+
+    REAL_NAME(colliders_restart)(system, step_time(system, s->step), worker);
+    worker_barrier(worker);
+    continue_forces(system, change, current, worker);
+
+    // What may be judged about divergence begins here: energies.
+    taut_energy energy = {0};
+    REAL_NAME(energy_measure)(system, REAL_NAME(evaluation_now)(system), &energy, worker);
+    if (worker->index == 0) {
+        REAL_NAME(divergence_start)(system, &energy);
+        system->fault = (struct fault){.code = TAUT_OK};
+    }
+    worker_barrier(worker);
+}

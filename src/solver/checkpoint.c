@@ -1,0 +1,439 @@
+// Takes what a run has become out of one system and puts it into another. Numeric.
+#include "solver/checkpoint.h"
+
+#include "integrate/mouse_spring.h"
+#include "integrate/implicit.h"
+#include "integrate/integrate.h"
+#include "stability/divergence.h"
+#include "springs/springs.h"
+#include "state/reading.h"
+
+// ---- Nodes
+
+static void save_nodes(const struct system *system, real *const from[3], double *to)
+{
+    for (uint64_t node = 0; to && node < system->state->nodes; node++) {
+        uint64_t inside = topology_internal_node(system->topology, node);
+        for (int axis = 0; axis < 3; axis++)
+            to[3 * node + (uint64_t)axis] = (double)from[axis][inside];
+    }
+}
+
+static void restore_nodes(const struct system *system, const double *from, real *const to[3])
+{
+    for (uint64_t node = 0; from && node < system->state->nodes; node++) {
+        uint64_t inside = topology_internal_node(system->topology, node);
+        for (int axis = 0; axis < 3; axis++)
+            to[axis][inside] = (real)from[3 * node + (uint64_t)axis];
+    }
+}
+
+// The three arrays of a vector field of the state.
+#define FIELD(s, x, y, z) ((real *const[3]){(s)->x, (s)->y, (s)->z})
+
+// ---- Springs that break or yield
+
+// A spring's index in the state's arrays, its number in the uncut scene, and its rest length as
+// built.
+struct stored_spring {
+    uint64_t state_index, number;
+    real built;
+};
+
+typedef void spring_visitor(struct state *state, struct checkpoint *checkpoint,
+                            const struct stored_spring *spring);
+
+static uint64_t uncut_number(const struct system *system, uint64_t spring, const uint32_t *numbers)
+{
+    uint64_t outside = topology_builder_spring(system->topology, spring);
+    return numbers ? numbers[outside] : outside;
+}
+
+// The springs that the state has something of.
+static void visit_springs(struct system *system, struct checkpoint *checkpoint,
+                          const uint32_t *numbers, spring_visitor *visit)
+{
+    struct spring_walk walk = springs_walk(system);
+    struct spring_view view;
+    if (!system->state->rest_length && !system->state->broken)
+        return;
+    while (springs_next(&walk, &view))
+        for (uint64_t i = 0; (view.broken || view.rest_length) && i < view.count; i++)
+            visit(system->state, checkpoint,
+                  &(struct stored_spring){view.state_index + i,
+                                          uncut_number(system, view.number + i, numbers),
+                                          view.built});
+}
+
+static void save_spring(struct state *s, struct checkpoint *checkpoint,
+                        const struct stored_spring *spring)
+{
+    if (s->broken)
+        checkpoint->broken[spring->number] = s->broken[spring->state_index];
+    if (s->rest_length) {
+        real rest = s->rest_length[spring->state_index];
+        checkpoint->rest_length[spring->number] = rest == spring->built ? 0 : (double)rest;
+        checkpoint->rest_built[spring->number] = (double)spring->built;
+    }
+}
+
+// A spring that is built longer now has yielded as far in proportion.
+static real rest_length_now(const struct checkpoint *checkpoint, const struct stored_spring *spring)
+{
+    double rest = checkpoint->rest_length ? checkpoint->rest_length[spring->number] : 0;
+    if (rest == 0)
+        return spring->built;
+    double built = checkpoint->rest_built[spring->number];
+    if (built == (double)spring->built || built == 0)
+        return (real)rest;
+    return (real)(rest / built * (double)spring->built);
+}
+
+static void restore_spring(struct state *s, struct checkpoint *checkpoint,
+                           const struct stored_spring *spring)
+{
+    if (s->broken)
+        s->broken[spring->state_index] =
+            checkpoint->broken ? checkpoint->broken[spring->number] : 0;
+    if (s->rest_length)
+        s->rest_length[spring->state_index] = rest_length_now(checkpoint, spring);
+}
+
+// The running totals of losses: whose chunk they stand in does not matter to their sum.
+static double sum_losses(const struct system *system)
+{
+    double lost = 0;
+    for (size_t i = 0; i < chunk_count((size_t)plan_fragile_total(system->plan)); i++)
+        lost += system->fragile_losses[i];
+    return lost;
+}
+
+static void restore_springs(struct system *system, struct checkpoint *checkpoint)
+{
+    visit_springs(system, checkpoint, checkpoint->to_springs, restore_spring);
+    REAL_NAME(springs_refresh)(system);
+    size_t chunks = chunk_count((size_t)plan_fragile_total(system->plan));
+    for (size_t i = 0; i < chunks; i++)
+        system->fragile_losses[i] = i == 0 ? checkpoint->fragile_losses : 0;
+}
+
+// ---- Moved nodes
+
+static const struct motion *motion_of(const struct checkpoint *checkpoint, uint64_t node,
+                                      size_t *index)
+{
+    const struct topology *topology = checkpoint->topology;
+    for (size_t m = 0; m < topology->motion_count; m++) {
+        if (topology_builder_node(topology, topology->motions[m].node) != node)
+            continue;
+        *index = m;
+        return &topology->motions[m];
+    }
+    return NULL;
+}
+
+// A motion of the same kind goes on; another begins where the node is.
+static void restore_motions(struct system *system, const struct checkpoint *checkpoint)
+{
+    const struct topology *topology = system->topology;
+    struct state *s = system->state;
+    for (size_t m = 0; m < topology->motion_count; m++) {
+        const struct motion *motion = &topology->motions[m];
+        size_t old = 0;
+        const struct motion *before =
+            motion_of(checkpoint, topology_builder_node(topology, motion->node), &old);
+        s->motion_position[m] = node_position(s, motion->node);
+        if (!before || before->type != motion->type)
+            continue;
+        s->motion_position[m] = checkpoint->motion_position[old];
+        s->motion_angle[m] = checkpoint->motion_angle[old];
+        s->motion_rate[m] = checkpoint->motion_rate[old];
+    }
+}
+
+// Nodes that are held from now on stop; what moves some of them tells their velocity at the next
+// step.
+static void stop_held_nodes(struct system *system, const struct checkpoint *checkpoint)
+{
+    const struct topology *topology = system->topology;
+    struct state *s = system->state;
+    for (uint64_t i = 0; i < topology->kinematic_count; i++) {
+        uint32_t node = topology->kinematic[i];
+        uint64_t outside = topology_builder_node(topology, node);
+        if (!topology_is_kinematic(checkpoint->topology,
+                                   topology_internal_node(checkpoint->topology, outside)))
+            s->vx[node] = s->vy[node] = s->vz[node] = 0;
+    }
+}
+
+// To the last bit where they are, if they are still held.
+static void restore_kinematic_targets(struct system *system, struct checkpoint *checkpoint)
+{
+    system->kinematic_targets.count = 0;
+    for (size_t i = 0; i < checkpoint->kinematic_targets->count; i++) {
+        const struct kinematic_target *target = &checkpoint->kinematic_targets->items[i];
+        uint64_t outside = topology_builder_node(checkpoint->topology, target->node);
+        uint32_t node = (uint32_t)topology_internal_node(system->topology, outside);
+        if (system->constants->inverse_mass[node] != 0)
+            continue;
+        if (!REAL_NAME(kinematic_set_target)(system, node, target->velocity)) {
+            checkpoint->no_memory = true;
+            return;
+        }
+        system->kinematic_targets.items[system->kinematic_targets.count - 1].position =
+            target->position;
+    }
+}
+
+static void restore_mouse_spring(struct system *system, const struct checkpoint *checkpoint)
+{
+    struct mouse_spring *mouse_spring = &system->mouse_spring;
+    *mouse_spring = checkpoint->mouse_spring;
+    uint64_t outside = topology_builder_node(checkpoint->topology, mouse_spring->node);
+    mouse_spring->node = (uint32_t)topology_internal_node(system->topology, outside);
+    mouse_spring->pulls &= system->constants->inverse_mass[mouse_spring->node] != 0;
+    if (mouse_spring->pulls && mouse_spring->chosen)
+        REAL_NAME(mouse_spring_set_stiffness)(system, mouse_spring);
+}
+
+// ---- Spheres
+
+static bool same_vector(vec3 a, vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+// A sphere goes on where it is; what the scene says of it otherwise than before counts from now on.
+// `center` is where it is at time 0: with another one the sphere is where the scene has it now, so
+// that a run that goes on and one that begins anew have it at the same position.
+static void restore_sphere(struct system *system, const struct checkpoint *checkpoint, size_t c,
+                           double now)
+{
+    const struct scene_collider *wanted = &system->topology->colliders[c];
+    const struct scene_collider *before = &checkpoint->topology->colliders[c];
+    struct state *s = system->state;
+    bool stays = same_vector(wanted->centre, before->centre);
+    bool speeds = !same_vector(wanted->velocity, before->velocity);
+    if (wanted->type != COLLIDER_SPHERE || before->type != COLLIDER_SPHERE)
+        return;
+    s->collider_centre[c] = checkpoint->collider_centre[c];
+    s->collider_velocity[c] = checkpoint->collider_velocity[c];
+    s->collider_since[c] = checkpoint->collider_since[c];
+    s->collider_radius[c] =
+        wanted->radius == before->radius ? checkpoint->collider_radius[c] : wanted->radius;
+    if (stays && !speeds)
+        return;
+    vec3 moved = vec3_scale(now - s->collider_since[c], s->collider_velocity[c]);
+    s->collider_centre[c] = stays ? vec3_add(s->collider_centre[c], moved)
+                                  : vec3_add(wanted->centre, vec3_scale(now, wanted->velocity));
+    if (speeds)
+        s->collider_velocity[c] = wanted->velocity;
+    s->collider_since[c] = now;
+}
+
+// ---- All of it
+
+static void save_forces(struct system *system, struct checkpoint *checkpoint,
+                        const struct worker *worker)
+{
+    struct state *s = system->state;
+    real *const forces[3] = {s->fx, s->fy, s->fz};
+    if (!checkpoint->forces || !s->forces_current)
+        return;
+    if (worker->index == 0)
+        save_nodes(system, forces, checkpoint->forces);
+    worker_barrier(worker);
+    REAL_NAME(forces_evaluate_without_breaking)(system, REAL_NAME(evaluation_now)(system), worker);
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        save_nodes(system, forces, checkpoint->forces_seen);
+        restore_nodes(system, checkpoint->forces, forces);
+    }
+    worker_barrier(worker);
+}
+
+// ---- What nodes touch
+
+// Where the state keeps who touches a collider; NULL where it does not project.
+static uint8_t *touching_of(const struct system *system, size_t collider)
+{
+    const struct scene_collider *colliders = system->topology->colliders;
+    uint8_t *touching = system->state->touching;
+    if (colliders[collider].response != RESPONSE_PROJECT)
+        return NULL;
+    for (size_t c = 0; c < collider; c++)
+        if (colliders[c].response == RESPONSE_PROJECT)
+            touching += system->state->nodes;
+    return touching;
+}
+
+static void save_touching(const struct system *system, struct checkpoint *checkpoint)
+{
+    const uint64_t nodes = system->state->nodes;
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        const uint8_t *touching = touching_of(system, c);
+        for (uint64_t node = 0; touching && node < nodes; node++)
+            checkpoint->touching[c * nodes + node] =
+                touching[topology_internal_node(system->topology, node)];
+    }
+}
+
+// Of colliders that are new, or have another shape, what colliders_start has found stays.
+static void restore_touching(struct system *system, const struct checkpoint *checkpoint)
+{
+    const uint64_t nodes = system->state->nodes;
+    const struct topology *topology = system->topology, *before = checkpoint->topology;
+    for (size_t c = 0; c < topology->collider_count && c < (size_t)checkpoint->colliders; c++) {
+        uint8_t *touching = touching_of(system, c);
+        if (!touching || before->colliders[c].response != RESPONSE_PROJECT ||
+            before->colliders[c].type != topology->colliders[c].type)
+            continue;
+        for (uint64_t node = 0; node < nodes; node++)
+            touching[topology_internal_node(topology, node)] =
+                checkpoint->touching[c * nodes + node];
+    }
+}
+
+void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
+                                const struct worker *worker)
+{
+    struct state *s = system->state;
+    save_forces(system, checkpoint, worker);
+    if (worker->index != 0)
+        return;
+    save_nodes(system, FIELD(s, x, y, z), checkpoint->positions);
+    save_nodes(system, FIELD(s, vx, vy, vz), checkpoint->velocities);
+    save_nodes(system, FIELD(s, x0, y0, z0), checkpoint->positions_before);
+    save_nodes(system, FIELD(s, vx0, vy0, vz0), checkpoint->velocities_before);
+    if (system->implicit)
+        save_nodes(system, FIELD(&system->implicit->solver.solution, x, y, z),
+                   checkpoint->correction);
+    visit_springs(system, checkpoint, checkpoint->from_springs, save_spring);
+    for (size_t m = 0; m < (size_t)s->motions; m++) {
+        checkpoint->motion_position[m] = s->motion_position[m];
+        checkpoint->motion_angle[m] = s->motion_angle[m];
+        checkpoint->motion_rate[m] = s->motion_rate[m];
+    }
+    checkpoint->kinematic_targets = &system->kinematic_targets;
+    checkpoint->mouse_spring = system->mouse_spring;
+    for (size_t c = 0; c < (size_t)s->colliders; c++) {
+        checkpoint->collider_centre[c] = s->collider_centre[c];
+        checkpoint->collider_velocity[c] = s->collider_velocity[c];
+        checkpoint->collider_since[c] = s->collider_since[c];
+        checkpoint->collider_radius[c] = s->collider_radius[c];
+    }
+    save_touching(system, checkpoint);
+    checkpoint->step = s->step;
+    checkpoint->memory_from = s->memory_from;
+    checkpoint->forces_current = s->forces_current;
+    checkpoint->fragile_losses = sum_losses(system);
+    checkpoint->fastest_outside = system->fastest_outside;
+    checkpoint->work = system->work;
+    checkpoint->implicit_statistics = system->implicit_statistics;
+}
+
+static void restore_all(struct system *system, struct checkpoint *checkpoint)
+{
+    struct state *s = system->state;
+    s->step = checkpoint->step;
+    s->memory_from = checkpoint->step;
+    s->forces_current = s->forces_zero = s->grid_forces_zero = false;
+    system->settings.dt_time = checkpoint->since_time;
+    system->settings.dt_step = checkpoint->since_step;
+    restore_kinematic_targets(system,
+                              checkpoint); // before the velocities: these may be stopped by a plane
+    restore_nodes(system, checkpoint->positions, FIELD(s, x, y, z));
+    restore_nodes(system, checkpoint->velocities, FIELD(s, vx, vy, vz));
+    if (system->implicit)
+        restore_nodes(system, checkpoint->correction,
+                      FIELD(&system->implicit->solver.solution, x, y, z));
+    restore_springs(system, checkpoint);
+    restore_motions(system, checkpoint);
+    restore_mouse_spring(system, checkpoint);
+    stop_held_nodes(system, checkpoint);
+    for (size_t c = 0; c < (size_t)s->colliders && c < (size_t)checkpoint->colliders; c++)
+        restore_sphere(system, checkpoint, c, step_time(system, s->step));
+    system->fastest_outside = checkpoint->fastest_outside;
+    system->work = checkpoint->work;
+    system->implicit_statistics = checkpoint->implicit_statistics;
+    system->fault = (struct fault){.code = TAUT_OK};
+}
+
+// Whether the present forces are to the bit those that the other solver found here.
+static bool sees_same_forces(const struct system *system, const struct checkpoint *checkpoint)
+{
+    const struct state *s = system->state;
+    for (uint64_t node = 0; node < s->nodes; node++) {
+        uint64_t i = topology_internal_node(system->topology, node);
+        const double *seen = checkpoint->forces_seen + 3 * node;
+        if ((double)s->fx[i] != seen[0] || (double)s->fy[i] != seen[1] ||
+            (double)s->fz[i] != seen[2])
+            return false;
+    }
+    return true;
+}
+
+// What verlet and bdf2 remember of the step before is good for steps of the same length.
+static void restore_memory(struct system *system, const struct checkpoint *checkpoint)
+{
+    struct state *s = system->state;
+    bool same = system->settings.integrator == checkpoint->integrator &&
+                system->settings.dt == checkpoint->dt;
+    if (!same)
+        return;
+    if (s->x0)
+        restore_nodes(system, checkpoint->positions_before, FIELD(s, x0, y0, z0));
+    if (s->vx0)
+        restore_nodes(system, checkpoint->velocities_before, FIELD(s, vx0, vy0, vz0));
+    s->memory_from = checkpoint->memory_from;
+}
+
+// Velocity Verlet and verlet end a step with the forces that the next one begins with, found with
+// other velocities than those at the end. Where the same forces act now as before, these go on, so
+// that the run does to the bit; otherwise they are found anew, and verlet starts as at t = 0, from
+// the velocities.
+static void continue_forces(struct system *system, const struct checkpoint *checkpoint,
+                            const struct worker *worker)
+{
+    struct state *s = system->state;
+    const bool verlet = system->settings.integrator == INTEGRATOR_VERLET;
+    const bool like_before = system->settings.integrator == checkpoint->integrator &&
+                             (!verlet || system->settings.dt == checkpoint->dt);
+    const bool wanted = checkpoint->forces && checkpoint->forces_current && like_before;
+    if (wanted)
+        REAL_NAME(forces_evaluate_without_breaking)
+    (system, REAL_NAME(evaluation_now)(system), worker);
+    worker_barrier(worker);
+    const bool same = wanted && sees_same_forces(system, checkpoint);
+    worker_barrier(worker); // all have read the forces
+    if (worker->index == 0 && same) {
+        restore_nodes(system, checkpoint->forces, FIELD(s, fx, fy, fz));
+        s->forces_current = true;
+    }
+    worker_barrier(worker);
+    if (verlet && !same && (!like_before || checkpoint->forces_current))
+        REAL_NAME(verlet_start)(system, worker);
+}
+
+void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
+                                   const struct worker *worker)
+{
+    stage_clock_start(&system->clock, worker);
+    if (worker->index == 0) {
+        restore_all(system, checkpoint);
+        restore_memory(system, checkpoint);
+    }
+    worker_barrier(worker);
+    REAL_NAME(colliders_start)(system, step_time(system, system->state->step), worker);
+    if (worker->index == 0)
+        restore_touching(system, checkpoint);
+    worker_barrier(worker);
+    continue_forces(system, checkpoint, worker);
+    taut_energy energy = {0};
+    REAL_NAME(energy_measure)(system, REAL_NAME(evaluation_now)(system), &energy, worker);
+    if (worker->index == 0) {
+        REAL_NAME(divergence_start)(system, &energy);
+        system->fault = (struct fault){.code = TAUT_OK};
+    }
+    worker_barrier(worker);
+}

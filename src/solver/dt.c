@@ -1,0 +1,366 @@
+// The step of a solver: given by the scene, or (dt: auto) a safe fraction of the guaranteed bound,
+// followed as the state changes; and the critical steps that it follows from.
+#include "solver/private.h"
+
+#include <math.h>
+
+// A dt in use may come so near to the bound, and lag so far behind it, before it is set anew: a
+// symplectic integrator keeps energy only while dt stays as it is.
+static const double DT_NEAR = 0.95, DT_FAR = 0.8;
+
+// Steps between two looks. A look costs a few steps where all springs are on grids and nothing acts
+// through faces, or where there is not much of them, and some 40 elsewhere, where worker 0 does
+// most of it alone. Of few, looks keep up with gas that is pumped in; of many all of what will have
+// come until the next look counts.
+enum { STEPS_OF_FEW = 512, STEPS_OF_MANY = 4096, FEW = 1024, STEPS_OF_PUMPING = 32 };
+
+bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
+{
+    const struct dt_rule *rule = &solver->dt_rule;
+    uint64_t interval = steps_done < rule->pumping ? rule->pumping_interval : rule->interval;
+    return rule->automatic && steps_done % interval == 0;
+}
+
+static uint64_t look_interval(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    uint64_t slow = solver->plan->springs.element_count;
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].pressure.present || topology->environment.wind.present)
+            slow += topology->bodies[b].face_count;
+    return slow <= FEW ? STEPS_OF_FEW : STEPS_OF_MANY;
+}
+
+// How often to look while gas is pumped in: until the look that finds all of it there.
+void dt_plan_checks(taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    struct dt_rule *rule = &solver->dt_rule;
+    rule->pumping = 0;
+    rule->interval = rule->pumping_interval = look_interval(solver);
+    double steps = 0;
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].pressure.present)
+            steps = fmax(steps, 1 / topology->bodies[b].pressure.inflate);
+    if (rule->interval == STEPS_OF_FEW && steps > STEPS_OF_PUMPING && steps < 1e15) {
+        rule->pumping = (uint64_t)ceil(steps / STEPS_OF_FEW) * STEPS_OF_FEW;
+        rule->pumping_interval = STEPS_OF_PUMPING;
+    }
+    solver->functions->set_dt_interval(solver->system,
+                                       rule->automatic ? rule->pumping_interval : 0);
+}
+
+double solver_time_of(const taut_solver *solver, uint64_t step)
+{
+    const struct dt_rule *rule = &solver->dt_rule;
+    return rule->since_time + (double)(step - rule->since_step) * solver->dt;
+}
+
+double solver_planned_time(const taut_solver *solver)
+{
+    return solver_time_of(solver, solver->steps_planned);
+}
+
+double solver_steps_until(const taut_solver *solver, double time)
+{
+    const struct dt_rule *rule = &solver->dt_rule;
+    return (double)rule->since_step + round((time - rule->since_time) / solver->dt);
+}
+
+// So many steps that the duration is reached, from where dt changed last.
+static uint64_t count_steps(const taut_solver *solver)
+{
+    const struct dt_rule *rule = &solver->dt_rule;
+    double exact = (rule->duration - rule->since_time) / solver->dt, whole = round(exact);
+    bool near = fabs(exact - whole) <= 1e-6 * fmax(1, whole);
+    return rule->since_step + (uint64_t)fmax(0, near ? whole : ceil(exact));
+}
+
+void dt_plan_steps(taut_solver *solver)
+{
+    if (solver->dt_rule.duration > 0)
+        solver->steps_planned = count_steps(solver);
+}
+
+struct up_to {
+    taut_solver *solver;
+    double dt;
+    bool exceeded;
+};
+
+static void find_up_to(void *context, const struct worker *worker)
+{
+    struct up_to *it = context;
+    double dt = it->solver->functions->critical_up_to(it->solver->system, it->dt, worker);
+    worker_barrier(worker); // all have read what it begins with
+    if (worker->index == 0)
+        it->dt = dt;
+}
+
+static void see_whether_exceeded(void *context, const struct worker *worker)
+{
+    struct up_to *it = context;
+    bool exceeded = it->solver->functions->critical_exceeded(it->solver->system, it->dt, worker);
+    if (worker->index == 0)
+        it->exceeded = exceeded;
+}
+
+static taut_status choose_automatic(taut_solver *solver, taut_error *error)
+{
+    struct critical_step critical;
+    taut_status status = solver_critical_step(solver, &critical, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!(critical.omega > 0))
+        return fail(error, TAUT_ERROR_SCENE,
+                    "simulation.dt: auto needs a spring at a free node; give dt in seconds");
+    solver->dt = solver->dt_rule.safety * critical.followed;
+    if (!(solver->dt > 0))
+        return fail(error, TAUT_ERROR_SCENE,
+                    "simulation.dt: auto: %s has no stable step without damping, and what damping "
+                    "allows is not followed during a run; choose another integrator or give dt in "
+                    "seconds",
+                    integrator_name(solver->integrator));
+    if (!isfinite(solver->dt))
+        return fail(error, TAUT_ERROR_SCENE,
+                    "simulation.dt: auto: %s is stable at every step, so accuracy decides; "
+                    "give dt in seconds",
+                    integrator_name(solver->integrator));
+    solver->functions->set_dt(solver->system, solver->dt);
+    return TAUT_OK;
+}
+
+// Whether eigenvalues may be found: without the memory for them, it is said that they are not, to
+// whom it concerns.
+static bool has_room(const taut_scene *scene, struct diagnostics *diagnostics)
+{
+    taut_error lacking;
+    if (memory_check_sharp(scene, &lacking) == TAUT_OK)
+        return true;
+    if (!diagnostics)
+        return false;
+    scene_warn(scene, diagnostics, scene->simulation.dt_at,
+               "whether dt is stable has not been found out: %s", lacking.text);
+    return false;
+}
+
+static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *scene,
+                                         struct diagnostics *diagnostics, bool *exceeded,
+                                         taut_error *error)
+{
+    taut_status status = solver->functions->prepare_critical(solver->system, false, error);
+    if (status != TAUT_OK)
+        return status;
+    struct up_to quick = {solver, solver->dt, false};
+    solver_work(solver, find_up_to, &quick);
+    bool certain = quick.dt >= solver->dt;
+    quick.dt = solver->dt;
+    if (certain || !has_room(scene, diagnostics))
+        return TAUT_OK;
+    status = solver->functions->prepare_critical(solver->system, true, error);
+    if (status == TAUT_OK)
+        solver_work(solver, see_whether_exceeded, &quick);
+    *exceeded = quick.exceeded;
+    return status;
+}
+
+// Where the dt in use is seen to be unstable at the present state, what is stable: `critical` with
+// the computed step of the integrator in use; else .omega is 0. First a look at materials and
+// nodes, which most scenes pass; then whether eigenvalues show it; and only then what they are.
+static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
+                                 struct diagnostics *diagnostics, struct critical_step *critical,
+                                 taut_error *error)
+{
+    const bool follows = integrator_limit(solver->integrator) > 0;
+    bool exceeded = false;
+    *critical = (struct critical_step){.omega = 0};
+    taut_status status = follows
+                             ? find_whether_exceeded(solver, scene, diagnostics, &exceeded, error)
+                             : solver_critical_step(solver, critical, error);
+    if (!follows) // what is not damped is known to grow at every step
+        exceeded = critical->damping > 0 && solver->dt > critical->dt[solver->integrator] &&
+                   has_room(scene, diagnostics);
+    critical->omega = 0;
+    if (status == TAUT_OK && exceeded)
+        status = solver_own_sharp_step(solver, critical, error);
+    solver->functions->forget_critical(solver->system);
+    const double stable = critical->sharp_dt[solver->integrator];
+    if (!(critical->omega > 0) || !(stable > 0) || solver->dt <= stable)
+        critical->omega = 0;
+    return status;
+}
+
+// Says so where a dt of the scene's is not stable.
+static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
+                            struct diagnostics *diagnostics, taut_error *error)
+{
+    const bool follows = integrator_limit(solver->integrator) > 0;
+    struct critical_step critical;
+    taut_status status = find_exceeded(solver, scene, diagnostics, &critical, error);
+    if (status != TAUT_OK || !(critical.omega > 0))
+        return status;
+    const double stable = critical.sharp_dt[solver->integrator];
+    const struct topology *topology = solver->topology;
+    size_t body = topology_body_of_node(topology, topology_internal_node(topology, critical.node));
+    scene_warn(scene, diagnostics, scene->simulation.dt_at,
+               "dt is %.3g times the largest %s step, %.4g s for %s as the scene stands; it is "
+               "set near node %llu of body '%s'. Take %sat most %.3g s",
+               solver->dt / stable,
+               critical.exact[solver->integrator] ? "stable" : "certainly stable", stable,
+               integrator_name(solver->integrator),
+               (unsigned long long)(critical.node - topology->bodies[body].first_node),
+               topology->bodies[body].name, follows ? "'dt: auto', or " : "", 0.8 * stable);
+    return TAUT_OK;
+}
+
+taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagnostics *diagnostics,
+                      taut_error *error)
+{
+    const struct scene_simulation *simulation = &scene->simulation;
+    solver->dt = simulation->dt;
+    solver->position_ratio = 1;
+    solver->dt_rule = (struct dt_rule){
+        .automatic = simulation->dt_auto,
+        .safety = simulation->safety,
+        .duration = simulation->has_duration ? simulation->duration : 0,
+    };
+    dt_plan_checks(solver);
+    solver->position_step = simulation->position_step;
+    if (!simulation->dt_auto && simulation->position_step > 0)
+        solver->position_ratio = simulation->position_step / simulation->dt;
+    taut_status status = TAUT_OK;
+    if (simulation->dt_auto)
+        status = choose_automatic(solver, error);
+    else if (diagnostics)
+        status = judge_dt(solver, scene, diagnostics, error);
+    solver->dt_rule.built = solver->dt;
+    solver->steps_planned = simulation->steps;
+    if (status == TAUT_OK && simulation->has_duration)
+        solver->steps_planned = count_steps(solver);
+    return status;
+}
+
+// Looks at more than is needed to see that dt lags too far behind.
+void dt_adapt(taut_solver *solver, const struct worker *worker)
+{
+    const struct system_functions *call = solver->functions;
+    double before = solver->dt, safety = solver->dt_rule.safety;
+    double bound = call->critical_up_to(solver->system, 2 * before / (safety * DT_FAR), worker);
+    double wanted = safety * bound;
+    // Not finite where the run has diverged, which the next check finds.
+    bool near = before > DT_NEAR * bound, far = before < DT_FAR * wanted;
+    if ((!near && !far) || !(wanted > 0) || !isfinite(wanted))
+        return;
+    call->change_dt(solver->system, wanted, worker);
+    if (worker->index == 0) {
+        struct dt_rule *rule = &solver->dt_rule;
+        uint64_t step = call->steps(solver->system);
+        rule->since_time = solver_time_of(solver, step);
+        rule->since_step = step;
+        rule->changes++;
+        solver->dt = wanted;
+        dt_plan_steps(solver);
+    }
+    worker_barrier(worker);
+}
+
+bool dt_restore(taut_solver *solver, const taut_solver *from)
+{
+    const struct dt_rule *before = &from->dt_rule;
+    struct dt_rule *rule = &solver->dt_rule;
+    uint64_t step = taut_solver_step_count(from);
+    double present = solver_time_of(from, step);
+    bool follows = rule->automatic && before->automatic && solver->integrator == from->integrator;
+    if (follows) { // what the state made of it counts more than what it was as built
+        solver->dt = from->dt;
+        solver->functions->set_dt(solver->system, solver->dt);
+    }
+    bool stays = solver->dt == from->dt;
+    rule->since_time = stays ? before->since_time : present;
+    rule->since_step = stays ? before->since_step : step;
+    dt_plan_steps(solver);
+    bool same = follows && rule->built == before->built && rule->safety == before->safety;
+    return rule->automatic && !same;
+}
+
+// ---- For others
+
+taut_status solver_check_dt(taut_solver *solver, const taut_scene *scene,
+                            struct dt_exceeded *exceeded, taut_error *error)
+{
+    *exceeded = (struct dt_exceeded){.stable = 0};
+    struct critical_step critical;
+    if (solver->dt_rule.automatic)
+        return TAUT_OK;
+    taut_status status = find_exceeded(solver, scene, NULL, &critical, error);
+    if (status != TAUT_OK || !(critical.omega > 0))
+        return status;
+    const struct topology *topology = solver->topology;
+    const size_t body =
+        topology_body_of_node(topology, topology_internal_node(topology, critical.node));
+    *exceeded = (struct dt_exceeded){
+        .stable = critical.sharp_dt[solver->integrator],
+        .is_exact = critical.exact[solver->integrator],
+        .body = topology->bodies[body].name,
+        .node = critical.node - topology->bodies[body].first_node,
+    };
+    return TAUT_OK;
+}
+
+struct measurement {
+    taut_solver *solver;
+    enum critical_wanted wanted;
+    struct critical_step *result;
+};
+
+static void measure(void *context, const struct worker *worker)
+{
+    struct measurement *it = context;
+    it->solver->functions->critical_step(it->solver->system, it->wanted, it->result, worker);
+}
+
+static taut_status measure_critical(taut_solver *solver, enum critical_wanted wanted,
+                                    struct critical_step *result, taut_error *error)
+{
+    *result = (struct critical_step){.known = false};
+    taut_status status =
+        solver->functions->prepare_critical(solver->system, wanted != CRITICAL_WANT_BOUNDS, error);
+    if (status == TAUT_OK)
+        solver_work(solver, measure, &(struct measurement){solver, wanted, result});
+    if (!solver->dt_rule.automatic) // else it is wanted again
+        solver->functions->forget_critical(solver->system);
+    return status;
+}
+
+taut_status solver_critical_step(taut_solver *solver, struct critical_step *result,
+                                 taut_error *error)
+{
+    return measure_critical(solver, CRITICAL_WANT_BOUNDS, result, error);
+}
+
+taut_status solver_own_sharp_step(taut_solver *solver, struct critical_step *result,
+                                  taut_error *error)
+{
+    return measure_critical(solver, CRITICAL_WANT_OWN, result, error);
+}
+
+taut_status solver_sharp_step(taut_solver *solver, struct critical_step *result, taut_error *error)
+{
+    return measure_critical(solver, CRITICAL_WANT_ALL, result, error);
+}
+
+taut_status taut_solver_critical_step(taut_solver *solver, int want_sharp,
+                                      taut_critical_step *result, taut_error *error)
+{
+    struct critical_step found;
+    taut_status status = want_sharp ? solver_own_sharp_step(solver, &found, error)
+                                    : solver_critical_step(solver, &found, error);
+    *result = (taut_critical_step){
+        .bound = found.bound,
+        .sharp = found.sharp,
+        .dt_bound = found.dt[solver->integrator],
+        .dt_sharp = found.sharp_dt[solver->integrator],
+        .node = found.node,
+    };
+    return status;
+}

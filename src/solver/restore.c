@@ -1,0 +1,199 @@
+// A solver takes over the run of another one of the same nodes: what the other has become is copied
+// into a checkpoint (checkpoint.h) and restored from it. Or a checkpoint is kept, and solvers of
+// the same scene begin at it.
+#include "solver/private.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "solver/checkpoint.h"
+
+// ---- The checkpoint
+
+struct checkpoint_needs {
+    bool forces, positions_before, velocities_before, correction, touching;
+};
+
+bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
+                     enum integrator integrator, uint64_t springs)
+{
+    const bool verlet = integrator == INTEGRATOR_VERLET, bdf2 = integrator == INTEGRATOR_BDF2;
+    const struct checkpoint_needs needs = {
+        .forces = verlet || integrator == INTEGRATOR_VELOCITY_VERLET,
+        .positions_before = verlet || bdf2,
+        .velocities_before = bdf2,
+        .correction = integrator_is_implicit(integrator),
+        .touching = topology->collider_count > 0,
+    };
+    checkpoint->topology = topology;
+    checkpoint->integrator = integrator;
+    checkpoint->triples = 3 * topology->node_count;
+    checkpoint->springs = springs;
+    checkpoint->motions = topology->motion_count;
+    checkpoint->colliders = topology->collider_count;
+    checkpoint->touches = topology->node_count * topology->collider_count;
+#define ALLOCATE(type, name, length, condition)                                                    \
+    if (condition) {                                                                               \
+        checkpoint->name = memory_allocate(NULL, (size_t)checkpoint->length, sizeof(type));        \
+        if (!checkpoint->name)                                                                     \
+            return false;                                                                          \
+    }
+    CHECKPOINT_ARRAYS(ALLOCATE)
+#undef ALLOCATE
+    return true;
+}
+
+void checkpoint_free(struct checkpoint *checkpoint)
+{
+#define RELEASE(type, name, length, condition)                                                     \
+    memory_release(NULL, checkpoint->name, (size_t)checkpoint->length, sizeof(type));
+    CHECKPOINT_ARRAYS(RELEASE)
+#undef RELEASE
+    *checkpoint = (struct checkpoint){0};
+}
+
+// ---- Going on
+
+struct transfer {
+    taut_solver *solver;
+    struct checkpoint *checkpoint;
+    bool adapts; // dt
+};
+
+static void save(void *context, const struct worker *worker)
+{
+    const struct transfer *it = context;
+    it->solver->functions->checkpoint_save(it->solver->system, it->checkpoint, worker);
+}
+
+static void restore(void *context, const struct worker *worker)
+{
+    const struct transfer *it = context;
+    it->solver->functions->checkpoint_restore(it->solver->system, it->checkpoint, worker);
+    if (it->adapts)
+        dt_adapt(it->solver, worker);
+}
+
+static taut_status compare_nodes(const struct topology *to, const struct topology *from,
+                                 taut_error *error)
+{
+    bool same = to->body_count == from->body_count;
+    for (size_t b = 0; same && b < to->body_count; b++)
+        same = to->bodies[b].node_count == from->bodies[b].node_count;
+    if (!same)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "a solver goes on from another one of the same nodes only; these have %llu "
+                    "and %llu in %zu and %zu bodies",
+                    (unsigned long long)from->node_count, (unsigned long long)to->node_count,
+                    from->body_count, to->body_count);
+    return TAUT_OK;
+}
+
+// How many numbers of springs there are to be in the uncut scene.
+static uint64_t count_numbers(uint64_t springs, const uint32_t *numbers)
+{
+    uint64_t most = numbers ? 0 : springs;
+    for (uint64_t i = 0; numbers && i < springs; i++)
+        most = numbers[i] + (uint64_t)1 > most ? numbers[i] + (uint64_t)1 : most;
+    return most;
+}
+
+taut_status solver_restore_from(taut_solver *solver, taut_solver *from,
+                                const uint32_t *from_springs, const uint32_t *to_springs,
+                                taut_error *error)
+{
+    const struct topology *before = from->topology, *after = solver->topology;
+    taut_status status = compare_nodes(after, before, error);
+    if (status != TAUT_OK)
+        return status;
+    uint64_t springs = count_numbers(before->spring_count, from_springs);
+    uint64_t others = count_numbers(after->spring_count, to_springs);
+    if (!from_springs && !to_springs && springs != others)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "a solver goes on from another one of the same springs, unless it is told "
+                    "which they are; these have %llu and %llu",
+                    (unsigned long long)springs, (unsigned long long)others);
+    struct checkpoint checkpoint = {.from_springs = from_springs, .to_springs = to_springs};
+    struct transfer transfer = {.solver = from, .checkpoint = &checkpoint};
+    if (!checkpoint_make(&checkpoint, before, from->integrator,
+                         springs > others ? springs : others)) {
+        checkpoint_free(&checkpoint);
+        return fail_memory(error, "going on from another solver");
+    }
+    solver_work(from, save, &transfer);
+    transfer.solver = solver;
+    transfer.adapts = dt_restore(solver, from);
+    checkpoint.dt = from->dt;
+    checkpoint.since_time = solver->dt_rule.since_time;
+    checkpoint.since_step = solver->dt_rule.since_step;
+    solver_work(solver, restore, &transfer);
+    bool no_memory = checkpoint.no_memory;
+    checkpoint_free(&checkpoint);
+    return no_memory ? fail_memory(error, "led nodes") : TAUT_OK;
+}
+
+// ---- Checkpoints
+
+struct solver_checkpoint {
+    struct checkpoint state;
+    double time; // s
+};
+
+static const struct kinematic_targets no_targets;
+
+taut_status solver_save(taut_solver *solver, struct solver_checkpoint **checkpoint,
+                        taut_error *error)
+{
+    struct solver_checkpoint *saved = *checkpoint = memory_allocate(NULL, 1, sizeof *saved);
+    if (!saved || !checkpoint_make(&saved->state, solver->topology, solver->integrator,
+                                   solver->topology->spring_count)) {
+        solver_checkpoint_free(saved);
+        *checkpoint = NULL;
+        return fail_memory(error, "a checkpoint");
+    }
+    struct transfer transfer = {.solver = solver, .checkpoint = &saved->state};
+    solver_work(solver, save, &transfer);
+    saved->time = taut_solver_time(solver);
+    saved->state.dt = solver->dt;
+    // What belongs to the solver may be gone when another one is restored.
+    saved->state.topology = NULL;
+    saved->state.kinematic_targets = &no_targets;
+    return TAUT_OK;
+}
+
+double solver_checkpoint_bytes(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    enum { ARRAYS_MOST = 6 };
+    double triples = 3.0 * (double)topology->node_count * sizeof(double);
+    double springs = (topology->any_yields ? 2.0 * sizeof(double) : 0) + topology->any_breaks;
+    return ARRAYS_MOST * triples + springs * (double)topology->spring_count +
+           (double)(topology->node_count * topology->collider_count);
+}
+
+taut_status solver_restore(taut_solver *solver, const struct solver_checkpoint *checkpoint,
+                           double *positions, double *velocities, taut_error *error)
+{
+    struct checkpoint state = checkpoint->state;
+    if (state.triples != 3 * solver->topology->node_count ||
+        state.springs != solver->topology->spring_count)
+        return fail(error, TAUT_ERROR_ARGUMENT, "a checkpoint is of a solver of the same scene");
+    state.topology = solver->topology;
+    state.positions = positions ? positions : state.positions;
+    state.velocities = velocities ? velocities : state.velocities;
+    state.step = (uint64_t)fmax(0, round(checkpoint->time / solver->dt));
+    struct dt_rule *rule = &solver->dt_rule;
+    rule->since_time = state.since_time = checkpoint->time;
+    rule->since_step = state.since_step = state.step;
+    struct transfer transfer = {.solver = solver, .checkpoint = &state};
+    solver_work(solver, restore, &transfer);
+    return state.no_memory ? fail_memory(error, "led nodes") : TAUT_OK;
+}
+
+void solver_checkpoint_free(struct solver_checkpoint *checkpoint)
+{
+    if (!checkpoint)
+        return;
+    checkpoint_free(&checkpoint->state);
+    memory_release(NULL, checkpoint, 1, sizeof *checkpoint);
+}

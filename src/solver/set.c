@@ -1,0 +1,463 @@
+// Constants that change between two steps, in place: the functions of taut.h check a value, write
+// it into the compiled scene, and refresh what follows from it (change.h). What needs the state as
+// well (forces that integrators continue from, contacts, energies) is done once, before the next
+// step or evaluation, however many constants have changed by then.
+#include "solver/private.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- Before and after
+
+struct taking_effect {
+    taut_solver *solver;
+    struct change *change;
+};
+
+static void remember(void *context, const struct worker *worker)
+{
+    const struct taking_effect *it = context;
+    it->solver->functions->change_remember(it->solver->system, it->change, worker);
+}
+
+// Before a value is written.
+static taut_status begin_change(taut_solver *solver, taut_error *error)
+{
+    struct change *change = NULL;
+    if (solver->change)
+        return TAUT_OK;
+    taut_status status = solver->functions->change_begin(solver->system, &change, error);
+    if (status != TAUT_OK) {
+        solver->functions->change_free(solver->system, change);
+        return status;
+    }
+    solver_work(solver, remember, &(struct taking_effect){solver, change});
+    solver->change = change;
+    return TAUT_OK;
+}
+
+// After it has been written.
+static taut_status refresh(taut_solver *solver, bool stiffnesses, taut_error *error)
+{
+    packed_find_damped(solver->topology, &solver->plan->packed);
+    plan_coloured_find_damped(solver->topology, &solver->plan->springs, &solver->plan->coloured);
+    dt_plan_checks(solver);
+    if (solver->dt_rule.automatic)
+        solver->dt_rule.built = NAN; // a solver that was created with these constants has another
+    return solver->functions->change_refresh(solver->system, stiffnesses, error);
+}
+
+// Writes `size` bytes of a value and refreshes what follows from it; without memory for that, the
+// value is as it was.
+static taut_status write_value(taut_solver *solver, void *at, const void *value, size_t size,
+                               taut_error *error)
+{
+    unsigned char before[sizeof(struct scene_collider)];
+    if (size > sizeof before)
+        return fail(error, TAUT_ERROR_UNSUPPORTED, "a constant of %zu bytes", size);
+    taut_status status = begin_change(solver, error);
+    if (status != TAUT_OK)
+        return status;
+    memcpy(before, at, size);
+    memcpy(at, value, size);
+    status = refresh(solver, true, error);
+    if (status != TAUT_OK) {
+        memcpy(at, before, size);
+        (void)refresh(solver, false, NULL); // the lines are still those of before
+    }
+    return status;
+}
+
+static void take_effect(void *context, const struct worker *worker)
+{
+    const struct taking_effect *it = context;
+    it->solver->functions->change_finish(it->solver->system, it->change, worker);
+    if (it->solver->dt_rule.automatic)
+        dt_adapt(it->solver, worker);
+}
+
+void settle_changes(taut_solver *solver)
+{
+    struct change *change = solver->change;
+    if (!change)
+        return;
+    solver->change = NULL;
+    solver_work(solver, take_effect, &(struct taking_effect){solver, change});
+    solver->functions->change_free(solver->system, change);
+}
+
+// ---- What is asked for
+
+static taut_status find_body(const taut_solver *solver, size_t body, taut_error *error)
+{
+    if (body < solver->topology->body_count)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_ARGUMENT, "there is no body of number %zu; the scene has %zu",
+                body, solver->topology->body_count);
+}
+
+// Whether some node moves by a formula of that type; of one body, or of any (SIZE_MAX).
+static bool moves_by(const struct topology *topology, enum motion_type type, size_t body)
+{
+    for (size_t m = 0; m < topology->motion_count; m++)
+        if (topology->motions[m].type == type &&
+            (body == SIZE_MAX ||
+             topology_body_of_node(topology, topology->motions[m].node) == body))
+            return true;
+    return false;
+}
+
+static taut_status refuse_formula(const char *what, taut_error *error)
+{
+    return fail(error, TAUT_ERROR_UNSUPPORTED,
+                "%s changes the motion of a body that moves by a formula: create another solver",
+                what);
+}
+
+static bool has_formula(const struct topology *topology, size_t body)
+{
+    return moves_by(topology, MOTION_OSCILLATOR, body) ||
+           moves_by(topology, MOTION_PENDULUM, body) ||
+           moves_by(topology, MOTION_SMALL_ANGLE, body);
+}
+
+static bool is_at_least(double value, double least)
+{
+    return isfinite(value) && value >= least;
+}
+
+// ---- Materials
+
+size_t taut_solver_material_count(const taut_solver *solver, size_t body)
+{
+    return solver->topology->bodies[body].material_count;
+}
+
+ptrdiff_t taut_solver_find_material(const taut_solver *solver, size_t body, const char *kind)
+{
+    const struct topology_body *it = &solver->topology->bodies[body];
+    for (size_t i = 0; it->type != BODY_NETWORK && i < it->material_count; i++) {
+        const char *name = spring_kind_name(it->type, i);
+        if (name && strcmp(name, kind) == 0)
+            return (ptrdiff_t)i;
+    }
+    return -1;
+}
+
+static taut_status find_material(taut_solver *solver, size_t body, size_t material,
+                                 struct material **found, taut_error *error)
+{
+    taut_status status = find_body(solver, body, error);
+    if (status != TAUT_OK)
+        return status;
+    const struct topology_body *it = &solver->topology->bodies[body];
+    if (material >= it->material_count)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "there is no material of number %zu; body '%s' has %zu", material, it->name,
+                    it->material_count);
+    *found = &solver->topology->materials[it->first_material + material];
+    return TAUT_OK;
+}
+
+taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t material,
+                                      double stiffness, taut_error *error)
+{
+    struct material *it = NULL;
+    taut_status status = find_material(solver, body, material, &it, error);
+    if (status != TAUT_OK)
+        return status;
+    const enum body_type type = solver->topology->bodies[body].type;
+    const bool needs_some = type == BODY_OSCILLATOR || type == BODY_PENDULUM;
+    if (it->law == LAW_RIGID)
+        return fail(error, TAUT_ERROR_ARGUMENT, "a rigid spring has no stiffness");
+    if (!is_at_least(stiffness, 0) || (needs_some && stiffness == 0))
+        return fail(error, TAUT_ERROR_ARGUMENT, "a stiffness is %s, not %g N/m",
+                    needs_some ? "above 0 here" : "finite and at least 0", stiffness);
+    if (has_formula(solver->topology, body))
+        return refuse_formula("the stiffness", error);
+    return write_value(solver, &it->stiffness, &stiffness, sizeof stiffness, error);
+}
+
+taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t material,
+                                    double damping, taut_error *error)
+{
+    struct material *it = NULL;
+    taut_status status = find_material(solver, body, material, &it, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!is_at_least(damping, 0))
+        return fail(error, TAUT_ERROR_ARGUMENT, "a damping is finite and at least 0, not %g N s/m",
+                    damping);
+    if (has_formula(solver->topology, body))
+        return refuse_formula("the damping", error);
+    return write_value(solver, &it->damping, &damping, sizeof damping, error);
+}
+
+// Rest lengths of the compiled scene; those of lists in the precision that they are kept in.
+static void scale_lists(taut_solver *solver, size_t body, uint32_t material, double factor)
+{
+    struct topology *topology = solver->topology;
+    const struct topology_body *it = &topology->bodies[body];
+    for (size_t d = 0; d < it->direction_count; d++) {
+        struct direction *direction = &topology->directions[it->first_direction + d];
+        if (direction->material == material)
+            direction->rest_length *= factor;
+    }
+    for (uint64_t i = 0; it->direction_count == 0 && i < it->spring_count; i++) {
+        const uint64_t listed = it->first_listed + i;
+        if (topology_listed_material(topology, listed) != material)
+            continue;
+        if (topology->single_count)
+            topology->rest_single[listed] = (float)(topology->rest_single[listed] * factor);
+        else
+            topology->rest_double[listed] *= factor;
+    }
+}
+
+// And of the plan, which has the lists' numbers where it has found a grid in them.
+static void scale_plan(taut_solver *solver, size_t body, uint32_t material, double factor)
+{
+    struct plan *plan = solver->plan;
+    const bool listed = solver->topology->bodies[body].direction_count == 0;
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        struct plan_grid *grid = &plan->grids[g];
+        for (int d = 0; grid->body == body && d < grid->direction_count; d++) {
+            struct direction *direction = &grid->directions[d];
+            if (direction->material != material)
+                continue;
+            direction->rest_length *= factor;
+            if (listed && solver->topology->single_count)
+                direction->rest_length = (float)direction->rest_length;
+        }
+    }
+}
+
+taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body, size_t material,
+                                           double factor, taut_error *error)
+{
+    struct material *it = NULL;
+    taut_status status = find_material(solver, body, material, &it, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!isfinite(factor) || !(factor > 0))
+        return fail(error, TAUT_ERROR_ARGUMENT, "a factor of rest lengths is above 0, not %g",
+                    factor);
+    if (has_formula(solver->topology, body))
+        return refuse_formula("the rest length", error);
+    status = begin_change(solver, error);
+    if (status != TAUT_OK)
+        return status;
+    const uint32_t number = (uint32_t)(it - solver->topology->materials);
+    solver->functions->scale_rest_lengths(solver->system, number, factor);
+    scale_lists(solver, body, number, factor);
+    scale_plan(solver, body, number, factor);
+    it->rest_length *= factor;
+    return refresh(solver, false, error);
+}
+
+// ---- Masses
+
+taut_status taut_solver_set_node_mass(taut_solver *solver, size_t body, double mass,
+                                      taut_error *error)
+{
+    struct topology *topology = solver->topology;
+    taut_status status = find_body(solver, body, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!isfinite(mass) || !(mass > 0))
+        return fail(error, TAUT_ERROR_ARGUMENT, "the mass of a node is above 0, not %g kg", mass);
+    if (has_formula(topology, body))
+        return refuse_formula("the mass", error);
+    status = begin_change(solver, error);
+    if (status != TAUT_OK)
+        return status;
+    struct topology_body *it = &topology->bodies[body];
+    const bool lists = it->node_mass == 0;
+    it->node_mass = lists ? 0 : mass;
+    it->mass = lists ? 0 : (double)it->node_count * mass;
+    for (uint64_t i = 0; lists && i < it->node_count; i++) {
+        topology->masses[it->first_mass + i] = mass;
+        it->mass += mass;
+    }
+    return refresh(solver, false, error);
+}
+
+// ---- Gravity, drag, wind
+
+taut_status taut_solver_set_gravity(taut_solver *solver, const double gravity[3], taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    const vec3 value = vec3_make(gravity[0], gravity[1], gravity[2]);
+    if (!isfinite(gravity[0]) || !isfinite(gravity[1]) || !isfinite(gravity[2]))
+        return fail(error, TAUT_ERROR_ARGUMENT, "gravity is finite");
+    if (has_formula(topology, SIZE_MAX))
+        return refuse_formula("gravity", error);
+    return write_value(solver, &solver->topology->environment.gravity, &value, sizeof value, error);
+}
+
+taut_status taut_solver_set_air_drag(taut_solver *solver, double drag, taut_error *error)
+{
+    if (!is_at_least(drag, 0))
+        return fail(error, TAUT_ERROR_ARGUMENT, "air drag is finite and at least 0, not %g kg/s",
+                    drag);
+    if (moves_by(solver->topology, MOTION_OSCILLATOR, SIZE_MAX))
+        return refuse_formula("air drag", error);
+    return write_value(solver, &solver->topology->environment.air_drag, &drag, sizeof drag, error);
+}
+
+static taut_status find_wind(const taut_solver *solver, struct scene_wind **wind, taut_error *error)
+{
+    *wind = &solver->topology->environment.wind;
+    if ((*wind)->present)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_UNSUPPORTED,
+                "the scene has no wind, and a solver of it no faces for one: give the scene a "
+                "wind, whose velocity may be 0");
+}
+
+taut_status taut_solver_get_wind(const taut_solver *solver, taut_wind *wind, taut_error *error)
+{
+    struct scene_wind *it;
+    taut_status status = find_wind(solver, &it, error);
+    if (status == TAUT_OK)
+        *wind = (taut_wind){.velocity = {it->velocity.x, it->velocity.y, it->velocity.z},
+                            .coefficient = it->coefficient,
+                            .density = it->density,
+                            .drag = it->drag};
+    return status;
+}
+
+taut_status taut_solver_set_wind(taut_solver *solver, const taut_wind *wind, taut_error *error)
+{
+    struct scene_wind *it;
+    taut_status status = find_wind(solver, &it, error);
+    if (status != TAUT_OK)
+        return status;
+    const double *velocity = wind->velocity;
+    if (!isfinite(velocity[0]) || !isfinite(velocity[1]) || !isfinite(velocity[2]) ||
+        !is_at_least(wind->coefficient, 0) || !is_at_least(wind->density, 0) ||
+        !is_at_least(wind->drag, 0))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "the velocity of a wind is finite, and its factors at least 0");
+    struct scene_wind value = *it;
+    value.velocity = vec3_make(velocity[0], velocity[1], velocity[2]);
+    value.coefficient = wind->coefficient;
+    value.density = wind->density;
+    value.drag = wind->drag;
+    return write_value(solver, it, &value, sizeof value, error);
+}
+
+// ---- Gas
+
+static taut_status find_gas(const taut_solver *solver, size_t body, struct scene_pressure **gas,
+                            taut_error *error)
+{
+    taut_status status = find_body(solver, body, error);
+    if (status != TAUT_OK)
+        return status;
+    *gas = &solver->topology->bodies[body].pressure;
+    if ((*gas)->present)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_UNSUPPORTED, "body '%s' has no gas",
+                solver->topology->bodies[body].name);
+}
+
+taut_status taut_solver_get_gas(const taut_solver *solver, size_t body, taut_gas *gas,
+                                taut_error *error)
+{
+    struct scene_pressure *it = NULL;
+    taut_status status = find_gas(solver, body, &it, error);
+    if (status == TAUT_OK)
+        *gas = (taut_gas){it->amount, it->atmosphere, it->gamma, it->inflate};
+    return status;
+}
+
+taut_status taut_solver_set_gas(taut_solver *solver, size_t body, const taut_gas *gas,
+                                taut_error *error)
+{
+    struct scene_pressure *it = NULL;
+    taut_status status = find_gas(solver, body, &it, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!is_at_least(gas->amount, 0) || !is_at_least(gas->atmosphere, 0) ||
+        !is_at_least(gas->gamma, 1) || !(gas->inflate > 0) || !(gas->inflate <= 1))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "of gas, amount and atmosphere are at least 0, gamma is at least 1, and "
+                    "inflate above 0 and at most 1");
+    struct scene_pressure value = *it;
+    value.amount = gas->amount;
+    value.atmosphere = gas->atmosphere;
+    value.gamma = gas->gamma;
+    value.inflate = gas->inflate;
+    return write_value(solver, it, &value, sizeof value, error);
+}
+
+// ---- Contacts
+
+static taut_status find_collider(const taut_solver *solver, size_t collider, taut_error *error)
+{
+    if (collider < solver->topology->collider_count)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_ARGUMENT, "there is no collider of number %zu; the scene has %zu",
+                collider, solver->topology->collider_count);
+}
+
+taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
+                                    taut_contact *contact, taut_error *error)
+{
+    taut_status status = find_collider(solver, collider, error);
+    if (status != TAUT_OK)
+        return status;
+    const struct scene_collider *it = &solver->topology->colliders[collider];
+    *contact =
+        (taut_contact){it->stiffness, it->friction, it->absorption, it->restitution, it->keep};
+    return TAUT_OK;
+}
+
+taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
+                                    const taut_contact *contact, taut_error *error)
+{
+    taut_status status = find_collider(solver, collider, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!is_at_least(contact->stiffness, 0) || !is_at_least(contact->friction, 0) ||
+        !is_at_least(contact->absorption, 0) || !is_at_least(contact->restitution, 0) ||
+        contact->restitution > 1 || !is_at_least(contact->keep, 0) || contact->keep > 1)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "stiffness, friction and absorption of a collider are at least 0, restitution "
+                    "and keep from 0 to 1");
+    struct scene_collider *it = &solver->topology->colliders[collider];
+    struct scene_collider value = *it;
+    value.stiffness = contact->stiffness;
+    value.friction = contact->friction;
+    value.absorption = contact->absorption;
+    value.restitution = contact->restitution;
+    value.keep = contact->keep;
+    return write_value(solver, it, &value, sizeof value, error);
+}
+
+// ---- dt
+
+taut_status taut_solver_set_dt(taut_solver *solver, double dt, taut_error *error)
+{
+    struct dt_rule *rule = &solver->dt_rule;
+    if (!isfinite(dt) || !(dt > 0))
+        return fail(error, TAUT_ERROR_ARGUMENT, "dt is above 0, not %g s", dt);
+    if (!rule->automatic && dt == solver->dt)
+        return TAUT_OK;
+    taut_status status = begin_change(solver, error);
+    if (status != TAUT_OK)
+        return status;
+    const uint64_t step = taut_solver_step_count(solver);
+    solver->position_ratio = solver->position_step > 0 ? solver->position_step / dt : 1;
+    solver->functions->set_dt_now(solver->system, dt, solver->position_ratio);
+    rule->since_time = solver_time_of(solver, step);
+    rule->since_step = step;
+    rule->built = dt;
+    rule->automatic = false;
+    solver->dt = dt;
+    solver->functions->forget_critical(solver->system);
+    dt_plan_checks(solver);
+    dt_plan_steps(solver);
+    return TAUT_OK;
+}

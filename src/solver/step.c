@@ -1,0 +1,138 @@
+// The time loop: a step is forces and motion, what follows them, and now and then a check for
+// divergence and for dt. The whole team runs it; a fault is explained in the user's terms here.
+#include "solver/private.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/os.h"
+
+// One step. It is counted by one worker; others may read the count only after the next barrier.
+static void one_step(taut_solver *solver, uint64_t done, const struct worker *worker)
+{
+    const struct system_functions *call = solver->functions;
+    call->integrate(solver->system, worker);
+    call->finish(solver->system, worker);
+    bool checks = done % DIVERGENCE_STEPS == 0, adapts = dt_is_due(solver, done);
+    if (checks || adapts)
+        worker_barrier(worker);
+    if (checks)
+        call->check(solver->system, worker);
+    if (adapts)
+        dt_adapt(solver, worker);
+}
+
+struct advance {
+    taut_solver *solver;
+    uint64_t end;     // the number of steps to come to
+    uint64_t changes; // of dt when the work began: one more ends it
+    bool checks_at_end;
+};
+
+// How many steps are still to be taken. All workers of a group find the same: a fault is set, and
+// a step counted, before a barrier, and read after it.
+static uint64_t steps_left(const struct advance *it)
+{
+    const struct system_functions *call = it->solver->functions;
+    if (call->fault(it->solver->system)->code != TAUT_OK)
+        return 0;
+    if (it->solver->dt_rule.changes != it->changes)
+        return 0;
+    return it->end - call->steps(it->solver->system);
+}
+
+// The team's work for many steps. Workers come and go between them.
+static void advance(void *context, const struct worker *worker)
+{
+    struct advance *it = context;
+    uint64_t left;
+    while ((left = steps_left(it)) > 0) {
+        one_step(it->solver, it->end - left + 1, worker);
+        if (!worker_regroup(worker))
+            return;
+    }
+    if (it->checks_at_end && it->solver->functions->fault(it->solver->system)->code == TAUT_OK)
+        it->solver->functions->check(it->solver->system, worker);
+}
+
+static taut_status explain_collapse(const taut_solver *solver, const struct fault *fault,
+                                    taut_error *error)
+{
+    return fail(error, fault->code,
+                "body '%s' collapsed: its volume is %g at t = %g s (step %llu); gas has no room "
+                "left. Try a smaller dt, stiffer springs, or more gas",
+                solver->topology->bodies[fault->body].name,
+                solver->functions->volume(solver->system, fault->body), fault->time,
+                (unsigned long long)fault->step);
+}
+
+static taut_status explain_divergence(taut_solver *solver, const struct fault *fault,
+                                      taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    const struct topology_body *body = &topology->bodies[fault->body];
+    char near[160] = "no spring is attached to it", limit[200] = "";
+    uint64_t spring;
+    if (solver->functions->stiffest_spring(solver->system, fault->node, &spring))
+        snprintf(
+            near, sizeof near, "the stiffest spring there is number %llu with %g N/m",
+            (unsigned long long)(topology_builder_spring(topology, spring) - body->first_spring),
+            topology->materials[topology_spring(topology, spring).material].stiffness);
+    struct critical_step critical;
+    if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
+        double dt = critical.dt[solver->integrator];
+        snprintf(limit, sizeof limit,
+                 isinf(dt)
+                     ? "; dt is %g s, and springs set no limit to %s: look at what else acts, "
+                       "and at how the equations were solved"
+                 : dt > 0 ? "; dt is %g s, and %s is known to be stable up to %.4g s"
+                          : "; dt is %g s, and %s grows at every step without damping",
+                 solver->dt, integrator_name(solver->integrator), dt);
+    }
+    return fail(
+        error, fault->code,
+        "diverged at t = %g s (step %llu), first seen at node %llu of body '%s'; %s%s", fault->time,
+        (unsigned long long)fault->step,
+        (unsigned long long)(topology_builder_node(topology, fault->node) - body->first_node),
+        body->name, near, limit);
+}
+
+taut_status solver_advance(taut_solver *solver, uint64_t steps, bool check_at_end,
+                           taut_error *error)
+{
+    double start = clock_seconds();
+    double work_before = solver->functions->clock(solver->system)->seconds[STAGE_WORK];
+    uint64_t done = solver->functions->steps(solver->system);
+    struct advance all = {.solver = solver,
+                          .end = done + steps,
+                          .changes = solver->dt_rule.changes,
+                          .checks_at_end = check_at_end && steps > 0};
+    solver_work(solver, advance, &all);
+    double work = solver->functions->clock(solver->system)->seconds[STAGE_WORK] - work_before;
+    solver->step_seconds += clock_seconds() - start - work;
+    const struct fault *fault = solver->functions->fault(solver->system);
+    if (fault->code == TAUT_ERROR_COLLAPSED)
+        return explain_collapse(solver, fault, error);
+    if (fault->code == TAUT_ERROR_DIVERGED)
+        return explain_divergence(solver, fault, error);
+    return TAUT_OK;
+}
+
+taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error)
+{
+    uint64_t end = solver->functions->steps(solver->system) + steps;
+    taut_status status;
+    do { // dt: auto stops where dt changes
+        uint64_t left = end - solver->functions->steps(solver->system);
+        status = solver_advance(solver, left, true, error);
+    } while (status == TAUT_OK && solver->functions->steps(solver->system) < end);
+    return status;
+}
+
+taut_status solver_set_threads(taut_solver *solver, int threads, taut_error *error)
+{
+    if (!solver->functions->reserve_workers(solver->system, threads))
+        return fail_memory(error, "more threads");
+    solver->threads = threads;
+    return TAUT_OK;
+}

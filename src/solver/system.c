@@ -1,0 +1,458 @@
+// Makes and reads the numeric part of a solver. Numeric: compiled for float and for double.
+#include "solver/system.h"
+
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "base/memory.h"
+#include "integrate/constraints.h"
+#include "integrate/mouse_spring.h"
+#include "integrate/implicit.h"
+#include "integrate/integrate.h"
+#include "solver/change.h"
+#include "solver/checkpoint.h"
+#include "stability/critical_step.h"
+#include "stability/divergence.h"
+#include "springs/springs.h"
+#include "state/reading.h"
+
+static bool any_response(const taut_scene *scene, enum collider_response response)
+{
+    for (size_t c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].response == response)
+            return true;
+    return false;
+}
+
+static void set_dt(struct system *system, double dt)
+{
+    double ratio = system->settings.position_ratio;
+    system->settings.dt = dt;
+    system->settings.position_step = ratio * dt;
+}
+
+static void set_dt_now(struct system *system, double dt, double position_ratio)
+{
+    struct settings *settings = &system->settings;
+    settings->dt_time = step_time(system, system->state->step);
+    settings->dt_step = system->state->step;
+    settings->position_ratio = position_ratio;
+    set_dt(system, dt);
+}
+
+static void set_dt_interval(struct system *system, uint64_t every)
+{
+    system->settings.looks_every = every;
+}
+
+static enum sweep_load load_on_grids(const struct topology *topology)
+{
+    bool gas = false;
+    for (size_t b = 0; b < topology->body_count; b++)
+        gas |= topology->bodies[b].pressure.present;
+    if (gas)
+        return LOAD_ANYTHING;
+    return topology->environment.wind.present ? LOAD_WIND : LOAD_NOTHING;
+}
+
+static bool reserve_workers(struct system *system, int workers)
+{
+    return REAL_NAME(sweeps_reserve)(system->sweeps, workers);
+}
+
+static struct settings settings_of(const taut_scene *scene)
+{
+    const struct scene_simulation *simulation = &scene->simulation;
+    bool own_step = simulation->position_step > 0 && !simulation->dt_auto;
+    return (struct settings){
+        .integrator = simulation->integrator,
+        .position_ratio = own_step ? simulation->position_step / simulation->dt : 1,
+        .keep_velocity = simulation->keep_velocity,
+        .substeps = (int)simulation->substeps,
+        .iterations = (int)simulation->iterations,
+        .projects = any_response(scene, RESPONSE_PROJECT),
+        .penalises = any_response(scene, RESPONSE_PENALTY),
+        .implicit = simulation->implicit,
+    };
+}
+
+// Tiles of the longest list of rings; each gives a sum.
+static size_t ring_tiles(const struct plan *plan, size_t body_count)
+{
+    size_t most = 0;
+    for (size_t body = 0; body < body_count; body++)
+        if (plan_rings_of_body(plan, body))
+            most = max_u64(most, (size_t)plan->rings[body].tile_count);
+    return most;
+}
+
+static bool allocate_contacts(struct system *system)
+{
+    struct contacts *contacts = &system->contacts;
+    if (system->topology->collider_count == 0)
+        return true;
+    contacts->blocks = (size_t)system->state->contact_blocks;
+    contacts->near = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->near);
+    contacts->work = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->work);
+    contacts->moved = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->moved);
+    return contacts->near && contacts->moved && contacts->work;
+}
+
+static bool allocate_scratch(struct system *system)
+{
+    const struct topology *topology = system->topology;
+    size_t elements = max_u64((size_t)topology->node_count, max_u64((size_t)topology->spring_count,
+                                                                    (size_t)topology->face_count));
+    size_t tiles = max_u64(ring_tiles(system->plan, topology->body_count),
+                           (size_t)system->plan->packed.tile_count);
+    system->chunk_sums_length = max_u64(chunk_count(elements), tiles) + 1;
+    system->chunk_sums =
+        memory_allocate(system->allocator, system->chunk_sums_length, sizeof *system->chunk_sums);
+    system->fragile_losses =
+        memory_allocate(system->allocator, chunk_count((size_t)plan_fragile_total(system->plan)),
+                        sizeof *system->fragile_losses);
+    if (!allocate_contacts(system))
+        return false;
+    return system->chunk_sums && system->fragile_losses;
+}
+
+static void free_system(struct system *system)
+{
+    if (!system)
+        return;
+    free(system->kinematic_targets.items);
+    REAL_NAME(implicit_free)(system);
+    REAL_NAME(constraints_free)(system);
+    REAL_NAME(critical_step_forget)(system);
+    REAL_NAME(sweeps_free)(system->sweeps);
+    REAL_NAME(state_free)(system->state);
+    REAL_NAME(constants_free)(system->constants);
+    memory_release(system->allocator, system->chunk_sums, system->chunk_sums_length,
+                   sizeof *system->chunk_sums);
+    memory_release(system->allocator, system->fragile_losses,
+                   chunk_count((size_t)plan_fragile_total(system->plan)),
+                   sizeof *system->fragile_losses);
+    memory_release(system->allocator, system->contacts.near, system->contacts.blocks,
+                   sizeof *system->contacts.near);
+    memory_release(system->allocator, system->contacts.moved, system->contacts.blocks,
+                   sizeof *system->contacts.moved);
+    memory_release(system->allocator, system->contacts.work, system->contacts.blocks,
+                   sizeof *system->contacts.work);
+    memory_release(system->allocator, system, 1, sizeof *system);
+}
+
+static struct state_needs needs_of(const struct settings *settings, const struct topology *topology,
+                                   bool grids, bool rings)
+{
+    struct state_needs needs = REAL_NAME(integrator_needs)(settings->integrator, topology);
+    needs.multipliers &= settings->iterations > 1 || needs.projections > 0;
+    needs.gradients = rings;
+    needs.power = settings->keep_energy_budget && grids;
+    return needs;
+}
+
+static uint64_t planned_state_bytes(const taut_scene *scene, const struct topology *counts,
+                                    const struct plan *planned)
+{
+    struct settings settings = settings_of(scene);
+    return REAL_NAME(state_bytes_of)(
+        counts, planned,
+        needs_of(&settings, counts, planned->grid_count > 0, planned->ring_capacity > 0));
+}
+
+static taut_status make(const struct topology *topology, const struct plan *plan,
+                        const struct bodies *bodies, const struct system_options *options,
+                        const taut_allocator *allocator, struct system **result, taut_error *error)
+{
+    *result = NULL;
+    struct system *system = memory_allocate(allocator, 1, sizeof *system);
+    if (!system)
+        return fail_memory(error, "the solver");
+    system->topology = topology;
+    system->plan = plan;
+    system->allocator = allocator;
+    system->kernels =
+        plan->reference ? &REAL_NAME(kernels_reference) : REAL_NAME(kernels_for)(options->isa);
+    system->settings = settings_of(options->scene);
+    system->settings.tolerant = options->tolerant;
+    system->settings.keep_energy_budget = options->keep_energy_budget;
+    set_dt(system, options->dt);
+    struct state_needs needs = needs_of(&system->settings, topology, plan->grid_count > 0,
+                                        ring_tiles(plan, topology->body_count) > 0);
+    taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
+                                                   &system->constants, error);
+    if (status == TAUT_OK)
+        status = REAL_NAME(state_make)(topology, plan, bodies, needs, options->team, allocator,
+                                       &system->state, error);
+    if (status == TAUT_OK)
+        status = REAL_NAME(sweeps_make)(plan, system->constants, load_on_grids(topology),
+                                        options->threads, allocator, &system->sweeps, error);
+    if (status == TAUT_OK && !allocate_scratch(system))
+        status = fail_memory(error, "the solver");
+    const enum integrator integrator = system->settings.integrator;
+    if (status == TAUT_OK && integrator_is_implicit(integrator))
+        status = REAL_NAME(implicit_make)(system, error);
+    if (status == TAUT_OK && (integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD))
+        status = REAL_NAME(constraints_make)(system, error);
+    if (status != TAUT_OK) {
+        free_system(system);
+        return status;
+    }
+    *result = system;
+    return TAUT_OK;
+}
+
+static void start(struct system *system, const struct worker *worker)
+{
+    stage_clock_start(&system->clock, worker);
+    REAL_NAME(volumes_measure)(system, 0, false, worker);
+    if (worker->index == 0)
+        for (size_t b = 0; b < system->topology->body_count; b++)
+            system->state->volume_built[b] = system->state->volume[b];
+    worker_barrier(worker);
+    REAL_NAME(integrator_start)(system, worker);
+    REAL_NAME(colliders_start)(system, 0, worker);
+    taut_energy energy = {0};
+    REAL_NAME(energy_measure)(system, REAL_NAME(evaluation_now)(system), &energy, worker);
+    if (worker->index == 0)
+        REAL_NAME(divergence_start)(system, &energy);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        for (int stage = 0; stage < STAGE_COUNT; stage++)
+            system->clock.seconds[stage] = 0;
+}
+
+static void evaluate(struct system *system, bool want_forces, taut_energy *energy,
+                     const struct worker *worker)
+{
+    struct evaluation now = REAL_NAME(evaluation_now)(system);
+    struct stage_clock clock = system->clock; // a look is no part of the steps that it tells of
+    struct fault found = system->fault;       // and ends no run
+    bool wanted = want_forces || system->settings.keep_energy_budget;
+    if (wanted && !system->state->forces_current)
+        REAL_NAME(forces_evaluate_without_breaking)(system, now, worker);
+    REAL_NAME(energy_measure)(system, now, energy, worker);
+    REAL_NAME(work_sample)(system, now, worker);
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        system->clock = clock;
+        system->fault = found;
+    }
+}
+
+static void read_nodes(const struct system *system, uint64_t first, uint64_t count,
+                       double *positions, double *velocities, double *forces)
+{
+    const struct state *s = system->state;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t node = topology_internal_node(system->topology, first + i);
+        if (positions) {
+            positions[3 * i] = (double)s->x[node];
+            positions[3 * i + 1] = (double)s->y[node];
+            positions[3 * i + 2] = (double)s->z[node];
+        }
+        if (velocities) {
+            velocities[3 * i] = (double)s->vx[node];
+            velocities[3 * i + 1] = (double)s->vy[node];
+            velocities[3 * i + 2] = (double)s->vz[node];
+        }
+        if (forces) {
+            forces[3 * i] = (double)s->fx[node];
+            forces[3 * i + 1] = (double)s->fy[node];
+            forces[3 * i + 2] = (double)s->fz[node];
+        }
+    }
+}
+
+static double strain(double length, double rest)
+{
+    return rest > 0 ? (length - rest) / rest : 0;
+}
+
+static void read_springs(const struct system *system, double *strains, uint8_t *broken)
+{
+    struct spring_walk walk = springs_walk(system);
+    struct spring_view view;
+    while (springs_next(&walk, &view))
+        for (size_t i = 0; i < (size_t)view.count; i++) {
+            vec3 d = vec3_subtract(node_position(system->state, view.a + i),
+                                   node_position(system->state, view.b + i));
+            uint64_t spring = topology_builder_spring(system->topology, view.number + i);
+            strains[spring] = strain(vec3_length(d), (double)view_rest_length(&view, i));
+            if (broken && view.broken)
+                broken[spring] = view.broken[i];
+        }
+}
+
+static uint64_t broken_count(const struct system *system)
+{
+    const struct plan *plan = system->plan;
+    uint64_t count = 0;
+    if (!system->state->broken)
+        return 0;
+    for (uint64_t i = 0; i < plan->fragile_count; i++)
+        count += system->state->broken[plan->fragile[i]];
+    for (uint64_t i = plan->springs.element_count; i < plan->state_spring_count; i++)
+        count += system->state->broken[i];
+    return count;
+}
+
+static double volume(const struct system *system, size_t body)
+{
+    return system->state->volume[body];
+}
+
+static uint64_t hash(const struct system *system)
+{
+    return REAL_NAME(state_hash)(system->state, system->topology);
+}
+
+static uint64_t bytes(const struct system *system)
+{
+    return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +
+           REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants) +
+           REAL_NAME(sweeps_bytes)(system->sweeps) + REAL_NAME(implicit_bytes)(system) +
+           REAL_NAME(constraints_bytes)(system) + REAL_NAME(critical_step_bytes)(system);
+}
+
+static uint64_t steps(const struct system *system)
+{
+    return system->state->step;
+}
+
+static int evaluations(const struct system *system)
+{
+    return REAL_NAME(integrator_evaluations)(&system->settings);
+}
+
+static const char *kernel_name(const struct system *system)
+{
+    return system->kernels->name;
+}
+
+static const struct fault *fault(const struct system *system)
+{
+    return &system->fault;
+}
+
+static const struct energy_budget *work(const struct system *system)
+{
+    return system->settings.keep_energy_budget ? &system->work : NULL;
+}
+
+static const struct implicit_statistics *implicit(const struct system *system)
+{
+    return system->implicit ? &system->implicit_statistics : NULL;
+}
+
+static const struct stage_clock *clock_of(const struct system *system)
+{
+    return &system->clock;
+}
+
+// ---- Interaction between two steps
+
+static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3 velocity,
+                       double radius)
+{
+    REAL_NAME(divergence_allow_sphere)(system, collider, centre, radius);
+    struct state *s = system->state;
+    s->collider_centre[collider] = centre;
+    s->collider_velocity[collider] = velocity;
+    s->collider_since[collider] = step_time(system, s->step);
+    s->collider_radius[collider] = radius;
+    s->forces_current = false;
+}
+
+static bool set_kinematic_velocity(struct system *system, uint64_t node, vec3 velocity)
+{
+    uint64_t inside = topology_internal_node(system->topology, node);
+    const struct state *s = system->state;
+    vec3 before = node_velocity(s, inside);
+    system->fastest_outside = fmax(system->fastest_outside, vec3_length(before));
+    return REAL_NAME(kinematic_set_target)(system, (uint32_t)inside, velocity);
+}
+
+// The same mouse spring at the same node stays as stiff as it is.
+static void grab(struct system *system, uint64_t node, vec3 target, double stiffness,
+                 double damping)
+{
+    struct mouse_spring *mouse_spring = &system->mouse_spring;
+    uint32_t inside = (uint32_t)topology_internal_node(system->topology, node);
+    bool wants_choice = stiffness == 0 && damping == 0;
+    bool chosen = mouse_spring->pulls && mouse_spring->chosen && mouse_spring->node == inside;
+    if (!wants_choice || !chosen)
+        *mouse_spring =
+            (struct mouse_spring){.node = inside, .stiffness = stiffness, .damping = damping};
+    if (wants_choice && !chosen)
+        REAL_NAME(mouse_spring_set_stiffness)(system, mouse_spring);
+    if (!mouse_spring->pulls)
+        mouse_spring->start = node_position(system->state, inside);
+    mouse_spring->pulls = true;
+    mouse_spring->chosen = wants_choice;
+    mouse_spring->target = target;
+}
+
+static void release_grab(struct system *system)
+{
+    system->mouse_spring.pulls = false;
+}
+
+static struct sphere_state sphere(const struct system *system, size_t collider)
+{
+    const struct state *s = system->state;
+    vec3 velocity = s->collider_velocity[collider];
+    double elapsed = step_time(system, s->step) - s->collider_since[collider];
+    return (struct sphere_state){
+        vec3_add(s->collider_centre[collider], vec3_scale(elapsed, velocity)), velocity,
+        s->collider_radius[collider]};
+}
+
+const struct system_functions REAL_NAME(system_functions) = {
+    .real_bytes = sizeof(real),
+    .make = make,
+    .state_bytes = planned_state_bytes,
+    .free = free_system,
+    .set_dt = set_dt,
+    .set_dt_interval = set_dt_interval,
+    .change_dt = REAL_NAME(integrator_change_dt),
+    .reserve_workers = reserve_workers,
+    .start = start,
+    .integrate = REAL_NAME(integrator_step),
+    .finish = REAL_NAME(step_finish),
+    .check = REAL_NAME(divergence_check),
+    .evaluate = evaluate,
+    .read_nodes = read_nodes,
+    .read_springs = read_springs,
+    .volume = volume,
+    .broken_count = broken_count,
+    .hash = hash,
+    .bytes = bytes,
+    .steps = steps,
+    .evaluations = evaluations,
+    .kernel_name = kernel_name,
+    .fault = fault,
+    .work = work,
+    .implicit = implicit,
+    .clock = clock_of,
+    .prepare_critical = REAL_NAME(critical_step_prepare),
+    .forget_critical = REAL_NAME(critical_step_forget),
+    .critical_step = REAL_NAME(critical_step_measure),
+    .critical_exceeded = REAL_NAME(critical_step_exceeded),
+    .critical_up_to = REAL_NAME(critical_step_up_to),
+    .stiffest_spring = REAL_NAME(stiffest_spring),
+    .set_sphere = set_sphere,
+    .set_kinematic_velocity = set_kinematic_velocity,
+    .grab = grab,
+    .release_grab = release_grab,
+    .sphere = sphere,
+    .set_dt_now = set_dt_now,
+    .change_begin = REAL_NAME(change_begin),
+    .change_remember = REAL_NAME(change_remember),
+    .change_refresh = REAL_NAME(change_refresh),
+    .scale_rest_lengths = REAL_NAME(change_scale_rest_lengths),
+    .change_finish = REAL_NAME(change_finish),
+    .change_free = REAL_NAME(change_free),
+    .checkpoint_save = REAL_NAME(checkpoint_save),
+    .checkpoint_restore = REAL_NAME(checkpoint_restore),
+};

@@ -1,0 +1,110 @@
+// The numeric part of a solver: one table of functions for float, one for double, chosen when a
+// solver is made. Private to solver/.
+#ifndef TAUT_SOLVER_SYSTEM_H
+#define TAUT_SOLVER_SYSTEM_H
+
+#include "parallel/team.h"
+#include "springs/plan.h"
+#include "simd/isa.h"
+#include "stability/limits.h"
+#include "state/energy_budget.h"
+#include "solver/solver.h"
+#include "state/stage.h"
+
+struct change;
+struct checkpoint;
+struct system;
+
+struct system_options {
+    const taut_scene *scene;
+    double dt; // s; 0: not known yet
+    enum isa isa;
+    int threads;
+    struct team *team;       // to fill large arrays with; may be NULL
+    bool keep_energy_budget; // keep the energy budget
+    bool tolerant;           // only values that are not finite are a divergence
+};
+
+struct system_functions {
+    size_t real_bytes;
+    taut_status (*make)(const struct topology *topology, const struct plan *plan,
+                        const struct bodies *bodies, const struct system_options *options,
+                        const taut_allocator *allocator, struct system **system, taut_error *error);
+    // Bytes of the state of a system, of which a topology and a plan have only the counts.
+    uint64_t (*state_bytes)(const taut_scene *scene, const struct topology *counts,
+                            const struct plan *planned);
+    void (*free)(struct system *system);
+    void (*set_dt)(struct system *system, double dt); // before the start
+    // So many steps between two evaluations of the bound that dt: auto follows; 0: none.
+    void (*set_dt_interval)(struct system *system, uint64_t every);
+    void (*change_dt)(struct system *system, double dt, const struct worker *worker); // later
+    // Makes room for that many workers; false without memory.
+    bool (*reserve_workers)(struct system *system, int workers);
+    // The state at t = 0: built volumes, energies, what the integrator must remember.
+    void (*start)(struct system *system, const struct worker *worker);
+
+    // The stages of a step, in this order (solver/step.c).
+    void (*integrate)(struct system *system, const struct worker *worker);
+    void (*finish)(struct system *system, const struct worker *worker);
+    void (*check)(struct system *system, const struct worker *worker);
+
+    // Evaluates the present state, which stays as it is: energies; forces, if they are wanted or
+    // the energy budget is kept, which is brought up to now.
+    void (*evaluate)(struct system *system, bool want_forces, taut_energy *energy,
+                     const struct worker *worker);
+    // Nodes by their builder numbers.
+    void (*read_nodes)(const struct system *system, uint64_t first, uint64_t count,
+                       double *positions, double *velocities, double *forces);
+    // Strains and broken flags of all springs, over all bodies in builder order; `broken` may be
+    // NULL.
+    void (*read_springs)(const struct system *system, double *strains, uint8_t *broken);
+    double (*volume)(const struct system *system, size_t body);
+    uint64_t (*broken_count)(const struct system *system);
+    uint64_t (*hash)(const struct system *system);
+    uint64_t (*bytes)(const struct system *system);
+    uint64_t (*steps)(const struct system *system);
+    int (*evaluations)(const struct system *system); // of forces, a step
+    const char *(*kernel_name)(const struct system *system);
+    const struct fault *(*fault)(const struct system *system);
+    const struct energy_budget *(*work)(const struct system *system); // NULL: no budget is kept
+    const struct implicit_statistics *(*implicit)(const struct system *system); // NULL: no such one
+    const struct stage_clock *(*clock)(const struct system *system);
+    // stability/critical_step.h
+    taut_status (*prepare_critical)(struct system *system, bool sharp, taut_error *error);
+    void (*forget_critical)(struct system *system);
+    void (*critical_step)(struct system *system, enum critical_wanted wanted,
+                          struct critical_step *result, const struct worker *worker);
+    bool (*critical_exceeded)(struct system *system, double dt, const struct worker *worker);
+    double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
+    bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
+    void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
+                       double radius);
+    bool (*set_kinematic_velocity)(struct system *system, uint64_t node,
+                                   vec3 velocity); // builder number
+    // A mouse spring at a free node, by its builder number; stiffness and damping 0: chosen.
+    void (*grab)(struct system *system, uint64_t node, vec3 target, double stiffness,
+                 double damping);
+    void (*release_grab)(struct system *system);
+    struct sphere_state (*sphere)(const struct system *system, size_t collider);
+    // Another dt from the present step on, with the ratio of position_step to it.
+    void (*set_dt_now)(struct system *system, double dt, double position_ratio);
+    // Constants that changed in the topology (change.h).
+    taut_status (*change_begin)(struct system *system, struct change **change, taut_error *error);
+    void (*change_remember)(struct system *system, struct change *change,
+                            const struct worker *worker);
+    taut_status (*change_refresh)(struct system *system, bool stiffnesses, taut_error *error);
+    void (*scale_rest_lengths)(struct system *system, uint32_t material, double factor);
+    void (*change_finish)(struct system *system, const struct change *change,
+                          const struct worker *worker);
+    void (*change_free)(struct system *system, struct change *change);
+    // What a run has become, out of one system and into another (checkpoint.h). All workers.
+    void (*checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
+                            const struct worker *worker);
+    void (*checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
+                               const struct worker *worker);
+};
+
+extern const struct system_functions system_functions_f32;
+extern const struct system_functions system_functions_f64;
+
+#endif

@@ -1,0 +1,155 @@
+// Energies of springs: what they hold, and what their damping takes. In double.
+#include "springs/springs.h"
+
+#include "state/reading.h"
+
+// ---- Elastic energy
+
+// Linear springs that nothing breaks or moves. Lengths come before the sum, since one addition must
+// wait for the other, but square roots need not.
+static void add_elastic_of_linear(const struct state *s, const struct spring_view *view,
+                                  double *sum)
+{
+    enum { AT_ONCE = 256 };
+    const double rest = (double)view->built, half = 0.5 * (double)view->material->stiffness;
+    double energy[AT_ONCE];
+    for (uint64_t first = 0; first < view->count; first += AT_ONCE) {
+        const size_t a = view->a + (size_t)first, b = view->b + (size_t)first;
+        const uint64_t left = view->count - first;
+        const size_t count = left < AT_ONCE ? (size_t)left : AT_ONCE;
+        for (size_t i = 0; i < count; i++) {
+            double dx = (double)s->x[a + i] - (double)s->x[b + i];
+            double dy = (double)s->y[a + i] - (double)s->y[b + i];
+            double dz = (double)s->z[a + i] - (double)s->z[b + i];
+            double stretch = sqrt(dx * dx + dy * dy + dz * dz) - rest;
+            energy[i] = half * stretch * stretch;
+        }
+        for (size_t i = 0; i < count; i++)
+            *sum += energy[i];
+    }
+}
+
+static void add_elastic_one_by_one(const struct state *s, const struct spring_view *view,
+                                   double *sum)
+{
+    for (size_t i = 0; i < (size_t)view->count; i++) {
+        if (view_is_broken(view, i))
+            continue;
+        vec3 d = vec3_subtract(node_position(s, view->a + i), node_position(s, view->b + i));
+        *sum += spring_energy(view->material, vec3_length(d), (double)view_rest_length(view, i));
+    }
+}
+
+double REAL_NAME(springs_elastic_energy)(const struct system *system, struct range range)
+{
+    struct spring_walk walk = {system, range.first, range.end};
+    struct spring_view view;
+    double sum = 0;
+    while (springs_next(&walk, &view)) {
+        const bool changes = view.broken || view.rest_length;
+        if (view.count > 1 && !changes && view.material->law == LAW_LINEAR)
+            add_elastic_of_linear(system->state, &view, &sum);
+        else
+            add_elastic_one_by_one(system->state, &view, &sum);
+    }
+    return sum;
+}
+
+// ---- Power of the damping
+
+// Power that the damping of a spring takes that is not broken: c (w.u)^2, or c w^2.
+static inline double damping_power(const struct system *system,
+                                   const struct spring_constants *material, size_t a, size_t b,
+                                   real rest)
+{
+    const struct state *s = system->state;
+    vec3 d = vec3_subtract(node_position(s, a), node_position(s, b));
+    vec3 w = vec3_subtract(node_velocity(s, a), node_velocity(s, b));
+    double square = vec3_dot(d, d);
+    if (material->law != LAW_LINEAR && // only the others need the length itself
+        spring_is_slack(material, sqrt(square), (double)rest))
+        return 0;
+    if (material->damping_law == DAMPING_FULL)
+        return (double)material->damping * vec3_dot(w, w);
+    if (square == 0)
+        return 0;
+    double along = vec3_dot(w, d); // times L
+    return (double)material->damping * (along * along / square);
+}
+
+// Of springs on no grid, in the plan's order. They are read from the arrays themselves: this runs
+// every step, and through springs_next it took half as long again.
+static void sum_damping(const struct system *system, const void *unused, struct range range,
+                        double sums[SUM_WIDTH])
+{
+    (void)unused;
+    double sum = 0;
+    for (size_t i = range.first; i < range.end; i++) {
+        const struct spring_constants *material = spring_material(system, i);
+        const uint32_t *ends = system->constants->spring_nodes[i];
+        if (material->damping != 0 && !spring_is_broken(system, i))
+            sum += damping_power(system, material, ends[0], ends[1], spring_rest_length(system, i));
+    }
+    sums[0] = sum;
+}
+
+// Of a grid some of whose springs break, yield or go slack: `range` counts its springs, of which
+// the first is springs_walk's number `argument`.
+static void sum_special_damping(const struct system *system, const void *argument,
+                                struct range range, double sums[SUM_WIDTH])
+{
+    const uint64_t first = *(const uint64_t *)argument;
+    struct spring_walk walk = {system, first + range.first, first + range.end};
+    struct spring_view view;
+    while (springs_next(&walk, &view))
+        for (size_t i = 0; i < (size_t)view.count && view.material->damping != 0; i++)
+            if (!view_is_broken(&view, i))
+                sums[0] += damping_power(system, view.material, view.a + i, view.b + i,
+                                         view_rest_length(&view, i));
+}
+
+// Of a grid whose kernel has left the power of each node.
+static void sum_grid_damping(const struct system *system, const void *argument, struct range range,
+                             double sums[SUM_WIDTH])
+{
+    const struct plan_grid *grid = argument;
+    const real *of_node = system->state->power + grid->first_node;
+    for (size_t i = range.first; i < range.end; i++)
+        sums[0] += (double)of_node[i];
+}
+
+static double grid_damping(struct system *system, const struct grid_constants *constants,
+                           uint64_t first_spring, const struct worker *worker)
+{
+    const struct plan_grid *grid = constants->grid;
+    double total[SUM_WIDTH];
+    if (constants->special) {
+        const struct topology_body *body = &system->topology->bodies[grid->body];
+        REAL_NAME(sum_over_chunks)
+        (system, (size_t)body->spring_count, sum_special_damping, &first_spring, total, worker);
+        return total[0];
+    }
+    struct range rows = worker_share(worker, (size_t)(grid->ny * grid->nz), 1);
+    system->kernels->grid_power(system, grid, rows);
+    worker_barrier(worker);
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)(grid->nx * grid->ny * grid->nz), sum_grid_damping, grid, total, worker);
+    return total[0];
+}
+
+double REAL_NAME(springs_damping_power)(struct system *system, const struct worker *worker)
+{
+    const struct constants *constants = system->constants;
+    double total[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)constants->springs, sum_damping, NULL, total, worker);
+    double power = total[0];
+    uint64_t first = constants->springs;
+    for (size_t g = 0; g < (size_t)constants->grid_count; g++) {
+        const struct grid_constants *grid = &constants->grids[g];
+        if (grid->damped)
+            power += grid_damping(system, grid, first, worker);
+        first += system->topology->bodies[grid->grid->body].spring_count;
+    }
+    return power;
+}

@@ -1,0 +1,275 @@
+// The rows of a cloth in one go: springs 1 and 2 nodes along the row, to three nodes of the next
+// row and to one of the row after it, and then the motion. What force_body.h does in three passes
+// over a chunk and grid_finish in another, is done here to a register of nodes at a time: it
+// is loaded once, its sum never leaves the registers, and since nobody needs its position any more
+// once its springs are known, it can be moved at once. Operations and their order are those of the
+// passes, and so are the bits (a reaction subtracted from 0 after another gives the same either
+// separation round).
+// A wind that nothing but springs acts beside is done on the separation, too: the springs'
+// differences are its edges. Its sums are those of faces/wind_body.h, in their order.
+//
+// Included after force_body.h and faces/wind_body.h, whose functions it uses.
+
+// Wind done with the springs: none, or of law `face`, and then relative to the cloth or not. A
+// constant wherever this is inlined.
+struct wind_variant {
+    bool windy, relative;
+};
+
+// What registers before the present one leave to it.
+struct cloth_previous {
+    struct wide3 one, two, left, right, waiting;
+    struct wide3 first_face, both_faces;
+    long read, write; // positions in the ring
+};
+
+struct cloth {
+    struct sources sources;
+    struct reals reactions, ring;
+    const uint32_t *has_left, *has_one, *has_two;
+    long count, nx, ring_length;
+    struct sweep_spring one, two, left, middle, right, below;
+    struct air air;
+};
+
+// From a register of nodes to the other corners of its cells.
+struct cloth_separations {
+    struct separation one, middle, right;
+};
+
+// Springs along the row: the sum of what they do to the row's nodes.
+WIDE_INLINE struct wide3 cloth_along(const struct cloth *it, const struct own_nodes *own,
+                                     const struct cloth_separations *apart, long i,
+                                     wide_mask has_one, wide_mask has_two, struct variant variant,
+                                     struct cloth_previous *previous)
+{
+    struct wide3 one = pair_force(&apart->one, i, &it->one, NULL, has_one, variant);
+    struct wide3 back = wide3_shift_up(previous->one, one, 1);
+    struct wide3 two = spring_force(&it->sources, own, i, i + 2, &it->two, NULL, has_two, variant);
+    struct wide3 two_back = wide3_shift_up(previous->two, two, 2);
+    struct wide3 sum = wide3_add(one, two);
+    back = wide3_add(back, two_back);
+    previous->one = one;
+    previous->two = two;
+    return wide3_subtract(sum, back);
+}
+
+// Springs to the next row, as run_three has them.
+WIDE_INLINE struct wide3 cloth_across(const struct cloth *it, const struct own_nodes *own,
+                                      const struct cloth_separations *apart, long i,
+                                      wide_mask inside, wide_mask has_left, wide_mask has_right,
+                                      struct variant variant, struct cloth_previous *previous)
+{
+    const long next = i + it->nx;
+    struct wide3 left =
+        spring_force(&it->sources, own, i, next - 1, &it->left, NULL, has_left, variant);
+    struct wide3 middle = pair_force(&apart->middle, i, &it->middle, NULL, inside, variant);
+    struct wide3 right = pair_force(&apart->right, i, &it->right, NULL, has_right, variant);
+    struct wide3 sum = wide3_add(middle, right);
+    if (i > 0) {
+        struct wide3 last = wide3_shift_down(previous->left, left, 1);
+        last = wide3_add(previous->waiting, last);
+        subtract_reaction(&it->reactions, next - WIDE_LANES, last, WIDE_LANES);
+    }
+    struct wide3 shifted = wide3_shift_up(previous->right, right, 1);
+    previous->waiting = wide3_add(middle, shifted);
+    previous->right = right;
+    previous->left = left;
+    return wide3_add(left, sum);
+}
+
+// The spring to the row after the next, whose first reaction this is.
+WIDE_INLINE struct wide3 cloth_below(const struct cloth *it, const struct own_nodes *own, long i,
+                                     wide_mask inside, long left, struct variant variant)
+{
+    const long other = i + 2 * it->nx;
+    struct wide3 f = spring_force(&it->sources, own, i, other, &it->below, NULL, inside, variant);
+    struct wide3 none = wide3_zero(), reaction = wide3_subtract(none, f);
+    wide3_store_first(it->reactions.x, it->reactions.y, it->reactions.z, other, reaction, left);
+    return f;
+}
+
+WIDE_INLINE struct wide3 cloth_force(const struct cloth *it, const struct own_nodes *own,
+                                     const struct cloth_separations *apart, long i, long left,
+                                     struct variant variant, struct cloth_previous *previous)
+{
+    wide_mask inside = wide_lane_range(0, left);
+    wide_mask has_left = wide_mask_and(wide_mask_load(it->has_left, i), inside);
+    wide_mask has_one = wide_mask_and(wide_mask_load(it->has_one, i), inside);
+    wide_mask has_two = wide_mask_and(wide_mask_load(it->has_two, i), inside);
+    struct wide3 along = cloth_along(it, own, apart, i, has_one, has_two, variant, previous);
+    struct wide3 across =
+        cloth_across(it, own, apart, i, inside, has_left, has_one, variant, previous);
+    struct wide3 sum = wide3_add(along, across);
+    struct wide3 below = cloth_below(it, own, i, inside, left, variant);
+    sum = wide3_add(sum, below);
+    const struct reals *from = &it->reactions;
+    struct wide3 reactions = wide3_load_first(from->x, from->y, from->z, i, left);
+    return wide3_add(reactions, sum);
+}
+
+static inline void ring_store(const struct reals *ring, long at, struct wide3 a)
+{
+    wide3_store(ring->x, ring->y, ring->z, at, a);
+}
+
+// What the faces of the cells of a row give to the next waits in the ring, which is a row and a
+// register long: where it begins stands behind its end as well, for who reads across.
+WIDE_INLINE struct wide3 pass_ring(const struct cloth *it, struct wide3 above,
+                                   struct cloth_previous *previous)
+{
+    const struct reals *ring = &it->ring;
+    const long read = previous->read, write = previous->write;
+    struct wide3 waited = wide3_load(ring->x, ring->y, ring->z, read);
+    ring_store(ring, write, above);
+    if (write == 0)
+        ring_store(ring, it->ring_length, above);
+    previous->write = write + WIDE_LANES == it->ring_length ? 0 : write + WIDE_LANES;
+    const long past = read + WIDE_LANES - it->ring_length;
+    previous->read = past < 0 ? read + WIDE_LANES : past;
+    return waited;
+}
+
+// The wind on a register of nodes, from the faces of its cells and of those before and below:
+// the sums of faces/wind_body.h.
+WIDE_INLINE struct wide3 cloth_wind(const struct cloth *it, const struct own_nodes *own,
+                                    const struct cloth_separations *apart, long i, long left,
+                                    bool relative, struct cloth_previous *previous)
+{
+    const struct cell_edges to = {
+        .b = apart->one.d,
+        .c = apart->middle.d,
+        .d = apart->right.d,
+        .vb = apart->one.w,
+        .vc = apart->middle.w,
+        .vd = apart->right.w,
+    };
+    const struct wide3 velocity = own->v;
+    wide_mask exists = wide_mask_and(wide_mask_load(it->has_one, i), wide_lane_range(0, left));
+    struct wide3 first, second;
+    cell_faces(&it->air, &to, velocity, exists, WIND_FACE, relative, &first, &second);
+    struct wide3 both = wide3_add(first, second);
+    struct wide3 above = wide3_add(second, wide3_shift_up(previous->both_faces, both, 1));
+    struct wide3 sum = wide3_add(pass_ring(it, above, previous), both);
+    sum = wide3_add(sum, wide3_shift_up(previous->first_face, first, 1));
+    previous->first_face = first;
+    previous->both_faces = both;
+    return sum;
+}
+
+static inline struct cloth cloth_of(const struct pass_range *range, const struct wind_now *wind)
+{
+    const struct sweep *sweep = range->sweep;
+    const struct sweep_pass *passes = sweep->passes;
+    static const struct wind_now calm = {.law = WIND_FACE};
+    return (struct cloth){
+        .sources = sources_of(range),
+        .reactions = range->other,
+        .ring = range->sum,
+        .has_left = sweep->bits[GRID_REACH - 1],
+        .has_one = sweep->bits[GRID_REACH + 1],
+        .has_two = sweep->bits[GRID_REACH + 2],
+        .count = range->count,
+        .nx = (long)range->offset,
+        .ring_length = wind_ring_length((long)range->offset),
+        .one = passes[0].springs[0],
+        .two = passes[0].springs[1],
+        .left = passes[1].springs[0],
+        .middle = passes[1].springs[1],
+        .right = passes[1].springs[2],
+        .below = passes[2].springs[0],
+        .air = air_of(wind ? wind : &calm),
+    };
+}
+
+WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range *range, real mass,
+                           const struct wind_now *wind, struct wind_variant wind_variant,
+                           struct variant variant, bool loaded, enum sweep_finish finish)
+{
+    const struct cloth it = cloth_of(range, wind);
+    const struct node_motion motion = motion_of(system, range->first, finish);
+    const wide one_mass = wide_set(mass);
+    const real *inverses = system->constants->inverse_mass + range->first;
+    struct cloth_previous previous = {
+        .one = wide3_zero(),
+        .two = wide3_zero(),
+        .left = wide3_zero(),
+        .right = wide3_zero(),
+        .waiting = wide3_zero(),
+        .first_face = wide3_zero(),
+        .both_faces = wide3_zero(),
+        .read = it.ring_length - it.nx,
+    };
+    const enum sweep_damping asked = wind_variant.relative ? DAMPED_AXIAL : variant.damping;
+    long i = 0;
+    for (; i < it.count; i += WIDE_LANES) {
+        const long left = it.count - i;
+        // Undamped springs do without velocities, but the motion does not.
+        struct own_nodes own = load_own(&it.sources, i, DAMPED_AXIAL);
+        const struct cloth_separations apart = {
+            .one = separation_to(&it.sources, &own, i + 1, asked),
+            .middle = separation_to(&it.sources, &own, i + it.nx, asked),
+            .right = separation_to(&it.sources, &own, i + it.nx + 1, asked),
+        };
+        struct wide3 force = cloth_force(&it, &own, &apart, i, left, variant, &previous);
+        wide inverse = wide_load_first(inverses + i, left);
+        if (wind_variant.windy) {
+            struct wide3 blown =
+                cloth_wind(&it, &own, &apart, i, left, wind_variant.relative, &previous);
+            blown = wide3_masked(wide_positive(inverse), blown); // pinned nodes take none
+            force = wide3_add(blown, force);
+        }
+        struct moving now[3] = {
+            {own.x.x, own.v.x, force.x}, {own.x.y, own.v.y, force.y}, {own.x.z, own.v.z, force.z}};
+        for (int c = 0; c < 3; c++) {
+            const struct component *to = &motion.components[c];
+            if (loaded)
+                now[c].force = wide_add(wide_load_first(to->f + i, left), now[c].force);
+            finish_component(to, &motion.steps, now[c], one_mass, inverse, i, left, loaded, finish);
+        }
+    }
+    i -= WIDE_LANES;
+    struct wide3 none = wide3_zero(), last = wide3_shift_down(previous.left, none, 1);
+    last = wide3_add(previous.waiting, last);
+    subtract_reaction(&it.reactions, i + it.nx, last, it.count - i);
+}
+
+static void run_calm(const struct system *system, const struct pass_range *range, real mass,
+                     bool damped, bool loaded)
+{
+    const struct variant axial = {DAMPED_AXIAL, false}, undamped = {UNDAMPED, false};
+    const struct wind_variant calm = {false, false};
+    if (damped && loaded)
+        run_cloth(system, range, mass, NULL, calm, axial, true, SWEEP_SYMPLECTIC_EULER);
+    else if (damped)
+        run_cloth(system, range, mass, NULL, calm, axial, false, SWEEP_SYMPLECTIC_EULER);
+    else if (loaded)
+        run_cloth(system, range, mass, NULL, calm, undamped, true, SWEEP_SYMPLECTIC_EULER);
+    else
+        run_cloth(system, range, mass, NULL, calm, undamped, false, SWEEP_SYMPLECTIC_EULER);
+}
+
+static void run_windy(const struct system *system, const struct pass_range *range, real mass,
+                      const struct wind_now *wind, bool damped)
+{
+    const struct variant axial = {DAMPED_AXIAL, false}, undamped = {UNDAMPED, false};
+    const struct wind_variant relative = {true, true}, fixed = {true, false};
+    if (damped && wind->relative)
+        run_cloth(system, range, mass, wind, relative, axial, false, SWEEP_SYMPLECTIC_EULER);
+    else if (damped)
+        run_cloth(system, range, mass, wind, fixed, axial, false, SWEEP_SYMPLECTIC_EULER);
+    else if (wind->relative)
+        run_cloth(system, range, mass, wind, relative, undamped, false, SWEEP_SYMPLECTIC_EULER);
+    else
+        run_cloth(system, range, mass, wind, fixed, undamped, false, SWEEP_SYMPLECTIC_EULER);
+}
+
+static void grid_cloth(const struct system *system, const struct pass_range *range, real mass,
+                       bool loaded, const struct wind_now *wind)
+{
+    bool damped = range->sweep->passes[0].damping != UNDAMPED;
+    if (wind)
+        run_windy(system, range, mass, wind, damped);
+    else
+        run_calm(system, range, mass, damped, loaded);
+}

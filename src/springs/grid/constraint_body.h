@@ -1,0 +1,232 @@
+// The springs of a row of a grid as constraints (springs/constraint.h). The body of a
+// kernel that kernels/table.h compiles for each instruction set.
+//
+// Springs to another row share no node, so that a register of them is solved at once and gives what
+// one after the other would. Of springs along a row every second one is solved, and then the
+// others: lanes of the others are masked, and what a spring does to its far end is moved there
+// within the registers, so that no node is loaded again which has just been stored.
+#include "kernels/kernels.h"
+#include "simd/wide3.h"
+#include "springs/law_body.h"
+
+// Nodes, their first `left`.
+struct constraint_nodes {
+    struct wide3 v;
+    wide inverse_mass;
+};
+
+// Which springs of a constraint_row a kernel is compiled for.
+struct constraint_variant {
+    bool along,
+        general; // general: anything but linear springs in the only iteration, damped axially
+};
+
+WIDE_INLINE struct constraint_nodes constraint_nodes(const struct constraint_row *row, int64_t at,
+                                                     long left)
+{
+    const struct state *s = row->state;
+    return (struct constraint_nodes){wide3_load_first(s->vx, s->vy, s->vz, at, left),
+                                     wide_load_first(row->inverse_mass + at, left)};
+}
+
+// Where the ends lie apart at the substep's start plus h times what parts them.
+WIDE_INLINE struct wide3 constraint_separation(const struct constraint_row *row, long i, long left,
+                                               const struct wide3 *w)
+{
+    const struct state *s = row->state;
+    const wide h = wide_set(row->law.step);
+    const int64_t a = row->a + i, b = row->b + i;
+    const struct wide3 d = wide3_subtract(wide3_load_first(s->x, s->y, s->z, a, left),
+                                          wide3_load_first(s->x, s->y, s->z, b, left));
+    return wide3_add(d, wide3_scale(h, *w));
+}
+
+struct constraint_state {
+    wide square, length, rest, along, inverse; // along: d.w; inverse: 1/m_a + 1/m_b
+    wide rounding; // of the length at the substep's start, of a rigid constraint
+    wide lambda;
+    wide_mask valid; // is there, is whole
+};
+
+// What the ends get along d, for each unit of inverse mass: -(change of lambda) / (h L), masked.
+WIDE_INLINE wide constraint_impulse(const struct constraint_row *row,
+                                    const struct constraint_state *it, bool general)
+{
+    const struct constraint_law *law = &row->law;
+    wide stretch = wide_subtract(it->length, it->rest);
+    if (general && law->rounding > 0)
+        stretch = wide_subtract(stretch, it->rounding);
+    wide damping = wide_multiply(wide_set(law->damping), it->along);
+    wide elastic = wide_multiply(wide_set(law->elastic), stretch);
+    if (general && law->one_sided)
+        damping = wide_masked(wide_positive(wide_multiply(wide_set(law->side), stretch)), damping);
+    if (general)
+        elastic = wide_add(elastic, wide_multiply(wide_set(law->give), it->lambda));
+    wide wanted = wide_add(wide_multiply(elastic, it->length), damping);
+    wide weight = wide_add(wide_multiply(wide_set(law->weight), it->inverse), wide_set(law->give));
+    wide divisor = wide_multiply(wide_multiply(weight, wide_set(law->step)), it->square);
+    wide pull = wide_divide(wanted, divisor);
+    if (general && law->one_sided) {
+        // lambda never gets the sign of what the spring cannot do.
+        wide side = wide_set(law->side), h_length = wide_multiply(wide_set(law->step), it->length);
+        wide least = wide_divide(wide_multiply(side, it->lambda), h_length);
+        pull = wide_multiply(side, wide_max(wide_multiply(side, pull), least));
+    }
+    return wide_masked(wide_mask_and(it->valid, wide_positive(divisor)), pull);
+}
+
+WIDE_INLINE wide magnitude_of(wide a)
+{
+    return wide_max(a, wide_subtract(wide_set(0), a));
+}
+
+// The part of |x_a - x_b| - L0 that rounding explains (springs/constraint.h): between -r and r.
+WIDE_INLINE wide constraint_rounding(const struct constraint_row *row, long i, long left, wide rest)
+{
+    const struct state *s = row->state;
+    const int64_t a = row->a + i, b = row->b + i;
+    const struct wide3 position = wide3_load_first(s->x, s->y, s->z, a, left);
+    const struct wide3 d = wide3_subtract(position, wide3_load_first(s->x, s->y, s->z, b, left));
+    wide error = wide_subtract(wide_sqrt(wide3_dot(d, d)), rest);
+    wide size = wide_add(wide_add(magnitude_of(position.x), magnitude_of(position.y)),
+                         wide_add(magnitude_of(position.z), rest));
+    wide most = wide_multiply(wide_set(row->law.rounding), size);
+    wide least = wide_subtract(wide_set(0), most);
+    wide below = wide_max(wide_subtract(wide_set(0), error), least); // -min(error, most)
+    return wide_max(wide_subtract(wide_set(0), below), least);
+}
+
+WIDE_INLINE wide_mask constraint_valid(const struct constraint_row *row, long i, wide_mask selected,
+                                       bool general)
+{
+    if (general && row->broken)
+        return wide_mask_and(selected, wide_whole(row->broken + i, row->count - i));
+    return selected;
+}
+
+// The full law damps what of w lies across the spring by itself, once a substep: -c h (w - u
+// (u.w)), as an implicit step gives it.
+WIDE_INLINE void constraint_damp_across(const struct constraint_row *row,
+                                        const struct constraint_state *it, const struct wide3 *d,
+                                        const struct wide3 *w, struct wide3 *change)
+{
+    const struct constraint_law *law = &row->law;
+    wide stretch = wide_multiply(wide_set(law->side), wide_subtract(it->length, it->rest));
+    wide_mask acts = law->one_sided ? wide_mask_and(it->valid, wide_positive(stretch)) : it->valid;
+    wide parallel = wide_masked(wide_positive(it->square), wide_divide(it->along, it->square));
+    wide share =
+        wide_divide(wide_set(law->across),
+                    wide_add(wide_set(1), wide_multiply(wide_set(law->across), it->inverse)));
+    share = wide_masked(acts, share);
+    *change = wide3_add(*change, wide3_scale(share, wide3_subtract(*w, wide3_scale(parallel, *d))));
+}
+
+// Solves the selected lanes from spring i on: what the near ends lose of velocity and the far ones
+// get, for each unit of inverse mass.
+WIDE_INLINE struct wide3 constraint_solve(const struct constraint_row *row, long i,
+                                          wide_mask selected, bool starts,
+                                          const struct constraint_nodes *a,
+                                          const struct constraint_nodes *b, bool general)
+{
+    const long left = row->count - i;
+    const struct wide3 w = wide3_subtract(a->v, b->v);
+    const struct wide3 d = constraint_separation(row, i, left, &w);
+    struct constraint_state it = {.square = wide3_dot(d, d), .along = wide3_dot(d, w)};
+    it.length = wide_sqrt(it.square);
+    it.rest = general && row->rest_lengths ? wide_load_first(row->rest_lengths + i, left)
+                                           : wide_set(row->rest_length);
+    it.inverse = wide_add(a->inverse_mass, b->inverse_mass);
+    if (general && row->law.rounding > 0)
+        it.rounding = constraint_rounding(row, i, left, it.rest);
+    it.valid = constraint_valid(row, i, selected, general);
+    it.lambda = general && row->multipliers && !starts ? wide_load_first(row->multipliers + i, left)
+                                                       : wide_set(0);
+    wide pull = constraint_impulse(row, &it, general);
+    if (general && row->multipliers) {
+        wide h_length = wide_multiply(wide_set(row->law.step), it.length);
+        wide_store_first(row->multipliers + i,
+                         wide_subtract(it.lambda, wide_multiply(pull, h_length)),
+                         left < WIDE_LANES ? left : WIDE_LANES);
+    }
+    struct wide3 change = wide3_scale(pull, d);
+    if (general && row->first && row->law.across > 0)
+        constraint_damp_across(row, &it, &d, &w, &change);
+    return change;
+}
+
+WIDE_INLINE void constraint_store(const struct constraint_row *row, int64_t at,
+                                  const struct wide3 *v, long left)
+{
+    const struct state *s = row->state;
+    long count = left < WIDE_LANES ? left : WIDE_LANES;
+    wide3_store_first(s->vx, s->vy, s->vz, at, *v, count);
+}
+
+// v - change / m and v + change / m
+WIDE_INLINE struct wide3 constraint_subtract(const struct constraint_nodes *n,
+                                             const struct wide3 *change)
+{
+    return wide3_subtract(n->v, wide3_scale(n->inverse_mass, *change));
+}
+
+WIDE_INLINE struct wide3 constraint_add(const struct wide3 *v, wide inverse_mass,
+                                        const struct wide3 *change)
+{
+    return wide3_add(*v, wide3_scale(inverse_mass, *change));
+}
+
+WIDE_INLINE void solve_across_rows(const struct constraint_row *row, bool general)
+{
+    for (long i = 0; i < row->count; i += WIDE_LANES) {
+        long left = row->count - i;
+        struct constraint_nodes a = constraint_nodes(row, row->a + i, left);
+        struct constraint_nodes b = constraint_nodes(row, row->b + i, left);
+        struct wide3 change =
+            constraint_solve(row, i, wide_lane_range(0, left), row->first, &a, &b, general);
+        struct wide3 slower = constraint_subtract(&a, &change);
+        struct wide3 faster = constraint_add(&b.v, b.inverse_mass, &change);
+        constraint_store(row, row->a + i, &slower, left);
+        constraint_store(row, row->b + i, &faster, left);
+    }
+}
+
+// Every second spring, or pair of springs, along the row, from the `turn`-th on.
+WIDE_INLINE void solve_alternate(const struct constraint_row *row, int turn, bool general)
+{
+    static const uint32_t turns[2][2] = {{0x55555555, 0xaaaaaaaa}, {0x33333333, 0xcccccccc}};
+    const uint32_t *bits = &turns[row->along - 1][turn];
+    const long nodes = row->count + row->along;
+    struct wide3 before = wide3_zero();
+    for (long i = 0; i < nodes; i += WIDE_LANES) {
+        struct constraint_nodes a = constraint_nodes(row, row->a + i, nodes - i);
+        struct wide3 change = wide3_zero(), shifted;
+        if (i < row->count) {
+            struct constraint_nodes b = constraint_nodes(row, row->b + i, row->count - i);
+            wide_mask selected =
+                wide_mask_and(wide_mask_load(bits, i % 32), wide_lane_range(0, row->count - i));
+            change = constraint_solve(row, i, selected, row->first && turn == 0, &a, &b, general);
+        }
+        shifted = wide3_shift_up(before, change, row->along);
+        struct wide3 v = constraint_subtract(&a, &change);
+        v = constraint_add(&v, a.inverse_mass, &shifted);
+        constraint_store(row, row->a + i, &v, nodes - i);
+        before = change;
+    }
+}
+
+static void grid_constraints(const struct constraint_row *given)
+{
+    const struct constraint_row own = *given, *row = &own; // a copy, which no store can change
+    bool general = row->multipliers || row->broken || row->rest_lengths || row->law.one_sided ||
+                   row->law.across > 0 || row->law.rounding > 0;
+    if (row->along == 0 && !general) {
+        solve_across_rows(row, false);
+    } else if (row->along == 0) {
+        solve_across_rows(row, true);
+    } else {
+        for (int turn = 0; turn < 2 && !general; turn++)
+            solve_alternate(row, turn, false);
+        for (int turn = 0; turn < 2 && general; turn++)
+            solve_alternate(row, turn, true);
+    }
+}

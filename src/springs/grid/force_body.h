@@ -1,0 +1,540 @@
+// The springs of a grid: a rope, a cloth, a lattice. No list of springs is read, and each spring is
+// computed once (sweep.h). The passes run over a chunk's rows as over one line of nodes, a register
+// at a time: the springs that would lead out of a row are masked. Of three springs to one row, at
+// -s, 0 and s along it, the reactions are brought together by shifting them along the row, in
+// registers, and added to the row's forces once, one register late. Springs that are broken or
+// slack are masked as well. The body of a kernel that kernels/table.h compiles for each
+// instruction set.
+//
+// Every element goes through the same operations at every width of register, so the bits are the
+// same. What lies in lanes behind the last node of a range is read but never written, and nobody
+// else writes it meanwhile (boundary_first, boundary_last).
+#include "kernels/kernels.h"
+#include "simd/wide3.h"
+#include "springs/law_body.h"
+
+// What a register of nodes knows of itself.
+struct own_nodes {
+    struct wide3 x, v;
+};
+
+// Copies of what a pass reads: stores of registers may alias anything, so that pointers in memory
+// would be read again after each.
+struct sources {
+    const real *x, *y, *z, *vx, *vy, *vz;
+};
+
+static inline struct sources sources_of(const struct pass_range *range)
+{
+    const struct state *s = range->state;
+    const int64_t n = range->first;
+    return (struct sources){s->x + n, s->y + n, s->z + n, s->vx + n, s->vy + n, s->vz + n};
+}
+
+WIDE_INLINE struct own_nodes load_own(const struct sources *s, long i, enum sweep_damping damping)
+{
+    return (struct own_nodes){
+        .x = wide3_load(s->x, s->y, s->z, i),
+        .v = damping != UNDAMPED ? wide3_load(s->vx, s->vy, s->vz, i) : wide3_zero(),
+    };
+}
+
+// How springs of a pass are computed: constants wherever this is inlined, so that undamped springs
+// load no velocities, and linear ones for ever whole ask for nothing else.
+struct variant {
+    enum sweep_damping damping;
+    bool special;
+};
+
+// Of the lanes with a partner those whose spring is whole, and by its law not slack at that length.
+WIDE_INLINE wide_mask active(const struct sweep_spring *spring, const struct row_state *memory,
+                             long i, wide_mask exists, wide rest, wide length)
+{
+    if (memory->broken)
+        exists = wide_mask_and(exists, wide_mask_zero_bytes(memory->broken + i));
+    if (spring->side != 0)
+        exists = wide_mask_and(
+            exists, wide_taut(wide_set(spring->side), wide_set(0), wide_subtract(length, rest)));
+    return exists;
+}
+
+// From other nodes to a register of nodes: positions, and velocities where damped.
+struct separation {
+    struct wide3 d, w;
+};
+
+WIDE_INLINE struct separation separation_to(const struct sources *s, const struct own_nodes *own,
+                                            int64_t other, enum sweep_damping damping)
+{
+    struct separation apart = {
+        .d = wide3_subtract(own->x, wide3_load(s->x, s->y, s->z, other)),
+        .w = own->v,
+    };
+    if (damping != UNDAMPED)
+        apart.w = wide3_subtract(own->v, wide3_load(s->vx, s->vy, s->vz, other));
+    return apart;
+}
+
+// F = k (L0 - L) / L d - c (w.d) / L^2 d, one division for both, by L^2; with the full law - c w
+// instead. At L = 0 the numerator is 0, and so is the force along d. From nodes i on.
+WIDE_INLINE struct wide3 pair_force(const struct separation *apart, long i,
+                                    const struct sweep_spring *spring,
+                                    const struct row_state *memory, wide_mask exists,
+                                    struct variant variant)
+{
+    const struct wide3 d = apart->d, w = apart->w;
+    const wide c = wide_set(spring->damping);
+    wide square = wide3_dot(d, d);
+    wide length = wide_sqrt(square), rest = wide_set(spring->rest_length);
+    if (variant.special) {
+        if (memory->rest_length)
+            rest = wide_load(memory->rest_length + i);
+        exists = active(spring, memory, i, exists, rest, length);
+    }
+    wide force = wide_multiply(
+        wide_multiply(wide_set(spring->stiffness), wide_subtract(rest, length)), length);
+    if (variant.damping == DAMPED_AXIAL)
+        force = wide_subtract(force, wide_multiply(c, wide3_dot(w, d)));
+    wide scale = wide_divide(force, wide_max(square, wide_set(REAL_TINY)));
+    struct wide3 f = {wide_multiply_where(exists, scale, d.x),
+                      wide_multiply_where(exists, scale, d.y),
+                      wide_multiply_where(exists, scale, d.z)};
+    if (variant.damping == DAMPED_FULL) {
+        f.x = wide_subtract(f.x, wide_multiply_where(exists, c, w.x));
+        f.y = wide_subtract(f.y, wide_multiply_where(exists, c, w.y));
+        f.z = wide_subtract(f.z, wide_multiply_where(exists, c, w.z));
+    }
+    return f;
+}
+
+// From nodes i to `other`.
+WIDE_INLINE struct wide3 spring_force(const struct sources *s, const struct own_nodes *own, long i,
+                                      int64_t other, const struct sweep_spring *spring,
+                                      const struct row_state *memory, wide_mask exists,
+                                      struct variant variant)
+{
+    struct separation apart = separation_to(s, own, other, variant.damping);
+    return pair_force(&apart, i, spring, memory, exists, variant);
+}
+
+WIDE_INLINE void start_sum(const struct reals *sum, long i, struct wide3 f)
+{
+    wide3_store(sum->x, sum->y, sum->z, i, f);
+}
+
+WIDE_INLINE void add_to_sum(const struct reals *sum, long i, struct wide3 f)
+{
+    start_sum(sum, i, wide3_add(wide3_load(sum->x, sum->y, sum->z, i), f));
+}
+
+static inline void subtract_first(real *from, wide f, long count)
+{
+    wide_store_first(from, wide_subtract(wide_load_first(from, count), f), count);
+}
+
+// Newton's third law, on the first `count` lanes.
+WIDE_INLINE void subtract_reaction(const struct reals *other, long i, struct wide3 f, long count)
+{
+    subtract_first(other->x + i, f.x, count);
+    subtract_first(other->y + i, f.y, count);
+    subtract_first(other->z + i, f.z, count);
+}
+
+// Springs along the row, 1 and 2 nodes ahead: the reactions stay in the row.
+WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pass *pass, bool one,
+                           bool two, struct variant variant)
+{
+    const struct pass_range range = *given;
+    const struct sources sources = sources_of(given);
+    const uint32_t *const has_one = range.sweep->bits[GRID_REACH + 1];
+    const uint32_t *const has_two = range.sweep->bits[GRID_REACH + 2];
+    const struct sweep_spring first = pass->springs[0], second = pass->springs[1];
+    struct wide3 one_before = wide3_zero(), two_before = wide3_zero();
+    for (long i = 0; i < range.count; i += WIDE_LANES) {
+        struct own_nodes own = load_own(&sources, i, variant.damping);
+        wide_mask inside = wide_lane_range(0, range.count - i);
+        struct wide3 sum = wide3_zero(), back = wide3_zero();
+        if (one) {
+            wide_mask exists = wide_mask_and(wide_mask_load(has_one, i), inside);
+            sum = spring_force(&sources, &own, i, i + 1, &first, &range.memory[0], exists, variant);
+            back = wide3_shift_up(one_before, sum, 1);
+            one_before = sum;
+        }
+        if (two) {
+            wide_mask exists = wide_mask_and(wide_mask_load(has_two, i), inside);
+            struct wide3 f =
+                spring_force(&sources, &own, i, i + 2, &second, &range.memory[1], exists, variant);
+            struct wide3 f_back = wide3_shift_up(two_before, f, 2);
+            sum = one ? wide3_add(sum, f) : f;
+            back = one ? wide3_add(back, f_back) : f_back;
+            two_before = f;
+        }
+        sum = wide3_subtract(sum, back);
+        if (range.starts)
+            start_sum(&range.sum, i, sum);
+        else
+            add_to_sum(&range.sum, i, sum);
+    }
+}
+
+// Springs to another row at -step, 0 and step. Lane l of the other row gets the reaction of lane l
+// (at 0), of lane l - step (at step) and of lane l + step (at -step), of which the last lanes'
+// partners come with the next register: so that is when a register of reactions is complete.
+WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pass *pass, int step,
+                           struct variant variant)
+{
+    const struct pass_range range = *given;
+    const struct sources sources = sources_of(given);
+    const uint32_t *const left_bits = range.sweep->bits[GRID_REACH - step];
+    const uint32_t *const right_bits = range.sweep->bits[GRID_REACH + step];
+    const struct sweep_spring to_left = pass->springs[0], to_middle = pass->springs[1],
+                              to_right = pass->springs[2];
+    struct wide3 right_before = wide3_zero(), left_before = wide3_zero(), waiting = wide3_zero();
+    long i = 0;
+    for (; i < range.count; i += WIDE_LANES) {
+        int64_t other = i + range.offset;
+        struct own_nodes own = load_own(&sources, i, variant.damping);
+        wide_mask inside = wide_lane_range(0, range.count - i);
+        wide_mask has_left = wide_mask_and(wide_mask_load(left_bits, i), inside);
+        wide_mask has_right = wide_mask_and(wide_mask_load(right_bits, i), inside);
+        struct wide3 left = spring_force(&sources, &own, i, other - step, &to_left,
+                                         &range.memory[0], has_left, variant);
+        struct wide3 middle =
+            spring_force(&sources, &own, i, other, &to_middle, &range.memory[1], inside, variant);
+        struct wide3 right = spring_force(&sources, &own, i, other + step, &to_right,
+                                          &range.memory[2], has_right, variant);
+        struct wide3 sum = wide3_add(middle, right);
+        sum = wide3_add(left, sum);
+        add_to_sum(&range.sum, i, sum);
+        if (i > 0) {
+            struct wide3 last = wide3_shift_down(left_before, left, step);
+            last = wide3_add(waiting, last);
+            subtract_reaction(&range.other, i - WIDE_LANES, last, WIDE_LANES);
+        }
+        struct wide3 shifted = wide3_shift_up(right_before, right, step);
+        waiting = wide3_add(middle, shifted);
+        right_before = right;
+        left_before = left;
+    }
+    i -= WIDE_LANES;
+    struct wide3 none = wide3_zero(), last = wide3_shift_down(left_before, none, step);
+    last = wide3_add(waiting, last);
+    subtract_reaction(&range.other, i, last, range.count - i);
+}
+
+// Springs to one position of another row.
+WIDE_INLINE void run_one(const struct pass_range *given, const struct sweep_pass *pass,
+                         struct variant variant)
+{
+    const struct pass_range range = *given;
+    const struct sources sources = sources_of(given);
+    const struct sweep_spring spring = pass->springs[0];
+    for (long i = 0; i < range.count; i += WIDE_LANES) {
+        struct own_nodes own = load_own(&sources, i, variant.damping);
+        wide_mask inside = wide_lane_range(0, range.count - i);
+        struct wide3 f = spring_force(&sources, &own, i, i + range.offset, &spring,
+                                      &range.memory[0], inside, variant);
+        add_to_sum(&range.sum, i, f);
+        subtract_reaction(&range.other, i, f, range.count - i);
+    }
+}
+
+WIDE_INLINE void run_kind(const struct pass_range *range, const struct sweep_pass *pass,
+                          struct variant variant)
+{
+    bool one = pass->springs[0].present, two = pass->springs[1].present;
+    if (pass->kind == SWEEP_ONE)
+        run_one(range, pass, variant);
+    else if (pass->kind == SWEEP_THREE && pass->step == 1)
+        run_three(range, pass, 1, variant);
+    else if (pass->kind == SWEEP_THREE)
+        run_three(range, pass, 2, variant);
+    else if (one && two)
+        run_along(range, pass, true, true, variant);
+    else if (one)
+        run_along(range, pass, true, false, variant);
+    else
+        run_along(range, pass, false, true, variant);
+}
+
+static void run_undamped(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, (struct variant){UNDAMPED, false});
+}
+
+static void run_axial(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, (struct variant){DAMPED_AXIAL, false});
+}
+
+static void run_full(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, (struct variant){DAMPED_FULL, false});
+}
+
+static void run_special_undamped(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, (struct variant){UNDAMPED, true});
+}
+
+static void run_special_axial(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, (struct variant){DAMPED_AXIAL, true});
+}
+
+static void run_special_full(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    run_kind(range, pass, (struct variant){DAMPED_FULL, true});
+}
+
+static void grid_pass(const struct pass_range *range, const struct sweep_pass *pass)
+{
+    if (pass->damping == UNDAMPED)
+        (pass->special ? run_special_undamped : run_undamped)(range, pass);
+    else if (pass->damping == DAMPED_AXIAL)
+        (pass->special ? run_special_axial : run_axial)(range, pass);
+    else
+        (pass->special ? run_special_full : run_full)(range, pass);
+}
+
+// ---- What is done with a node once the forces of springs on it are known: the sums are brought
+// together, gravity and drag added, and the node moved. Nodes of no grid end here, too.
+
+// One component of what is finished: x, v and f of nodes, and g.
+struct component {
+    real *x, *v, *f;
+    wide gravity;
+};
+
+struct motion_steps {
+    wide drag, velocity_step, position_step;
+};
+
+// The force so far; `own` and `reactions` may be NULL. Where nothing but springs acts on a node, f
+// is not read.
+WIDE_INLINE wide force_so_far(const struct component *c, const real *own, const real *reactions,
+                              long i, long left, bool loaded)
+{
+    wide force = wide_set(0);
+    if (reactions)
+        force = wide_load_first(reactions + i, left);
+    if (own)
+        force = wide_add(force, wide_load_first(own + i, left));
+    return loaded ? wide_add(wide_load_first(c->f + i, left), force) : force;
+}
+
+// A register of one component.
+struct moving {
+    wide x, v, force; // x is not asked for by SWEEP_FORCES
+};
+
+WIDE_INLINE void finish_component(const struct component *c, const struct motion_steps *steps,
+                                  struct moving now, wide mass, wide inverse_mass, long i,
+                                  long left, bool clears, enum sweep_finish finish)
+{
+    wide force = wide_add(now.force, wide_subtract(wide_multiply(mass, c->gravity),
+                                                   wide_multiply(steps->drag, now.v)));
+    if (finish == SWEEP_FORCES) {
+        wide_store_first(c->f + i, force, left);
+        return;
+    }
+    wide faster =
+        wide_add(now.v, wide_multiply(wide_multiply(steps->velocity_step, inverse_mass), force));
+    wide moves = finish == SWEEP_SYMPLECTIC_EULER ? faster : now.v;
+    wide_store_first(c->v + i, faster, left);
+    wide_store_first(c->x + i, wide_add(now.x, wide_multiply(steps->position_step, moves)), left);
+    if (clears)
+        wide_store_first(c->f + i, wide_set(0), left);
+}
+
+struct node_motion {
+    struct component components[3];
+    struct motion_steps steps;
+};
+
+// Of nodes from `first` on.
+static inline struct node_motion motion_of(const struct system *system, int64_t first,
+                                           enum sweep_finish finish)
+{
+    const struct state *s = system->state;
+    const vec3 g = system->topology->environment.gravity;
+    const double position_step =
+        finish == SWEEP_SYMPLECTIC_EULER ? system->settings.position_step : system->settings.dt;
+    return (struct node_motion){
+        {{s->x + first, s->vx + first, s->fx + first, wide_set((real)g.x)},
+         {s->y + first, s->vy + first, s->fy + first, wide_set((real)g.y)},
+         {s->z + first, s->vz + first, s->fz + first, wide_set((real)g.z)}},
+        {wide_set((real)system->topology->environment.air_drag),
+         wide_set((real)system->settings.dt), wide_set((real)position_step)},
+    };
+}
+
+// `masses` of the range's nodes, or NULL where each has `each`.
+WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_range *range,
+                              const real *masses, real each, bool loaded, bool clears,
+                              enum sweep_finish finish)
+{
+    const struct node_motion motion = motion_of(system, range->first, finish);
+    const real *const own[3] = {range->own.x, range->own.y, range->own.z};
+    const real *const reactions[3] = {range->reactions.x, range->reactions.y, range->reactions.z};
+    const wide one_mass = wide_set(each);
+    const real *inverses = system->constants->inverse_mass + range->first;
+    const long count = range->count;
+    for (long i = 0; i < count; i += WIDE_LANES) {
+        long left = count - i;
+        wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
+        wide inverse = wide_load_first(inverses + i, left);
+        for (int c = 0; c < 3; c++) {
+            const struct component *it = &motion.components[c];
+            struct moving now = {.v = wide_load_first(it->v + i, left),
+                                 .force = force_so_far(it, own[c], reactions[c], i, left, loaded)};
+            now.x = finish == SWEEP_FORCES ? wide_set(0) : wide_load_first(it->x + i, left);
+            finish_component(it, &motion.steps, now, mass, inverse, i, left, clears, finish);
+        }
+    }
+}
+
+static void finish_masses(const struct system *system, const struct finish_range *range,
+                          const real *masses, real each, enum sweep_finish finish)
+{
+    bool loaded = range->loaded, clears = range->clears;
+    if (finish == SWEEP_FORCES)
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_FORCES);
+    else if (finish == SWEEP_EXPLICIT_EULER)
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_EXPLICIT_EULER);
+    else if (masses || loaded || clears)
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_SYMPLECTIC_EULER);
+    else
+        finish_nodes(system, range, NULL, each, false, false, SWEEP_SYMPLECTIC_EULER);
+}
+
+static const struct reals no_reals = {NULL, NULL, NULL};
+
+static struct reals moved(const struct reals *reals, int64_t by)
+{
+    return reals->x ? (struct reals){reals->x + by, reals->y + by, reals->z + by} : no_reals;
+}
+
+// Body by body, where bodies have masses of their own.
+static void grid_finish(const struct system *system, const struct finish_range *range,
+                        enum sweep_finish finish)
+{
+    const uint64_t first = (uint64_t)range->first, end = first + (uint64_t)range->count;
+    for (uint64_t node = first; node < end;) {
+        struct node_masses masses = topology_masses(system->topology, node, end);
+        const int64_t into = (int64_t)(node - first);
+        struct finish_range part = {.first = (int64_t)node,
+                                    .count = (long)(masses.end - node),
+                                    .own = moved(&range->own, into),
+                                    .reactions = moved(&range->reactions, into),
+                                    .loaded = range->loaded,
+                                    .clears = range->clears};
+        const real *listed = masses.listed ? system->constants->mass + node : NULL;
+        finish_masses(system, &part, listed, (real)masses.each, finish);
+        node = masses.end;
+    }
+}
+
+// ---- What the damping takes, for the energy budget: each spring once, at its first node
+
+// A direction that has partners from the present row, with its constants, beside each other for the
+// loop over registers.
+struct neighbour {
+    int64_t offset;
+    int dx;
+    bool full;
+    real damping;
+};
+
+static int neighbours_of_row(const struct plan_grid *grid, const struct spring_constants *materials,
+                             long j, long k, struct neighbour to[DIRECTIONS_MAX])
+{
+    int count = 0;
+    for (int d = 0; d < grid->direction_count; d++) {
+        const struct direction *direction = &grid->directions[d];
+        const struct spring_constants *material = &materials[direction->material];
+        const long row = j + direction->dy, layer = k + direction->dz;
+        if (row < 0 || row >= (long)grid->ny || layer >= (long)grid->nz)
+            continue;
+        to[count++] = (struct neighbour){direction->offset, direction->dx,
+                                         material->damping_law == DAMPING_FULL, material->damping};
+    }
+    return count;
+}
+
+// Which lanes have a partner at dx = -GRID_REACH .. GRID_REACH in their row.
+WIDE_INLINE void find_partners(long i, long nx, wide_mask exists[2 * GRID_REACH + 1])
+{
+    for (int dx = -GRID_REACH; dx <= GRID_REACH; dx++)
+        exists[dx + GRID_REACH] = wide_lane_range(-i - dx, nx - i - dx);
+}
+
+// What the damping of one direction takes: c (w.d)^2 / L^2, or c w^2.
+WIDE_INLINE wide neighbour_power(const struct state *s, const struct neighbour *to, int64_t at,
+                                 wide_mask exists)
+{
+    const int64_t other = at + to->offset;
+    struct wide3 v =
+        wide3_subtract(wide3_load(s->vx, s->vy, s->vz, at), wide3_load(s->vx, s->vy, s->vz, other));
+    if (to->full)
+        return wide_masked(exists, wide_multiply(wide_set(to->damping), wide3_dot(v, v)));
+    struct wide3 d =
+        wide3_subtract(wide3_load(s->x, s->y, s->z, at), wide3_load(s->x, s->y, s->z, other));
+    wide square = wide3_dot(d, d), along = wide3_dot(v, d);
+    wide power = wide_multiply(wide_divide(along, square), along);
+    wide_mask valid = wide_mask_and(exists, wide_positive(square));
+    return wide_masked(valid, wide_multiply(wide_set(to->damping), power));
+}
+
+// Each spring once, at its first node. Not summed here: a sum over lanes would depend on their
+// number.
+static void grid_power(const struct system *system, const struct plan_grid *grid, struct range rows)
+{
+    struct state *s = system->state;
+    struct neighbour to[DIRECTIONS_MAX];
+    const long nx = (long)grid->nx;
+    for (size_t row = rows.first; row < rows.end; row++) {
+        long j = (long)(row % grid->ny), k = (long)(row / grid->ny);
+        int count = neighbours_of_row(grid, system->constants->material, j, k, to);
+        int64_t first = (int64_t)(grid->first_node + row * grid->nx);
+        for (long i = 0; i < nx; i += WIDE_LANES) {
+            wide_mask exists[2 * GRID_REACH + 1];
+            find_partners(i, nx, exists);
+            wide power = wide_set(0);
+            for (int d = 0; d < count; d++)
+                power = wide_add(
+                    power, neighbour_power(s, &to[d], first + i, exists[to[d].dx + GRID_REACH]));
+            wide_store_first(s->power + first + i, power, nx - i);
+        }
+    }
+}
+
+// ---- Springs that are strained beyond the limits at which they break or yield
+
+// The length as everywhere else, so that what is found here is exactly what breaks or yields.
+static inline wide row_length(const struct state *s, int64_t a, int64_t b)
+{
+    struct wide3 d =
+        wide3_subtract(wide3_load(s->x, s->y, s->z, a), wide3_load(s->x, s->y, s->z, b));
+    return wide_sqrt(wide3_dot(d, d));
+}
+
+static uint64_t grid_overstrained(const struct state *s, const struct grid_row_springs *springs,
+                                  const struct strain_limits *limits)
+{
+    const bool moved = limits->of_present && s->rest_length;
+    uint64_t beyond = 0;
+    for (int i = 0; i < springs->count; i += WIDE_LANES) {
+        long left = springs->count - i;
+        wide length = row_length(s, springs->a + i, springs->b + i);
+        wide rest = moved ? wide_load_first(s->rest_length + springs->state_index + i, left)
+                          : wide_set(springs->built);
+        wide_mask valid = wide_lane_range(0, left);
+        if (s->broken)
+            valid = wide_whole(s->broken + springs->state_index + i, left);
+        uint64_t lanes = wide_mask_bits(wide_mask_and(valid, wide_longer(limits, length, rest))) |
+                         wide_mask_bits(wide_mask_and(valid, wide_shorter(limits, length, rest)));
+        beyond |= lanes << i;
+    }
+    return beyond;
+}

@@ -1,0 +1,210 @@
+// Springs of grids in a tangent: what a product needs of each is found row by row, once for many
+// products; these are springs/grid/tangent_body.h.
+#include "springs/tangent.h"
+
+#include "base/memory.h"
+#include "state/reading.h"
+
+// Arrays that are read beside each other must not begin at the same offset of a page (state.h).
+static size_t stride_of(int64_t nodes)
+{
+    return ((size_t)nodes + 15) / 16 * 16 + STATE_OFFSET_BYTES / sizeof(real);
+}
+
+static void set_constants(struct tangent_constants *to, const struct direction *direction,
+                          const struct spring_constants *material)
+{
+    bool full = material->damping_law == DAMPING_FULL;
+    to->stiffness = material->stiffness;
+    to->rest_length = (real)direction->rest_length;
+    to->along = material->damping;
+    to->across = full ? material->damping : 0;
+}
+
+static bool make_grid(const struct system *system, const struct plan_grid *plan,
+                      struct tangent_grid *grid)
+{
+    bool moves = plan->stateful && system->state->rest_length;
+    grid->grid = plan;
+    grid->first_node = (int64_t)plan->first_node;
+    grid->nodes = (int64_t)(plan->nx * plan->ny * plan->nz);
+    const size_t count = (size_t)plan->direction_count;
+    size_t stride = stride_of(grid->nodes);
+    if (!size_multiply(stride, count * (moves ? 2 : 1), &grid->length))
+        return false;
+    grid->numbers = memory_allocate(system->allocator, grid->length, sizeof(real));
+    if (!grid->numbers)
+        return false;
+    for (size_t d = 0; d < count; d++) {
+        struct tangent_constants *to = &grid->constants[d];
+        const struct direction *direction = &plan->directions[d];
+        set_constants(to, direction, &system->constants->material[direction->material]);
+        to->inverse = grid->numbers + stride * d;
+        to->ratio = moves ? grid->numbers + stride * (count + d) : NULL;
+        grid->reach = direction->offset > grid->reach ? direction->offset : grid->reach;
+    }
+    return true;
+}
+
+taut_status REAL_NAME(tangent_grids_make)(struct spring_tangent *tangent, taut_error *error)
+{
+    const struct system *system = tangent->system;
+    size_t count = system->plan->grid_count;
+    tangent->grids = memory_allocate(system->allocator, count, sizeof *tangent->grids);
+    if (!tangent->grids)
+        return fail_memory(error, "the tangent of grids");
+    for (size_t g = 0; g < count; g++)
+        if (!make_grid(system, &system->plan->grids[g], &tangent->grids[g]))
+            return fail_memory(error, "the tangent of grids");
+    return TAUT_OK;
+}
+
+void REAL_NAME(tangent_grids_refresh)(struct spring_tangent *tangent)
+{
+    const struct system *system = tangent->system;
+    for (size_t g = 0; g < system->plan->grid_count; g++) {
+        struct tangent_grid *grid = &tangent->grids[g];
+        for (int d = 0; d < grid->grid->direction_count; d++) {
+            const struct direction *direction = &grid->grid->directions[d];
+            set_constants(&grid->constants[d], direction,
+                          &system->constants->material[direction->material]);
+        }
+    }
+}
+
+void REAL_NAME(tangent_grids_free)(struct spring_tangent *tangent)
+{
+    const taut_allocator *allocator = tangent->system->allocator;
+    size_t count = tangent->system->plan->grid_count;
+    for (size_t g = 0; tangent->grids && g < count; g++)
+        memory_release(allocator, tangent->grids[g].numbers, tangent->grids[g].length,
+                       sizeof(real));
+    memory_release(allocator, tangent->grids, count, sizeof *tangent->grids);
+}
+
+uint64_t REAL_NAME(tangent_grids_bytes)(const struct spring_tangent *tangent)
+{
+    uint64_t bytes = 0;
+    for (size_t g = 0; g < tangent->system->plan->grid_count; g++)
+        bytes += sizeof *tangent->grids + tangent->grids[g].length * sizeof(real);
+    return bytes;
+}
+
+// Springs of one direction from a row's nodes [begin, end) on.
+struct strand {
+    const struct direction *direction;
+    const struct tangent_constants *constants;
+    const struct spring_constants *material;
+    int64_t node;   // of the state, of the row's first
+    int64_t number; // the same within the grid
+    long begin, end;
+};
+
+static void measure_strand(const struct state *s, const struct strand *it)
+{
+    const real *x = s->x + it->node, *y = s->y + it->node, *z = s->z + it->node;
+    const int64_t other = it->direction->offset;
+    real *restrict inverse = it->constants->inverse + it->number;
+    for (long i = it->begin; i < it->end; i++) {
+        real dx = x[i] - x[i + other], dy = y[i] - y[i + other], dz = z[i] - z[i + other];
+        real square = dx * dx + dy * dy + dz * dz;
+        real safe = square < REAL_TINY ? 1 : square;
+        real one = 1 / real_sqrt(safe);
+        inverse[i] = square < REAL_TINY ? REAL_TINY : one;
+    }
+}
+
+// Takes back what is slack or broken, and finds the ratio where springs have yielded; the first has
+// that index in the state's arrays.
+static void judge_strand(const struct state *s, const struct strand *it, bool stateful,
+                         uint64_t state_index)
+{
+    const struct tangent_constants *constants = it->constants;
+    for (long i = it->begin; i < it->end; i++, state_index++) {
+        int64_t at = it->number + i;
+        size_t a = (size_t)(it->node + i), b = (size_t)(it->node + i + it->direction->offset);
+        real rest =
+            stateful && s->rest_length ? s->rest_length[state_index] : constants->rest_length;
+        real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
+        real length = real_sqrt(dx * dx + dy * dy + dz * dz);
+        if ((stateful && s->broken && s->broken[state_index]) ||
+            spring_is_slack(it->material, (double)length, (double)rest))
+            constants->inverse[at] = 0;
+        if (constants->ratio)
+            constants->ratio[at] = rest * constants->inverse[at];
+    }
+}
+
+static void update_row(const struct spring_tangent *tangent, const struct tangent_grid *grid, int d,
+                       uint64_t row)
+{
+    const struct system *system = tangent->system;
+    const struct plan_grid *plan = grid->grid;
+    const struct direction *direction = &plan->directions[d];
+    const long nx = (long)plan->nx;
+    const long j = (long)(row % plan->ny) + direction->dy;
+    const long k = (long)(row / plan->ny) + direction->dz;
+    struct strand strand = {.direction = direction,
+                            .constants = &grid->constants[d],
+                            .material = &system->constants->material[direction->material],
+                            .number = (int64_t)row * nx,
+                            .begin = direction->dx < 0 ? -direction->dx : 0,
+                            .end = direction->dx > 0 ? nx - direction->dx : nx};
+    strand.node = grid->first_node + strand.number;
+    if (j < 0 || j >= (long)plan->ny || k >= (long)plan->nz || strand.end <= strand.begin)
+        return; // nothing but zeros, from the beginning
+    measure_strand(system->state, &strand);
+    if (!plan->stateful && strand.material->law == LAW_LINEAR)
+        return;
+    uint64_t index = 0;
+    if (plan->stateful)
+        direction_find(direction, (uint64_t)(strand.number + strand.begin), &index);
+    judge_strand(system->state, &strand, plan->stateful,
+                 plan->first_state_index + direction->first_spring + index);
+}
+
+void REAL_NAME(tangent_grids_update)(struct spring_tangent *tangent, const struct worker *worker)
+{
+    for (size_t g = 0; g < tangent->system->plan->grid_count; g++) {
+        const struct tangent_grid *grid = &tangent->grids[g];
+        struct range rows = worker_share(worker, (size_t)(grid->grid->ny * grid->grid->nz), 1);
+        for (int d = 0; d < grid->grid->direction_count; d++)
+            for (size_t row = rows.first; row < rows.end; row++)
+                update_row(tangent, grid, d, row);
+    }
+}
+
+void REAL_NAME(tangent_grid_spring)(const struct spring_tangent *tangent,
+                                    const struct tangent_grid *grid, int d, int64_t spring,
+                                    real stiffness, real damping, real block[6])
+{
+    const struct state *s = tangent->system->state;
+    const struct tangent_constants *to = &grid->constants[d];
+    real inverse = to->inverse[spring];
+    if (!(inverse > 0))
+        return;
+    int64_t a = grid->first_node + spring, b = a + grid->grid->directions[d].offset;
+    real sideways = 1 - (to->ratio ? to->ratio[spring] : to->rest_length * inverse);
+    if (tangent->kind == TANGENT_DEFINITE && !(sideways > 0))
+        sideways = 0;
+    real elastic = stiffness * to->stiffness;
+    block_add(block, (s->x[a] - s->x[b]) * inverse, (s->y[a] - s->y[b]) * inverse,
+              (s->z[a] - s->z[b]) * inverse, elastic + damping * to->along,
+              elastic * sideways + damping * to->across);
+}
+
+void REAL_NAME(tangent_grid_blocks)(const struct spring_tangent *tangent,
+                                    const struct tangent_grid *grid, real stiffness, real damping,
+                                    real (*blocks)[6], struct range nodes)
+{
+    for (size_t node = nodes.first; node < nodes.end; node++) {
+        int64_t i = (int64_t)node - grid->first_node;
+        for (int d = 0; d < grid->grid->direction_count; d++) {
+            int64_t back = i - grid->grid->directions[d].offset;
+            REAL_NAME(tangent_grid_spring)(tangent, grid, d, i, stiffness, damping, blocks[node]);
+            if (back >= 0)
+                REAL_NAME(tangent_grid_spring)
+            (tangent, grid, d, back, stiffness, damping, blocks[node]);
+        }
+    }
+}

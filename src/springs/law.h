@@ -1,0 +1,69 @@
+// What the law of a spring says of one spring: when it is slack, what energy it holds, when it
+// breaks and when it yields. The conditions stand here for scalar code and in law_body.h for
+// registers, and nowhere else. Numeric.
+#ifndef TAUT_SPRINGS_LAW_H
+#define TAUT_SPRINGS_LAW_H
+
+#include "state/constants.h"
+
+// 1 for springs that only pull, -1 for those that only push, 0 for both.
+static inline real spring_side(enum spring_law law)
+{
+    return law == LAW_TENSION_ONLY ? 1 : law == LAW_COMPRESSION_ONLY ? -1 : (real)0;
+}
+
+// Whether the law gives no force at this length.
+static inline bool spring_is_slack(const struct spring_constants *material, double length,
+                                   double rest)
+{
+    return (material->law == LAW_TENSION_ONLY && length <= rest) ||
+           (material->law == LAW_COMPRESSION_ONLY && length >= rest);
+}
+
+// k (L - L0)^2 / 2, and 0 where the law is slack.
+static inline double spring_energy(const struct spring_constants *material, double length,
+                                   double rest)
+{
+    double stretch = length - rest;
+    if (spring_is_slack(material, length, rest))
+        return 0;
+    return 0.5 * (double)material->stiffness * stretch * stretch;
+}
+
+// ---- Breaking and yielding
+
+static inline bool spring_can_break(const struct spring_constants *material)
+{
+    return isfinite(material->break_at);
+}
+
+static inline bool spring_can_yield(const struct spring_constants *material)
+{
+    return isfinite(material->yield_at);
+}
+
+// A spring of length L is beyond its limits if L > high L0 or L < low L0, where L0 is its present
+// rest length or the one it was built with. -1 and INFINITY where there is no limit.
+struct strain_limits {
+    bool of_present;
+    real high, low;
+};
+
+// Springs break where they are stretched beyond break_at times the length they were built with.
+static inline struct strain_limits break_limits(const struct spring_constants *material)
+{
+    return (struct strain_limits){.high = material->break_at, .low = -1};
+}
+
+// Springs yield where the elastic strain (L - L0) / L0 leaves +-yield_at; on a side on which the
+// law is slack they carry no stress and do not yield.
+static inline struct strain_limits yield_limits(const struct spring_constants *material)
+{
+    bool pulls = material->law != LAW_COMPRESSION_ONLY;
+    bool pushes = material->law != LAW_TENSION_ONLY && material->yield_at < 1;
+    return (struct strain_limits){.of_present = true,
+                                  .high = pulls ? 1 + material->yield_at : (real)INFINITY,
+                                  .low = pushes ? 1 - material->yield_at : -1};
+}
+
+#endif

@@ -1,0 +1,339 @@
+// Springs of a tile of packed ones (plan.h): every node adds up the forces of its own
+// springs, column by column, for a vector of nodes at a time. So every spring is computed twice,
+// once from either end, with exactly opposite results. The body of a kernel that
+// kernels/table.h compiles for each instruction set.
+//
+// Where columns go round rings (faces/plan.h), the gradient of the volume is found on the way from
+// the same neighbours: gas costs its products, and no more loads.
+#include "kernels/kernels.h"
+#include "faces/face.h"
+#include "simd/wide.h"
+#include "simd/wide3.h"
+#include "springs/law_body.h"
+
+// Nodes, and the sum of their forces so far.
+struct packed_nodes {
+    struct wide3 x, v, f;
+};
+
+// The nodes at the other ends.
+struct packed_ends {
+    struct wide3 x, v;
+};
+
+WIDE_INLINE struct packed_ends load_ends(const struct state *s, int64_t at, bool damped)
+{
+    return (struct packed_ends){
+        .x = wide3_load(s->x, s->y, s->z, at),
+        .v = damped ? wide3_load(s->vx, s->vy, s->vz, at) : wide3_zero(),
+    };
+}
+
+WIDE_INLINE struct packed_ends gather_ends(const real *records, const uint16_t *ends, bool damped)
+{
+    struct packed_ends o = {.v = wide3_zero()};
+    if (damped)
+        wide_records_8(records, ends, &o.x.x, &o.x.y, &o.x.z, &o.v.x, &o.v.y, &o.v.z);
+    else
+        wide_records_4(records, ends, &o.x.x, &o.x.y, &o.x.z);
+    return o;
+}
+
+// F = -k (L - L0) / L d - c (w.d) / L^2 d with one division for both, by L^2; with the full law
+// - c w beside it. No spring (`rest` < 0) and a slack one give nothing, L = 0 nothing along d.
+WIDE_INLINE void add_springs(struct packed_nodes *n, const struct packed_ends *o, wide rest,
+                             const struct wide_law *law, bool damped)
+{
+    const struct wide3 d = wide3_subtract(n->x, o->x);
+    wide square = wide3_dot(d, d);
+    wide length = wide_sqrt(square);
+    wide_mask present = wide_positive(wide_add(rest, wide_set((real)0.5)));
+    if (law->slack) {
+        wide stretch = wide_subtract(length, rest);
+        present = wide_mask_and(present, wide_taut(law->side, law->open, stretch));
+    }
+    wide force = wide_multiply(wide_multiply(law->stiffness, wide_subtract(rest, length)), length);
+    if (damped) {
+        const struct wide3 w = wide3_subtract(n->v, o->v);
+        force = wide_subtract(force, wide_multiply(law->along, wide3_dot(w, d)));
+        if (law->crosses)
+            n->f = wide3_subtract(n->f, wide3_scale(wide_masked(present, law->across), w));
+    }
+    wide scale =
+        wide_masked(wide_mask_and(present, wide_positive(square)), wide_divide(force, square));
+    n->f = wide3_add(n->f, wide3_scale(scale, d));
+}
+
+// What the tiles of a system share.
+struct packed_view {
+    const struct plan_packed *packed;
+    const struct spring_constants *materials;
+    const real *rest; // by slots
+    struct state *state;
+    const real *records;
+};
+
+// sum + (a - b) x c
+WIDE_INLINE struct wide3 add_product(struct wide3 sum, struct wide3 a, struct wide3 b,
+                                     struct wide3 c)
+{
+    return wide3_add(sum, wide3_cross(wide3_subtract(a, b), c));
+}
+
+// The other ends of a column.
+WIDE_INLINE struct packed_ends read_column(const struct packed_view *v,
+                                           const struct packed_column *column, int first_lane,
+                                           int64_t at, bool damped, bool rings)
+{
+    if (column->step == 0)
+        return gather_ends(v->records, v->packed->ends[column->group] + first_lane, damped);
+    struct packed_ends o = load_ends(v->state, at + column->step, damped);
+    for (int turn = 0; rings && turn < column->alternative_count; turn++) {
+        const struct packed_alternatives *turns = &v->packed->turns[column->group];
+        struct packed_ends turned = load_ends(v->state, at + turns->step[turn], damped);
+        wide_mask mask = wide_mask_load(&turns->lanes[turn], first_lane);
+        o.x = wide3_blend(mask, turned.x, o.x);
+        o.v = wide3_blend(mask, turned.v, o.v);
+    }
+    return o;
+}
+
+// The springs of a column, whose other ends are returned.
+WIDE_INLINE struct packed_ends add_column(const struct packed_view *v, struct packed_nodes *n,
+                                          uint64_t number, int first_lane, int64_t at, bool damped,
+                                          bool rings)
+{
+    const struct packed_column *column = &v->packed->columns[number];
+    struct packed_ends o = read_column(v, column, first_lane, at, damped, rings);
+    wide rest = wide_load(v->rest + number * PACKED_LANES + first_lane);
+    struct wide_law law =
+        column->material == PACKED_MIXED
+            ? wide_law_mixed(v->materials, v->packed->lane_materials[column->mixed] + first_lane)
+            : wide_law_uniform(&v->materials[column->material]);
+    add_springs(n, &o, rest, &law, damped);
+    return o;
+}
+
+// Springs of the columns [c, end) that go round rings, an even number, and
+// sum (p_i - p) x (p_{i+1} - p). The products with an odd p_i are taken together, so that there are
+// half as many: (p_{i-1} - p_{i+1}) x (p_i - p).
+WIDE_INLINE struct wide3 ring_gradient(const struct packed_view *v, struct packed_nodes *n,
+                                       uint64_t begin, uint64_t end, int first_lane, int64_t at,
+                                       bool damped)
+{
+    struct wide3 sum = wide3_zero();
+    struct wide3 first = sum, before = sum, odd = sum;
+    for (uint64_t c = begin; c < end; c += 2) {
+        struct packed_ends other = add_column(v, n, c, first_lane, at, damped, true);
+        struct wide3 even = wide3_subtract(n->x, other.x);
+        if (c == begin)
+            first = even;
+        else
+            sum = add_product(sum, before, even, odd);
+        before = even;
+        other = add_column(v, n, c + 1, first_lane, at, damped, true);
+        odd = wide3_subtract(n->x, other.x);
+    }
+    return add_product(sum, before, first, odd);
+}
+
+// Forces beyond the `left` nodes may be another worker's. `damped` and `rings` are constants
+// wherever this is inlined, so that undamped tiles load no velocities.
+WIDE_INLINE void add_vector(const struct packed_view *v, uint64_t chunk, int first_lane, int64_t at,
+                            long left, bool damped, bool rings)
+{
+    struct state *s = v->state;
+    struct packed_ends here = load_ends(s, at, damped);
+    struct packed_nodes n = {here.x, here.v, wide3_load_first(s->fx, s->fy, s->fz, at, left)};
+    uint64_t c = v->packed->chunk_columns[chunk], end = v->packed->chunk_columns[chunk + 1];
+    if (rings && v->packed->chunk_rings[chunk] > 0) {
+        uint64_t ring_end = c + v->packed->chunk_rings[chunk];
+        struct wide3 sum = ring_gradient(v, &n, c, ring_end, first_lane, at, damped);
+        wide3_store_first(s->ax, s->ay, s->az, at, sum, left);
+        c = ring_end;
+    }
+    for (; c < end; c++)
+        add_column(v, &n, c, first_lane, at, damped, false);
+    wide3_store_first(s->fx, s->fy, s->fz, at, n.f, left);
+}
+
+WIDE_INLINE void add_chunks(const struct packed_view *v, const struct packed_tile *tile,
+                            bool damped, bool rings)
+{
+    for (uint64_t i = 0; i < tile->sell_chunk_count; i++) {
+        uint64_t done = i * PACKED_LANES;
+        long left = (long)(tile->node_count - done);
+        for (int lane = 0; lane < PACKED_LANES && lane < left; lane += WIDE_LANES)
+            add_vector(v, tile->first_chunk + i, lane, (int64_t)(tile->first_node + done) + lane,
+                       left - lane, damped, rings);
+    }
+}
+
+// The same for one spring without a column, at one of its ends.
+static void add_overflow(const struct packed_view *v, uint64_t number)
+{
+    const struct packed_overflow *overflow = &v->packed->overflow[number];
+    const struct spring_constants *material = &v->materials[overflow->material];
+    struct state *s = v->state;
+    uint32_t a = overflow->node, b = overflow->other;
+    real rest = v->rest[v->packed->column_count * PACKED_LANES + number];
+    real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
+    real wx = s->vx[a] - s->vx[b], wy = s->vy[a] - s->vy[b], wz = s->vz[a] - s->vz[b];
+    real square = dx * dx + dy * dy + dz * dz, length = real_sqrt(square);
+    if (rest < 0 || spring_is_slack(material, (double)length, (double)rest))
+        return;
+    real force = material->stiffness * (rest - length) * length;
+    if (material->damping_law == DAMPING_FULL) {
+        s->fx[a] -= material->damping * wx;
+        s->fy[a] -= material->damping * wy;
+        s->fz[a] -= material->damping * wz;
+    } else {
+        force -= material->damping * (wx * dx + wy * dy + wz * dz);
+    }
+    real scale = square > 0 ? force / square : 0;
+    s->fx[a] += scale * dx;
+    s->fy[a] += scale * dy;
+    s->fz[a] += scale * dz;
+}
+
+static inline void fill_packed_record(const struct state *s, size_t node, bool damped, real *record)
+{
+    record[0] = s->x[node];
+    record[1] = s->y[node];
+    record[2] = s->z[node];
+    record[3] = 0;
+    if (!damped)
+        return;
+    record[4] = s->vx[node];
+    record[5] = s->vy[node];
+    record[6] = s->vz[node];
+    record[7] = 0;
+}
+
+static inline void fill_packed_records(const struct packed_view *v, const struct packed_tile *tile,
+                                       bool damped, real *records)
+{
+    const size_t width = damped ? 8 : 4;
+    const uint32_t *halo = v->packed->halo + tile->first_halo;
+    for (size_t i = 0; i < tile->own_records; i++)
+        fill_packed_record(v->state, (size_t)tile->first_node + i, damped, records + width * i);
+    records += width * tile->own_records;
+    for (size_t i = 0; i < tile->halo_count; i++)
+        fill_packed_record(v->state, halo[i], damped, records + width * i);
+}
+
+WIDE_INLINE void add_tile(const struct packed_view *v, const struct packed_tile *tile, bool damped,
+                          real *records)
+{
+    fill_packed_records(v, tile, damped, records);
+    if (tile->ring_body != 0)
+        add_chunks(v, tile, damped, true);
+    else
+        add_chunks(v, tile, damped, false);
+}
+
+static double packed_forces(const struct system *system, size_t number)
+{
+    _Alignas(64) real records[8 * PACKED_LOCAL_MAX];
+    const struct plan_packed *packed = &system->plan->packed;
+    const struct packed_tile *tile = &packed->tiles[number];
+    const struct state *s = system->state;
+    struct packed_view v = {packed, system->constants->material,
+                            s->slot_rest ? s->slot_rest : system->constants->slot_rest,
+                            system->state, records};
+    if (tile->damped)
+        add_tile(&v, tile, true, records);
+    else
+        add_tile(&v, tile, false, records);
+    for (uint64_t i = 0; i < tile->overflow_count; i++)
+        add_overflow(&v, tile->first_overflow + i);
+    if (tile->ring_body == 0)
+        return 0;
+    double origin = (double)s->x[system->topology->bodies[tile->ring_body - 1].first_node];
+    return volume_moment(s->x + tile->first_node, s->ax + tile->first_node, tile->node_count,
+                         origin);
+}
+
+// ---- The volume alone: of ring_gradient the x component, to the same bits, from the y and z of
+// the neighbours alone
+
+struct flat {
+    wide y, z;
+};
+
+WIDE_INLINE struct flat read_flat_step(const struct state *s, int64_t at)
+{
+    return (struct flat){wide_load(s->y + at), wide_load(s->z + at)};
+}
+
+// From the nodes to the other ends of a column.
+WIDE_INLINE struct flat flat_column(const struct packed_view *v, const struct flat *own,
+                                    uint64_t number, int first_lane, int64_t at)
+{
+    const struct packed_column *column = &v->packed->columns[number];
+    struct flat o;
+    if (column->step == 0) {
+        struct packed_ends ends =
+            gather_ends(v->records, v->packed->ends[column->group] + first_lane, false);
+        o = (struct flat){ends.x.y, ends.x.z};
+    } else {
+        o = read_flat_step(v->state, at + column->step);
+        for (int turn = 0; turn < column->alternative_count; turn++) {
+            const struct packed_alternatives *turns = &v->packed->turns[column->group];
+            struct flat turned = read_flat_step(v->state, at + turns->step[turn]);
+            wide_mask mask = wide_mask_load(&turns->lanes[turn], first_lane);
+            o.y = wide_blend(mask, turned.y, o.y);
+            o.z = wide_blend(mask, turned.z, o.z);
+        }
+    }
+    return (struct flat){wide_subtract(own->y, o.y), wide_subtract(own->z, o.z)};
+}
+
+// sum + the x of (a - b) x c
+WIDE_INLINE wide add_flat_product(wide sum, const struct flat *a, const struct flat *b,
+                                  const struct flat *c)
+{
+    wide y = wide_subtract(a->y, b->y), z = wide_subtract(a->z, b->z);
+    return wide_add(sum, wide_subtract(wide_multiply(y, c->z), wide_multiply(z, c->y)));
+}
+
+// The x component of ring_gradient.
+WIDE_INLINE wide ring_gradient_x(const struct packed_view *v, uint64_t begin, uint64_t end,
+                                 int first_lane, int64_t at)
+{
+    const wide zero = wide_set(0);
+    const struct flat own = read_flat_step(v->state, at);
+    wide sum = zero;
+    struct flat first = {zero, zero}, before = first, odd = first;
+    for (uint64_t c = begin; c < end; c += 2) {
+        struct flat even = flat_column(v, &own, c, first_lane, at);
+        if (c == begin)
+            first = even;
+        else
+            sum = add_flat_product(sum, &before, &even, &odd);
+        before = even;
+        odd = flat_column(v, &own, c + 1, first_lane, at);
+    }
+    return add_flat_product(sum, &before, &first, &odd);
+}
+
+static double packed_volume(const struct system *system, size_t number)
+{
+    _Alignas(64) real records[4 * PACKED_LOCAL_MAX];
+    _Alignas(64) real ax[PACKED_TILE_NODES];
+    const struct plan_packed *packed = &system->plan->packed;
+    const struct packed_tile *tile = &packed->tiles[number];
+    const struct state *s = system->state;
+    struct packed_view v = {.packed = packed, .state = system->state, .records = records};
+    fill_packed_records(&v, tile, false, records);
+    for (uint32_t done = 0; done < tile->node_count; done += PACKED_LANES) {
+        uint64_t chunk = tile->first_chunk + done / PACKED_LANES;
+        uint64_t begin = packed->chunk_columns[chunk], end = begin + packed->chunk_rings[chunk];
+        for (int lane = 0; lane < PACKED_LANES; lane += WIDE_LANES) {
+            int64_t at = (int64_t)(tile->first_node + done) + lane;
+            wide_store(ax + done + lane, ring_gradient_x(&v, begin, end, lane, at));
+        }
+    }
+    double origin = (double)s->x[system->topology->bodies[tile->ring_body - 1].first_node];
+    return volume_moment(s->x + tile->first_node, ax, tile->node_count, origin);
+}

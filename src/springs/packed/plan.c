@@ -1,0 +1,1137 @@
+// Packs springs into sliced ELLPACK (plan.h): the springs of each node from both of their ends, the
+// columns of each chunk, tiles of chunks and the nodes around them; and proves the result.
+#include "springs/packed/plan.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "springs/plan.h"
+
+// ---- Which springs a node has: each spring seen from both of its ends
+
+// A spring as one of its ends sees it.
+struct node_spring {
+    uint32_t material, other;
+    uint32_t index; // into the plan's springs
+};
+
+// Halves of all nodes, node after node, each node's by material and then by the other end.
+struct node_springs {
+    uint64_t *start; // node_count + 1
+    struct node_spring *items;
+    uint64_t node_count, count;
+};
+
+static void count_node_springs(const struct topology *topology, const struct plan *plan,
+                               struct node_springs *springs)
+{
+    struct spring_run near = {0};
+    for (uint64_t i = 0; i < plan->springs.element_count; i++) {
+        struct spring_run spring =
+            topology_spring_near(topology, plan_element(&plan->springs, i), &near);
+        springs->start[spring.a + 1]++;
+        springs->start[spring.b + 1]++;
+    }
+    counting_sort_starts(springs->start, springs->node_count);
+}
+
+static void place_node_springs(const struct topology *topology, const struct plan *plan,
+                               struct node_springs *springs)
+{
+    struct spring_run near = {0};
+    for (uint64_t i = 0; i < plan->springs.element_count; i++) {
+        struct spring_run spring =
+            topology_spring_near(topology, plan_element(&plan->springs, i), &near);
+        uint32_t index = (uint32_t)i;
+        springs->items[springs->start[spring.a + 1]++] =
+            (struct node_spring){spring.material, spring.b, index};
+        springs->items[springs->start[spring.b + 1]++] =
+            (struct node_spring){spring.material, spring.a, index};
+    }
+}
+
+static bool comes_after(const struct node_spring *a, const struct node_spring *b)
+{
+    if (a->material != b->material)
+        return a->material > b->material;
+    return a->other > b->other;
+}
+
+// Shell sort: nearly always a few entries, but a hub may have a million.
+static void sort_node_springs(struct node_spring *items, size_t count)
+{
+    size_t gap = 1;
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (size_t i = gap; i < count; i++) {
+            struct node_spring moved = items[i];
+            size_t j = i;
+            for (; j >= gap && comes_after(&items[j - gap], &moved); j -= gap)
+                items[j] = items[j - gap];
+            items[j] = moved;
+        }
+}
+
+static taut_status node_springs_make(const struct topology *topology, const struct plan *plan,
+                                     struct node_springs *springs, taut_error *error)
+{
+    *springs = (struct node_springs){.node_count = topology->node_count,
+                                     .count = 2 * plan->springs.element_count};
+    springs->start = memory_allocate(NULL, (size_t)springs->node_count + 1, sizeof *springs->start);
+    springs->items = memory_allocate(NULL, (size_t)springs->count, sizeof *springs->items);
+    if (!springs->start || !springs->items)
+        return fail_memory(error, "the plan");
+    count_node_springs(topology, plan, springs);
+    place_node_springs(topology, plan, springs);
+    for (uint64_t node = 0; node < springs->node_count; node++)
+        sort_node_springs(springs->items + springs->start[node],
+                          (size_t)(springs->start[node + 1] - springs->start[node]));
+    return TAUT_OK;
+}
+
+static void node_springs_free(struct node_springs *springs)
+{
+    if (springs->start)
+        memory_release(NULL, springs->start, (size_t)springs->node_count + 1,
+                       sizeof *springs->start);
+    memory_release(NULL, springs->items, (size_t)springs->count, sizeof *springs->items);
+}
+
+// ---- The columns of one chunk of nodes
+
+// Where a chunk begins.
+struct chunk_start {
+    uint64_t first_node;
+    uint32_t node_count;
+    size_t column, group, overflow;
+    uint32_t ring_body; // as in struct packed_tile
+    uint8_t ring;       // columns that go round rings
+};
+
+// What grows while chunks are packed. The ends are node numbers until tiles are cut.
+struct packing {
+    struct node_springs *springs; // used up as chunks are packed
+    struct packed_column *columns;
+    size_t column_count, column_capacity;
+    uint32_t (*slot_springs)[PACKED_LANES];
+    size_t slot_capacity;
+    uint32_t (*ends)[PACKED_LANES];
+    size_t group_count, group_capacity;
+    struct packed_alternatives *turns;
+    size_t alternatives_count, alternatives_capacity;
+    uint32_t (*lane_materials)[PACKED_LANES];
+    size_t mixed_count, mixed_capacity;
+    struct packed_overflow *overflow;
+    uint32_t *overflow_springs;
+    size_t overflow_count, overflow_capacity, overflow_spring_capacity;
+    struct ring_walk walk;      // of the body that is being packed
+    uint32_t ring_body;         // 1 + that body, or 0: it has no rings to go round
+    struct chunk_start *chunks; // one more when all are packed
+    size_t sell_chunk_count, sell_chunk_capacity;
+};
+
+// A column of one step pays where this many lanes have it: it costs less than spring of a gathered
+// one. A gathered one pays where this many have a spring left for it.
+enum { STEP_LANES_MIN = 8, GATHER_LANES_MIN = 3 };
+
+// So that a tile of one chunk and its halo never has more than PACKED_LOCAL_MAX nodes.
+enum { GATHER_ROWS_MAX = PACKED_LOCAL_MAX / PACKED_LANES - 1 };
+
+// The springs of a chunk's lanes while they are dealt out: each lane's next one, and behind those
+// that were left for gathered columns.
+struct dealing {
+    uint64_t first; // node
+    uint32_t count; // nodes
+    struct node_spring *springs[PACKED_LANES];
+    size_t total[PACKED_LANES], next[PACKED_LANES], left[PACKED_LANES];
+};
+
+static bool grow(void *array, size_t *capacity, size_t count, size_t size)
+{
+    return array_reserve((void **)array, capacity, count + 1, size);
+}
+
+// A column without springs. Lanes without one get a rest length that says so; its ends would be the
+// lane's own node.
+static struct packed_column *add_column(struct packing *p)
+{
+    if (!grow(&p->columns, &p->column_capacity, p->column_count, sizeof *p->columns) ||
+        !grow(&p->slot_springs, &p->slot_capacity, p->column_count, sizeof *p->slot_springs))
+        return NULL;
+    for (int lane = 0; lane < PACKED_LANES; lane++)
+        p->slot_springs[p->column_count][lane] = PACKED_NONE;
+    p->columns[p->column_count] = (struct packed_column){.material = PACKED_NONE};
+    return &p->columns[p->column_count++];
+}
+
+static void set_lane(struct packing *p, struct packed_column *column, uint32_t lane,
+                     const struct node_spring *spring)
+{
+    column->lanes |= (uint16_t)(1u << lane);
+    p->slot_springs[column - p->columns][lane] = spring->index;
+}
+
+static const struct node_spring *next_of(const struct dealing *d, uint32_t lane)
+{
+    return d->next[lane] < d->total[lane] ? &d->springs[lane][d->next[lane]] : NULL;
+}
+
+static int64_t step_of(const struct dealing *d, uint32_t lane, const struct node_spring *spring)
+{
+    return (int64_t)spring->other - (int64_t)(d->first + lane);
+}
+
+// The lanes whose next springs come first by material and step, as bits: as each lane's are in this
+// order, all that go one way meet here. 0 when none is left.
+static uint32_t first_direction_of(const struct dealing *d, uint32_t *material, int64_t *step)
+{
+    uint32_t lanes = 0;
+    for (uint32_t lane = 0; lane < d->count; lane++) {
+        const struct node_spring *spring = next_of(d, lane);
+        if (!spring)
+            continue;
+        int64_t own = step_of(d, lane, spring);
+        if (lanes && spring->material == *material && own == *step) {
+            lanes |= 1u << lane;
+        } else if (!lanes || spring->material < *material ||
+                   (spring->material == *material && own < *step)) {
+            *material = spring->material;
+            *step = own;
+            lanes = 1u << lane;
+        }
+    }
+    return lanes;
+}
+
+static int count_bits(uint32_t bits)
+{
+    int count = 0;
+    for (; bits; bits &= bits - 1)
+        count++;
+    return count;
+}
+
+// Columns of one step take what they can; the rest moves to the front of each lane's springs.
+static bool add_step_columns(struct packing *p, struct dealing *d)
+{
+    uint32_t material = 0, lanes;
+    int64_t step = 0;
+    while ((lanes = first_direction_of(d, &material, &step)) != 0) {
+        struct packed_column *column = NULL;
+        if (count_bits(lanes) >= STEP_LANES_MIN && step >= -INT32_MAX && step <= INT32_MAX) {
+            column = add_column(p);
+            if (!column)
+                return false;
+            column->step = (int32_t)step;
+            column->material = material;
+        }
+        for (uint32_t lane = 0; lane < d->count; lane++) {
+            if (!(lanes >> lane & 1))
+                continue;
+            struct node_spring spring = d->springs[lane][d->next[lane]++];
+            if (column)
+                set_lane(p, column, lane, &spring);
+            else
+                d->springs[lane][d->left[lane]++] = spring;
+        }
+    }
+    return true;
+}
+
+// Lane materials of a column that turned out to have several.
+static bool set_mixed(struct packing *p, struct packed_column *column,
+                      const uint32_t materials[PACKED_LANES])
+{
+    if (!grow(&p->lane_materials, &p->mixed_capacity, p->mixed_count, sizeof *p->lane_materials))
+        return false;
+    column->material = PACKED_MIXED;
+    column->mixed = (uint32_t)p->mixed_count;
+    for (int lane = 0; lane < PACKED_LANES; lane++)
+        p->lane_materials[p->mixed_count][lane] = materials[lane];
+    p->mixed_count++;
+    return true;
+}
+
+// The row-th of what was left to each lane.
+static bool add_gathered_column(struct packing *p, const struct dealing *d, size_t row)
+{
+    struct packed_column *column = add_column(p);
+    if (!column || !grow(&p->ends, &p->group_capacity, p->group_count, sizeof *p->ends))
+        return false;
+    uint32_t *ends = p->ends[p->group_count];
+    uint32_t materials[PACKED_LANES] = {0};
+    bool mixed = false;
+    for (uint32_t lane = 0; lane < PACKED_LANES; lane++) {
+        ends[lane] = (uint32_t)(d->first + (lane < d->count ? lane : 0));
+        if (row >= d->left[lane])
+            continue;
+        const struct node_spring *spring = &d->springs[lane][row];
+        ends[lane] = spring->other;
+        materials[lane] = spring->material;
+        mixed |= column->lanes && column->material != spring->material;
+        column->material = spring->material;
+        set_lane(p, column, lane, spring);
+    }
+    column->group = (uint32_t)p->group_count++;
+    return !mixed || set_mixed(p, column, materials);
+}
+
+static bool add_overflow(struct packing *p, uint64_t node, const struct node_spring *spring)
+{
+    if (!grow(&p->overflow, &p->overflow_capacity, p->overflow_count, sizeof *p->overflow) ||
+        !grow(&p->overflow_springs, &p->overflow_spring_capacity, p->overflow_count,
+              sizeof *p->overflow_springs))
+        return false;
+    p->overflow[p->overflow_count] =
+        (struct packed_overflow){(uint32_t)node, spring->other, spring->material};
+    p->overflow_springs[p->overflow_count++] = spring->index;
+    return true;
+}
+
+static bool add_gathered_columns(struct packing *p, const struct dealing *d)
+{
+    const size_t rows_max = GATHER_ROWS_MAX - p->chunks[p->sell_chunk_count].ring;
+    size_t row = 0;
+    for (; row < rows_max; row++) {
+        int lanes = 0;
+        for (int lane = 0; lane < PACKED_LANES; lane++)
+            lanes += row < d->left[lane];
+        if (lanes < GATHER_LANES_MIN)
+            break;
+        if (!add_gathered_column(p, d, row))
+            return false;
+    }
+    for (uint32_t lane = 0; lane < d->count; lane++)
+        for (size_t i = row; i < d->left[lane]; i++)
+            if (!add_overflow(p, d->first + lane, &d->springs[lane][i]))
+                return false;
+    return true;
+}
+
+// ---- Rings
+
+// The rings of a chunk, filled up to one length.
+struct ring_columns {
+    int length;
+    uint32_t nodes[PACKED_RING_MAX][PACKED_LANES];
+};
+
+static int64_t ring_step(const struct dealing *d, const struct ring_columns *rings, uint32_t lane,
+                         int position)
+{
+    return (int64_t)rings->nodes[position][lane] - (int64_t)(d->first + lane);
+}
+
+// Neighbours of a lane before its ring begins anew.
+static int ring_count(const struct ring_columns *rings, uint32_t lane, int length)
+{
+    while (length > 1 && rings->nodes[length - 1][lane] == rings->nodes[0][lane])
+        length--;
+    return length;
+}
+
+// A ring may begin anywhere. Where most of its steps are those of the chunk's first lane, columns
+// have one step and are not gathered.
+static void turn_ring(const struct dealing *d, struct ring_columns *rings, uint32_t lane, int count)
+{
+    int best = 0, best_equal = -1;
+    for (int turn = 0; turn < count; turn++) {
+        int equal = 0;
+        for (int position = 0; position < count; position++)
+            equal += ring_step(d, rings, lane, (position + turn) % count) ==
+                     ring_step(d, rings, 0, position);
+        if (equal > best_equal) {
+            best = turn;
+            best_equal = equal;
+        }
+    }
+    uint32_t turned[PACKED_RING_MAX] = {0};
+    for (int position = 0; position < count; position++)
+        turned[position] = rings->nodes[(position + best) % count][lane];
+    for (int position = 0; position < rings->length; position++)
+        rings->nodes[position][lane] = turned[position < count ? position : 0];
+}
+
+static void read_rings(struct packing *p, const struct dealing *d, struct ring_columns *rings)
+{
+    uint32_t group[PACKED_RING_MAX * RING_GROUP];
+    int lengths[PACKED_LANES] = {0};
+    rings->length = 0;
+    for (uint32_t first = 0; first < d->count; first += RING_GROUP) {
+        int length = ring_walk_next(&p->walk, group);
+        for (uint32_t lane = 0; lane < RING_GROUP; lane++) {
+            lengths[first + lane] = length;
+            for (int position = 0; position < length; position++)
+                rings->nodes[position][first + lane] = group[position * RING_GROUP + (int)lane];
+        }
+        rings->length = length > rings->length ? length : rings->length;
+    }
+    for (uint32_t lane = 0; lane < PACKED_LANES; lane++)
+        for (int position = lane < d->count ? lengths[lane] : 0; position < rings->length;
+             position++)
+            rings->nodes[position][lane] =
+                position > 0 ? rings->nodes[0][lane] : (uint32_t)d->first;
+    for (uint32_t lane = 1; lane < d->count; lane++)
+        turn_ring(d, rings, lane, ring_count(rings, lane, rings->length));
+}
+
+// The spring of a lane that goes to a node, taken from what is left of them; NULL without.
+static struct node_spring *take_node_spring(const struct dealing *d, uint32_t lane, uint32_t node)
+{
+    for (size_t i = d->next[lane]; i < d->total[lane]; i++) {
+        struct node_spring *spring = &d->springs[lane][i];
+        if (spring->other != node)
+            continue;
+        struct node_spring taken = *spring;
+        for (; i > d->next[lane]; i--)
+            d->springs[lane][i] = d->springs[lane][i - 1];
+        d->springs[lane][i] = taken;
+        return &d->springs[lane][i];
+    }
+    return NULL;
+}
+
+// The steps by which the lanes reach their nodes, the first lane's and the turns; false if these
+// are too many.
+static bool find_steps(const struct dealing *d, const uint32_t *nodes, struct packed_column *column,
+                       struct packed_alternatives *turns)
+{
+    for (uint32_t lane = 0; lane < d->count; lane++) {
+        int64_t step = (int64_t)nodes[lane] - (int64_t)(d->first + lane);
+        if (step == 0 || step < -INT32_MAX || step > INT32_MAX)
+            return false;
+        if (lane == 0)
+            column->step = (int32_t)step;
+        if (step == column->step)
+            continue;
+        uint16_t turn = 0;
+        while (turn < column->alternative_count && turns->step[turn] != step)
+            turn++;
+        if (turn == PACKED_ALTERNATIVES_MAX)
+            return false;
+        if (turn == column->alternative_count)
+            turns->step[column->alternative_count++] = (int32_t)step;
+        turns->lanes[turn] |= 1u << lane;
+    }
+    return true;
+}
+
+static bool set_ends(struct packing *p, const struct dealing *d, const uint32_t *nodes,
+                     struct packed_column *column)
+{
+    struct packed_alternatives turns = {{0}, {0}};
+    if (find_steps(d, nodes, column, &turns)) {
+        if (column->alternative_count == 0)
+            return true;
+        if (!grow(&p->turns, &p->alternatives_capacity, p->alternatives_count, sizeof *p->turns))
+            return false;
+        column->group = (uint32_t)p->alternatives_count;
+        p->turns[p->alternatives_count++] = turns;
+        return true;
+    }
+    column->step = 0;
+    column->alternative_count = 0;
+    if (!grow(&p->ends, &p->group_capacity, p->group_count, sizeof *p->ends))
+        return false;
+    for (int lane = 0; lane < PACKED_LANES; lane++)
+        p->ends[p->group_count][lane] = nodes[lane];
+    column->group = (uint32_t)p->group_count++;
+    return true;
+}
+
+static bool add_ring_column(struct packing *p, struct dealing *d, const uint32_t *nodes)
+{
+    struct packed_column *column = add_column(p);
+    if (!column || !set_ends(p, d, nodes, column))
+        return false;
+    uint32_t materials[PACKED_LANES] = {0};
+    bool mixed = false;
+    for (uint32_t lane = 0; lane < d->count; lane++) {
+        const struct node_spring *spring = take_node_spring(d, lane, nodes[lane]);
+        if (!spring)
+            continue;
+        materials[lane] = spring->material;
+        mixed |= column->lanes && column->material != spring->material;
+        column->material = spring->material;
+        set_lane(p, column, lane, spring);
+        d->next[lane]++;
+    }
+    if (column->lanes == 0)
+        column->material = 0; // whichever: no lane has a spring
+    return !mixed || set_mixed(p, column, materials);
+}
+
+static bool add_ring_columns(struct packing *p, struct dealing *d)
+{
+    struct ring_columns rings;
+    read_rings(p, d, &rings);
+    for (int position = 0; position < rings.length; position++)
+        if (!add_ring_column(p, d, rings.nodes[position]))
+            return false;
+    for (uint32_t lane = 0; lane < d->count; lane++) {
+        d->springs[lane] += d->next[lane];
+        d->total[lane] -= d->next[lane];
+        d->next[lane] = 0;
+    }
+    p->chunks[p->sell_chunk_count].ring = (uint8_t)rings.length;
+    return true;
+}
+
+// Adds the columns of nodes first .. first + count - 1, count <= PACKED_LANES, of the chunk
+// chunks[sell_chunk_count]. False without memory.
+static bool pack_chunk(struct packing *p, uint64_t first, uint32_t count)
+{
+    struct dealing d = {.first = first, .count = count};
+    for (uint32_t lane = 0; lane < count; lane++) {
+        const uint64_t *start = &p->springs->start[first + lane];
+        d.springs[lane] = p->springs->items + start[0];
+        d.total[lane] = (size_t)(start[1] - start[0]);
+    }
+    if (p->ring_body != 0 && !add_ring_columns(p, &d))
+        return false;
+    return add_step_columns(p, &d) && add_gathered_columns(p, &d);
+}
+
+static void packing_free(struct packing *p)
+{
+    free(p->columns);
+    free(p->slot_springs);
+    free(p->ends);
+    free(p->turns);
+    free(p->lane_materials);
+    free(p->overflow);
+    free(p->overflow_springs);
+    free(p->chunks);
+}
+
+// ---- Tiles of chunks, and the nodes around each that its gathered columns want
+
+struct cutting {
+    const struct packing *packing;
+    uint64_t node_count;
+    uint32_t *seen_by;  // the last attempt at a tile that saw the node
+    uint32_t *local_of; // the number of its record there
+    uint32_t attempt;
+    uint32_t own_count; // nodes of the tile itself that columns gather
+    struct packed_tile *tiles;
+    size_t tile_count, tile_capacity;
+    uint32_t *halo;
+    size_t halo_count, halo_capacity;
+};
+
+static bool in_tile(const struct packed_tile *tile, uint32_t node)
+{
+    return node >= tile->first_node && node < tile->first_node + tile->node_count;
+}
+
+static bool add_to_halo(struct cutting *cut, struct packed_tile *tile, uint32_t node)
+{
+    if (!array_reserve((void **)&cut->halo, &cut->halo_capacity,
+                       cut->halo_count + tile->halo_count + 1, sizeof *cut->halo))
+        return false;
+    cut->halo[cut->halo_count + tile->halo_count++] = node;
+    return true;
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+// Slices [from, to), which are beside each other, as a tile; its halo stays at the end of the list
+// until the next attempt. False without memory.
+static bool try_tile(struct cutting *cut, size_t from, size_t to)
+{
+    const struct chunk_start *first = &cut->packing->chunks[from], *end = &cut->packing->chunks[to];
+    struct packed_tile *tile = &cut->tiles[cut->tile_count];
+    const struct chunk_start *last = end - 1;
+    *tile = (struct packed_tile){
+        .first_node = first->first_node,
+        .node_count = (uint32_t)(last->first_node + last->node_count - first->first_node),
+        .first_chunk = from,
+        .sell_chunk_count = to - from,
+        .first_halo = cut->halo_count,
+        .first_overflow = first->overflow,
+        .overflow_count = end->overflow - first->overflow,
+        .ring_body = first->ring_body,
+    };
+    cut->attempt++;
+    cut->own_count = 0;
+    for (size_t group = first->group; group < end->group; group++)
+        for (int lane = 0; lane < PACKED_LANES; lane++) {
+            uint32_t node = cut->packing->ends[group][lane];
+            if (cut->seen_by[node] == cut->attempt)
+                continue;
+            cut->seen_by[node] = cut->attempt;
+            if (in_tile(tile, node))
+                cut->own_count++;
+            else if (!add_to_halo(cut, tile, node))
+                return false;
+        }
+    return true;
+}
+
+// Whether all nodes of the tile get records, or the few that are gathered join the halo, which
+// costs more for each of them. False without memory.
+static bool choose_records(struct cutting *cut, struct packed_tile *tile)
+{
+    if (cut->own_count > tile->node_count / 2) {
+        tile->own_records = tile->node_count;
+        return true;
+    }
+    bool done = true;
+    for (uint32_t i = 0; i < tile->node_count && done; i++)
+        if (cut->seen_by[tile->first_node + i] == cut->attempt)
+            done = add_to_halo(cut, tile, (uint32_t)tile->first_node + i);
+    return done;
+}
+
+// The halo by node number, as the state is read best; and the ends by numbers of records.
+static void number_ends(struct cutting *cut, const struct packed_tile *tile)
+{
+    for (uint32_t i = 0; i < tile->own_records; i++)
+        cut->local_of[tile->first_node + i] = i;
+    if (tile->halo_count > 0) { // else there may be no list yet
+        uint32_t *halo = &cut->halo[cut->halo_count];
+        qsort(halo, tile->halo_count, sizeof *halo, compare_nodes);
+        for (uint32_t i = 0; i < tile->halo_count; i++)
+            cut->local_of[halo[i]] = tile->own_records + i;
+    }
+    const struct chunk_start *chunks = cut->packing->chunks;
+    size_t end = chunks[tile->first_chunk + tile->sell_chunk_count].group;
+    for (size_t group = chunks[tile->first_chunk].group; group < end; group++)
+        for (int lane = 0; lane < PACKED_LANES; lane++)
+            cut->packing->ends[group][lane] = cut->local_of[cut->packing->ends[group][lane]];
+}
+
+// The chunks after `from` that lie beside it, nodes_max nodes at most, or `from` alone.
+static size_t chunks_beside(const struct packing *packing, size_t from, uint32_t nodes_max)
+{
+    uint64_t nodes = packing->chunks[from].node_count;
+    size_t to = from + 1;
+    for (; to < packing->sell_chunk_count; to++) {
+        const struct chunk_start *before = &packing->chunks[to - 1], *chunk = &packing->chunks[to];
+        nodes += chunk->node_count;
+        if (nodes > nodes_max || chunk->ring_body != before->ring_body ||
+            before->node_count != PACKED_LANES ||
+            chunk->first_node != before->first_node + PACKED_LANES)
+            break;
+    }
+    return to;
+}
+
+static bool cut_all(struct cutting *cut, uint32_t tile_nodes)
+{
+    for (size_t from = 0, to; from < cut->packing->sell_chunk_count; from = to) {
+        if (!array_reserve((void **)&cut->tiles, &cut->tile_capacity, cut->tile_count + 1,
+                           sizeof *cut->tiles))
+            return false;
+        to = chunks_beside(cut->packing, from, tile_nodes);
+        struct packed_tile *tile = &cut->tiles[cut->tile_count];
+        for (;; to = from + (to - from + 1) / 2) {
+            if (!try_tile(cut, from, to))
+                return false;
+            if (tile->node_count + tile->halo_count <= PACKED_LOCAL_MAX || to == from + 1)
+                break;
+        }
+        if (!choose_records(cut, tile))
+            return false;
+        number_ends(cut, tile);
+        cut->halo_count += tile->halo_count;
+        cut->tile_count++;
+    }
+    return true;
+}
+
+static bool store_tiles(const struct cutting *cut, const taut_allocator *allocator,
+                        struct plan_packed *packed)
+{
+    packed->tile_count = cut->tile_count;
+    packed->halo_count = cut->halo_count;
+    packed->tiles = memory_copy(allocator, cut->tiles, cut->tile_count, sizeof *packed->tiles);
+    packed->halo = memory_copy(allocator, cut->halo, cut->halo_count, sizeof *packed->halo);
+    return packed->tiles && packed->halo;
+}
+
+// Cuts the chunks into tiles of at most tile_nodes nodes, and the ends of gathered columns become
+// numbers in their tiles.
+static taut_status cut_tiles(const struct topology *topology, const struct packing *packing,
+                             uint32_t tile_nodes, const taut_allocator *allocator,
+                             struct plan_packed *packed, taut_error *error)
+{
+    size_t nodes = (size_t)topology->node_count;
+    struct cutting cut = {.packing = packing};
+    cut.seen_by = memory_allocate(NULL, nodes, sizeof *cut.seen_by);
+    cut.local_of = memory_allocate(NULL, nodes, sizeof *cut.local_of);
+    bool done = cut.seen_by && cut.local_of && cut_all(&cut, tile_nodes);
+    if (done)
+        done = store_tiles(&cut, allocator, packed);
+    memory_release(NULL, cut.seen_by, nodes, sizeof *cut.seen_by);
+    memory_release(NULL, cut.local_of, nodes, sizeof *cut.local_of);
+    free(cut.tiles);
+    free(cut.halo);
+    return done ? TAUT_OK : fail_memory(error, "the plan");
+}
+
+// ---- All of it
+
+// What the plan keeps, listed once.
+#define PACKED_ARRAYS(X)                                                                           \
+    X(tiles, tile_count)                                                                           \
+    X(chunk_columns, sell_chunk_count + 1)                                                         \
+    X(chunk_rings, sell_chunk_count)                                                               \
+    X(columns, column_count)                                                                       \
+    X(ends, group_count)                                                                           \
+    X(turns, alternatives_count)                                                                   \
+    X(lane_materials, mixed_count)                                                                 \
+    X(halo, halo_count)                                                                            \
+    X(overflow, overflow_count)                                                                    \
+    X(slot_springs, slot_count)
+
+static bool start_chunk(struct packing *p, uint64_t first, uint32_t count)
+{
+    if (!array_reserve((void **)&p->chunks, &p->sell_chunk_capacity, p->sell_chunk_count + 1,
+                       sizeof *p->chunks))
+        return false;
+    p->chunks[p->sell_chunk_count] = (struct chunk_start){
+        first, count, p->column_count, p->group_count, p->overflow_count, p->ring_body, 0};
+    return true;
+}
+
+// The nodes of bodies that are no grids, of several bodies beside each other as of one.
+static bool pack_nodes(struct packing *p, uint64_t first, uint64_t end)
+{
+    for (; first < end; first += PACKED_LANES) {
+        uint32_t count = end - first < PACKED_LANES ? (uint32_t)(end - first) : PACKED_LANES;
+        if (!start_chunk(p, first, count) || !pack_chunk(p, first, count))
+            return false;
+        p->sell_chunk_count++;
+    }
+    return true;
+}
+
+static bool wants_rings(const struct plan *plan, size_t body)
+{
+    const struct plan_rings *rings = plan_rings_of_body(plan, body);
+    return rings && rings_longest(rings) <= PACKED_RING_MAX && plan->springs.element_count > 0 &&
+           plan_grid_of_body(plan, body) == NULL;
+}
+
+// The same of a body that is to have its rings in columns.
+static bool pack_ringed(struct packing *p, const struct plan *plan, size_t index,
+                        const struct topology_body *body)
+{
+    p->walk = (struct ring_walk){.rings = plan_rings_of_body(plan, index)};
+    p->ring_body = (uint32_t)index + 1;
+    bool done = pack_nodes(p, body->first_node, body->first_node + body->node_count);
+    p->ring_body = 0;
+    return done;
+}
+
+static bool pack_all(const struct topology *topology, const struct plan *plan, struct packing *p)
+{
+    uint64_t first = 0, end = 0;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        bool ringed = wants_rings(plan, b);
+        if (ringed || plan_grid_of_body(plan, b) != NULL) {
+            if (!pack_nodes(p, first, end) || (ringed && !pack_ringed(p, plan, b, body)))
+                return false;
+            first = body->first_node + body->node_count;
+        }
+        end = body->first_node + body->node_count;
+    }
+    return pack_nodes(p, first, end) && start_chunk(p, 0, 0);
+}
+
+static bool store_slots(const struct packing *p, const taut_allocator *allocator,
+                        struct plan_packed *packed)
+{
+    size_t lanes = p->column_count * PACKED_LANES;
+    packed->slot_count = lanes + p->overflow_count;
+    packed->slot_springs =
+        memory_allocate(allocator, (size_t)packed->slot_count, sizeof *packed->slot_springs);
+    if (!packed->slot_springs)
+        return false;
+    for (size_t slot = 0; slot < lanes; slot++)
+        packed->slot_springs[slot] = p->slot_springs[slot / PACKED_LANES][slot % PACKED_LANES];
+    for (size_t i = 0; i < p->overflow_count; i++)
+        packed->slot_springs[lanes + i] = p->overflow_springs[i];
+    return true;
+}
+
+static bool store_ends(const struct packing *p, const taut_allocator *allocator,
+                       struct plan_packed *packed)
+{
+    packed->group_count = p->group_count;
+    packed->ends = memory_allocate(allocator, p->group_count, sizeof *packed->ends);
+    if (!packed->ends)
+        return false;
+    for (size_t group = 0; group < p->group_count; group++)
+        for (int lane = 0; lane < PACKED_LANES; lane++)
+            packed->ends[group][lane] = (uint16_t)(PACKED_SCALE * p->ends[group][lane]);
+    return true;
+}
+
+static bool store_chunks(const struct packing *p, const taut_allocator *allocator,
+                         struct plan_packed *packed)
+{
+    packed->sell_chunk_count = p->sell_chunk_count;
+    packed->chunk_columns =
+        memory_allocate(allocator, p->sell_chunk_count + 1, sizeof *packed->chunk_columns);
+    packed->chunk_rings =
+        memory_allocate(allocator, p->sell_chunk_count, sizeof *packed->chunk_rings);
+    if (!packed->chunk_columns || !packed->chunk_rings)
+        return false;
+    for (size_t chunk = 0; chunk <= p->sell_chunk_count; chunk++)
+        packed->chunk_columns[chunk] = p->chunks[chunk].column;
+    for (size_t chunk = 0; chunk < p->sell_chunk_count; chunk++)
+        packed->chunk_rings[chunk] = p->chunks[chunk].ring;
+    return true;
+}
+
+static bool store_columns(const struct packing *p, const taut_allocator *allocator,
+                          struct plan_packed *packed)
+{
+    packed->column_count = p->column_count;
+    packed->columns = memory_copy(allocator, p->columns, p->column_count, sizeof *packed->columns);
+    packed->mixed_count = p->mixed_count;
+    packed->lane_materials =
+        memory_copy(allocator, p->lane_materials, p->mixed_count, sizeof *packed->lane_materials);
+    packed->overflow_count = p->overflow_count;
+    packed->overflow =
+        memory_copy(allocator, p->overflow, p->overflow_count, sizeof *packed->overflow);
+    packed->alternatives_count = p->alternatives_count;
+    packed->turns = memory_copy(allocator, p->turns, p->alternatives_count, sizeof *packed->turns);
+    return packed->columns && packed->turns && packed->lane_materials && packed->overflow;
+}
+
+static uint32_t tile_nodes_of(const struct plan *plan)
+{
+    uint32_t nodes = (plan->tile_nodes + PACKED_LANES - 1) / PACKED_LANES * PACKED_LANES;
+    return nodes < PACKED_TILE_NODES ? nodes : PACKED_TILE_NODES;
+}
+
+taut_status packed_make(const struct topology *topology, struct plan *plan, taut_error *error)
+{
+    struct node_springs springs;
+    struct packing packing = {.springs = &springs};
+    struct plan_packed *packed = &plan->packed;
+    taut_status status = node_springs_make(topology, plan, &springs, error);
+    if (status == TAUT_OK && !pack_all(topology, plan, &packing))
+        status = fail_memory(error, "the plan");
+    node_springs_free(&springs);
+    if (status == TAUT_OK)
+        status = cut_tiles(topology, &packing, tile_nodes_of(plan), plan->allocator, packed, error);
+    if (status == TAUT_OK && !(store_slots(&packing, plan->allocator, packed) &&
+                               store_ends(&packing, plan->allocator, packed) &&
+                               store_chunks(&packing, plan->allocator, packed) &&
+                               store_columns(&packing, plan->allocator, packed)))
+        status = fail_memory(error, "the plan");
+    packing_free(&packing);
+    if (status == TAUT_OK)
+        packed_find_damped(topology, packed);
+    return status;
+}
+
+static bool is_damped(const struct topology *topology, const struct plan_packed *packed,
+                      const struct packed_column *column)
+{
+    if (column->material != PACKED_MIXED)
+        return topology->materials[column->material].damping > 0;
+    for (int lane = 0; lane < PACKED_LANES; lane++)
+        if ((column->lanes >> lane & 1) &&
+            topology->materials[packed->lane_materials[column->mixed][lane]].damping > 0)
+            return true;
+    return false;
+}
+
+void packed_find_damped(const struct topology *topology, struct plan_packed *packed)
+{
+    for (uint64_t t = 0; t < packed->tile_count; t++) {
+        struct packed_tile *tile = &packed->tiles[t];
+        uint64_t first = packed->chunk_columns[tile->first_chunk];
+        uint64_t end = packed->chunk_columns[tile->first_chunk + tile->sell_chunk_count];
+        tile->damped = false;
+        for (uint64_t c = first; c < end && !tile->damped; c++)
+            tile->damped = is_damped(topology, packed, &packed->columns[c]);
+    }
+}
+
+void packed_forget_slots(const taut_allocator *allocator, struct plan_packed *packed)
+{
+    memory_release(allocator, packed->slot_springs, (size_t)packed->slot_count,
+                   sizeof *packed->slot_springs);
+    packed->slot_springs = NULL;
+}
+
+void packed_free(const taut_allocator *allocator, struct plan_packed *packed)
+{
+#define RELEASE(name, count)                                                                       \
+    memory_release(allocator, packed->name, (size_t)(packed->count), sizeof *packed->name);
+    PACKED_ARRAYS(RELEASE)
+#undef RELEASE
+    *packed = (struct plan_packed){0};
+}
+
+uint64_t packed_bytes(const struct plan_packed *packed)
+{
+    uint64_t bytes = 0;
+#define ADD_BYTES(name, count)                                                                     \
+    if (packed->name)                                                                              \
+        bytes += (packed->count) * sizeof *packed->name;
+    PACKED_ARRAYS(ADD_BYTES)
+#undef ADD_BYTES
+    return bytes;
+}
+
+const struct packed_tile *packed_tile_of_node(const struct plan_packed *packed, uint64_t node)
+{
+    if (packed->tile_count == 0)
+        return NULL;
+    const struct packed_tile *tile = &packed->tiles[find_interval(
+        &packed->tiles->first_node, sizeof *packed->tiles, (size_t)packed->tile_count, node)];
+    bool inside = node >= tile->first_node && node < tile->first_node + tile->node_count;
+    return inside ? tile : NULL;
+}
+
+const struct packed_tile *packed_ring_tiles(const struct plan_packed *packed,
+                                            const struct topology *topology, size_t body)
+{
+    const struct packed_tile *tile = packed_tile_of_node(packed, topology->bodies[body].first_node);
+    return tile && tile->ring_body == body + 1 ? tile : NULL;
+}
+
+// ---- The packing proves itself: each node's springs, found again in its columns, are those it has
+
+struct check {
+    const struct plan *plan;
+    const struct plan_packed *packed;
+    struct node_springs springs;
+    struct node_spring *found; // of one node
+    size_t found_count, found_capacity;
+    uint64_t next_node; // that no tile has come to
+};
+
+static taut_status no_sense(uint64_t node, const char *what, taut_error *error)
+{
+    return fail(error, TAUT_ERROR_ARGUMENT, "plan: packed springs of node %llu: %s",
+                (unsigned long long)node, what);
+}
+
+static bool add_found(struct check *check, uint32_t material, uint64_t other, uint64_t slot)
+{
+    if (!array_reserve((void **)&check->found, &check->found_capacity, check->found_count + 1,
+                       sizeof *check->found))
+        return false;
+    const uint32_t *slots = check->packed->slot_springs;
+    check->found[check->found_count++] =
+        (struct node_spring){material, (uint32_t)other, slots ? slots[slot] : 0};
+    return true;
+}
+
+// The node at the other end of a lane of a gathered column; UINT64_MAX where there is none.
+static uint64_t gathered_end(const struct plan_packed *packed, const struct packed_tile *tile,
+                             const struct packed_column *column, int lane)
+{
+    if (column->group >= packed->group_count)
+        return UINT64_MAX;
+    uint32_t local = packed->ends[column->group][lane] / PACKED_SCALE;
+    if (local < tile->own_records)
+        return tile->first_node + local;
+    return local - tile->own_records < tile->halo_count
+               ? packed->halo[tile->first_halo + local - tile->own_records]
+               : UINT64_MAX;
+}
+
+static uint64_t end_of(const struct plan_packed *packed, const struct packed_tile *tile,
+                       const struct packed_column *column, int lane, uint64_t node)
+{
+    if (column->step == 0)
+        return gathered_end(packed, tile, column, lane);
+    int64_t step = column->step;
+    if (column->alternative_count > PACKED_ALTERNATIVES_MAX ||
+        (column->alternative_count > 0 && column->group >= packed->alternatives_count))
+        return UINT64_MAX;
+    for (int turn = 0; turn < column->alternative_count; turn++)
+        if (packed->turns[column->group].lanes[turn] >> lane & 1)
+            step = packed->turns[column->group].step[turn];
+    return node + (uint64_t)step;
+}
+
+// What the columns of a chunk hold for one lane.
+static bool find_in_columns(struct check *check, const struct packed_tile *tile, uint64_t chunk,
+                            int lane, uint64_t node)
+{
+    const struct plan_packed *packed = check->packed;
+    for (uint64_t c = packed->chunk_columns[chunk]; c < packed->chunk_columns[chunk + 1]; c++) {
+        const struct packed_column *column = &packed->columns[c];
+        if (!(column->lanes >> lane & 1))
+            continue;
+        uint64_t other = end_of(packed, tile, column, lane, node);
+        uint32_t material = column->material == PACKED_MIXED
+                                ? packed->lane_materials[column->mixed][lane]
+                                : column->material;
+        if (!add_found(check, material, other, c * PACKED_LANES + (uint64_t)lane))
+            return false;
+    }
+    return true;
+}
+
+static bool find_overflow(struct check *check, const struct packed_tile *tile, uint64_t node)
+{
+    for (uint64_t i = tile->first_overflow; i < tile->first_overflow + tile->overflow_count; i++) {
+        const struct packed_overflow *overflow = &check->packed->overflow[i];
+        uint64_t slot = check->packed->column_count * PACKED_LANES + i;
+        if (overflow->node == node && !add_found(check, overflow->material, overflow->other, slot))
+            return false;
+    }
+    return true;
+}
+
+static int compare_node_springs(const void *left, const void *right)
+{
+    const struct node_spring *a = left, *b = right;
+    if (a->material != b->material)
+        return a->material < b->material ? -1 : 1;
+    return a->other < b->other ? -1 : a->other > b->other;
+}
+
+static taut_status compare_node(struct check *check, uint64_t node, taut_error *error)
+{
+    const struct node_spring *truth = check->springs.items + check->springs.start[node];
+    size_t count = (size_t)(check->springs.start[node + 1] - check->springs.start[node]);
+    if (check->found_count != count)
+        return no_sense(node, "their number is wrong", error);
+    if (count)
+        qsort(check->found, count, sizeof *check->found, compare_node_springs);
+    for (size_t i = 0; i < count; i++) {
+        if (compare_node_springs(&check->found[i], &truth[i]) != 0)
+            return no_sense(node, "one goes elsewhere, or has another material", error);
+        if (check->packed->slot_springs && check->found[i].index != truth[i].index)
+            return no_sense(node, "one stands for another", error);
+    }
+    return TAUT_OK;
+}
+
+static taut_status check_tile(struct check *check, const struct packed_tile *tile,
+                              taut_error *error)
+{
+    if (tile->first_node < check->next_node ||
+        tile->first_node + tile->node_count > check->springs.node_count ||
+        (tile->own_records != 0 && tile->own_records != tile->node_count) ||
+        tile->own_records + tile->halo_count > PACKED_LOCAL_MAX)
+        return no_sense(tile->first_node, "its tile has wrong nodes", error);
+    for (; check->next_node < tile->first_node; check->next_node++)
+        if (check->springs.start[check->next_node] != check->springs.start[check->next_node + 1])
+            return no_sense(check->next_node, "no tile has it", error);
+    taut_status status = TAUT_OK;
+    for (uint32_t i = 0; i < tile->node_count && status == TAUT_OK; i++) {
+        uint64_t node = check->next_node++;
+        check->found_count = 0;
+        if (!find_in_columns(check, tile, tile->first_chunk + i / PACKED_LANES,
+                             (int)(i % PACKED_LANES), node) ||
+            !find_overflow(check, tile, node))
+            return fail_memory(error, "checking the plan");
+        status = compare_node(check, node, error);
+    }
+    return status;
+}
+
+// The columns that go round the rings of a chunk of a tile, the rings as they are after it.
+static bool check_chunk_rings(const struct plan_packed *packed, const struct packed_tile *tile,
+                              uint64_t number, struct ring_walk *walk)
+{
+    uint64_t done = number * PACKED_LANES, chunk = tile->first_chunk + number;
+    const struct packed_column *columns = &packed->columns[packed->chunk_columns[chunk]];
+    const int length = packed->chunk_rings[chunk];
+    int group_length = 0;
+    uint32_t nodes[PACKED_RING_MAX * RING_GROUP], ring[PACKED_RING_MAX] = {0};
+    if (length % 2 != 0 || length > PACKED_RING_MAX ||
+        packed->chunk_columns[chunk] + (uint64_t)length > packed->chunk_columns[chunk + 1])
+        return false;
+    for (int lane = 0; lane < PACKED_LANES && done + (uint64_t)lane < tile->node_count; lane++) {
+        int in_group = lane % RING_GROUP;
+        if (in_group == 0)
+            group_length = ring_walk_next(walk, nodes);
+        int count = group_length;
+        // From wherever the columns begin, and all that is behind the last one filled up.
+        for (int position = 0; position < length; position++)
+            ring[position] = (uint32_t)end_of(packed, tile, &columns[position], lane,
+                                              tile->first_node + done + (uint64_t)lane);
+        while (count > 1 && nodes[(count - 1) * RING_GROUP + in_group] == nodes[in_group])
+            count--;
+        int start = 0;
+        while (start < count && nodes[start * RING_GROUP + in_group] != ring[0])
+            start++;
+        for (int position = 0; position < length && count > 0; position++)
+            if (ring[position] !=
+                nodes[(position < count ? (start + position) % count : start % count) * RING_GROUP +
+                      in_group])
+                return false;
+    }
+    return true;
+}
+
+// The tiles from `tile` on, which go round the rings of a body.
+static taut_status check_body_rings(const struct topology *topology,
+                                    const struct plan_packed *packed,
+                                    const struct packed_tile *tile, const struct plan_rings *rings,
+                                    taut_error *error)
+{
+    const struct topology_body *body = &topology->bodies[rings->body];
+    struct ring_walk walk = {.rings = rings};
+    uint64_t end = body->first_node + body->node_count;
+    for (uint64_t node = body->first_node; node < end; tile++) {
+        if (!rings->found || tile == packed->tiles + packed->tile_count ||
+            tile->ring_body != rings->body + 1 || tile->first_node != node)
+            return no_sense(node, "no tile goes round its ring", error);
+        for (uint64_t chunk = 0; chunk < tile->sell_chunk_count; chunk++)
+            if (!check_chunk_rings(packed, tile, chunk, &walk))
+                return no_sense(node, "a column leaves a ring", error);
+        node += tile->node_count;
+    }
+    return TAUT_OK;
+}
+
+// Rings that were forgotten are made again.
+static taut_status check_rings(const struct topology *topology, const struct plan *plan,
+                               taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++) {
+        const struct packed_tile *tile = packed_ring_tiles(&plan->packed, topology, body);
+        if (!tile)
+            continue;
+        const struct plan_rings *rings = plan_rings_of_body(plan, body);
+        struct plan_rings again = {.body = body};
+        if (!rings || !rings->tiles) {
+            status = rings_make(topology, body, NULL, &again, error);
+            rings = &again;
+        }
+        if (status == TAUT_OK)
+            status = check_body_rings(topology, &plan->packed, tile, rings, error);
+        rings_free(NULL, &again);
+    }
+    return status;
+}
+
+taut_status packed_check(const struct topology *topology, const struct plan *plan,
+                         taut_error *error)
+{
+    if (!plan->packs)
+        return TAUT_OK;
+    struct check check = {.plan = plan, .packed = &plan->packed};
+    taut_status status = node_springs_make(topology, plan, &check.springs, error);
+    for (uint64_t t = 0; t < plan->packed.tile_count && status == TAUT_OK; t++)
+        status = check_tile(&check, &plan->packed.tiles[t], error);
+    for (; status == TAUT_OK && check.next_node < topology->node_count; check.next_node++)
+        if (check.springs.start[check.next_node] != check.springs.start[check.next_node + 1])
+            status = no_sense(check.next_node, "no tile has it", error);
+    node_springs_free(&check.springs);
+    free(check.found);
+    return status == TAUT_OK ? check_rings(topology, plan, error) : status;
+}

@@ -1,0 +1,123 @@
+// Springs, whatever their storage format: on a grid (grid/), packed (packed/) or listed (listed/).
+// Who needs forces, energies, tangents or the springs one by one asks here and never which format a
+// body has. All workers call the functions that take one together. Numeric.
+#ifndef TAUT_SPRINGS_SPRINGS_H
+#define TAUT_SPRINGS_SPRINGS_H
+
+#include "kernels/kernels.h"
+#include "springs/law.h"
+#include "state/system.h"
+
+// ---- Forces
+
+// Adds the forces of springs on no grid; of each tile of packed springs that has rings its share in
+// the volume goes into chunk_sums. Ends with a barrier.
+void REAL_NAME(springs_add)(const struct system *system, const struct worker *worker);
+
+// Adds the forces of springs on grids. Nodes that need nothing from other tiles are finished at
+// once: gravity and drag are added, and they are moved. Ends with a barrier.
+void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind,
+                              enum sweep_finish finish, const struct worker *worker);
+
+// Finishes the other nodes of grids. Without a barrier at the end.
+void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish,
+                               const struct worker *worker);
+
+// ---- Constraints
+
+// One iteration over all springs as constraints, in a substep of `step` seconds.
+void REAL_NAME(constraints_iterate)(const struct system *system, double step, bool first,
+                                    const struct worker *worker);
+
+// ---- Breaking and yielding
+
+// Marks springs that are stretched past break_at as broken, for ever.
+void REAL_NAME(springs_break)(struct system *system, const struct worker *worker);
+
+// Moves the rest lengths of springs strained past yield_at. Once a step, at its start.
+void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker);
+
+// After the state's rest lengths and broken flags were set from outside; one worker alone.
+void REAL_NAME(springs_refresh)(struct system *system);
+
+// ---- One by one
+
+// Springs that stand beside each other: spring i joins nodes a + i and b + i. Where `broken` and
+// `rest_length` are NULL nothing changes them.
+struct spring_view {
+    uint64_t number;      // the topology's number of the first
+    uint64_t state_index; // of the first in the state's arrays; only where these have them
+    uint64_t count;
+    size_t a, b;
+    const struct spring_constants *material;
+    real built; // rest length, m
+    const uint8_t *broken;
+    const real *rest_length;
+};
+
+// Springs [at, end) in this order: those on no grid in the plan's order, then those of one grid
+// after the other in the builder's.
+struct spring_walk {
+    const struct system *system;
+    uint64_t at, end;
+};
+
+// Springs of that order in all.
+static inline uint64_t springs_count(const struct system *system)
+{
+    return system->topology->spring_count;
+}
+
+static inline struct spring_walk springs_walk(const struct system *system)
+{
+    return (struct spring_walk){system, 0, springs_count(system)};
+}
+
+// The next springs of the walk that are on grids.
+bool REAL_NAME(springs_next_on_grid)(struct spring_walk *walk, struct spring_view *view);
+
+// The next springs of the walk; false at its end.
+static inline bool springs_next(struct spring_walk *walk, struct spring_view *view)
+{
+    const struct system *system = walk->system;
+    const uint64_t i = walk->at;
+    if (i >= walk->end)
+        return false;
+    if (i >= system->plan->springs.element_count)
+        return REAL_NAME(springs_next_on_grid)(walk, view);
+    const struct constants *constants = system->constants;
+    const struct state *s = system->state;
+    *view = (struct spring_view){
+        .number = plan_element(&system->plan->springs, i),
+        .state_index = i,
+        .count = 1,
+        .a = constants->spring_nodes[i][0],
+        .b = constants->spring_nodes[i][1],
+        .material = &constants->material[spring_material_number(constants, i)],
+        .built = built_rest_length(constants, i),
+        .broken = s->broken ? s->broken + i : NULL,
+        .rest_length = s->rest_length ? s->rest_length + i : NULL,
+    };
+    walk->at++;
+    return true;
+}
+
+static inline bool view_is_broken(const struct spring_view *view, size_t i)
+{
+    return view->broken && view->broken[i];
+}
+
+static inline real view_rest_length(const struct spring_view *view, size_t i)
+{
+    return view->rest_length ? view->rest_length[i] : view->built;
+}
+
+// ---- Energies
+
+// The elastic energy of springs [range.first, range.end) of the order above, in J.
+double REAL_NAME(springs_elastic_energy)(const struct system *system, struct range range);
+
+// What the damping of all springs takes now, in W. Ends with a barrier.
+double REAL_NAME(springs_damping_power)(struct system *system, const struct worker *worker);
+
+#endif

@@ -1,0 +1,196 @@
+// Products with the tangent of springs (forces/tangent.h): what the kernels are handed. Numeric.
+//
+// Both ends of a spring compute it, so that every node adds up its own row in a fixed order and
+// nobody writes to another's. A spring between nodes apart by d, L long, gives to vectors that
+// differ by p
+//
+//   across p + (along - across) / L^2 (d.p) d,   across = s k (1 - L0 / L) + c, along = s k + c
+//
+// for `s` times the stiffness, and c of the damping what acts in the direction. 1 / L is kept from
+// one product to the next: it is the root and the division of all of them.
+#ifndef TAUT_SPRINGS_TANGENT_H
+#define TAUT_SPRINGS_TANGENT_H
+
+#include "springs/law.h"
+#include "state/system.h"
+
+// Three arrays of one vector a node, internal order.
+struct node_vectors {
+    real *x, *y, *z;
+};
+
+enum tangent_kind {
+    // K as it is: symmetric, perhaps indefinite (compressed springs, gas).
+    TANGENT_EXACT,
+    // Positive semidefinite: of what a spring has across its direction only what is > 0, of gas
+    // only -dP/dV g g', of contacts only k n n'.
+    TANGENT_DEFINITE,
+};
+
+// Symmetric 3 x 3 blocks: xx, yy, zz, xy, xz, yz.
+// block += along u u' + across (I - u u')
+static inline void block_add(real block[6], real ux, real uy, real uz, real along, real across)
+{
+    real d = along - across;
+    block[0] += across + d * ux * ux;
+    block[1] += across + d * uy * uy;
+    block[2] += across + d * uz * uz;
+    block[3] += d * ux * uy;
+    block[4] += d * ux * uz;
+    block[5] += d * uy * uz;
+}
+
+// A vector of each node, in and out, and how much of which matrix.
+struct tangent_product {
+    const real *x, *y, *z; // positions
+    const real *in[3];
+    real *out[3];
+    real stiffness, damping;
+    real floor; // 1 - L0 / L is at least this: 0 or -INFINITY
+};
+
+// What a product needs of a direction besides it: constants in the run's precision, and arrays of
+// its springs, counted as the nodes they come from.
+struct tangent_constants {
+    real stiffness, rest_length;
+    real along, across; // damping
+    // 1 / L, REAL_TINY where L = 0, and 0 where there is no spring.
+    real *inverse;
+    real *ratio; // L0 / L, where rest lengths change; else NULL
+};
+
+struct tangent_grid {
+    const struct plan_grid *grid;
+    int64_t first_node, nodes;
+    int64_t reach; // the greatest offset
+    struct tangent_constants constants[DIRECTIONS_MAX];
+    real *numbers; // what the constants point into; length `length`
+    size_t length;
+};
+
+// ---- Grid lines that are solved beside each other (integrate/preconditioner.c)
+
+enum { LINE_LANES = 8 };
+
+// A node of eight lines: S^-1 (xx, yy, zz, xy, xz, yz), W to the next node (row after row), and
+// what a solve leaves there on its way out. 0 in lanes without a line.
+struct line_node {
+    real inverse[6][LINE_LANES], link[9][LINE_LANES], half[3][LINE_LANES];
+};
+
+// Up to eight lines; node p of a line is starts[lane] + p * step.
+struct line_bundle {
+    struct line_node *nodes;
+    size_t starts[LINE_LANES]; // of all lanes one that is there
+    size_t count, length, step;
+};
+
+// A spring as seen from one of its ends; `state_index` is where the state has it.
+struct spring_end {
+    uint32_t other, material;
+    uint64_t state_index;
+    real rest_length;
+};
+
+// Springs at each node: ends[first[node]] .. ends[first[node + 1] - 1].
+struct spring_rows {
+    uint64_t *first; // length nodes + 1
+    struct spring_end *ends;
+    uint64_t count;
+};
+
+// Nodes whose rows are computed together: of a grid, of a tile of packed springs, or, without
+// either, one by one.
+struct tangent_item {
+    const struct tangent_grid *grid;
+    const struct packed_tile *tile;
+    struct range nodes;
+};
+
+// A spring's part of the matrix: along u u' + across (I - u u').
+struct spring_part {
+    real ux, uy, uz, along, across;
+};
+
+// Of a spring that is whole; false where it is slack.
+static inline bool spring_part_of(const struct state *s, enum tangent_kind kind, size_t a, size_t b,
+                                  const struct spring_constants *material, real rest,
+                                  real stiffness, real damping, struct spring_part *part)
+{
+    real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
+    real square = dx * dx + dy * dy + dz * dz, length = real_sqrt(square);
+    if (spring_is_slack(material, (double)length, (double)rest))
+        return false;
+    real inverse = square > REAL_TINY ? 1 / length : 0;
+    real sideways = 1 - rest * inverse;
+    if (kind == TANGENT_DEFINITE && !(sideways > 0))
+        sideways = 0;
+    real elastic = stiffness * material->stiffness, c = damping * material->damping;
+    bool full = material->damping_law == DAMPING_FULL;
+    *part = (struct spring_part){dx * inverse, dy * inverse, dz * inverse, elastic + c,
+                                 elastic * sideways + (full ? c : 0)};
+    return true;
+}
+
+// The springs of a tangent in all storage formats.
+struct spring_tangent {
+    struct system *system;
+    enum tangent_kind kind;
+    struct spring_rows rows;    // of springs that stand in blocks
+    struct tangent_grid *grids; // of each grid of the plan
+    struct tangent_item *items; // what is handed out to the workers
+    size_t item_count;
+};
+
+taut_status REAL_NAME(spring_tangent_make)(struct system *system, struct spring_tangent *tangent,
+                                           taut_error *error);
+// Takes the constants anew after they have changed; the next product needs an update.
+void REAL_NAME(spring_tangent_refresh)(struct spring_tangent *tangent);
+void REAL_NAME(spring_tangent_free)(struct spring_tangent *tangent);
+uint64_t REAL_NAME(spring_tangent_bytes)(const struct spring_tangent *tangent);
+
+// Takes the present positions for those of the products to come: each worker its share, without a
+// barrier.
+void REAL_NAME(spring_tangent_update)(struct spring_tangent *tangent, const struct worker *worker);
+
+// out := the product of the item's nodes with the springs' part of the tangent.
+void REAL_NAME(spring_tangent_apply)(const struct spring_tangent *tangent,
+                                     const struct tangent_item *item, real stiffness, real damping,
+                                     struct node_vectors in, struct node_vectors out);
+
+// Adds the diagonal blocks of the item's nodes.
+void REAL_NAME(spring_tangent_blocks)(const struct spring_tangent *tangent,
+                                      const struct tangent_item *item, real stiffness, real damping,
+                                      real (*blocks)[6]);
+
+// ---- Of each storage format
+
+taut_status REAL_NAME(tangent_listed_make)(struct spring_tangent *tangent, taut_error *error);
+void REAL_NAME(tangent_listed_refresh)(struct spring_tangent *tangent);
+void REAL_NAME(tangent_listed_free)(struct spring_tangent *tangent);
+// out := of the springs, for a run of nodes.
+void REAL_NAME(tangent_listed_apply)(const struct spring_tangent *tangent, real stiffness,
+                                     real damping, struct node_vectors in, struct node_vectors out,
+                                     struct range nodes);
+void REAL_NAME(tangent_listed_blocks)(const struct spring_tangent *tangent, real stiffness,
+                                      real damping, real (*blocks)[6], struct range nodes);
+
+taut_status REAL_NAME(tangent_grids_make)(struct spring_tangent *tangent, taut_error *error);
+void REAL_NAME(tangent_grids_refresh)(struct spring_tangent *tangent);
+void REAL_NAME(tangent_grids_free)(struct spring_tangent *tangent);
+uint64_t REAL_NAME(tangent_grids_bytes)(const struct spring_tangent *tangent);
+void REAL_NAME(tangent_grids_update)(struct spring_tangent *tangent, const struct worker *worker);
+// Adds the spring of a direction from the grid's node of number `spring` on: what it has in the
+// block of either end, and with the other sign between the two.
+void REAL_NAME(tangent_grid_spring)(const struct spring_tangent *tangent,
+                                    const struct tangent_grid *grid, int d, int64_t spring,
+                                    real stiffness, real damping, real block[6]);
+void REAL_NAME(tangent_grid_blocks)(const struct spring_tangent *tangent,
+                                    const struct tangent_grid *grid, real stiffness, real damping,
+                                    real (*blocks)[6], struct range nodes);
+
+void REAL_NAME(tangent_packed_blocks)(const struct spring_tangent *tangent,
+                                      const struct packed_tile *tile, real stiffness, real damping,
+                                      real (*blocks)[6]);
+
+#endif

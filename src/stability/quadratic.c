@@ -1,0 +1,501 @@
+// Arnoldi's method (Golub and Van Loan, Matrix Computations, 4th ed., 10.5; Tisseur and Meerbergen,
+// The quadratic eigenvalue problem, SIAM Review 43 (2001), 3 and 6) for
+//
+//     A = [ 0              I
+//           -M^-1 K / s^2  -M^-1 C / s ]  and vectors (s x, v),
+//
+// whose eigenvalues are lambda / s. Vectors are orthonormal in M, of which they have the root as a
+// factor, and all of them are kept; each is made orthogonal twice, so that no eigenvalue is found
+// again by round-off. Where they fill the space that the start vector spans with A, they have every
+// eigenvalue there is, a multiple one once.
+//
+// A step is limited by the eigenvalue that leaves the integrator's region first. For rk4 it is one
+// of the largest, at the edge of the spectrum, where Arnoldi's method begins to find them. Explicit
+// Euler and midpoint are limited by the least damped one, which can be anywhere: for these all must
+// be found.
+#include "stability/quadratic.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "stability/hessenberg.h"
+#include "state/reading.h"
+
+enum { FIRST_CHECK = 24, VECTORS_LEAST = 32 };
+
+// A vector of 6 numbers a node: M^1/2 s x, and M^1/2 v.
+struct pair {
+    struct node_vectors x, v;
+};
+
+struct quadratic {
+    struct system *system;
+    struct tangent *tangent;
+    // While limits are looked for; worker 0 writes.
+    int capacity;       // vectors besides the one that is made
+    real *numbers;      // of all of them, and of an image
+    double *hessenberg; // capacity + 1 rows of `capacity` numbers
+    double *scratch;    // a copy, which is destroyed
+    double *re, *im;    // eigenvalues in parts of s
+    bool solved;        // they were found
+};
+
+taut_status REAL_NAME(quadratic_make)(struct system *system, struct tangent *tangent,
+                                      struct quadratic **result, taut_error *error)
+{
+    *result = memory_allocate(system->allocator, 1, sizeof **result);
+    if (!*result)
+        return fail_memory(error, "the computed critical step");
+    **result = (struct quadratic){.system = system, .tangent = tangent};
+    return TAUT_OK;
+}
+
+static size_t number_count(const struct quadratic *it)
+{
+    return (6 * ((size_t)it->capacity + 1) + 3) * (size_t)it->system->state->nodes;
+}
+
+// Rows of the matrix, its copy, and the eigenvalues.
+static size_t dense_count(const struct quadratic *it)
+{
+    size_t size = (size_t)it->capacity;
+    return (2 * size + 3) * size;
+}
+
+static void release(struct quadratic *it)
+{
+    const taut_allocator *allocator = it->system->allocator;
+    memory_release(allocator, it->numbers, number_count(it), sizeof *it->numbers);
+    memory_release(allocator, it->hessenberg, dense_count(it), sizeof *it->hessenberg);
+    it->numbers = NULL;
+    it->hessenberg = NULL;
+}
+
+void REAL_NAME(quadratic_free)(struct quadratic *quadratic)
+{
+    if (!quadratic)
+        return;
+    memory_release(quadratic->system->allocator, quadratic, 1, sizeof *quadratic);
+}
+
+// By worker 0; false without memory.
+static bool allocate(struct quadratic *it, int capacity)
+{
+    const taut_allocator *allocator = it->system->allocator;
+    it->capacity = capacity;
+    it->numbers = memory_allocate(allocator, number_count(it), sizeof *it->numbers);
+    it->hessenberg = memory_allocate(allocator, dense_count(it), sizeof *it->hessenberg);
+    if (!it->numbers || !it->hessenberg) {
+        release(it);
+        return false;
+    }
+    size_t size = (size_t)capacity;
+    it->scratch = it->hessenberg + (size + 1) * size;
+    it->re = it->scratch + size * size;
+    it->im = it->re + size;
+    return true;
+}
+
+static size_t vector_length(const struct quadratic *it)
+{
+    return 6 * (size_t)it->system->state->nodes;
+}
+
+static real *vector_at(const struct quadratic *it, int index)
+{
+    return it->numbers + vector_length(it) * (size_t)index;
+}
+
+static struct pair pair_at(const struct quadratic *it, int index)
+{
+    size_t nodes = (size_t)it->system->state->nodes;
+    real *first = vector_at(it, index);
+    return (struct pair){{first, first + nodes, first + 2 * nodes},
+                         {first + 3 * nodes, first + 4 * nodes, first + 5 * nodes}};
+}
+
+static struct node_vectors image_of(const struct quadratic *it)
+{
+    return pair_at(it, it->capacity + 1).x;
+}
+
+// A number in (-1, 1) that looks random: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
+static real random_of(uint64_t index)
+{
+    uint64_t z = (index + 0x51) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return (real)((double)(z >> 11) * 0x1p-52 - 1);
+}
+
+static void fill(const struct quadratic *it, struct node_vectors out, uint64_t seed,
+                 const struct worker *worker)
+{
+    struct range share = node_share(it->system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        bool is_free = it->system->constants->inverse_mass[i] != 0;
+        out.x[i] = is_free ? random_of(6 * i + seed) : 0;
+        out.y[i] = is_free ? random_of(6 * i + seed + 1) : 0;
+        out.z[i] = is_free ? random_of(6 * i + seed + 2) : 0;
+    }
+}
+
+// ---- Vectors
+
+// Products of vectors first .. first + count - 1 with the vector `with`.
+struct products {
+    const struct quadratic *it;
+    int first, count, with;
+};
+
+// Of the numbers that a chunk of as many nodes has, whichever these are.
+static void sum_products(const struct system *system, const void *argument, struct range range,
+                         double sums[SUM_WIDTH])
+{
+    enum { LANES = 8 };
+    const struct products *of = argument;
+    const real *w = vector_at(of->it, of->with);
+    (void)system;
+    for (int j = 0; j < of->count; j++) {
+        const real *q = vector_at(of->it, of->first + j);
+        double parts[LANES] = {0};
+        size_t i = 6 * range.first;
+        for (; i + LANES <= 6 * range.end; i += LANES)
+            for (int lane = 0; lane < LANES; lane++)
+                parts[lane] += (double)q[i + (size_t)lane] * (double)w[i + (size_t)lane];
+        for (int lane = 0; lane < LANES; lane++)
+            sums[j] += parts[lane];
+        for (; i < 6 * range.end; i++)
+            sums[j] += (double)q[i] * (double)w[i];
+    }
+}
+
+static void subtract_from(real *restrict w, const real *restrict q, real by, struct range range)
+{
+    for (size_t i = 6 * range.first; i < 6 * range.end; i++)
+        w[i] -= by * q[i];
+}
+
+// Takes from vector `last` what it has of those before, twice; `column` gets it. The length that is
+// left is returned.
+static double make_orthogonal(struct quadratic *it, int last, double *column,
+                              const struct worker *worker)
+{
+    struct system *system = it->system;
+    size_t nodes = (size_t)system->state->nodes;
+    struct range share = node_share(system, worker);
+    double sums[SUM_WIDTH];
+    memset(column, 0, (size_t)last * sizeof *column);
+    for (int pass = 0; pass < 2; pass++) {
+        double parts[QUADRATIC_VECTORS_MAX];
+        for (int first = 0; first < last; first += SUM_WIDTH) {
+            int count = last - first < SUM_WIDTH ? last - first : SUM_WIDTH;
+            const struct products products = {it, first, count, last};
+            REAL_NAME(sum_over_chunks)(system, nodes, sum_products, &products, sums, worker);
+            memcpy(parts + first, sums, (size_t)count * sizeof *parts);
+        }
+        for (int j = 0; j < last; j++) {
+            column[j] += parts[j];
+            subtract_from(vector_at(it, last), vector_at(it, j), (real)parts[j], share);
+        }
+        worker_barrier(worker);
+    }
+    const struct products length = {it, last, 1, last};
+    REAL_NAME(sum_over_chunks)(system, nodes, sum_products, &length, sums, worker);
+    return sqrt(sums[0]);
+}
+
+static void scale_vector(const struct quadratic *it, int index, double by,
+                         const struct worker *worker)
+{
+    real *w = vector_at(it, index);
+    struct range share = node_share(it->system, worker);
+    for (size_t i = 6 * share.first; i < 6 * share.end; i++)
+        w[i] *= (real)by;
+    worker_barrier(worker);
+}
+
+// out = M^(-power / 2) in, of this worker's nodes.
+static void divide(const struct quadratic *it, struct node_vectors in, struct node_vectors out,
+                   int power, const struct worker *worker)
+{
+    struct range share = node_share(it->system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        real inverse = it->system->constants->inverse_mass[i];
+        real by = power == 1 ? real_sqrt(inverse) : inverse;
+        out.x[i] = by * in.x[i];
+        out.y[i] = by * in.y[i];
+        out.z[i] = by * in.z[i];
+    }
+}
+
+// Vector j + 1 becomes A times vector j. What is multiplied stands where its x will be.
+static void apply(const struct quadratic *it, int j, double scale, const struct worker *worker)
+{
+    struct system *system = it->system;
+    struct pair q = pair_at(it, j), w = pair_at(it, j + 1);
+    struct node_vectors image = image_of(it);
+    struct range share = node_share(system, worker);
+    divide(it, q.x, w.x, 1, worker);
+    worker_barrier(worker);
+    REAL_NAME(tangent_apply)(it->tangent, (real)(1 / (scale * scale)), 0, w.x, w.v, worker);
+    divide(it, q.v, w.x, 1, worker);
+    worker_barrier(worker);
+    REAL_NAME(tangent_apply)(it->tangent, 0, (real)(1 / scale), w.x, image, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        w.v.x[i] = -(w.v.x[i] + image.x[i]);
+        w.v.y[i] = -(w.v.y[i] + image.y[i]);
+        w.v.z[i] = -(w.v.z[i] + image.z[i]);
+        w.x.x[i] = q.v.x[i];
+        w.x.y[i] = q.v.y[i];
+        w.x.z[i] = q.v.z[i];
+    }
+    divide(it, w.v, w.v, 1, worker);
+    worker_barrier(worker);
+}
+
+// ---- Eigenvalues
+
+// What is known after so many vectors.
+struct search {
+    double scale, omega; // 1/s: of A, and without damping
+    unsigned wanted;
+    bool complete;
+    double before[INTEGRATOR_COUNT]; // steps at the last check
+    struct quadratic_steps steps;
+};
+
+// Between which steps the least one is that eigenvalues of the leading block allow. Round-off of
+// products moves them, the more the slower they are; light damping may be lost in it.
+struct bracket {
+    double low, value, high;
+};
+
+static struct bracket least_step(const struct quadratic *it, enum integrator integrator,
+                                 const struct search *search, int size)
+{
+    const double still = sizeof(real) == sizeof(float) ? 4.5e-3 : 1e-3;
+    const double round_off = 0.25 * (double)REAL_EPSILON;
+    struct bracket least = {INFINITY, INFINITY, INFINITY};
+    for (int i = 0; i < size; i++) {
+        double re = it->re[i], im = it->im[i], modulus = hypot(re, im);
+        bool grows = im == 0 && re > 0; // by itself, where springs are pressed
+        if (modulus <= still || grows)
+            continue;
+        double moved = round_off * fmax(1, 1 / modulus);
+        least.low = fmin(least.low, integrator_root_step(integrator, re + moved, im));
+        least.value = fmin(least.value, integrator_root_step(integrator, re, im));
+        least.high = fmin(least.high, integrator_root_step(integrator, re - moved, im));
+    }
+    least.low /= search->scale;
+    least.value /= search->scale;
+    least.high /= search->scale;
+    return least;
+}
+
+// By worker 0, for all.
+static void solve(struct quadratic *it, int size, const struct worker *worker)
+{
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        for (int i = 0; i < size; i++)
+            memcpy(it->scratch + i * it->capacity, it->hessenberg + i * it->capacity,
+                   (size_t)size * sizeof *it->scratch);
+        it->solved = hessenberg_eigenvalues(it->scratch, size, it->capacity, it->re, it->im);
+    }
+    worker_barrier(worker);
+}
+
+static bool is_at_the_edge(int integrator)
+{
+    return integrator == INTEGRATOR_RK4;
+}
+
+// A step counts as found when all eigenvalues are, or of rk4 when a quarter more vectors change it
+// by less than 0.05%; and when round-off leaves it within 1%, or no step worth the name. What
+// integrators have that are not found is for the caller to compare with a bound.
+static void check(struct quadratic *it, struct search *search, int size,
+                  const struct worker *worker)
+{
+    const double same = 5e-4, certain = 0.99;
+    const double none = (sizeof(real) == sizeof(float) ? 1e-4 : 1e-6) / search->omega;
+    struct quadratic_steps *steps = &search->steps;
+    solve(it, size, worker);
+    bool undamped =
+        false; // some mode, but for round-off: of midpoint's limit that is the cube root
+    if (search->complete && it->solved) {
+        struct bracket least = least_step(it, INTEGRATOR_EXPLICIT_EULER, search, size);
+        undamped = least.low == 0 && least.high < none;
+    }
+    for (int i = 0; i < INTEGRATOR_COUNT && it->solved; i++) {
+        if (!(search->wanted >> i & 1) || steps->found[i])
+            continue;
+        struct bracket least = least_step(it, (enum integrator)i, search, size);
+        bool nothing = (undamped && !is_at_the_edge(i)) || least.high < none;
+        bool known = nothing || least.low >= certain * least.high;
+        double change = fabs(least.value - search->before[i]);
+        bool stays = change <= same * least.value;
+        search->before[i] = least.value;
+        // What is still missing falls as the square of the number of vectors: 1.8 times the change.
+        steps->step[i] = nothing ? 0 : least.value - (search->complete ? 0 : 2 * change);
+        steps->found[i] = known && (search->complete || (stays && is_at_the_edge(i)));
+        steps->stays[i] = known && stays;
+    }
+}
+
+static bool is_done(const struct search *search, bool fits)
+{
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        if (search->wanted >> i & 1 && !search->steps.found[i] && (fits || is_at_the_edge(i)))
+            return false;
+    return true;
+}
+
+static bool any_edge(const struct search *search)
+{
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        if (search->wanted >> i & 1 && !search->steps.found[i] && is_at_the_edge(i))
+            return true;
+    return false;
+}
+
+static void run(struct quadratic *it, struct search *search, bool fits, const struct worker *worker)
+{
+    // What is left of a vector of an invariant space is round-off, times how far its growth went.
+    const double nothing = sizeof(real) == sizeof(float) ? 2e-6 : 1e-11;
+    double column[QUADRATIC_VECTORS_MAX + 1];
+    int next = FIRST_CHECK;
+    struct pair start = pair_at(it, 0);
+    fill(it, start.x, 0, worker);
+    fill(it, start.v, 3, worker);
+    worker_barrier(worker);
+    double length = make_orthogonal(it, 0, column, worker);
+    if (!(length > 0) || !isfinite(length))
+        return;
+    scale_vector(it, 0, 1 / length, worker);
+    for (int size = 1; size <= it->capacity; size++) {
+        apply(it, size - 1, search->scale, worker);
+        length = make_orthogonal(it, size, column, worker);
+        if (!isfinite(length))
+            return;
+        if (worker->index == 0)
+            for (int i = 0; i <= size && i <= it->capacity; i++)
+                it->hessenberg[i * it->capacity + size - 1] = i < size ? column[i] : length;
+        search->complete = length <= nothing || (fits && size == it->capacity); // the whole space
+        bool last = search->complete || size == it->capacity;
+        if (last || (size == next && any_edge(search)))
+            check(it, search, size, worker);
+        if (size == next)
+            next += next / 4;
+        if (last || is_done(search, fits))
+            return;
+        scale_vector(it, size, 1 / length, worker);
+    }
+}
+
+// Every free node has six eigenvalues.
+static int dimension(const struct system *system)
+{
+    double count = 0;
+    for (size_t i = 0; i < (size_t)system->state->nodes; i++)
+        count += system->constants->inverse_mass[i] != 0 ? 6 : 0;
+    return (int)fmin(count, 1 << 30);
+}
+
+struct quadratic_steps REAL_NAME(quadratic_find)(struct quadratic *quadratic, double square,
+                                                 double damping, unsigned wanted,
+                                                 const struct worker *worker)
+{
+    const struct system *system = quadratic->system;
+    const double omega = sqrt(fmax(0, square));
+    struct search search = {.scale = fmax(omega, damping / 2), .omega = omega, .wanted = wanted};
+    int most = (int)quadratic_vectors((double)system->state->nodes, sizeof(real));
+    int all = dimension(system);
+    bool fits = all <= most;
+    int capacity = fits ? all : most;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        search.before[i] = -1;
+    if (!(search.scale > 0) || is_done(&search, fits) || (!fits && most < VECTORS_LEAST))
+        return search.steps;
+    worker_barrier(worker);
+    if (worker->index == 0)
+        (void)allocate(quadratic, capacity); // without memory nothing is found
+    worker_barrier(worker);
+    if (quadratic->numbers) {
+        run(quadratic, &search, fits, worker);
+        worker_barrier(worker);
+        if (worker->index == 0)
+            release(quadratic);
+        worker_barrier(worker);
+    }
+    return search.steps;
+}
+
+// ---- Whether stiffness and damping have their eigenvectors in common
+
+struct commutator {
+    struct node_vectors a, b; // K M^-1 C r and C M^-1 K r
+};
+
+static double square_of(const struct node_vectors *a, size_t i)
+{
+    double x = (double)a->x[i], y = (double)a->y[i], z = (double)a->z[i];
+    return x * x + y * y + z * z;
+}
+
+// Squares in M^-1 of the difference and of both.
+static void sum_commutator(const struct system *system, const void *argument, struct range range,
+                           double sums[SUM_WIDTH])
+{
+    const struct commutator *of = argument;
+    const struct node_vectors *a = &of->a, *b = &of->b;
+    for (size_t i = range.first; i < range.end; i++) {
+        double inverse = (double)system->constants->inverse_mass[i];
+        double x = (double)a->x[i] - (double)b->x[i], y = (double)a->y[i] - (double)b->y[i],
+               z = (double)a->z[i] - (double)b->z[i];
+        sums[0] += inverse * (x * x + y * y + z * z);
+        sums[1] += inverse * (square_of(a, i) + square_of(b, i));
+    }
+}
+
+static bool commutes(struct quadratic *it, double square, double damping,
+                     const struct worker *worker)
+{
+    const double round_off = sizeof(real) == sizeof(float) ? 1e-5 : 1e-9;
+    const real k = (real)(1 / square), c = (real)(1 / damping);
+    struct pair r = pair_at(it, 0), products = pair_at(it, 1);
+    struct node_vectors image = image_of(it);
+    fill(it, r.x, 0, worker);
+    worker_barrier(worker);
+    REAL_NAME(tangent_apply)(it->tangent, k, 0, r.x, r.v, worker);
+    divide(it, r.v, image, 2, worker);
+    worker_barrier(worker);
+    REAL_NAME(tangent_apply)(it->tangent, 0, c, image, products.x, worker);
+    REAL_NAME(tangent_apply)(it->tangent, 0, c, r.x, r.v, worker);
+    divide(it, r.v, image, 2, worker);
+    worker_barrier(worker);
+    REAL_NAME(tangent_apply)(it->tangent, k, 0, image, products.v, worker);
+    const struct commutator both = {products.x, products.v};
+    double sums[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (it->system, (size_t)it->system->state->nodes, sum_commutator, &both, sums, worker);
+    return sums[0] <= round_off * round_off * sums[1];
+}
+
+bool REAL_NAME(quadratic_commutes)(struct quadratic *quadratic, double square, double damping,
+                                   const struct worker *worker)
+{
+    worker_barrier(worker);
+    if (worker->index == 0)
+        (void)allocate(quadratic, 1);
+    worker_barrier(worker);
+    if (!quadratic->numbers)
+        return false;
+    bool same = commutes(quadratic, square, damping, worker);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        release(quadratic);
+    worker_barrier(worker);
+    return same;
+}

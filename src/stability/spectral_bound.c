@@ -1,0 +1,1001 @@
+// The bound, in four parts: springs of nodes on no grid with the weights of their nodes and
+// cliques, faces, springs of grids, and all of it. Gathering for one node after the other and
+// searching the least step among them is left to step_bounds.c.
+#include "stability/spectral_bound.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "forces/forces.h"
+#include "integrate/integrate.h"
+#include "springs/tangent.h"
+#include "state/reading.h"
+
+// ---- Cliques
+//
+// Cliques: bodies in which nearly every node is joined to every other one. Their fastest
+// oscillations are half as stiff as the blocks of spectral_bound.h say of them (which fit chains
+// and lattices, whose neighbours swing against each other: here not all can).
+//
+// To K of a body with n free nodes something positive is added, c (sum x_i)^2 for some c. A pair of
+// nodes then has in common 2 c p.q, which makes up for as much of its spring's -2 k (u.p)(u.q).
+// With k = k' + c and across it likewise (if it has less than c, all of it), the rest of a pair is
+// what a spring of k' has, and 2 p.(c (I - u u'))q + c (u.p)^2 + c (u.q)^2 <= c p^2 + c q^2; and
+// that of pairs without a spring is 2 c p.q <= c p^2 + c q^2. So all springs are softer by c, and
+// every node has n c. The same of C. Pairs with two springs would take c off twice: bodies with
+// such are none.
+
+struct clique {
+    struct range nodes;
+    uint64_t free;           // of them
+    real stiffness, damping; // c, of K and of C
+};
+
+struct cliques {
+    bool used; // else their springs are as next_weights
+    size_t count;
+    struct clique *list;
+};
+
+// NULL: the node is in none, or they are not used.
+static const struct clique *clique_of(const struct cliques *cliques, size_t node)
+{
+    size_t low = 0, high = cliques->used ? cliques->count : 0;
+    while (low < high) { // they are in the order of their nodes
+        size_t middle = low + (high - low) / 2;
+        if (node >= cliques->list[middle].nodes.end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (cliques->used && low < cliques->count && node >= cliques->list[low].nodes.first)
+        return &cliques->list[low];
+    return NULL;
+}
+
+// More of all pairs than this have a spring: with fewer there is nothing to gain.
+static const double CLIQUE_DENSITY = 0.5;
+
+static bool may_be_clique(const struct system *system, size_t index)
+{
+    const struct topology_body *body = &system->topology->bodies[index];
+    double nodes = (double)body->node_count, springs = (double)body->spring_count;
+    return nodes > 3 && springs > CLIQUE_DENSITY * nodes * (nodes - 1) / 2 &&
+           !plan_grid_of_body(system->plan, index);
+}
+
+static struct clique begin(const struct system *system, const struct topology_body *body)
+{
+    size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
+    struct clique clique = {.nodes = {first, end}, .stiffness = REAL_HUGE, .damping = REAL_HUGE};
+    for (size_t i = first; i < end; i++)
+        clique.free += system->constants->inverse_mass[i] != 0;
+    return clique;
+}
+
+// Marks the pair of a spring's ends; false if another spring has it.
+static bool take_spring(const struct system *system, size_t spring, struct clique *clique,
+                        uint8_t *pairs)
+{
+    const uint32_t *ends = system->constants->spring_nodes[spring];
+    size_t first = clique->nodes.first, count = clique->nodes.end - first;
+    size_t low = (ends[0] < ends[1] ? ends[0] : ends[1]) - first;
+    size_t high = (ends[0] < ends[1] ? ends[1] : ends[0]) - first;
+    uint8_t *pair = &pairs[low * count + high];
+    const struct spring_constants *material = spring_material(system, spring);
+    bool alone = !*pair;
+    *pair = 1;
+    clique->stiffness =
+        material->stiffness < clique->stiffness ? material->stiffness : clique->stiffness;
+    clique->damping = material->damping < clique->damping ? material->damping : clique->damping;
+    return alone;
+}
+
+// A body that may be a clique, while the springs are gone through.
+struct candidate {
+    struct clique clique;
+    uint64_t springs, wanted; // found; of the body
+    size_t first_pair;        // in the marks of all candidates
+    bool single;              // no pair has two springs
+};
+
+// The candidate that a spring belongs to, or NULL. Candidates are in the order of their nodes.
+static struct candidate *candidate_of(struct candidate *candidates, size_t count, size_t node)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (node >= candidates[middle].clique.nodes.end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && node >= candidates[low].clique.nodes.first ? &candidates[low] : NULL;
+}
+
+// Goes through all springs once, however many candidates there are.
+static void try_springs(const struct system *system, struct candidate *candidates, size_t count,
+                        uint8_t *pairs)
+{
+    for (size_t i = 0; i < (size_t)system->constants->springs; i++) {
+        size_t end = system->constants->spring_nodes[i][0];
+        struct candidate *candidate = candidate_of(candidates, count, end);
+        if (!candidate || !candidate->single)
+            continue;
+        candidate->single =
+            take_spring(system, i, &candidate->clique, pairs + candidate->first_pair);
+        candidate->springs++;
+    }
+}
+
+static size_t list_candidates(const struct system *system, struct candidate *candidates,
+                              size_t *pair_count)
+{
+    const struct topology *topology = system->topology;
+    size_t count = 0;
+    *pair_count = 0;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (!may_be_clique(system, b))
+            continue;
+        candidates[count++] = (struct candidate){.clique = begin(system, body),
+                                                 .wanted = body->spring_count,
+                                                 .first_pair = *pair_count,
+                                                 .single = true};
+        *pair_count += (size_t)body->node_count * (size_t)body->node_count;
+    }
+    return count;
+}
+
+static taut_status find_cliques(const struct system *system, struct cliques *cliques,
+                                taut_error *error)
+{
+    size_t bodies = system->topology->body_count, pair_count = 0;
+    *cliques = (struct cliques){.used = false};
+    cliques->list = memory_allocate(system->allocator, bodies, sizeof *cliques->list);
+    struct candidate *candidates = memory_allocate(system->allocator, bodies, sizeof *candidates);
+    size_t count = candidates ? list_candidates(system, candidates, &pair_count) : 0;
+    uint8_t *pairs = memory_allocate(system->allocator, pair_count, 1);
+    bool done = cliques->list && candidates && pairs;
+    if (done && count > 0)
+        try_springs(system, candidates, count, pairs);
+    for (size_t i = 0; done && i < count; i++)
+        if (candidates[i].single && candidates[i].springs == candidates[i].wanted)
+            cliques->list[cliques->count++] = candidates[i].clique;
+    memory_release(system->allocator, pairs, pair_count, 1);
+    memory_release(system->allocator, candidates, bodies, sizeof *candidates);
+    return done ? TAUT_OK : fail_memory(error, "the critical step");
+}
+
+static void free_cliques(const struct system *system, struct cliques *cliques)
+{
+    memory_release(system->allocator, cliques->list, system->topology->body_count,
+                   sizeof *cliques->list);
+}
+
+// ---- Nodes on no grid
+
+enum { LISTED_WIDTH = 2 * BLOCK_WIDTH };
+
+struct listed_bound {
+    struct system *system;
+    struct range nodes;
+    real *blocks; // of each node a block of K and one of C
+    real *weights, *next_weights;
+    struct cliques cliques;
+};
+
+static struct range loose_range(const struct plan *plan)
+{
+    struct range range = {0, 0};
+    for (size_t i = 0; i < plan->off_grid_count; i++) {
+        const struct plan_nodes *run = &plan->off_grid[i];
+        size_t first = (size_t)run->first, end = first + (size_t)run->count;
+        if (range.end == range.first)
+            range = (struct range){first, end};
+        range.first = first < range.first ? first : range.first;
+        range.end = end > range.end ? end : range.end;
+    }
+    return range;
+}
+
+static size_t node_count(const struct listed_bound *listed)
+{
+    return listed->nodes.end - listed->nodes.first;
+}
+
+static void reset_weights(struct listed_bound *listed)
+{
+    for (size_t i = 0; i < node_count(listed); i++)
+        listed->weights[i] = 1;
+}
+
+static void free_listed(struct listed_bound *listed)
+{
+    if (!listed)
+        return;
+    const taut_allocator *allocator = listed->system->allocator;
+    size_t count = node_count(listed);
+    memory_release(allocator, listed->blocks, LISTED_WIDTH * count, sizeof *listed->blocks);
+    memory_release(allocator, listed->weights, count, sizeof *listed->weights);
+    memory_release(allocator, listed->next_weights, count, sizeof *listed->next_weights);
+    free_cliques(listed->system, &listed->cliques);
+    memory_release(allocator, listed, 1, sizeof *listed);
+}
+
+static taut_status make_listed(struct system *system, struct listed_bound **result,
+                               taut_error *error)
+{
+    *result = NULL;
+    const taut_allocator *allocator = system->allocator;
+    struct listed_bound *listed = memory_allocate(allocator, 1, sizeof *listed);
+    if (!listed)
+        return fail_memory(error, "the critical step");
+    listed->system = system;
+    listed->nodes = loose_range(system->plan);
+    size_t count = node_count(listed);
+    listed->blocks = memory_allocate(allocator, LISTED_WIDTH * count, sizeof *listed->blocks);
+    listed->weights = memory_allocate(allocator, count, sizeof *listed->weights);
+    listed->next_weights = memory_allocate(allocator, count, sizeof *listed->next_weights);
+    if (!listed->blocks || !listed->weights || !listed->next_weights) {
+        free_listed(listed);
+        return fail_memory(error, "the critical step");
+    }
+    taut_status status = find_cliques(system, &listed->cliques, error);
+    if (status != TAUT_OK) {
+        free_listed(listed);
+        return status;
+    }
+    reset_weights(listed);
+    *result = listed;
+    return TAUT_OK;
+}
+
+static uint64_t listed_bytes(const struct listed_bound *listed)
+{
+    return sizeof *listed + (LISTED_WIDTH + 2) * node_count(listed) * sizeof(real);
+}
+
+// ---- Weights
+
+// How much of what two nodes share the first one bears, in halves of it: 1 + (weight of the other)
+// / (its own).
+static real share_of(const struct listed_bound *listed, size_t node, size_t other)
+{
+    struct range nodes = listed->nodes;
+    if (node < nodes.first || node >= nodes.end || other < nodes.first || other >= nodes.end)
+        return 2;
+    return 1 + listed->weights[other - nodes.first] / listed->weights[node - nodes.first];
+}
+
+// Every node is given another weight, `factor` times its present one; after a swap, which one
+// worker does alone, these are the present ones, and another swap restores the last ones.
+static void scale_weight(struct listed_bound *listed, size_t node, double factor)
+{
+    size_t i = node - listed->nodes.first;
+    listed->next_weights[i] = listed->weights[i] * (real)factor;
+}
+
+static void swap_weights(struct listed_bound *listed)
+{
+    real *present = listed->weights;
+    listed->weights = listed->next_weights;
+    listed->next_weights = present;
+}
+
+// ---- Springs
+
+static real *block_of(const struct listed_bound *listed, size_t node)
+{
+    return listed->blocks + LISTED_WIDTH * (node - listed->nodes.first);
+}
+
+// Of a spring its direction, and its stiffness and damping along it and across.
+struct spring_sides {
+    real u[3], k, k_across, c, c_across;
+};
+
+static struct spring_sides sides_of(const struct system *system, size_t spring, size_t a, size_t b)
+{
+    const struct state *s = system->state;
+    const struct spring_constants *material = spring_material(system, spring);
+    const real n[3] = {s->x[a] - s->x[b], s->y[a] - s->y[b], s->z[a] - s->z[b]};
+    const real length = real_sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    const bool directed = length > 0 && length <= REAL_HUGE;
+    const real inverse = directed ? 1 / length : 0, k = material->stiffness;
+    const real stretch = 1 - spring_rest_length(system, spring) * inverse;
+    struct spring_sides sides = {.k = k, .c = material->damping};
+    for (int axis = 0; axis < 3; axis++)
+        sides.u[axis] = directed ? n[axis] * inverse : 0;
+    sides.k_across = directed ? (stretch > 0 ? stretch * k : 0) : k;
+    sides.c_across = material->damping_law == DAMPING_FULL || !directed ? sides.c : 0;
+    return sides;
+}
+
+static real less(real value, real by)
+{
+    return value > by ? value - by : 0;
+}
+
+static void soften(struct spring_sides *sides, const struct clique *clique)
+{
+    sides->k = less(sides->k, clique->stiffness);
+    sides->k_across = less(sides->k_across, clique->stiffness);
+    sides->c = less(sides->c, clique->damping);
+    sides->c_across = less(sides->c_across, clique->damping);
+}
+
+static void add_spring(const struct listed_bound *listed, size_t spring)
+{
+    const struct system *system = listed->system;
+    const uint32_t *ends = system->constants->spring_nodes[spring];
+    const real *is_free = system->constants->inverse_mass;
+    const real *weights = listed->weights - listed->nodes.first;
+    const struct clique *clique = clique_of(&listed->cliques, ends[0]);
+    struct spring_sides it = sides_of(system, spring, ends[0], ends[1]);
+    if (clique && is_free[ends[0]] != 0 && is_free[ends[1]] != 0)
+        soften(&it, clique);
+    for (int end = 0; end < 2; end++) {
+        const uint32_t node = ends[end], other = ends[1 - end];
+        const real factor = is_free[other] != 0 ? 1 + weights[other] / weights[node] : 1;
+        real *block = block_of(listed, node);
+        block_add(block, it.u[0], it.u[1], it.u[2], factor * it.k, factor * it.k_across);
+        if (it.c > 0)
+            block_add(block + BLOCK_WIDTH, it.u[0], it.u[1], it.u[2], factor * it.c,
+                      factor * it.c_across);
+    }
+}
+
+static void add_clique(const struct listed_bound *listed, const struct clique *clique)
+{
+    for (size_t node = clique->nodes.first; node < clique->nodes.end; node++)
+        for (int element = 0; element < 3; element++) {
+            real *block = block_of(listed, node);
+            block[element] += (real)clique->free * clique->stiffness;
+            block[BLOCK_WIDTH + element] += (real)clique->free * clique->damping;
+        }
+}
+
+// Takes the present state; one worker alone.
+static void update_listed(struct listed_bound *listed)
+{
+    const struct system *system = listed->system;
+    memset(listed->blocks, 0, LISTED_WIDTH * node_count(listed) * sizeof *listed->blocks);
+    for (size_t i = 0; i < (size_t)system->constants->springs; i++)
+        if (!spring_is_broken(system, i))
+            add_spring(listed, i);
+    for (size_t i = 0; listed->cliques.used && i < listed->cliques.count; i++)
+        add_clique(listed, &listed->cliques.list[i]);
+}
+
+static void add_listed(const struct listed_bound *listed, size_t first, size_t end,
+                       struct bound_blocks *blocks)
+{
+    for (size_t node = first; node < end; node++) {
+        const real *block = block_of(listed, node);
+        for (int element = 0; element < BLOCK_WIDTH; element++) {
+            blocks->stiffness[element][node - blocks->first] += block[element];
+            blocks->damping[element][node - blocks->first] += block[BLOCK_WIDTH + element];
+        }
+    }
+}
+
+// ---- Faces: what gas and wind add
+
+// Of each node: what is added to K (a block) and C (N/m, N s/m), and A n / 3 summed over its faces,
+// which is the gradient of the volume of a closed body.
+struct node_part {
+    double stiffness[BLOCK_WIDTH], damping;
+    vec3 gradient;
+};
+
+struct face_bound {
+    struct system *system;
+    const struct listed_bound *listed; // has the weights
+    struct node_part *nodes;
+    size_t count;
+    bool windy;
+};
+
+static bool wind_damps(const struct topology *topology)
+{
+    const struct scene_wind *wind = &topology->environment.wind;
+    return wind->present && wind->relative && topology->face_count > 0;
+}
+
+static void free_faces(struct face_bound *bound)
+{
+    if (!bound)
+        return;
+    const taut_allocator *allocator = bound->system->allocator;
+    memory_release(allocator, bound->nodes, bound->count, sizeof *bound->nodes);
+    memory_release(allocator, bound, 1, sizeof *bound);
+}
+
+static taut_status make_faces(struct system *system, const struct listed_bound *listed,
+                              struct face_bound **result, taut_error *error)
+{
+    *result = NULL;
+    const struct topology *topology = system->topology;
+    bool gas = false;
+    for (size_t b = 0; b < topology->body_count; b++)
+        gas |= topology->bodies[b].pressure.present;
+    bool windy = wind_damps(topology);
+    if (!gas && !windy)
+        return TAUT_OK;
+    struct face_bound *bound = memory_allocate(system->allocator, 1, sizeof *bound);
+    if (!bound)
+        return fail_memory(error, "the critical step");
+    bound->system = system;
+    bound->listed = listed;
+    bound->windy = windy;
+    bound->count = (size_t)topology->node_count;
+    bound->nodes = memory_allocate(system->allocator, bound->count, sizeof *bound->nodes);
+    if (!bound->nodes) {
+        free_faces(bound);
+        return fail_memory(error, "the critical step");
+    }
+    *result = bound;
+    return TAUT_OK;
+}
+
+static uint64_t faces_bytes(const struct face_bound *bound)
+{
+    return bound ? sizeof *bound + bound->count * sizeof *bound->nodes : 0;
+}
+
+// A face's corners and A n; of an edge of a plane body two corners and l n.
+struct surface {
+    int corners;
+    uint32_t nodes[3];
+    vec3 at[3], area;
+};
+
+static struct surface surface_of(const struct system *system, const struct topology_body *body,
+                                 uint64_t index)
+{
+    struct face face = topology_body_face(system->topology, body, index);
+    struct surface it = {.corners = face.nodes[2] == FACE_EDGE ? 2 : 3};
+    for (int corner = 0; corner < it.corners; corner++) {
+        it.nodes[corner] = face.nodes[corner];
+        it.at[corner] = node_position(system->state, face.nodes[corner]);
+    }
+    vec3 side = vec3_subtract(it.at[1], it.at[0]);
+    if (it.corners == 2)
+        it.area = vec3_make(side.y, -side.x, 0);
+    else
+        it.area = vec3_scale(0.5, vec3_cross(side, vec3_subtract(it.at[2], it.at[0])));
+    return it;
+}
+
+// ---- Gas
+
+// block += along u u' + across (I - u u') with u = w / |w|; where w is 0 it has to be across alone.
+static void add_part(struct node_part *node, vec3 w, double along, double across)
+{
+    double square = vec3_dot(w, w), more = square > 0 ? (along - across) / square : 0;
+    node->stiffness[0] += across + more * w.x * w.x;
+    node->stiffness[1] += across + more * w.y * w.y;
+    node->stiffness[2] += across + more * w.z * w.z;
+    node->stiffness[3] += more * w.x * w.y;
+    node->stiffness[4] += more * w.x * w.z;
+    node->stiffness[5] += more * w.y * w.z;
+}
+
+// Both ends of a block of P times the derivative of the gradient, w as in spectral_bound.h.
+static void add_pair(struct face_bound *bound, uint32_t a, uint32_t b, vec3 w, double strength)
+{
+    const uint32_t ends[2] = {a, b};
+    for (int end = 0; end < 2; end++) {
+        real part = share_of(bound->listed, ends[end], ends[1 - end]);
+        add_part(&bound->nodes[ends[end]], w, 0, strength * ((double)part - 1));
+    }
+}
+
+static void add_curvature(struct face_bound *bound, const struct surface *it, double pressure)
+{
+    const vec3 plane = {0, 0, 1};
+    if (it->corners == 2) {
+        add_pair(bound, it->nodes[0], it->nodes[1], plane, pressure / 2);
+        return;
+    }
+    for (int corner = 0; corner < 3; corner++) {
+        int next = (corner + 1) % 3, last = (corner + 2) % 3;
+        vec3 middle = vec3_scale(0.5, vec3_add(it->at[next], it->at[last]));
+        vec3 median = vec3_subtract(it->at[corner], middle);
+        add_pair(bound, it->nodes[next], it->nodes[last], median,
+                 pressure / 6 * vec3_length(median));
+    }
+}
+
+// sum |g|^2 / m over the free nodes of a body.
+static double weigh_gradient(struct face_bound *bound, const struct topology_body *body)
+{
+    const struct system *system = bound->system;
+    double sum = 0;
+    for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++) {
+        vec3 g = bound->nodes[i].gradient;
+        if (system->constants->inverse_mass[i] != 0)
+            sum += vec3_dot(g, g) / topology_mass(system->topology, i);
+    }
+    return sum;
+}
+
+// What the faces enclose now: by estimates (box and so on) it is more, and the pressure less.
+static double enclosed(const struct system *system, const struct topology_body *body)
+{
+    vec3 origin = node_position(system->state, (size_t)body->first_node);
+    double volume = 0;
+    for (uint64_t f = 0; f < body->face_count; f++) {
+        struct surface it = surface_of(system, body, f);
+        volume += vec3_dot(it.area, vec3_subtract(it.at[0], origin)) / it.corners;
+    }
+    return volume;
+}
+
+// What will have been pumped in when dt is looked at next; all of it, if that will not be.
+static double amount_to_come(const struct system *system, const struct scene_pressure *gas)
+{
+    uint64_t ahead = system->settings.looks_every;
+    if (ahead == 0)
+        return gas->amount;
+    return REAL_NAME(gas_amount)(gas, REAL_NAME(evaluation_now)(system).gas_step + ahead);
+}
+
+static void add_gas(struct face_bound *bound, const struct topology_body *body, size_t index)
+{
+    const struct system *system = bound->system;
+    const struct scene_pressure *gas = &body->pressure;
+    double volume = enclosed(system, body), built = system->state->volume_built[index];
+    if (!(volume > 0))
+        return;     // collapsed, which ends the run
+    if (built == 0) // at the start
+        built = volume;
+    double inside =
+        REAL_NAME(gas_pressure)(gas, amount_to_come(system, gas), volume, built) + gas->atmosphere;
+    double slope = gas->gamma * fabs(inside) / volume;
+    double pressure = fmax(fabs(inside - gas->atmosphere), fabs(gas->atmosphere));
+    for (uint64_t f = 0; f < body->face_count; f++) {
+        struct surface it = surface_of(system, body, f);
+        add_curvature(bound, &it, pressure);
+        for (int corner = 0; corner < it.corners; corner++) {
+            struct node_part *node = &bound->nodes[it.nodes[corner]];
+            node->gradient = vec3_add(node->gradient, vec3_scale(1.0 / it.corners, it.area));
+        }
+    }
+    double rate = slope * weigh_gradient(bound, body);
+    for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++)
+        add_part(&bound->nodes[i], bound->nodes[i].gradient,
+                 rate * topology_mass(system->topology, i), 0);
+}
+
+// ---- Wind
+
+// The largest that the derivative of the wind's force on a unit of area can be now, N s/m per m2.
+static double wind_damping(const struct system *system, const struct surface *it)
+{
+    const struct scene_wind *wind = &system->topology->environment.wind;
+    if (wind->law != WIND_QUADRATIC)
+        return wind->coefficient;
+    double speed = vec3_length(wind->velocity);
+    for (size_t i = 0; i < wind->gust_count; i++)
+        speed += vec3_length(wind->gusts[i].amplitude);
+    for (int corner = 0; corner < it->corners; corner++)
+        speed += vec3_length(node_velocity(system->state, it->nodes[corner])) / it->corners;
+    return wind->density * wind->drag * speed;
+}
+
+static void add_wind(struct face_bound *bound, const struct topology_body *body)
+{
+    const struct system *system = bound->system;
+    if (system->topology->environment.wind.law == WIND_NODE) {
+        for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++)
+            bound->nodes[i].damping += system->topology->environment.wind.coefficient;
+        return;
+    }
+    for (uint64_t f = 0; f < body->face_count; f++) {
+        struct surface it = surface_of(system, body, f);
+        double c = wind_damping(system, &it) * vec3_length(it.area) / it.corners;
+        for (int corner = 0; corner < it.corners; corner++)
+            bound->nodes[it.nodes[corner]].damping += c;
+    }
+}
+
+// ---- All faces
+
+// Takes the present state; one worker alone.
+static void update_faces(struct face_bound *bound)
+{
+    const struct topology *topology = bound->system->topology;
+    memset(bound->nodes, 0, bound->count * sizeof *bound->nodes);
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (body->pressure.present)
+            add_gas(bound, body, b);
+        if (bound->windy && body->face_count > 0)
+            add_wind(bound, body);
+    }
+}
+
+static void add_faces(const struct face_bound *bound, struct bound_blocks *blocks)
+{
+    for (size_t i = 0; i < blocks->count; i++) {
+        const struct node_part *node = &bound->nodes[blocks->first + i];
+        for (int element = 0; element < BLOCK_WIDTH; element++)
+            blocks->stiffness[element][i] += (real)node->stiffness[element];
+        for (int element = 0; element < 3; element++)
+            blocks->damping[element][i] += (real)node->damping;
+    }
+}
+
+struct spectral_bound {
+    struct system *system;
+    struct listed_bound *listed; // of nodes on no grid
+    struct face_bound *faces;    // NULL: nothing acts through faces
+    real around_stiffness[BLOCK_WIDTH], around_damping[BLOCK_WIDTH]; // drag, colliders
+};
+
+// ---- Springs of one direction along a row: contiguous nodes, contiguous partners.
+
+struct row_springs {
+    const struct spring_constants *material;
+    real rest;                // m, of all of them, unless
+    const real *rest_lengths; // they have one each
+    const uint8_t *broken;    // NULL: none can
+};
+
+// Of each spring its direction, how often it counts, and what of its stiffness is across it.
+struct parts {
+    real nx[BOUND_NODES], ny[BOUND_NODES], nz[BOUND_NODES];
+    real weight[BOUND_NODES], across[BOUND_NODES], undirected[BOUND_NODES];
+};
+
+// Springs from nodes first + i to first + i + apart. Without a direction (no length, or a run that
+// has diverged) a spring counts in all of them. Plain loops, which compilers make vectors of: so
+// what is rare is left to loops of its own.
+static void find_parts(const struct system *system, const struct row_springs *springs, size_t first,
+                       int64_t apart, size_t count, struct parts *restrict parts)
+{
+    const struct state *s = system->state;
+    const real *x = s->x + first, *y = s->y + first, *z = s->z + first;
+    const real *ox = x + apart, *oy = y + apart, *oz = z + apart;
+    const real *other_free = system->constants->inverse_mass + (int64_t)first + apart;
+    const real rest = springs->rest;
+    for (size_t i = 0; i < count; i++) {
+        const real dx = x[i] - ox[i], dy = y[i] - oy[i], dz = z[i] - oz[i];
+        const real length = real_sqrt(dx * dx + dy * dy + dz * dz);
+        const real inverse = 1 / length;
+        const real stretch = 1 - rest * inverse, across = stretch > 0 ? stretch : 0;
+        const real ux = dx * inverse, uy = dy * inverse, uz = dz * inverse;
+        const int directed = (length > 0) & (length <= REAL_HUGE);
+        parts->nx[i] = directed ? ux : 0;
+        parts->ny[i] = directed ? uy : 0;
+        parts->nz[i] = directed ? uz : 0;
+        parts->undirected[i] = directed ? 0 : (real)1;
+        parts->across[i] = directed ? across : 1;
+        parts->weight[i] = other_free[i] != 0 ? 2 : (real)1;
+    }
+    for (size_t i = 0; springs->rest_lengths && i < count; i++) {
+        const real dx = x[i] - ox[i], dy = y[i] - oy[i], dz = z[i] - oz[i];
+        const real length = real_sqrt(dx * dx + dy * dy + dz * dz);
+        if (parts->undirected[i] == 0)
+            parts->across[i] =
+                length > springs->rest_lengths[i] ? 1 - springs->rest_lengths[i] / length : 0;
+    }
+    for (size_t i = 0; springs->broken && i < count; i++)
+        if (springs->broken[i])
+            parts->weight[i] = 0;
+}
+
+// blocks += weight k (n n' + across (I - n n'))
+static void add_blocks(const struct parts *restrict parts, const real *restrict across, real k,
+                       size_t count, real (*restrict blocks)[BOUND_NODES], size_t at)
+{
+    for (size_t i = 0; i < count; i++) {
+        const real all = parts->weight[i] * k, around = all * across[i], more = all - around;
+        const real nx = parts->nx[i], ny = parts->ny[i], nz = parts->nz[i];
+        blocks[0][at + i] += around + more * nx * nx;
+        blocks[1][at + i] += around + more * ny * ny;
+        blocks[2][at + i] += around + more * nz * nz;
+        blocks[3][at + i] += more * nx * ny;
+        blocks[4][at + i] += more * nx * nz;
+        blocks[5][at + i] += more * ny * nz;
+    }
+}
+
+// Adds the springs between nodes first + i and first + i + apart to blocks at + i.
+static void add_row(const struct system *system, struct row_springs springs,
+                    struct bound_blocks *blocks, size_t at, size_t first, int64_t apart,
+                    size_t count)
+{
+    struct parts parts;
+    find_parts(system, &springs, first, apart, count, &parts);
+    add_blocks(&parts, parts.across, springs.material->stiffness, count, blocks->stiffness, at);
+    if (springs.material->damping == 0)
+        return;
+    for (size_t i = 0; springs.material->damping_law == DAMPING_FULL && i < count; i++)
+        parts.undirected[i] = 1;
+    add_blocks(&parts, parts.undirected, springs.material->damping, count, blocks->damping, at);
+}
+
+// ---- Grids
+
+// Along one axis of `size` nodes, those with a partner `step` away.
+static struct range with_partner(uint64_t size, int step)
+{
+    uint64_t away = (uint64_t)(step < 0 ? -step : step);
+    if (away >= size)
+        return (struct range){0, 0};
+    return (struct range){step < 0 ? (size_t)away : 0, (size_t)(step > 0 ? size - away : size)};
+}
+
+static bool lies_in(struct range range, uint64_t i)
+{
+    return i >= range.first && i < range.end;
+}
+
+// Springs of a direction (forwards: to the partner; else: from the one that the node is partner of)
+// at nodes [i0, i1) of row j, k of a grid, which are blocks at + i - i0.
+static void add_direction(const struct system *system, const struct plan_grid *grid,
+                          const struct direction *direction, bool forwards, const uint64_t row[2],
+                          struct range nodes, struct bound_blocks *blocks, size_t at)
+{
+    int sign = forwards ? 1 : -1;
+    struct range across_x = with_partner(grid->nx, sign * direction->dx);
+    if (!lies_in(with_partner(grid->ny, sign * direction->dy), row[0]) ||
+        !lies_in(with_partner(grid->nz, sign * direction->dz), row[1]))
+        return;
+    size_t first = nodes.first > across_x.first ? nodes.first : across_x.first;
+    size_t end = nodes.end < across_x.end ? nodes.end : across_x.end;
+    if (first >= end)
+        return;
+    struct row_springs springs = {.material = &system->constants->material[direction->material],
+                                  .rest = (real)direction->rest_length};
+    size_t node = (size_t)(grid->first_node + (row[1] * grid->ny + row[0]) * grid->nx) + first;
+    if (grid->stateful) {
+        // The slot of a spring follows from its lower node, in the box of all lower nodes.
+        uint64_t i = first - (forwards ? 0 : (uint64_t)(int64_t)direction->dx);
+        uint64_t j = row[0] - (forwards ? 0 : (uint64_t)(int64_t)direction->dy);
+        uint64_t k = row[1] - (forwards ? 0 : (uint64_t)(int64_t)direction->dz);
+        struct range bx = with_partner(grid->nx, direction->dx);
+        struct range by = with_partner(grid->ny, direction->dy);
+        struct range bz = with_partner(grid->nz, direction->dz);
+        uint64_t slot =
+            grid->first_state_index + direction->first_spring +
+            ((k - bz.first) * (by.end - by.first) + (j - by.first)) * (bx.end - bx.first) +
+            (i - bx.first);
+        const struct state *s = system->state;
+        springs.broken = s->broken ? s->broken + slot : NULL;
+        springs.rest_lengths = s->rest_length ? s->rest_length + slot : NULL;
+    }
+    add_row(system, springs, blocks, at + (first - nodes.first), node, sign * direction->offset,
+            end - first);
+}
+
+// The springs at nodes first .. end - 1, which are all of one grid.
+static void add_grid(const struct system *system, const struct plan_grid *grid, size_t first,
+                     size_t end, struct bound_blocks *blocks)
+{
+    for (size_t node = first; node < end;) {
+        uint64_t own = node - grid->first_node, i = own % grid->nx;
+        uint64_t row[2] = {own / grid->nx % grid->ny, own / grid->nx / grid->ny};
+        size_t left = (size_t)(grid->nx - i);
+        size_t count = end - node < left ? end - node : left;
+        struct range nodes = {(size_t)i, (size_t)i + count};
+        for (int d = 0; d < grid->direction_count; d++)
+            for (int forwards = 0; forwards < 2; forwards++)
+                add_direction(system, grid, &grid->directions[d], forwards, row, nodes, blocks,
+                              node - blocks->first);
+        node += count;
+    }
+}
+
+// ---- What acts at every node
+
+static void add_around(real block[BLOCK_WIDTH], vec3 n, double along, double across)
+{
+    double more = along - across;
+    block[0] += (real)(across + more * n.x * n.x);
+    block[1] += (real)(across + more * n.y * n.y);
+    block[2] += (real)(across + more * n.z * n.z);
+    block[3] += (real)(more * n.x * n.y);
+    block[4] += (real)(more * n.x * n.z);
+    block[5] += (real)(more * n.y * n.z);
+}
+
+// A sphere and a room may push along any direction.
+static void find_around(struct spectral_bound *bound)
+{
+    const struct topology *topology = bound->system->topology;
+    const vec3 any = {0, 0, 0};
+    double drag = topology->environment.air_drag;
+    memset(bound->around_stiffness, 0, sizeof bound->around_stiffness);
+    memset(bound->around_damping, 0, sizeof bound->around_damping);
+    add_around(bound->around_damping, any, drag, drag);
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const struct scene_collider *it = &topology->colliders[c];
+        if (it->response != RESPONSE_PENALTY)
+            continue;
+        bool plane = it->type == COLLIDER_PLANE;
+        double most = fmax(it->absorption, it->friction);
+        add_around(bound->around_stiffness, plane ? it->normal : any, it->stiffness,
+                   plane ? 0 : it->stiffness);
+        add_around(bound->around_damping, plane ? it->normal : any, plane ? it->absorption : most,
+                   plane ? it->friction : most);
+    }
+}
+
+// ---- All of it
+
+taut_status REAL_NAME(spectral_bound_make)(struct system *system, struct spectral_bound **result,
+                                           taut_error *error)
+{
+    *result = NULL;
+    struct spectral_bound *bound = memory_allocate(system->allocator, 1, sizeof *bound);
+    if (!bound)
+        return fail_memory(error, "the critical step");
+    bound->system = system;
+    taut_status status = make_listed(system, &bound->listed, error);
+    if (status == TAUT_OK)
+        status = make_faces(system, bound->listed, &bound->faces, error);
+    if (status != TAUT_OK) {
+        REAL_NAME(spectral_bound_free)(bound);
+        return status;
+    }
+    find_around(bound);
+    *result = bound;
+    return TAUT_OK;
+}
+
+void REAL_NAME(spectral_bound_refresh)(struct spectral_bound *bound)
+{
+    find_around(bound);
+}
+
+void REAL_NAME(spectral_bound_free)(struct spectral_bound *bound)
+{
+    if (!bound)
+        return;
+    const taut_allocator *allocator = bound->system->allocator;
+    free_faces(bound->faces);
+    free_listed(bound->listed);
+    memory_release(allocator, bound, 1, sizeof *bound);
+}
+
+uint64_t REAL_NAME(spectral_bound_bytes)(const struct spectral_bound *bound)
+{
+    return sizeof *bound + listed_bytes(bound->listed) + faces_bytes(bound->faces);
+}
+
+void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker)
+{
+    worker_barrier(worker); // all have done with what the last update left
+    if (worker->index == 0) {
+        update_listed(bound->listed);
+        if (bound->faces)
+            update_faces(bound->faces);
+    }
+    worker_barrier(worker);
+}
+
+// All of a block along every axis: more than it is along any.
+bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double *stiffness,
+                                     double *damping)
+{
+    const struct system *system = bound->system;
+    *stiffness = *damping = 0;
+    struct range listed = bound->listed->nodes;
+    if (listed.end > listed.first || bound->faces)
+        return false;
+    double k_around = 0, c_around = 0;
+    for (int element = 0; element < 3; element++) { // the trace, of what is nowhere negative
+        k_around += (double)bound->around_stiffness[element];
+        c_around += (double)bound->around_damping[element];
+    }
+    for (size_t g = 0; g < system->plan->grid_count; g++) {
+        const struct plan_grid *grid = &system->plan->grids[g];
+        const struct topology_body *body = &system->topology->bodies[grid->body];
+        if (body->node_mass == 0) // listed, any of them may be the least
+            return false;
+        double k = k_around, c = c_around;
+        for (int d = 0; d < grid->direction_count; d++) {
+            const struct spring_constants *material =
+                &system->constants->material[grid->directions[d].material];
+            k += 4 * (double)material->stiffness; // two of them, each twice
+            c += 4 * (double)material->damping;
+        }
+        *stiffness = fmax(*stiffness, k / body->node_mass);
+        *damping = fmax(*damping, c / body->node_mass);
+    }
+    return true;
+}
+
+// The end of the run of nodes of one body.
+static size_t end_of_body(const struct topology *topology, size_t node, size_t end)
+{
+    const struct topology_body *body = &topology->bodies[topology_body_of_node(topology, node)];
+    size_t body_end = (size_t)(body->first_node + body->node_count);
+    return body_end < end ? body_end : end;
+}
+
+void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t first,
+                                      size_t count, struct bound_blocks *blocks)
+{
+    const struct system *system = bound->system;
+    blocks->first = first;
+    blocks->count = count;
+    for (int element = 0; element < BLOCK_WIDTH; element++)
+        for (size_t i = 0; i < count; i++) {
+            blocks->stiffness[element][i] = bound->around_stiffness[element];
+            blocks->damping[element][i] = bound->around_damping[element];
+        }
+    for (size_t node = first; node < first + count;) {
+        size_t end = end_of_body(system->topology, node, first + count);
+        const struct plan_grid *grid =
+            plan_grid_of_body(system->plan, topology_body_of_node(system->topology, node));
+        if (grid)
+            add_grid(system, grid, node, end, blocks);
+        else
+            add_listed(bound->listed, node, end, blocks);
+        node = end;
+    }
+    if (bound->faces)
+        add_faces(bound->faces, blocks);
+}
+
+// ---- Weights
+
+// Weighs one 3 x 3 block of K and C by the mass: the step that the node alone would allow.
+static double own_step(const struct spectral_bound *bound, const struct bound_blocks *blocks,
+                       size_t i, const struct step_form *form)
+{
+    double inverse = (double)bound->system->constants->inverse_mass[blocks->first + i];
+    struct block k = block_at(blocks->stiffness, i), c = block_at(blocks->damping, i);
+    return step_of_form(form, inverse * block_largest(&k), inverse * block_largest(&c));
+}
+
+void REAL_NAME(spectral_bound_reweight)(struct spectral_bound *bound, const struct step_form *form,
+                                        double least, const struct worker *worker)
+{
+    const double floor = 1e-3;
+    struct range all = bound->listed->nodes;
+    struct range share = worker_share(worker, all.end - all.first, 1);
+    struct bound_blocks blocks;
+    for (size_t first = all.first + share.first; first < all.first + share.end;) {
+        size_t left = all.first + share.end - first;
+        size_t count = left < BOUND_NODES ? left : BOUND_NODES;
+        REAL_NAME(spectral_bound_blocks)(bound, first, count, &blocks);
+        for (size_t i = 0; i < count; i++) {
+            double own = own_step(bound, &blocks, i, form);
+            scale_weight(bound->listed, first + i, fmax(floor, least / own));
+        }
+        first += count;
+    }
+    worker_barrier(worker);
+    if (worker->index == 0)
+        swap_weights(bound->listed);
+    REAL_NAME(spectral_bound_update)(bound, worker);
+}
+
+void REAL_NAME(spectral_bound_restore_weights)(struct spectral_bound *bound, bool all,
+                                               const struct worker *worker)
+{
+    worker_barrier(worker);
+    if (worker->index == 0 && all)
+        reset_weights(bound->listed);
+    else if (worker->index == 0)
+        swap_weights(bound->listed);
+    REAL_NAME(spectral_bound_update)(bound, worker);
+}
+
+bool REAL_NAME(spectral_bound_use_cliques)(struct spectral_bound *bound, bool use,
+                                           const struct worker *worker)
+{
+    worker_barrier(worker);
+    const bool any = bound->listed->cliques.count > 0;
+    if (worker->index == 0)
+        bound->listed->cliques.used = use;
+    if (any)
+        REAL_NAME(spectral_bound_update)(bound, worker);
+    return any;
+}

@@ -1,0 +1,404 @@
+// Whether small perturbations of the reference run grow at a step, though it is stable.
+//
+// A run that is unstable need not blow up: springs that are stretched far, or turned, are other
+// springs, and its energy stays at a level that the scene may have had at the start anyway. So no
+// energy distinguishes it from one that is merely energetic. What does is linear: two runs of the
+// same step begin at a state of the reference run, a small perturbation apart, and how far apart
+// they get is followed. Falling, wind, drives and gas move both; what the physics itself does to
+// perturbations (chaos, buckling, rolling) it does to those of the reference run as well, and is
+// subtracted.
+//
+// The runs begin again from the next state of the reference run before they have left its
+// neighbourhood: an unstable run may come to a motion that is stable, about which perturbations
+// decay. The perturbation is carried on, rescaled to its first size, so that it has turned to what
+// grows fastest.
+//
+// Not seen: growth of less than e^8 in some thousand steps of a scene that moves, as explicit Euler
+// and midpoint have it a little beyond the limits of weakly damped oscillations. Not followed:
+// integrators that have no limit of a linear motion; what limits those are large motions, and
+// energies show it.
+
+#include "base/memory.h"
+#include "study/setup.h"
+
+// Along a path a perturbation grows by e to this more than that of the reference run: less may be
+// what is left of the swing of a symplectic method near its limit, or a contact that comes a step
+// later. About a
+// state of rest nothing else changes it, and a steady growth is seen that is little more than the
+// scatter.
+static const double PATH_MARGIN = 8, REST_MARGIN = 0.02, REST_SCATTER = 0.5;
+
+// The perturbation is brought back to its size, and the runs to the reference run, where it has
+// changed by e to this.
+static const double PATH_CHANGE = 1.5, REST_CHANGE = 3;
+
+enum {
+    SEGMENT_STEPS = 32, // at most
+    SEGMENT_SAMPLES = 4,
+    REST_POINTS = 64, // about a state of rest
+    REST_SAMPLES = 4  // for a point
+};
+
+static const double REFERENCE_PARTS = 2; // of a unit, of the steps of the reference's perturbation
+static const double REST_SHARE = 0.5;    // of the steps of a run for limits, of each of the two
+
+struct pair {
+    struct setup *setup;
+    taut_solver *runs[2];
+    size_t nodes;
+    double *masses;                       // by builder number; 0: not free
+    double *positions[2], *velocities[2]; // of the two
+    double *offset_positions, *offset_velocities;
+    double size;    // of the perturbation, at its begin
+    double scale;   // logarithm of what it was divided by since
+    bool broken;    // a value is not finite
+    uint64_t steps; // of both
+};
+
+void bases_free(struct bases *bases)
+{
+    for (size_t i = 0; i < bases->count; i++)
+        solver_checkpoint_free(bases->states[i]);
+    bases->count = 0;
+}
+
+static bool allocate(struct pair *pair)
+{
+    double **const arrays[] = {&pair->positions[0],     &pair->positions[1],
+                               &pair->velocities[0],    &pair->velocities[1],
+                               &pair->offset_positions, &pair->offset_velocities};
+    pair->masses = memory_allocate(NULL, pair->nodes, sizeof(double));
+    bool there = pair->masses;
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        *arrays[i] = memory_allocate(NULL, 3 * pair->nodes, sizeof(double));
+        there = there && *arrays[i];
+    }
+    return there;
+}
+
+static void pair_close(struct pair *pair)
+{
+    double *const arrays[] = {pair->positions[0],  pair->positions[1],     pair->velocities[0],
+                              pair->velocities[1], pair->offset_positions, pair->offset_velocities};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        memory_release(NULL, arrays[i], 3 * pair->nodes, sizeof(double));
+    memory_release(NULL, pair->masses, pair->nodes, sizeof(double));
+    for (int i = 0; i < 2; i++)
+        taut_solver_destroy(pair->runs[i]);
+}
+
+static void read_masses(struct pair *pair)
+{
+    const struct topology *topology = solver_topology(pair->runs[0]);
+    for (size_t i = 0; i < pair->nodes; i++) {
+        uint64_t inside = topology_internal_node(topology, i);
+        pair->masses[i] =
+            topology_is_kinematic(topology, inside) ? 0 : topology_mass(topology, inside);
+    }
+}
+
+// Twice the kinetic energy of the perturbation, and the same with its potential energy, as if all
+// of it were in the fastest oscillation.
+static double kinetic_of(const struct pair *pair, double *all)
+{
+    const double omega = pair->setup->study->omega;
+    double kinetic = 0, potential = 0;
+    for (size_t i = 0; i < 3 * pair->nodes; i++) {
+        double v = pair->offset_velocities[i], x = omega * pair->offset_positions[i];
+        kinetic += pair->masses[i / 3] * v * v;
+        potential += pair->masses[i / 3] * x * x;
+    }
+    *all = kinetic + potential;
+    return kinetic;
+}
+
+static double random_next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)*state * 0x1p-63;
+}
+
+static void begin_perturbation(struct pair *pair)
+{
+    uint64_t random = 1;
+    const double distance = pair->setup->perturbation, speed = distance * pair->setup->study->omega;
+    for (size_t i = 0; i < 3 * pair->nodes; i++) {
+        bool is_free = pair->masses[i / 3] != 0;
+        pair->offset_positions[i] = 0;
+        pair->offset_velocities[i] = is_free ? speed * random_next(&random) : 0;
+    }
+    double all;
+    kinetic_of(pair, &all);
+    pair->size = all;
+}
+
+static taut_status pair_open(struct pair *pair, struct setup *setup, enum integrator integrator,
+                             double dt, taut_error *error)
+{
+    struct variant variant = variant_of(integrator, dt);
+    *pair = (struct pair){.setup = setup};
+    taut_status status = variant_open(setup, &variant, &pair->runs[0], error);
+    if (status == TAUT_OK)
+        status = variant_open(setup, &variant, &pair->runs[1], error);
+    if (status != TAUT_OK)
+        return status;
+    pair->nodes = (size_t)taut_solver_node_count(pair->runs[0]);
+    if (!allocate(pair))
+        return fail_memory(error, "a perturbation");
+    read_masses(pair);
+    begin_perturbation(pair);
+    return TAUT_OK;
+}
+
+static void read_offset(struct pair *pair)
+{
+    for (int i = 0; i < 2; i++)
+        solver_read_nodes(pair->runs[i], 0, pair->nodes, pair->positions[i], pair->velocities[i],
+                          NULL);
+    for (size_t i = 0; i < 3 * pair->nodes; i++) {
+        pair->offset_positions[i] = pair->positions[1][i] - pair->positions[0][i];
+        pair->offset_velocities[i] = pair->velocities[1][i] - pair->velocities[0][i];
+    }
+}
+
+// The perturbation at its first size, of the runs that begin at a state of the reference run.
+static taut_status pair_begin(struct pair *pair, const struct solver_checkpoint *base,
+                              taut_error *error)
+{
+    double all;
+    kinetic_of(pair, &all);
+    double factor = all > 0 ? sqrt(pair->size / all) : 1;
+    pair->scale -= log(factor);
+    taut_status status = solver_restore(pair->runs[0], base, NULL, NULL, error);
+    if (status != TAUT_OK)
+        return status;
+    solver_read_nodes(pair->runs[0], 0, pair->nodes, pair->positions[1], pair->velocities[1], NULL);
+    for (size_t i = 0; i < 3 * pair->nodes; i++) {
+        pair->offset_positions[i] *= factor;
+        pair->offset_velocities[i] *= factor;
+        pair->positions[1][i] += pair->offset_positions[i];
+        pair->velocities[1][i] += pair->offset_velocities[i];
+    }
+    return solver_restore(pair->runs[1], base, pair->positions[1], pair->velocities[1], error);
+}
+
+// So many steps with some samples: the logarithm of the perturbation's speed, root mean square of
+// the samples, and how much it has changed since it began anew.
+static taut_status pair_advance(struct pair *pair, uint64_t steps, int samples, double *speed,
+                                double *change, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    double sum = 0, all = 0;
+    int count = 0;
+    for (int sample = 1; sample <= samples && status == TAUT_OK; sample++) {
+        uint64_t before = steps * (uint64_t)(sample - 1) / (uint64_t)samples;
+        uint64_t by = steps * (uint64_t)sample / (uint64_t)samples - before;
+        if (by == 0)
+            continue;
+        for (int i = 0; i < 2 && status == TAUT_OK; i++)
+            status = solver_advance(pair->runs[i], by, true, error);
+        pair->steps += 2 * by;
+        read_offset(pair);
+        sum += kinetic_of(pair, &all);
+        count++;
+    }
+    pair->broken = status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED ||
+                   !isfinite(sum) || !isfinite(all);
+    *change = 0.5 * log(all / pair->size);
+    *speed = pair->scale + 0.5 * log(fmax(sum / count, 1e-300));
+    return pair->broken ? TAUT_OK : status;
+}
+
+// Along the bases; *count: segments that were done.
+static taut_status follow_path(struct pair *pair, double dt, double paths[STUDY_BASES + 1],
+                               size_t *count, taut_error *error)
+{
+    const struct bases *bases = &pair->setup->bases;
+    const double length = STUDY_BASE_UNITS * pair->setup->study->unit;
+    double exact = round(length / dt), change = INFINITY;
+    uint64_t steps = (uint64_t)fmax(1, fmin(exact, SEGMENT_STEPS));
+    bool is_gapless = fabs((double)steps * dt - length) < 0.1 * length;
+    taut_status status = TAUT_OK;
+    for (*count = 0; *count < bases->count && status == TAUT_OK && !pair->broken; (*count)++) {
+        if (part_has_ended(pair->setup))
+            return TAUT_OK;
+        if (!is_gapless || *count % STUDY_BASE_GROUP == 0 || fabs(change) > PATH_CHANGE)
+            status = pair_begin(pair, bases->states[*count], error);
+        if (status == TAUT_OK)
+            status = pair_advance(pair, steps, SEGMENT_SAMPLES, &paths[*count + 1], &change, error);
+    }
+    return status;
+}
+
+static double mean_of(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum / (double)count;
+}
+
+// The most that a perturbation grew between any two times beyond that of the reference run. Means
+// over some segments: near its limit a symplectic method swings by a factor of many, and back.
+static double path_excess(const struct growth *reference, const double *paths, size_t count)
+{
+    enum { MEAN_OF = 4 };
+    const size_t width = count < (size_t)2 * MEAN_OF ? 1 : MEAN_OF;
+    double most = -INFINITY;
+    for (size_t i = 1; i + width <= count + 1; i++)
+        for (size_t j = i + 1; j + width <= count + 1; j++) {
+            double own = mean_of(paths + j, width) - mean_of(paths + i, width);
+            double theirs =
+                mean_of(reference->paths + j, width) - mean_of(reference->paths + i, width);
+            most = fmax(most, own - fmax(0, theirs));
+        }
+    return most;
+}
+
+struct rest {
+    double growth;  // from the second quarter to the last one
+    double scatter; // about the mean of a quarter
+    double time;    // s, of all
+    bool done;
+};
+
+static double scatter_of(const double *values, size_t count)
+{
+    double sum = 0, mean = mean_of(values, count);
+    for (size_t i = 0; i < count; i++)
+        sum += (values[i] - mean) * (values[i] - mean);
+    return sqrt(sum / (double)count);
+}
+
+static taut_status follow_rest(struct pair *pair, double dt, uint64_t steps, struct rest *rest,
+                               taut_error *error)
+{
+    const struct setup *setup = pair->setup;
+    const struct bases *bases = &setup->bases;
+    const struct solver_checkpoint *base =
+        bases->states[setup->study->at_rest ? 0 : bases->count - 1];
+    enum { QUARTER = REST_POINTS / 4 };
+    double points[REST_POINTS], change = INFINITY;
+    uint64_t each = (steps + REST_POINTS - 1) / REST_POINTS;
+    taut_status status = TAUT_OK;
+    *rest = (struct rest){.time = dt * (double)each * REST_POINTS};
+    for (size_t i = 0; i < REST_POINTS && status == TAUT_OK && !pair->broken; i++) {
+        if (part_has_ended(pair->setup))
+            return TAUT_OK;
+        if (fabs(change) > REST_CHANGE)
+            status = pair_begin(pair, base, error);
+        if (status == TAUT_OK)
+            status = pair_advance(pair, each, REST_SAMPLES, &points[i], &change, error);
+    }
+    rest->done = status == TAUT_OK;
+    if (!rest->done || pair->broken)
+        return status;
+    const double *second = points + QUARTER, *last = points + REST_POINTS - QUARTER;
+    rest->growth = mean_of(last, QUARTER) - mean_of(second, QUARTER);
+    rest->scatter = fmax(scatter_of(second, QUARTER), scatter_of(last, QUARTER));
+    return status;
+}
+
+// Fewer where the window is short.
+static uint64_t rest_steps(const struct setup *setup, double dt)
+{
+    double units = dt / setup->study->unit, steps = (double)setup->limit_steps;
+    if (units < 1)
+        steps = fmin(steps / units, 4 * steps);
+    return (uint64_t)(REST_SHARE * steps);
+}
+
+taut_status growth_of_reference(struct setup *setup, taut_error *error)
+{
+    const struct study *study = setup->study;
+    double dt = study->unit / REFERENCE_PARTS * setup->reference_fraction;
+    struct pair pair;
+    struct rest rest = {.growth = 0};
+    size_t count = 0;
+    taut_status status = pair_open(&pair, setup, INTEGRATOR_RK4, dt, error);
+    if (status == TAUT_OK && !study->at_rest)
+        status = follow_path(&pair, dt, setup->growth.paths, &count, error);
+    if (status == TAUT_OK && setup->comes_to_rest)
+        status = follow_rest(&pair, dt, rest_steps(setup, study->unit), &rest, error);
+    setup->growth.rest = rest.growth;
+    setup->growth.rest_time = rest.time;
+    pair_close(&pair);
+    return status;
+}
+
+// What a perturbation grows by along the path; NAN where the study ends before it is known.
+static taut_status measure_path(struct pair *pair, double dt, double *excess, taut_error *error)
+{
+    double paths[STUDY_BASES + 1] = {0};
+    size_t count = 0;
+    taut_status status = follow_path(pair, dt, paths, &count, error);
+    *excess = pair->broken                        ? INFINITY
+              : count == pair->setup->bases.count ? path_excess(&pair->setup->growth, paths, count)
+                                                  : NAN;
+    return status;
+}
+
+// Long steps make another motion of one that is chaotic, which perturbations grow in as well: what
+// they do at half the step counts for nothing either. An instability has none there.
+static taut_status find_baseline(struct setup *setup, enum integrator integrator, double dt,
+                                 struct path_baseline *baseline, uint64_t *steps, taut_error *error)
+{
+    enum { NEAR = 3, PART = 4 }; // of dt, that a baseline is still good at
+    if (baseline->dt > 0 && PART * baseline->dt < NEAR * dt)
+        return TAUT_OK;
+    struct pair pair;
+    taut_status status = pair_open(&pair, setup, integrator, dt / 2, error);
+    if (status == TAUT_OK)
+        status = measure_path(&pair, dt / 2, &baseline->excess, error);
+    baseline->dt = isnan(baseline->excess) ? 0 : dt / 2;
+    *steps += pair.steps;
+    pair_close(&pair);
+    return status;
+}
+
+static taut_status judge_path(struct pair *pair, enum integrator integrator, double dt,
+                              struct path_baseline *baseline, enum study_verdict *verdict,
+                              taut_error *error)
+{
+    double excess = NAN;
+    taut_status status = measure_path(pair, dt, &excess, error);
+    if (status == TAUT_OK && isfinite(excess) && excess > PATH_MARGIN) {
+        status = find_baseline(pair->setup, integrator, dt, baseline, &pair->steps, error);
+        if (baseline->dt == 0)
+            excess = NAN;
+        else if (isfinite(baseline->excess)) // else that step is unstable too
+            excess -= fmax(0, baseline->excess);
+    }
+    if (status == TAUT_OK && !isnan(excess))
+        *verdict = excess > PATH_MARGIN ? STUDY_UNSTABLE : STUDY_STABLE;
+    return status;
+}
+
+static taut_status judge_rest(struct pair *pair, double dt, enum study_verdict *verdict,
+                              taut_error *error)
+{
+    const struct setup *setup = pair->setup;
+    struct rest rest;
+    taut_status status = follow_rest(pair, dt, rest_steps(setup, dt), &rest, error);
+    double longer = fmax(1, rest.time / setup->growth.rest_time);
+    double growth = rest.growth - fmax(0, setup->growth.rest) * longer;
+    bool is_stable = !pair->broken && growth < REST_MARGIN + REST_SCATTER * rest.scatter;
+    *verdict = !rest.done ? STUDY_UNKNOWN : is_stable ? STUDY_STABLE : STUDY_UNSTABLE;
+    return status;
+}
+
+taut_status growth_judge(struct setup *setup, enum integrator integrator, double dt,
+                         struct path_baseline *baseline, enum study_verdict *verdict,
+                         uint64_t *steps, taut_error *error)
+{
+    struct pair pair;
+    *verdict = setup->study->at_rest ? STUDY_STABLE : STUDY_UNKNOWN;
+    taut_status status = pair_open(&pair, setup, integrator, dt, error);
+    if (status == TAUT_OK && !setup->study->at_rest)
+        status = judge_path(&pair, integrator, dt, baseline, verdict, error);
+    if (status == TAUT_OK && *verdict == STUDY_STABLE && setup->comes_to_rest)
+        status = judge_rest(&pair, dt, verdict, error);
+    *steps += pair.steps;
+    pair_close(&pair);
+    return status;
+}

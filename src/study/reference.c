@@ -1,0 +1,358 @@
+// What comes before every measurement: the scene's critical step, how long runs may be, whether
+// anything moves by itself, and how much energy it turns over.
+#include <float.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "study/setup.h"
+
+// Shares of the budget. There are two reference runs at most.
+static const double FOR_A_REFERENCE = 0.1, FOR_THE_SHORTEST = 0.3;
+static const double FOR_LIMITS = 0.3, FOR_DRIFTS = 0.25, FOR_ACCURACY = 0.2;
+
+// Of the window's units, a run for limits makes so many steps at least; the parts of a unit that
+// the reference run steps by, where it can afford them and where it cannot.
+enum { LEAST_UNITS = 150, FINE_PARTS = 16, COARSE_PARTS = 4 };
+
+// Runs that finding a limit takes, about.
+enum { RUNS_FOR_A_LIMIT = 20, SAMPLES_FOR_A_LIMIT = 64 };
+static const double LARGE_STEPS = 0.3; // of the steps, where most runs are at many units (limit.c)
+
+double predicted_step(enum integrator integrator, const struct critical_step *critical)
+{
+    double sharp = critical->sharp_dt[integrator];
+    double dt = sharp > 0 ? sharp : critical->dt[integrator];
+    return dt > 0 ? dt : NAN;
+}
+
+// The scene as it is, but for precision and energy budget.
+static taut_status open_as_given(const struct setup *setup, taut_solver **result, taut_error *error)
+{
+    taut_scene scene = *setup->scene;
+    scene.precision = PRECISION_DOUBLE;
+    scene.output.work = false;
+    struct solver_options options = {
+        .config = {.threads = 1, .kernel = setup->options->kernel, .isa = setup->options->isa}};
+    options.config.no_pin = 1;
+    options.tolerant = true;
+    return solver_create(&scene, &options, result, error);
+}
+
+// The diagonal of the box around all nodes, and their largest coordinate, m.
+static taut_status measure_extent(const taut_solver *solver, double *extent, double *farthest,
+                                  taut_error *error)
+{
+    size_t nodes = (size_t)taut_solver_node_count(solver);
+    double *positions = memory_allocate(NULL, 3 * nodes, sizeof *positions);
+    if (!positions)
+        return fail_memory(error, "the positions of the nodes");
+    solver_read_nodes(solver, 0, nodes, positions, NULL, NULL);
+    double square = 0;
+    for (size_t axis = 0; axis < 3; axis++) {
+        double least = INFINITY, most = -INFINITY;
+        for (size_t i = 0; i < nodes; i++) {
+            least = fmin(least, positions[3 * i + axis]);
+            most = fmax(most, positions[3 * i + axis]);
+        }
+        square += (most - least) * (most - least);
+        *farthest = fmax(*farthest, fmax(fabs(least), fabs(most)));
+    }
+    memory_release(NULL, positions, 3 * nodes, sizeof *positions);
+    *extent = sqrt(square);
+    return TAUT_OK;
+}
+
+static double total_mass(const taut_solver *solver)
+{
+    double mass = 0;
+    for (size_t b = 0; b < solver_topology(solver)->body_count; b++)
+        mass += solver_topology(solver)->bodies[b].mass;
+    return mass;
+}
+
+// Of all states along the reference run, at most.
+static const double BASE_BYTES = 256e6;
+
+// Where the last quarter of the run has no more than this of what is available, it has come to
+// rest.
+static const double AT_REST = 1e-6;
+
+// Random velocities that move nodes by a ten millionth of the scene's size: small against every
+// spring, and large against what a double rounds.
+static const double KICK = 1e-7;
+// A perturbation that is followed is larger than what rounds positions by this at least.
+static const double PERTURBATION_ROUNDINGS = 1e5 * DBL_EPSILON;
+
+static bool takes_energy(const struct scene_collider *it)
+{
+    return it->response == RESPONSE_PROJECT || it->friction != 0 || it->absorption != 0 ||
+           vec3_length(it->velocity) > 0;
+}
+
+// Whether energy can neither come nor go: then it is known without a reference run.
+static bool is_conservative(const taut_scene *scene, const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    if (scene->environment.air_drag != 0 || scene->environment.wind.present ||
+        scene->simulation.keep_velocity != 1 || topology->any_breaks || topology->any_yields ||
+        topology->motion_count > 0)
+        return false;
+    for (size_t i = 0; i < topology->material_count; i++)
+        if (topology->materials[i].damping != 0)
+            return false;
+    for (size_t b = 0; b < scene->body_count; b++)
+        if (scene->bodies[b].pressure.present && scene->bodies[b].pressure.inflate < 1)
+            return false;
+    for (size_t c = 0; c < scene->collider_count; c++)
+        if (takes_energy(&scene->colliders[c]))
+            return false;
+    return true;
+}
+
+static taut_status inspect_scene(struct setup *setup, double *kick_energy, taut_error *error)
+{
+    struct study *study = setup->study;
+    taut_solver *solver;
+    taut_status status = open_as_given(setup, &solver, error);
+    if (status == TAUT_OK)
+        status = solver_sharp_step(solver, &study->critical, error);
+    if (status == TAUT_OK && !study->critical.known)
+        status = fail(error, TAUT_ERROR_SCENE,
+                      "nothing oscillates: no spring is at a free node, and every step is stable");
+
+    double extent = 0, farthest = 0;
+    if (status == TAUT_OK)
+        status = measure_extent(solver, &extent, &farthest, error);
+
+    if (status == TAUT_OK) {
+        study->nodes = taut_solver_node_count(solver);
+        study->springs = taut_solver_spring_count(solver);
+        study->faces = taut_solver_face_count(solver);
+        study->scene_dt = taut_solver_dt(solver);
+        study->scene_integrator = solver_integrator(solver);
+        study->duration = study->scene_dt * (double)taut_solver_steps_planned(solver);
+        study->sharp = study->critical.sharp_omega > 0;
+        study->omega = study->sharp ? study->critical.sharp_omega : study->critical.omega;
+        study->unit = predicted_step(INTEGRATOR_SYMPLECTIC_EULER, &study->critical);
+        setup->conservative = is_conservative(setup->scene, solver);
+        setup->kick = KICK * fmax(extent, 1e-30) * study->omega;
+        setup->perturbation = fmax(KICK * fmax(extent, 1e-30), PERTURBATION_ROUNDINGS * farthest);
+        setup->base_bytes = solver_checkpoint_bytes(solver);
+        *kick_energy = 0.5 * total_mass(solver) * setup->kick * setup->kick;
+    }
+    taut_solver_destroy(solver);
+    return status;
+}
+
+// Steps of one unit for which `factor` times as many, by every integrator, fit the seconds. Those
+// that solve equations in a step take `share` of them.
+static double affordable(const struct setup *setup, double seconds, double runs, double factor,
+                         double share, double samples)
+{
+    double fixed = 0, each = 0;
+    for (size_t i = 0; i < setup->study->integrator_count; i++) {
+        enum integrator integrator = setup->study->integrators[i];
+        double none = estimated_seconds(setup, integrator, 0, samples);
+        double taken = integrator > INTEGRATOR_RK4 ? share * factor : factor;
+        fixed += runs * none;
+        each += taken * (estimated_seconds(setup, integrator, 1, samples) - none);
+    }
+    return (seconds - fixed) / each;
+}
+
+static double between(double least, double value, double most)
+{
+    return fmax(least, fmin(value, most));
+}
+
+static void set_window(struct setup *setup, double units)
+{
+    struct study *study = setup->study;
+    setup->limit_steps = (uint64_t)units;
+    study->window = (double)setup->limit_steps * study->unit;
+    study->shortened = study->window < 0.999 * study->duration;
+}
+
+// Units of a reference run that fit the seconds.
+static double affordable_reference(const struct setup *setup, double seconds)
+{
+    double none = estimated_seconds(setup, INTEGRATOR_RK4, 0, STUDY_SAMPLES);
+    double unit = estimated_seconds(setup, INTEGRATOR_RK4, COARSE_PARTS, STUDY_SAMPLES) - none;
+    return (seconds - none) / unit;
+}
+
+// A thousand steps show growth of one part in some thousand; more are of use only where a scene's
+// motion takes longer to come to what matters.
+static void choose_windows(struct setup *setup)
+{
+    enum { ENOUGH = 1000, MOST = 20000 };
+    struct study *study = setup->study;
+    double budget = setup->options->budget;
+    double threads = fmin(setup->options->threads, (double)study->integrator_count);
+    double scene = study->duration / study->unit, wanted = between(ENOUGH, scene, MOST);
+    double limits = affordable(setup, FOR_LIMITS * budget * threads, RUNS_FOR_A_LIMIT,
+                               RUNS_FOR_A_LIMIT, LARGE_STEPS, SAMPLES_FOR_A_LIMIT);
+    double drifts = affordable(setup, FOR_DRIFTS * budget * threads, STUDY_DRIFT_STEPS, 18.75, 1,
+                               STUDY_SAMPLES);
+    double reference = affordable_reference(setup, FOR_A_REFERENCE * budget);
+    set_window(setup, between(LEAST_UNITS, fmin(reference, fmin(limits, drifts)), wanted));
+}
+
+// Twice a unit, a unit, half of it, ...
+static void choose_levels(struct setup *setup)
+{
+    enum { LEAST = 4, MOST = 11, FEW_UNITS = 4, MANY_UNITS = 64 };
+    struct study *study = setup->study;
+    double scene = study->duration / study->unit;
+    bool linear = study->at_rest || study->closed_form;
+    double units = linear ? FEW_UNITS : between(FEW_UNITS, scene, MANY_UNITS);
+    double seconds = FOR_ACCURACY * setup->options->budget * (double)setup->options->threads;
+    int levels = MOST;
+    while (levels > LEAST) {
+        double finest = units * pow(2, levels - 2);
+        double reference = estimated_seconds(setup, INTEGRATOR_RK4, 4 * finest, 0);
+        if (affordable(setup, seconds - reference, levels, 2, 1, 0) >= finest)
+            break;
+        levels--;
+    }
+    setup->accuracy_levels = levels;
+    study->accuracy_time = units * study->unit;
+}
+
+// As many states as memory for them allows, in groups that are spread over the window.
+static void place_bases(struct setup *setup, double dt)
+{
+    const struct study *study = setup->study;
+    struct bases *bases = &setup->bases;
+    const size_t units = STUDY_BASE_GROUP * STUDY_BASE_UNITS;
+    size_t most = (size_t)fmin((double)STUDY_BASES, BASE_BYTES / setup->base_bytes);
+    size_t groups = (size_t)(study->window / study->unit) / units;
+    groups = groups < most / STUDY_BASE_GROUP ? groups : most / STUDY_BASE_GROUP;
+    groups = groups > 1 ? groups : 1;
+    most = most > 1 ? most : 1;
+    bases->wanted = groups * STUDY_BASE_GROUP < most ? groups * STUDY_BASE_GROUP : most;
+    for (size_t i = 0; i < bases->wanted; i++) {
+        double time = study->window * (double)(i / STUDY_BASE_GROUP) / (double)groups +
+                      (double)(i % STUDY_BASE_GROUP) * STUDY_BASE_UNITS * study->unit;
+        bases->steps[i] = (uint64_t)round(time / dt);
+    }
+}
+
+// The energies of an rk4 run at a small part of a unit, or less where that is not stable (gas
+// may be pumped in later). At a sixteenth rk4 loses 3e-6 of the fastest oscillation in a unit.
+static taut_status run_reference(struct setup *setup, double kick, struct trace *trace,
+                                 bool hurried, taut_error *error)
+{
+    const struct study *study = setup->study;
+    double units = study->window / study->unit, parts = FINE_PARTS;
+    if (hurried || estimated_seconds(setup, INTEGRATOR_RK4, parts * units, 0) >
+                       FOR_A_REFERENCE * setup->options->budget)
+        parts = COARSE_PARTS;
+    double dt = study->window / (STUDY_SAMPLES * ceil(parts * units / STUDY_SAMPLES));
+
+    // At half the step where energies grow.
+    taut_status status = TAUT_OK;
+    for (int tries = 0; tries < 6 && status == TAUT_OK; tries++, dt /= 2) {
+        setup->reference_fraction = pow(2, -tries);
+        place_bases(setup, dt);
+        struct variant variant = variant_of(INTEGRATOR_RK4, dt);
+        variant.kick = kick;
+        trace->steps = (uint64_t)round(study->window / dt);
+        status = trace_variant(setup, &variant, trace, error);
+        if (status == TAUT_OK && trace->verdict == STUDY_STABLE)
+            return status;
+        if (status == TAUT_OK &&
+            part_has_ended(setup)) // what follows has nothing to go by, and ends too
+            return status;
+    }
+    if (status == TAUT_OK)
+        status = fail(error, TAUT_ERROR_DIVERGED,
+                      "no step was found at which rk4 runs the scene: energies grow at %g s too",
+                      2 * dt);
+    return status;
+}
+
+// What the run turned over: kinetic energy, and what came from outside.
+static double turnover(const struct trace *trace)
+{
+    double gained = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        gained = fmax(gained, trace->energies[i] - trace->energies[0]);
+    return trace->kinetic_max + gained;
+}
+
+// A run of the window that there is; with a kick where nothing moves by itself.
+static taut_status try_window(struct setup *setup, double kick_energy, struct trace *trace,
+                              bool hurried, taut_error *error)
+{
+    struct study *study = setup->study;
+    trace->bases = &setup->bases;
+    taut_status status = run_reference(setup, 0, trace, hurried, error);
+    study->at_rest =
+        status == TAUT_OK && trace->verdict == STUDY_STABLE && turnover(trace) < 0.01 * kick_energy;
+    setup->comes_to_rest = study->at_rest || trace->kinetic_late < AT_REST * turnover(trace);
+    trace->bases = NULL;
+    if (study->at_rest)
+        status = run_reference(setup, setup->kick, trace, hurried, error);
+    return status;
+}
+
+// Nothing can be measured without a reference run: where the machine is too slow for it, whatever
+// was reckoned, a shorter window is better than none.
+static taut_status find_energy_scale(struct setup *setup, double kick_energy, taut_error *error)
+{
+    enum { SHORTER = 4 };
+    struct study *study = setup->study;
+    struct trace *trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return fail_memory(error, "the reference run");
+    trace->samples = STUDY_SAMPLES;
+    taut_status status = try_window(setup, kick_energy, trace, false, error);
+    while (status == TAUT_OK && trace->verdict != STUDY_STABLE && !atomic_load(&setup->stopped) &&
+           setup->limit_steps > LEAST_UNITS) {
+        set_window(setup, fmax(LEAST_UNITS, (double)setup->limit_steps / SHORTER));
+        double share = setup->limit_steps > LEAST_UNITS ? FOR_A_REFERENCE : FOR_THE_SHORTEST;
+        part_extend(setup, share * setup->options->budget);
+        status = try_window(setup, kick_energy, trace, true, error);
+    }
+    if (status == TAUT_OK && trace->verdict == STUDY_STABLE) {
+        study->available = turnover(trace);
+        setup->scale = (struct energy_scale){study->available, study->window};
+        for (size_t i = 0; i <= STUDY_SAMPLES; i++)
+            setup->reference[i] = trace->energies[setup->conservative ? 0 : i];
+    }
+    free(trace);
+    return status;
+}
+
+// Whether all that moves are oscillators on a line: then the formula is what runs are held against.
+static bool has_closed_form(const taut_scene *scene)
+{
+    vec3 gravity = scene->environment.gravity;
+    for (size_t b = 0; b < scene->body_count; b++) {
+        const struct scene_body *body = &scene->bodies[b];
+        const struct material *spring = &body->kinds[0].material;
+        vec3 axis = body->shape.oscillator.axis;
+        if (body->type != BODY_OSCILLATOR || spring->law != LAW_LINEAR ||
+            vec3_length(vec3_cross(gravity, axis)) > 1e-9 * vec3_length(gravity))
+            return false;
+    }
+    return scene->collider_count == 0 && !scene->environment.wind.present;
+}
+
+taut_status study_reference(struct setup *setup, taut_error *error)
+{
+    struct study *study = setup->study;
+    double kick_energy = 0;
+    taut_status status = inspect_scene(setup, &kick_energy, error);
+    if (status != TAUT_OK)
+        return status;
+    study->available = NAN;
+    choose_windows(setup);
+    status = find_energy_scale(setup, kick_energy, error);
+    if (status == TAUT_OK && !isnan(study->available))
+        status = growth_of_reference(setup, error);
+    study->closed_form = has_closed_form(setup->scene);
+    choose_levels(setup);
+    return status;
+}

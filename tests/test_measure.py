@@ -1,0 +1,219 @@
+#!/usr/bin/python3 -B
+"""The tools that measure, on programs that only pretend: measure.py finds the run that differs, keeps
+what is asked for and complete, and replaces a result by a complete one only; benchmark_results.py
+writes through no link of somebody else's; bad input is one line and exit status 2."""
+import concurrent.futures
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import benchmark_results  # pylint: disable=wrong-import-position
+import measure  # pylint: disable=wrong-import-position
+import performance  # pylint: disable=wrong-import-position
+
+MASK = os.umask(0)
+os.umask(MASK)
+
+# Three threads on v3 have bits of their own.
+TAUT = """#!/bin/sh
+case $* in
+*--version*) echo 'instruction sets: base (SSE2), v3 (AVX2)';;
+*--hash*'--threads 3 --isa v3') echo 0000000000000bad;;
+*--hash*) echo 00000000000900d0;;
+*'--json --quiet') echo '{result}';;
+*) exit 1;;
+esac
+"""
+
+
+def program(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+    return path
+
+
+def said_by(function, *words):
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = function(list(words))
+    return code, said.getvalue()
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def another_hash_is_found(taut, out):
+    code, said = said_by(measure.main, "hashes", taut, "a.yaml", "b.yaml", "--threads", "2", "--json", out)
+    assert code == 0 and said.count("00000000000900d0") == 2, said
+    assert load(out) == {"scenes": 2, "steps": 20, "threads": 2, "isas": ["base", "v3"],
+                         "different": []}
+    code, said = said_by(measure.main, "hashes", taut, "a.yaml", "--threads", "4", "--json", out)
+    assert code == 1 and "a.yaml, v3, 3 threads: 0000000000000bad" in said, said
+    assert len(load(out)["different"]) == 1
+    assert said_by(measure.main, "hashes", "/nonexistent", "a.yaml")[0] == 2
+
+
+def a_billion_is_told(taut, out, result):
+    code, said = said_by(measure.main, "billion", taut, "--json", out)
+    assert code == 0 and "2.50 GiB" in said and "1,030,600,548 springs" in said, said
+    assert load(out) == {key: result[key] for key in measure.BILLION_KEPT}
+    assert said_by(measure.main, "billion", "false")[0] == 2
+
+
+RESULT = {"context": {"date": "now", "num_cpus": 2, "executable": "x", "machine": "A  B (C)",
+                      "taut_version": "1"}, "benchmarks": [
+    {"run_name": "peak/v3/threads:1/manual_time", "run_type": "iteration", "real_time": 1.0,
+     "time_unit": "ms", "Gflop/s": 9.0},
+    {"run_name": "step/cloth/verlet/single/v3/threads:1/manual_time", "run_type": "iteration",
+     "real_time": 1.23456789, "time_unit": "ms", "springs": 9876.0, "cpu_time": 5.0},
+    {"run_name": "step/cloth/verlet/single/v3/threads:1/manual_time", "run_type": "aggregate",
+     "real_time": 1.0},
+    {"run_name": "bad", "run_type": "iteration", "error_occurred": True,
+     "error_message": "no memory"}]}
+
+
+def a_result_is_made_small(folder):
+    """A line for each repetition, steps first; and what failed is reported."""
+    small = json.loads(benchmark_results.compact(RESULT))
+    assert small["benchmarks"] == [
+        {"run_name": "step/cloth/verlet/single/v3/threads:1/manual_time", "real_time": 1.23457,
+         "time_unit": "ms", "springs": 9876},
+        {"run_name": "peak/v3/threads:1/manual_time", "real_time": 1, "time_unit": "ms",
+         "Gflop/s": 9}]
+    assert small["context"] == {"date": "now", "num_cpus": 2, "machine": "A  B (C)",
+                                "taut_version": "1"}
+    log, out = os.path.join(folder, "log"), os.path.join(folder, "out.json")
+    bench = program(folder, "taut-bench", f"#!/bin/sh\necho \"$@\" >>'{log}'\ncat <<'E'\n"
+                    f"{json.dumps(RESULT)}\nE\nexit 1\n")
+    program(folder, "taut", TAUT)
+    for name in ("steps", "scaling", "sizes"):
+        code, said = said_by(measure.main, name, bench, out)
+        assert code == 1 and "bad: no memory" in said and load(out) == small, (name, said)
+    with open(log, encoding="utf-8") as file:
+        calls = file.read().splitlines()
+    assert all(call.startswith("--json ") for call in calls) and len(calls) == 3
+    assert "--isa all" in calls[0] and "velocity_verlet/single/v3" in calls[0], calls[0]
+    assert measure.folder_of(bench).endswith("bench/results/a-b-c_v3")
+
+
+def only_whole_results_replace(folder):
+    path = os.path.join(folder, "thing.json")
+    writes = ["sh", "-c", "printf '{\"a\": 1}' >\"$0\"", "{file}"]
+    cases = [(["echo", '{"a": 0}'], True, True, 0), (["echo", "{"], True, False, 0),
+             (["false"], True, False, 0), (["/bin/sh", "-c", "echo '{\"a\": 7}'; exit 1"], True,
+                                           False, 0), (writes, False, True, 1)]
+    for command, prints, whole, kept in cases:
+        with contextlib.redirect_stderr(io.StringIO()):
+            assert measure.measure(folder, "thing", command, prints) == whole, command
+        assert load(path) == {"a": kept}, command
+        assert os.listdir(folder) == ["thing.json"]
+
+
+def run_script(name, *words):
+    done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, name), *words],
+                          capture_output=True, text=True, check=False, timeout=60)
+    return done.returncode, done.stderr
+
+
+def bad_input_is_one_line(folder):
+    """A file, folder or program that is not there, is empty, or holds something else: no traceback,
+    but a message and exit status 2."""
+    def file(name, text):
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        return program(folder, name, text)
+    empty = os.path.join(folder, "empty")
+    os.mkdir(empty)
+    nowhere, text = os.path.join(folder, "nowhere"), file("text", "no JSON")
+    folders = [nowhere, empty, text]
+    for number, content in enumerate(("{", "", "[]", "{}", "7", '"text"', '{"benchmarks": 3}',
+                                      '{"context": {}, "benchmarks": []}', "\udcff")):
+        name = f"wrong{number}/steps.json"
+        folders.append(os.path.dirname(file(name, content)))
+    with open(os.path.join(ROOT, "bench/results/amd-epyc_v4/steps.json"),
+              encoding="utf-8") as source:
+        sound = source.read()
+    for name in ("sizes", "peers", "neighbour", "billion", "hashes", "scaling"):
+        file(f"other_{name}/steps.json", sound)
+        folders.append(os.path.dirname(file(f"other_{name}/{name}.json", '{"benchmarks": 1}')))
+    marked = file("marked.md", performance.BEGIN + "\n" + performance.END + "\n")
+    junk, mute = (program(folder, name, f"#!/bin/sh\n{line}\n") for name, line in
+                  (("junk", "echo junk"), ("mute", "echo '{}'")))
+    tool = "tools/performance.py"
+    cases = [(tool, *words) for path in folders for words in
+             (("--check", path, marked, empty), (path, marked, empty))]
+    cases += [(tool, "--goals", path) for path in folders if "other_scaling" not in path]
+    cases += [(tool, empty, nowhere, empty), (tool, empty, junk, empty),
+              (tool, empty, file("bytes.md", "\udcff"), empty),
+              ("tools/compare.py", nowhere, text), ("tools/compare.py", text, text),
+              ("tools/compare.py", file("list.json", "[]"), text),
+              ("tests/run_tests", empty, "no_such_test"), ("tests/run_tests", text)]
+    for bad in (nowhere, text, junk, mute, empty):
+        out = os.path.join(folder, "out.json")
+        cases += [("tools/measure.py", *words) for words in (
+            ("billion", bad), ("hashes", bad, "a.yaml"), ("neighbour", bad, "cloth"),
+            ("all", bad), ("sizes", bad, out), ("steps", bad, out), ("scaling", bad, out))]
+        cases += [("tools/compare.py", "--builds", bad, bad),
+                  ("tools/benchmark_results.py", "convert", bad, out)]
+    cases += [(name,) for name in ("tools/benchmark_results.py", "tools/compare.py",
+                                   "tools/measure.py", "tools/performance.py",
+                                   "bench/peers/run.py", "tests/run_tests", "tests/read_pc2.py")]
+    cases += [("tools/measure.py", name) for name in measure.MEASUREMENTS]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for case, (code, said) in zip(cases, pool.map(lambda case: run_script(*case), cases)):
+            assert code == 2 and said.strip() and "Traceback" not in said, (case, code, said)
+    for name in ("read_pc2.py", "read_vtp.py"):
+        code, said = run_script(f"tests/{name}", nowhere)
+        assert code in (1, 77) and "Traceback" not in said, (name, said)
+
+
+def only_the_file_itself_is_written(folder):
+    """Neither what a link leads to that is called as a temporary file could be, nor such a file."""
+    path, part, victim = (os.path.join(folder, name) for name in ("a.json", "a.json.tmp", "victim"))
+    program(folder, "victim", "mine")
+    os.symlink("victim", part)
+    benchmark_results.write_json(path, {"a": 1})
+    assert load(path) == {"a": 1}
+    assert os.stat(path).st_mode & 0o777 == 0o666 & ~MASK
+    with contextlib.suppress(TypeError):
+        benchmark_results.write_json(path, {"a": object()})
+        assert False
+    with open(victim, encoding="utf-8") as file:
+        assert file.read() == "mine"
+    assert os.path.islink(part) and load(path) == {"a": 1}
+    assert sorted(os.listdir(folder)) == ["a.json", "a.json.tmp", "victim"]
+    os.symlink("a.json", os.path.join(folder, "link"))
+    benchmark_results.write(os.path.join(folder, "link"), "2")
+    assert load(path) == 2 and os.path.islink(os.path.join(folder, "link"))
+
+
+def main():
+    result = {key: 1 for key in measure.BILLION_KEPT}
+    result.update(springs=1030600548, peak_rss_bytes=2.5 * 2 ** 30, isa="v4", more=2)
+    with tempfile.TemporaryDirectory() as folder:
+        taut = program(folder, "taut", TAUT.replace("{result}", json.dumps(result)))
+        out = os.path.join(folder, "out.json")
+        another_hash_is_found(taut, out)
+        a_billion_is_told(taut, out, result)
+    with tempfile.TemporaryDirectory() as folder:
+        a_result_is_made_small(folder)
+    with tempfile.TemporaryDirectory() as folder:
+        only_whole_results_replace(folder)
+    with tempfile.TemporaryDirectory() as folder:
+        only_the_file_itself_is_written(folder)
+    with tempfile.TemporaryDirectory() as folder:
+        bad_input_is_one_line(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

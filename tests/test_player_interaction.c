@@ -1,0 +1,410 @@
+// Interaction with a scene while it runs, and its recent past (play/player.h).
+#include "play_fixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diagnostics.h"
+#include "output_fixture.h"
+#include "scene/reader.h"
+#include "solver/solver.h"
+
+static const char *const none[] = {NULL};
+
+// Small enough to be stepped at a time under a sanitizer.
+static const char *const small_jelly[] = {"bodies.jelly.nodes=[6,5,6]", NULL};
+static const char *const small_flag[] = {"bodies.flag.nodes=[13,9]", NULL};
+
+// ---- Hands
+
+static void test_a_node_is_pulled(void **state)
+{
+    (void)state;
+    struct player *player = player_of("flag.yaml", small_flag);
+    uint64_t corner = player_subject(player)->node_count - 1;
+    const double target[3] = {1.2, 1.4, 0.8};
+    step(player, 100);
+    double before = fabs(target[2] - coordinate(newest(player), corner, 2));
+    player_grab(player, corner, target);
+    step(player, 2000);
+    const struct player_frame *frame = newest(player);
+    assert_int_equal(frame->frame.mouse_spring_count, 1);
+    assert_true(frame->frame.mouse_springs[0].to[2] == (float)target[2]);
+    assert_true(frame->frame.mouse_springs[0].from[2] == (float)coordinate(frame, corner, 2));
+    assert_true(fabs(target[2] - coordinate(frame, corner, 2)) < before / 4);
+    player_set(player, "environment.gravity", "[0, 0, 0]"); // the grab stays
+    step(player, 1000);
+    frame = newest(player);
+    assert_int_equal(frame->frame.mouse_spring_count, 1);
+    assert_true(fabs(target[2] - coordinate(frame, corner, 2)) < before / 4);
+    player_release(player);
+    assert_int_equal(newest(player)->frame.mouse_spring_count, 0);
+    player_free(player);
+}
+
+static double lowest(const struct player_frame *frame, uint64_t first, uint64_t end)
+{
+    double low = INFINITY;
+    for (uint64_t node = first; node < end; node++)
+        low = fmin(low, coordinate(frame, node, 1));
+    return low;
+}
+
+static void test_a_sphere_dents_the_jelly(void **state)
+{
+    (void)state;
+    struct player *player = player_of("jelly-spheres.yaml", small_jelly);
+    const double centre[3] = {0, 1.2, 0};
+    step(player, 5);
+    player_scale_sphere(player, 1, 0.2);
+    player_move_sphere(player, 1, centre, true);
+    step(player, 20);
+    const struct player_frame *frame = newest(player);
+    assert_true(frame->frame.spheres[1].radius == 0.2f);
+    assert_true(frame->frame.spheres[1].centre[1] == 1.2f);
+    for (uint64_t node = 0; node < player_subject(player)->node_count; node++) {
+        double away = hypot(hypot(coordinate(frame, node, 0), coordinate(frame, node, 1) - 1.2),
+                            coordinate(frame, node, 2));
+        assert_true(away > 0.2 - 1e-5);
+    }
+    // It stays there when something else changes, and has the radius that a change gives it.
+    player_set(player, "environment.gravity", "[0, -5, 0]");
+    assert_true(newest(player)->frame.spheres[1].radius == 0.2f);
+    player_set(player, "colliders.1.radius", "0.1");
+    frame = newest(player);
+    assert_true(frame->frame.spheres[1].radius == 0.1f);
+    assert_true(frame->frame.spheres[1].centre[1] == 1.2f);
+    player_move_sphere(player, 0, centre, false); // a room
+    assert_non_null(strstr(settle(player).message, "sphere"));
+    player_scale_sphere(player, 9, 0.2); // nothing
+    assert_non_null(strstr(settle(player).message, "sphere"));
+    player_scale_sphere(player, 1, -1);
+    assert_non_null(strstr(settle(player).message, "radius"));
+    player_reset(player);
+    frame = newest(player);
+    assert_true(frame->frame.spheres[1].radius == 0.1f);
+    assert_true(frame->frame.spheres[1].centre[1] == 1.2f);
+    player_free(player);
+}
+
+// The scene that a player saves, at t = 0.
+static taut_solver *saved_solver(struct player *player)
+{
+    const char *path = fixture_path(fixture_folder("player"), "saved.yaml");
+    struct diagnostics findings = {0};
+    taut_error error = {0};
+    if (player_save_scene(player, path, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    taut_scene *scene = scene_read_file(path, NULL, 0, &findings);
+    assert_non_null(scene);
+    diagnostics_free(&findings);
+    return solver_from(scene, NULL);
+}
+
+static void test_a_moved_sphere_is_part_of_the_scene(void **state)
+{
+    (void)state;
+    struct player *player = player_of("jelly-spheres.yaml", small_jelly);
+    const double places[2][3] = {{0.05, 1.05, 0.1}, {1.0 / 3, 0.6, -0.7}};
+    step(player, 5);
+    uint64_t generation = newest(player)->generation;
+    player_move_sphere(player, 1, places[0], true); // dragged past one place to another
+    player_move_sphere(player, 1, places[1], true);
+    taut_solver *plain = saved_solver(player); // while it is held
+    vec3 centre = solver_sphere(plain, 1).centre;
+    assert_true(centre.x == 0.333333333 && centre.y == 0.6 && centre.z == -0.7);
+    taut_solver_destroy(plain);
+    player_move_sphere(player, 1, places[0], false);
+    player_scale_sphere(player, 2, 0.27);
+    assert_int_equal(newest(player)->generation, generation); // no new solver, nothing else to draw
+    const struct scene_collider *colliders = player_scene(player)->colliders;
+    assert_true(colliders[1].centre.x == 0.05 && colliders[1].centre.z == 0.1);
+    assert_true(colliders[1].radius == 0.35 && colliders[2].radius == 0.27);
+    assert_int_equal(settle(player).step, 5);
+    plain = saved_solver(player);
+    for (int again = 0; again < 2; again++) { // a reset is no end of it
+        player_reset(player);
+        assert_int_equal(settle(player).step, 0);
+        assert_true(newest(player)->frame.spheres[1].centre[1] == 1.05f);
+        assert_true(newest(player)->frame.spheres[2].radius == 0.27f);
+    }
+    step(player, 60);
+    advance(plain, 60);
+    assert_same_frame(&newest(player)->frame, plain);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+// A sphere that moves by itself stands while it is held, goes on with its velocity when let go, and
+// its path, which the scene has from then on, leads through where that was.
+static void test_a_moving_sphere_keeps_its_velocity(void **state)
+{
+    (void)state;
+    struct player *player =
+        player_of("jelly-spheres.yaml",
+                  CHANGES("bodies.jelly.nodes=[6,5,6]", "colliders.1.velocity=[0.5,0,0]"));
+    const double away[3] = {0.1, -0.2, 3};
+    double dt = step(player, 100).dt;
+    player_scale_sphere(player, 1, 0.25);
+    step(player, 100);
+    const struct subject_sphere *sphere = &newest(player)->frame.spheres[1];
+    // It was not stopped.
+    assert_float_equal((double)sphere->centre[0], -0.45 + 0.5 * 200 * dt, 1e-6);
+    player_move_sphere(player, 1, away, true);
+    step(player, 100);
+    assert_true(newest(player)->frame.spheres[1].centre[0] == 0.1f);
+    player_move_sphere(player, 1, away, false);
+    double let_go = settle(player).time;
+    step(player, 100);
+    double expected = 0.1 + 0.5 * 100 * dt;
+    assert_float_equal((double)newest(player)->frame.spheres[1].centre[0], expected, 1e-6);
+    player_set(player, "environment.gravity", "[0, -5, 0]"); // another solver
+    assert_float_equal((double)newest(player)->frame.spheres[1].centre[0], expected, 1e-6);
+    assert_float_equal(player_scene(player)->colliders[1].centre.x, 0.1 - 0.5 * let_go, 1e-12);
+    taut_solver *plain = saved_solver(player);
+    player_reset(player);
+    sphere = &newest(player)->frame.spheres[1];
+    assert_float_equal((double)sphere->centre[0], 0.1 - 0.5 * let_go, 1e-6);
+    assert_true(sphere->centre[2] == 3 && sphere->radius == 0.25f);
+    step(player, 400);
+    assert_float_equal((double)newest(player)->frame.spheres[1].centre[0], expected, 1e-6);
+    advance(plain, 400);
+    assert_same_frame(&newest(player)->frame, plain);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+static void test_an_end_of_the_rope_is_led(void **state)
+{
+    (void)state;
+    struct player *player = player_of("rope.yaml", none);
+    const double right[3] = {0.5, 0, 0.25}, still[3] = {0};
+    step(player, 10);
+    player_drive_node(player, 0, right);
+    step(player, 200);
+    assert_float_equal(coordinate(newest(player), 0, 0), 0.5 * 200 * 0.002, 1e-4);
+    assert_float_equal(coordinate(newest(player), 0, 2), 0.25 * 200 * 0.002, 1e-4);
+    player_set(player, "environment.gravity", "[0, -5, 0]"); // it is led on
+    step(player, 100);
+    assert_float_equal(coordinate(newest(player), 0, 0), 0.5 * 300 * 0.002, 1e-4);
+    player_drive_node(player, 0, still);
+    step(player, 100);
+    assert_float_equal(coordinate(newest(player), 0, 0), 0.5 * 300 * 0.002, 1e-4);
+    player_drive_node(player, 79, right); // a free node
+    assert_true(settle(player).message[0] != '\0');
+    player_free(player);
+}
+
+// Cuts all springs and faces of the subject between nodes above and below a level as built.
+static void cut_below(struct player *player, uint64_t first_below)
+{
+    const struct subject *subject = player_subject(player);
+    uint32_t *springs = calloc((size_t)subject->spring_count + 1, sizeof *springs);
+    uint32_t *faces = calloc((size_t)subject->face_count + 1, sizeof *faces);
+    assert_true(springs && faces);
+    size_t spring_count = 0, face_count = 0;
+    for (uint64_t i = 0; i < subject->spring_count; i++)
+        if ((subject->springs[i][0] < first_below) != (subject->springs[i][1] < first_below))
+            springs[spring_count++] = (uint32_t)i;
+    for (uint64_t i = 0; i < subject->face_count; i++) {
+        const uint32_t *corners = subject->faces[i];
+        bool below = corners[0] < first_below;
+        if ((corners[1] < first_below) != below || (corners[2] < first_below) != below)
+            faces[face_count++] = (uint32_t)i;
+    }
+    assert_true(spring_count > 0 && face_count > 0);
+    player_cut(player, springs, spring_count, faces, face_count);
+    free(springs);
+    free(faces);
+}
+
+static void test_a_cut_cloth_falls_apart(void **state)
+{
+    (void)state;
+    struct player *player =
+        player_of("flag.yaml", CHANGES("bodies.flag.nodes=[13,9]", "bodies.flag.pins=[top]",
+                                       "environment.wind.velocity=[0,0,0]"));
+    const uint64_t row = 13, all = 9 * row;
+    step(player, 100);
+    newest(player);
+    uint64_t springs = player_subject(player)->spring_count;
+    cut_below(player, 6 * row); // the last three rows
+    assert_int_equal(settle(player).step, 100);
+    newest(player);
+    assert_true(player_subject(player)->spring_count < springs);
+    // Once more, higher up: numbers of what is left are others than those of the scene as built.
+    cut_below(player, 3 * row);
+    newest(player);
+    uint64_t left = player_subject(player)->spring_count;
+    for (uint64_t i = 0; i < left; i++) {
+        const uint32_t *ends = player_subject(player)->springs[i];
+        assert_int_equal(ends[0] / (3 * row), ends[1] / (3 * row));
+    }
+    double low = lowest(player_frame(player), 0, 3 * row);
+    step(player, 6250); // a second
+    const struct player_frame *frame = newest(player);
+    assert_true(lowest(frame, 3 * row, all) < low - 3);
+    assert_true(lowest(frame, 0, 3 * row) > low - 0.3);
+    // Parameters change what is left; another topology, or a reset, makes it whole.
+    player_set(player, "environment.air_drag", "0.001");
+    newest(player);
+    assert_int_equal(player_subject(player)->spring_count, left);
+    player_reset(player);
+    newest(player);
+    assert_int_equal(player_subject(player)->spring_count, springs);
+    player_free(player);
+}
+
+// ---- The past
+
+static void test_the_past_is_kept(void **state)
+{
+    (void)state;
+    struct player *player = player_of("flag.yaml", small_flag);
+    player_energies(player, true);
+    player_play(player, true);
+    while (player_history_count(player) < 10 || player_rows(player, NULL, 0) > 0)
+        nap();
+    player_play(player, false);
+    newest(player);
+    size_t count = player_history_count(player);
+    double before = -1;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(player_history_time(player, i) > before);
+        before = player_history_time(player, i);
+    }
+    struct player_frame past;
+    assert_true(player_history_frame(player, count / 2, &past));
+    assert_true(past.frame.time == player_history_time(player, count / 2));
+    assert_null(past.frame.strains);
+    taut_solver *plain = plain_of("flag.yaml", small_flag);
+    advance(plain, past.frame.step);
+    assert_same_frame(&past.frame, plain);
+    assert_false(player_history_frame(player, count, &past));
+    player_set(player, "simulation.keep_velocity", "0.999"); // leaves the past as it was
+    newest(player);
+    assert_true(player_history_count(player) >= count);
+    player_reset(player);
+    newest(player);
+    assert_true(player_history_count(player) <= 1);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+static void test_energies_are_kept(void **state)
+{
+    (void)state;
+    struct player *player = player_of("ball-floor.yaml", none);
+    struct player_row rows[8];
+    step(player, 20);
+    newest(player);
+    assert_int_equal(player_rows(player, rows, 8), 0); // nobody wants them
+    assert_true(player_frame(player)->energy.total == 0);
+    player_energies(player, true);
+    for (int i = 0; i < 5; i++)
+        step(player, 20);
+    newest(player);
+    size_t count = player_rows(player, rows, 8);
+    assert_true(count >= 2);
+    for (size_t i = 1; i < count; i++)
+        assert_true(rows[i].time > rows[i - 1].time);
+    assert_true(rows[count - 1].time == status_of(player).time);
+    assert_true(rows[count - 1].volume > 0);
+    assert_true(rows[count - 1].volume == player_frame(player)->volumes[0]);
+    assert_true(rows[count - 1].energy.total == player_frame(player)->energy.total);
+    assert_int_equal(player_rows(player, rows, 1), 1); // the newest
+    assert_true(rows[0].time == status_of(player).time);
+    player_play(player, true);
+    do
+        nap();
+    while (player_rows(player, rows, 8) < 8 || rows[0].time <= 100 * status_of(player).dt);
+    player_free(player);
+}
+
+// ---- The energy budget
+
+static double sum_of(const struct player_budget *budget)
+{
+    double sum = budget->unexplained;
+    for (int cause = 0; cause < WORK_CAUSES; cause++)
+        sum += budget->work[cause];
+    return sum;
+}
+
+static void test_the_budget_is_kept_on_request(void **state)
+{
+    (void)state;
+    struct player *player = player_of("flag.yaml", small_flag);
+    taut_solver *plain = plain_of("flag.yaml", small_flag); // keeps it all the time
+    assert_false(step(player, 300).budget.kept);
+    double began = status_of(player).time;
+    advance(plain, 300);
+    taut_energy before = energy_of(plain);
+    const struct energy_budget *work = solver_energy_budget(plain);
+    double wind = work->done[WORK_WIND], damping = work->done[WORK_DAMPING];
+    player_budget(player, true);
+    struct player_status status = settle(player);
+    assert_true(status.budget.kept && status.budget.since == began && status.step == 300);
+    step(player, 400);
+    newest(player);
+    status = status_of(player);
+    advance(plain, 400);
+    assert_same_frame(&player_frame(player)->frame, plain); // the motion is the same to the bit
+    double change = energy_of(plain).total - before.total;
+    assert_float_equal(status.budget.change, change, 1e-9);
+    assert_float_equal(status.budget.work[WORK_WIND], work->done[WORK_WIND] - wind, 1e-9);
+    assert_float_equal(status.budget.work[WORK_DAMPING], damping - work->done[WORK_DAMPING], 1e-9);
+    assert_true(status.budget.work[WORK_WIND] > 0 && status.budget.work[WORK_DAMPING] < 0);
+    assert_float_equal(sum_of(&status.budget), change, 1e-9);
+    // A change of a parameter begins it anew, and so does a reset; nobody keeps it in the end.
+    player_set(player, "environment.gravity", "[0, -5, 0]");
+    status = settle(player);
+    assert_true(status.budget.kept && status.budget.since == status.time && status.time > 0);
+    player_reset(player);
+    status = settle(player);
+    assert_true(status.budget.kept && status.budget.since == 0);
+    player_budget(player, false);
+    assert_false(settle(player).budget.kept);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+// What a run loses before the budget is asked for is no part of it.
+static void test_the_budget_leaves_out_what_was_before(void **state)
+{
+    (void)state;
+    struct player *player = player_of("rope-breaks.yaml", none);
+    while (step(player, 200).broken == 0)
+        ;
+    player_budget(player, true);
+    step(player, 1);
+    newest(player);
+    struct player_status status = status_of(player);
+    taut_solver *plain = plain_of("rope-breaks.yaml", none);
+    advance(plain, status.step - 1);
+    double lost = solver_energy_budget(plain)->done[WORK_BREAKING];
+    advance(plain, 1);
+    double more = solver_energy_budget(plain)->done[WORK_BREAKING] - lost;
+    assert_true(lost > 0);
+    assert_float_equal(status.budget.work[WORK_BREAKING], -more, 1e-9 * lost);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_node_is_pulled),
+        cmocka_unit_test(test_a_sphere_dents_the_jelly),
+        cmocka_unit_test(test_a_moved_sphere_is_part_of_the_scene),
+        cmocka_unit_test(test_a_moving_sphere_keeps_its_velocity),
+        cmocka_unit_test(test_an_end_of_the_rope_is_led),
+        cmocka_unit_test(test_a_cut_cloth_falls_apart),
+        cmocka_unit_test(test_the_past_is_kept),
+        cmocka_unit_test(test_energies_are_kept),
+        cmocka_unit_test(test_the_budget_is_kept_on_request),
+        cmocka_unit_test(test_the_budget_leaves_out_what_was_before),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

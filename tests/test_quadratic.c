@@ -1,0 +1,434 @@
+// Stability limits with damping that does not go with stiffness: the computed values against all
+// eigenvalues of lambda^2 M + lambda C + K by LAPACK, from matrices that are put together here.
+#include "physics.h"
+#include "solver/internals.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stability/hessenberg.h"
+
+// Eigenvalues of a general matrix, of LAPACK, which has no header of its own for it.
+void dgeev_(const char *left, const char *right, const int *size, double *matrix, const int *stride,
+            double *re, double *im, double *vectors_left, const int *stride_left,
+            double *vectors_right, const int *stride_right, double *work, const int *work_size,
+            int *info, size_t left_length, size_t right_length);
+
+struct roots {
+    int count;
+    double *re, *im;
+};
+
+// Of the matrix in column order, which is destroyed.
+static struct roots lapack_roots(double *matrix, int size)
+{
+    struct roots roots = {size, calloc((size_t)size, sizeof(double)),
+                          calloc((size_t)size, sizeof(double))};
+    int one = 1, work_size = 8 * size, info = 0;
+    double nothing = 0, *work = calloc((size_t)work_size, sizeof *work);
+    assert_true(roots.re && roots.im && work);
+    dgeev_("N", "N", &size, matrix, &size, roots.re, roots.im, &nothing, &one, &nothing, &one, work,
+           &work_size, &info, 1, 1);
+    assert_int_equal(info, 0);
+    free(work);
+    return roots;
+}
+
+static void free_roots(struct roots *roots)
+{
+    free(roots->re);
+    free(roots->im);
+}
+
+// ---- Hessenberg matrices
+
+static void assert_same_roots(const double *matrix, int size)
+{
+    double *columns = calloc((size_t)(size * size), sizeof(double)), norm = 0;
+    double *rows = calloc((size_t)(size * size), sizeof(double));
+    double *found = calloc(4 * (size_t)size, sizeof(double));
+    assert_true(columns && rows && found);
+    for (int i = 0; i < size; i++)
+        for (int j = 0; j < size; j++) {
+            rows[i * size + j] = columns[j * size + i] = matrix[i * size + j];
+            norm = fmax(norm, fabs(matrix[i * size + j]));
+        }
+    struct roots expected = lapack_roots(columns, size);
+    assert_true(hessenberg_eigenvalues(rows, size, size, found, found + size));
+    for (int i = 0; i < size; i++) {
+        double near = INFINITY;
+        for (int j = 0; j < size; j++)
+            near = fmin(near, hypot(found[j] - expected.re[i], found[size + j] - expected.im[i]));
+        assert_true(near <= 1e-7 * norm);
+    }
+    free_roots(&expected);
+    free(columns);
+    free(rows);
+    free(found);
+}
+
+static void test_hessenberg_eigenvalues_are_lapacks(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    static const int sizes[] = {1, 2, 3, 4, 7, 20, 63, 120};
+    for (int s = 0; s < 8; s++)
+        for (int kind = 0; kind < 4; kind++) {
+            int n = sizes[s];
+            double *matrix = calloc((size_t)(n * n), sizeof *matrix);
+            assert_non_null(matrix);
+            for (int i = 0; i < n; i++)
+                for (int j = i > 0 ? i - 1 : 0; j < n; j++) {
+                    double value = next_random(&seed);
+                    if (kind == 1) // skew: all imaginary
+                        value = j == i + 1 ? 1 + 0.1 * i : j == i - 1 ? -1 - 0.1 * (i - 1) : 0;
+                    if (kind == 2) // of widely different sizes
+                        value *= pow(10, -6.0 * i / n);
+                    if (kind == 3) // a cycle, for which plain shifts do not converge
+                        value = j == i - 1 || (i == 0 && j == n - 1) ? 1 : 0;
+                    matrix[i * n + j] = value;
+                }
+            assert_same_roots(matrix, n);
+            free(matrix);
+        }
+    double broken[4] = {1, NAN, 0, 1}, re[2], im[2];
+    assert_false(hessenberg_eigenvalues(broken, 2, 2, re, im));
+}
+
+// ---- Bodies
+
+// K and C of springs and drag, row after row, 3 rows a node; fixed nodes have none.
+struct matrices {
+    int size;
+    double *stiffness, *damping; // of M^-1/2 K M^-1/2 and M^-1/2 C M^-1/2
+};
+
+static void add_spring(const taut_solver *solver, const struct spring_run *spring,
+                       struct matrices *matrices)
+{
+    const struct topology *topology = solver_topology(solver);
+    const struct material *material = &topology->materials[spring->material];
+    const uint64_t nodes[2] = {spring->a, spring->b};
+    vec3 d = vec3_subtract(place_of(solver, topology_builder_node(topology, spring->a)),
+                           place_of(solver, topology_builder_node(topology, spring->b)));
+    double length = vec3_length(d), across = 1 - spring->rest_length / length;
+    double n[3] = {d.x / length, d.y / length, d.z / length};
+    for (int e = 0; e < 4; e++) {
+        uint64_t p = nodes[e / 2], q = nodes[e % 2];
+        if (topology_is_kinematic(topology, p) || topology_is_kinematic(topology, q))
+            continue;
+        double scale = 1 / sqrt(topology_mass(topology, p) * topology_mass(topology, q));
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                size_t at = (3 * p + (size_t)i) * (size_t)matrices->size + 3 * q + (size_t)j;
+                double k = (1 - across) * n[i] * n[j] + (i == j ? across : 0);
+                double c = material->damping_law == DAMPING_FULL ? i == j : n[i] * n[j];
+                double sign = p == q ? scale : -scale;
+                matrices->stiffness[at] += sign * material->stiffness * k;
+                matrices->damping[at] += sign * material->damping * c;
+            }
+    }
+}
+
+static struct matrices matrices_of(const taut_solver *solver, double drag)
+{
+    const struct topology *topology = solver_topology(solver);
+    struct matrices matrices = {.size = 3 * (int)topology->node_count};
+    size_t size = (size_t)matrices.size;
+    matrices.stiffness = calloc(size * size, sizeof(double));
+    matrices.damping = calloc(size * size, sizeof(double));
+    assert_true(matrices.stiffness && matrices.damping);
+    for (uint64_t s = 0; s < topology->spring_count; s++) {
+        struct spring_run spring = topology_spring(topology, s);
+        add_spring(solver, &spring, &matrices);
+    }
+    for (uint64_t n = 0; n < topology->node_count; n++)
+        for (size_t i = 0; i < 3 && !topology_is_kinematic(topology, n); i++)
+            matrices.damping[(3 * n + i) * size + 3 * n + i] += drag / topology_mass(topology, n);
+    return matrices;
+}
+
+// |R(h lambda)|^2 - 1
+static double excess(enum integrator integrator, double h, double re, double im)
+{
+    int order = integrator == INTEGRATOR_RK4 ? 4 : integrator == INTEGRATOR_MIDPOINT ? 2 : 1;
+    double x = 1, y = 0;
+    for (int i = order; i >= 1; i--) {
+        double next = 1 + h * (re * x - im * y) / i;
+        y = h * (re * y + im * x) / i;
+        x = next;
+    }
+    return x * x + y * y - 1;
+}
+
+// The least h for which some root leaves the region; what is still does not count.
+static double limit_of_roots(enum integrator integrator, const struct roots *roots, double omega)
+{
+    double least = INFINITY, largest = 0;
+    for (int i = 0; i < roots->count; i++)
+        largest = fmax(largest, hypot(roots->re[i], roots->im[i]));
+    for (int i = 0; i < roots->count; i++) {
+        double re = roots->re[i], im = roots->im[i], size = hypot(re, im);
+        if (size < 1e-5 * largest || (im == 0 && re > 0))
+            continue;
+        double low = 0, high = 3 / size; // beyond every region
+        if (integrator != INTEGRATOR_RK4 && excess(integrator, 1e-7 / size, re, im) >= 0)
+            high = 0;
+        for (int k = 0; k < 60 && high > 0; k++) {
+            double middle = (low + high) / 2;
+            if (excess(integrator, middle, re, im) > 0)
+                high = middle;
+            else
+                low = middle;
+        }
+        least = fmin(least, high);
+    }
+    return least * omega < 1e-6 ? 0 : least;
+}
+
+static struct critical_step sharp_of(const char *text, const char *precision, int threads,
+                                     struct matrices *matrices, double drag)
+{
+    struct solver_options options = {.config = {.threads = threads}};
+    struct critical_step critical;
+    taut_error error = {0};
+    taut_solver *solver =
+        solver_from(scene_of("precision: %s\nsimulation: {integrator: rk4, dt: 1e-6, steps: 1}\n"
+                             "environment: {air_drag: " NUM "}\n%s",
+                             precision, drag, text),
+                    &options);
+    if (solver_sharp_step(solver, &critical, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    if (matrices)
+        *matrices = matrices_of(solver, drag);
+    taut_solver_destroy(solver);
+    return critical;
+}
+
+// [0 I; -K -C] in column order
+static struct roots roots_of(const struct matrices *matrices)
+{
+    size_t n = (size_t)matrices->size, size = 2 * n;
+    double *companion = calloc(size * size, sizeof(double));
+    assert_non_null(companion);
+    for (size_t i = 0; i < n; i++) {
+        companion[(n + i) * size + i] = 1;
+        for (size_t j = 0; j < n; j++) {
+            companion[j * size + n + i] = -matrices->stiffness[i * n + j];
+            companion[(n + j) * size + n + i] = -matrices->damping[i * n + j];
+        }
+    }
+    struct roots roots = lapack_roots(companion, (int)size);
+    free(companion);
+    return roots;
+}
+
+static const enum integrator runge_kutta[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_MIDPOINT,
+                                              INTEGRATOR_RK4};
+
+// What is computed of all Runge-Kutta methods is within 1% of the limit where it is said to be, and
+// never more than 1% above; returns how many are said to be.
+static int check_limits(const char *name, const char *text, double drag)
+{
+    struct matrices matrices;
+    struct critical_step critical = sharp_of(text, "double", 1, &matrices, drag);
+    struct critical_step in_single = sharp_of(text, "single", 1, NULL, drag);
+    struct roots roots = roots_of(&matrices);
+    int exact = 0;
+    for (int i = 0; i < 3; i++) {
+        enum integrator integrator = runge_kutta[i];
+        double limit = limit_of_roots(integrator, &roots, critical.sharp_omega);
+        double h = critical.sharp_dt[integrator], single = in_single.sharp_dt[integrator];
+        if (h > 1.01 * limit || (critical.exact[integrator] && h < 0.99 * limit))
+            fail_msg("%s of %s: %.8g computed%s, the limit is %.8g", integrator_name(integrator),
+                     name, h, critical.exact[integrator] ? "" : " as a bound", limit);
+        bool decided = limit * critical.sharp_omega > 1e-3 || limit == 0;
+        if (decided &&
+            (single > 1.01 * limit || (in_single.exact[integrator] && single < 0.99 * limit)))
+            fail_msg("%s of %s in single precision: %.8g computed%s, the limit is %.8g",
+                     integrator_name(integrator), name, single,
+                     in_single.exact[integrator] ? "" : " as a bound", limit);
+        assert_true(critical.dt[integrator] <= limit * (1 + 1e-6));
+        exact += critical.exact[integrator];
+        if (getenv("SHOW"))
+            printf("%-34s %-15s limit %.6g double %.6g%s single %.6g%s\n", name,
+                   integrator_name(integrator), limit, h, critical.exact[integrator] ? "" : "?",
+                   single, in_single.exact[integrator] ? "" : "?");
+    }
+    free_roots(&roots);
+    free(matrices.stiffness);
+    free(matrices.damping);
+    return exact;
+}
+
+// Bodies of springs of 300 N/m between nodes of 0.1 kg, of which some have the damping c. Of a
+// network, in parts of 12 nodes in a row: a damper between two of them; two materials; drag on half
+// of them, as springs to a fixed node.
+enum { SHAPES = 6 };
+
+static const char *const shape_names[SHAPES] = {
+    "chain with a damper", "chain of two materials",    "chain, drag on half of it",
+    "cloth, damped shear", "cloth under tension, full", "jelly"};
+
+static char *chain_text(int shape, double c)
+{
+    enum { NODES = 12 };
+    char *text = text_format("bodies: [{name: b, type: network, pins: [0], nodes: [[0,0,0]");
+    for (int i = 1; i < NODES; i++) {
+        char *longer = text_format("%s,[%g,0,0]", text, 0.1 * i);
+        free(text);
+        text = longer;
+    }
+    char *springs = text_format(" ");
+    for (int i = 0; i + 1 < NODES; i++) {
+        bool damped = shape == 0 ? i == 7 : shape == 1 ? i < 5 : false;
+        char *longer = text_format("%s%s[%d,%d,{stiffness: " NUM ", damping: " NUM "}]", springs,
+                                   i > 0 ? "," : "", i, i + 1, shape == 1 && i >= 5 ? 100. : 300.,
+                                   damped       ? c
+                                   : shape == 1 ? 0.1 * c
+                                                : 0.0);
+        free(springs);
+        springs = longer;
+    }
+    for (int i = NODES / 2; shape == 2 && i < NODES; i++) {
+        char *longer = text_format("%s,[0,%d,{stiffness: 0.01, damping: " NUM "}]", springs, i, c);
+        free(springs);
+        springs = longer;
+    }
+    char *whole = text_format("%s],\n node_mass: 0.1, springs: [%s]}]\n", text, springs);
+    free(text);
+    free(springs);
+    return whole;
+}
+
+static char *text_of(int shape, double c)
+{
+    char *text = NULL;
+    if (shape < 3)
+        text = chain_text(shape, c);
+    else if (shape == 3)
+        text = text_format("bodies: [{name: b, type: cloth, u: [1,0,0], v: [0,0,1], nodes: [5,5],\n"
+                           " node_mass: 0.1, pins: [left], springs: {structural: {stiffness: 300,\n"
+                           " damping: " NUM "}, shear: {stiffness: 200, damping: " NUM "}}}]\n",
+                           0.2 * c, c);
+    else if (shape == 4)
+        text = text_format("bodies: [{name: b, type: cloth, u: [1,0,0], v: [0,0,1], nodes: [5,4],\n"
+                           " node_mass: 0.1, pins: [corners], springs: {structural:\n"
+                           " {stiffness: 300, rest_length: 0.15, damping: " NUM
+                           ", damping_law: full},\n shear: {stiffness: 200, damping: " NUM "}}}]\n",
+                           c, 0.1 * c);
+    else
+        text = text_format("bodies: [{name: b, type: lattice, nodes: [3,3,3], spacing: 0.5,\n"
+                           " node_mass: 0.1, springs: {k1: {stiffness: 300, damping: " NUM "},\n"
+                           " k2: {stiffness: 300, damping: " NUM "},\n"
+                           " k3: {stiffness: 300, damping: " NUM "}}}]\n",
+                           c, 0.1 * c, 0.5 * c);
+    assert_non_null(text);
+    return text;
+}
+
+// Damping from none to four times critical for the fastest oscillation.
+static void test_limits_of_uneven_damping(void **state)
+{
+    (void)state;
+    static const double ratios[] = {0, 0.03, 0.1, 0.3, 0.5, 0.8, 1, 1.3, 2, 4};
+    for (int shape = 0; shape < SHAPES; shape++) {
+        char *plain = text_of(shape, 0);
+        double omega = sharp_of(plain, "double", 1, NULL, 0).sharp_omega;
+        free(plain);
+        for (int r = 0; r < 10; r++) {
+            char *text = text_of(shape, 2 * ratios[r] * 300 / omega), name[80];
+            snprintf(name, sizeof name, "%s, %g critical", shape_names[shape], ratios[r]);
+            assert_int_equal(check_limits(name, text, r % 3 == 2 ? 0.3 : 0), 3);
+            free(text);
+        }
+    }
+}
+
+// Networks of random springs, masses and dampers.
+static void test_limits_of_random_networks(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (int round = 0; round < 40; round++) {
+        enum { NODES = 8 };
+        char *nodes = text_format(" "), *masses = text_format(" "), *springs = text_format(" ");
+        for (int i = 0; i < NODES; i++) {
+            char *more = text_format("%s%s[%g,%g,%g]", nodes, i ? "," : "", next_random(&seed),
+                                     next_random(&seed), next_random(&seed));
+            char *heavier =
+                text_format("%s%s%g", masses, i ? "," : "", pow(10, next_random(&seed)));
+            free(nodes);
+            free(masses);
+            nodes = more;
+            masses = heavier;
+        }
+        for (int i = 0, first = 1; i < NODES; i++)
+            for (int j = i + 1; j < NODES; j++) {
+                double k = 100 * pow(10, next_random(&seed));
+                double c = fmax(0, next_random(&seed)) * (round % 4 ? 2 : 40);
+                if (next_random(&seed) < 0.2)
+                    continue;
+                char *more = text_format("%s%s[%d,%d,{stiffness: %g, damping: %g}]", springs,
+                                         first ? "" : ",", i, j, k, c);
+                first = 0;
+                free(springs);
+                springs = more;
+            }
+        char *text = text_format("bodies: [{name: b, type: network, node_mass: [%s],\n"
+                                 " nodes: [%s], springs: [%s]}]\n",
+                                 masses, nodes, springs),
+             name[40];
+        snprintf(name, sizeof name, "network %d", round);
+        assert_int_equal(check_limits(name, text, 0), 3);
+        free(text);
+        free(nodes);
+        free(masses);
+        free(springs);
+    }
+}
+
+// Too many eigenvalues for all of them: rk4's is found, the others are bounds, and are said to be.
+static void test_limits_of_larger_bodies(void **state)
+{
+    (void)state;
+    static const char *const cloth =
+        "bodies: [{name: b, type: cloth, u: [1,0,0], v: [0,0,1], nodes: [13,9],\n"
+        " node_mass: 0.1, pins: [left], springs: {structural: {stiffness: 300, damping: %g},\n"
+        " shear: {stiffness: 200, damping: %g}, bend: {stiffness: 50, damping: 0.1}}}]\n";
+    for (int i = 0; i < 2; i++) {
+        char *text = i ? text_format(cloth, 0.1, 4.) : text_format(cloth, 9., 0.5);
+        assert_int_equal(check_limits("large cloth", text, 0), 1);
+        free(text);
+    }
+}
+
+// The same bits with every number of threads.
+static void test_threads_change_nothing(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        char *text = text_of(shape, 3);
+        struct critical_step one = sharp_of(text, "single", 1, NULL, 0);
+        for (int threads = 2; threads <= 3; threads++) {
+            struct critical_step more = sharp_of(text, "single", threads, NULL, 0);
+            assert_memory_equal(one.sharp_dt, more.sharp_dt, sizeof one.sharp_dt);
+            assert_memory_equal(one.exact, more.exact, sizeof one.exact);
+        }
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hessenberg_eigenvalues_are_lapacks),
+        cmocka_unit_test(test_limits_of_uneven_damping),
+        cmocka_unit_test(test_limits_of_random_networks),
+        cmocka_unit_test(test_limits_of_larger_bodies),
+        cmocka_unit_test(test_threads_change_nothing),
+    };
+    return cmocka_run_group_tests_name("quadratic", tests, NULL, NULL);
+}
