@@ -220,17 +220,21 @@ def a_failing_benchmark_is_reported(bench, folder):
 
 
 def an_interruption_leaves_what_was_measured(bench, folder):
+    """Before the first repetition, within it, and after several of them."""
     out = os.path.join(folder, "out.json")
-    with open(out, "wb") as file, subprocess.Popen(
-            [bench, "rope", "ball", "--springs", "100000", "--json", "--benchmark_repetitions=400"],
-            stdout=file, stderr=subprocess.PIPE, env={**os.environ, **MACHINE}) as process:
-        time.sleep(1)
-        process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=60)[1].decode()
-    assert process.returncode == 1 and "interrupted by SIGINT" in said, (process.returncode, said)
-    with open(out, encoding="utf-8") as file:
-        rows = json.load(file)["benchmarks"]
-    assert any(row.get("error_message") == "interrupted" for row in rows), rows[:2]
+    for springs, seconds in ((100000, 0.3), (100000, 1), (1000, 1), (1000, 2)):
+        with open(out, "wb") as file, subprocess.Popen(
+                [bench, "rope", "ball", "--springs", str(springs), "--json",
+                 "--benchmark_repetitions=4000", "--benchmark_min_time=0.001"],
+                stdout=file, stderr=subprocess.PIPE, env={**os.environ, **MACHINE}) as process:
+            time.sleep(seconds)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=60)[1].decode()
+        assert process.returncode == 1 and "interrupted by SIGINT" in said, (
+            springs, seconds, process.returncode, said)
+        with open(out, encoding="utf-8") as file:
+            rows = json.load(file)["benchmarks"]
+        assert any(row.get("error_message") == "interrupted" for row in rows), rows[:2]
 
 
 def help_names_what_is_documented(bench):
