@@ -1,4 +1,4 @@
-// Writes JSON.
+// Writes JSON: indentation, escapes and numbers (json.h).
 #include "base/json.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static void put_text(FILE *out, const char *value)
     fputc('"', out);
 }
 
-// What stands before a value: the comma, the line, the key.
+// What precedes a value: the comma, the line, the key.
 static void begin(struct json *json, const char *key)
 {
     if (json->filled)

@@ -30,7 +30,7 @@ void memory_release(const taut_allocator *allocator, void *block, size_t count, 
 // a * b into *product; false on overflow.
 bool size_multiply(size_t a, size_t b, size_t *product);
 
-// Grows a malloc'ed array so that it has room for at least `needed` elements, doubling; false (and
+// Grows a malloc'ed array so that it has space for at least `needed` elements, doubling; false (and
 // the old array untouched) when there is no memory. For readers that do not know their counts
 // beforehand.
 bool array_reserve(void **array, size_t *capacity, size_t needed, size_t size);

@@ -1,3 +1,4 @@
+// Writes the sentence of a failure (status.h).
 #include "base/status.h"
 
 #include <stdarg.h>

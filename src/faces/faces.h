@@ -25,7 +25,7 @@ static inline bool gas_acts_alone(const struct system *system, size_t body)
 
 // state->volume of closed bodies (of all, or of those whose gas acts alone), by the body's rule; of
 // these also the gradient, which pressure_add needs.
-// TAUT_ERROR_COLLAPSED in system->fault where gas has no room left.
+// TAUT_ERROR_COLLAPSED in system->fault where gas has no volume left.
 void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,
                                 const struct worker *worker);
 

@@ -16,7 +16,7 @@ struct ring_buffer {
     alignas(64) real az[RING_TILE];
 };
 
-// The nodes behind a tile that fill up its last group are whatever stands there; no sum uses them.
+// Lanes after the last node of a tile have arbitrary values; no sum uses them.
 static void fill_ring_records(const struct state *s, const struct plan_rings *rings,
                               const struct ring_tile *tile, real *records)
 {
@@ -46,10 +46,11 @@ static inline quads ring_sum(const real *records, const uint16_t *entries, int l
 {
     const quads first = quads_fetch(records, entries);
     quads before = first, sum = quads_zero();
-    for (int place = 1; place < length; place += 2) {
-        quads odd = quads_subtract(quads_fetch(records, entries + place * RING_GROUP), centre);
-        quads after =
-            place + 1 < length ? quads_fetch(records, entries + (place + 1) * RING_GROUP) : first;
+    for (int position = 1; position < length; position += 2) {
+        quads odd = quads_subtract(quads_fetch(records, entries + position * RING_GROUP), centre);
+        quads after = position + 1 < length
+                          ? quads_fetch(records, entries + (position + 1) * RING_GROUP)
+                          : first;
         sum = quads_add(sum, ring_product(quads_subtract(before, after), odd));
         before = after;
     }

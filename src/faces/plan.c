@@ -101,38 +101,38 @@ static bool order_rings(struct ring_corners *corners)
 // ---- Tiles
 
 // Where nodes are in the buffer of the tile that is being made.
-struct places {
+struct tile_slots {
     const struct topology_body *body;
-    uint32_t *tile_seen;  // of each node of the body: the number of the last tile (+ 1) whose
-                          // halo has it
-    uint16_t *place_seen; // and its place there
+    uint32_t *tile_seen; // of each node of the body: the number of the last tile (+ 1) whose
+                         // halo has it
+    uint16_t *slot_seen; // and its slot there
 };
 
-static uint16_t place_of(const struct places *places, const struct ring_tile *tile, uint32_t node)
+static uint16_t slot_of(const struct tile_slots *slots, const struct ring_tile *tile, uint32_t node)
 {
     uint64_t inside = node - tile->first_node;
     return node >= tile->first_node && inside < tile->node_count
                ? (uint16_t)inside
-               : places->place_seen[node - places->body->first_node];
+               : slots->slot_seen[node - slots->body->first_node];
 }
 
 // Collects the halo of a tile; false when the buffer is too small.
-static bool find_halo(const struct ring_corners *corners, struct places *places, uint32_t number,
+static bool find_halo(const struct ring_corners *corners, struct tile_slots *slots, uint32_t number,
                       struct ring_tile *tile, uint32_t *halo)
 {
-    const uint64_t first = tile->first_node - places->body->first_node;
+    const uint64_t first = tile->first_node - slots->body->first_node;
     const uint32_t own = ring_tile_groups(tile) * RING_GROUP;
     tile->halo_count = 0;
     for (uint64_t i = first; i < first + tile->node_count; i++) {
         for (uint64_t c = corners->starts[i]; c < corners->starts[i + 1]; c++) {
-            uint64_t other = corners->items[c].from - places->body->first_node;
+            uint64_t other = corners->items[c].from - slots->body->first_node;
             if ((other >= first && other < first + tile->node_count) ||
-                places->tile_seen[other] == number)
+                slots->tile_seen[other] == number)
                 continue;
             if (own + tile->halo_count == RING_BUFFER)
                 return false;
-            places->tile_seen[other] = number;
-            places->place_seen[other] = (uint16_t)(own + tile->halo_count);
+            slots->tile_seen[other] = number;
+            slots->slot_seen[other] = (uint16_t)(own + tile->halo_count);
             halo[tile->halo_count++] = corners->items[c].from;
         }
     }
@@ -149,49 +149,49 @@ static uint8_t group_length(const struct ring_corners *corners, uint64_t first, 
 }
 
 // A group's entries; nodes beyond the tile's last take the group's first node for their own.
-static void write_group(const struct ring_corners *corners, const struct places *places,
+static void write_group(const struct ring_corners *corners, const struct tile_slots *slots,
                         const struct ring_tile *tile, uint32_t group, uint8_t length,
                         uint16_t *entries)
 {
     for (uint32_t lane = 0; lane < RING_GROUP; lane++) {
         uint32_t inside = group * RING_GROUP + lane;
-        uint64_t i = tile->first_node - places->body->first_node + inside;
+        uint64_t i = tile->first_node - slots->body->first_node + inside;
         bool real_node = inside < tile->node_count;
         const struct ring_corner *ring = real_node ? &corners->items[corners->starts[i]] : NULL;
         uint64_t count = real_node ? corners->starts[i + 1] - corners->starts[i] : 0;
-        uint16_t filler = count > 0 ? place_of(places, tile, ring[0].from) : (uint16_t)inside;
-        for (uint8_t place = 0; place < length; place++) {
-            uint16_t at = place < count ? place_of(places, tile, ring[place].from) : filler;
-            entries[place * RING_GROUP + lane] = (uint16_t)(4 * at);
+        uint16_t filler = count > 0 ? slot_of(slots, tile, ring[0].from) : (uint16_t)inside;
+        for (uint8_t position = 0; position < length; position++) {
+            uint16_t at = position < count ? slot_of(slots, tile, ring[position].from) : filler;
+            entries[position * RING_GROUP + lane] = (uint16_t)(4 * at);
         }
     }
 }
 
-static void write_tile(const struct ring_corners *corners, const struct places *places,
+static void write_tile(const struct ring_corners *corners, const struct tile_slots *slots,
                        const struct ring_tile *tile, struct plan_rings *rings)
 {
-    uint64_t first = tile->first_node - places->body->first_node, entry = tile->first_entry;
+    uint64_t first = tile->first_node - slots->body->first_node, entry = tile->first_entry;
     for (uint32_t group = 0; group < ring_tile_groups(tile); group++) {
         uint64_t begin = first + (uint64_t)group * RING_GROUP, end = begin + RING_GROUP;
         if (end > first + tile->node_count)
             end = first + tile->node_count;
         uint8_t length = group_length(corners, begin, end);
         rings->lengths[tile->first_group + group] = length;
-        write_group(corners, places, tile, group, length, &rings->entries[entry]);
+        write_group(corners, slots, tile, group, length, &rings->entries[entry]);
         entry += (uint64_t)length * RING_GROUP;
     }
     rings->entry_count = entry;
 }
 
 // A tile from `node` on, as large as its buffer allows; false if not even one group fits.
-static bool next_tile(const struct ring_corners *corners, struct places *places, uint64_t node,
+static bool next_tile(const struct ring_corners *corners, struct tile_slots *slots, uint64_t node,
                       uint32_t *number, struct ring_tile *tile, uint32_t *halo)
 {
-    uint64_t left = places->body->first_node + places->body->node_count - node;
+    uint64_t left = slots->body->first_node + slots->body->node_count - node;
     tile->first_node = node;
     for (uint32_t size = RING_TILE; size >= RING_GROUP; size /= 2) {
         tile->node_count = left < size ? (uint32_t)left : size;
-        if (find_halo(corners, places, ++*number, tile, halo))
+        if (find_halo(corners, slots, ++*number, tile, halo))
             return true;
     }
     return false;
@@ -199,24 +199,24 @@ static bool next_tile(const struct ring_corners *corners, struct places *places,
 
 // Cuts the rings into tiles. Called twice: first to count, with only the array of halos, which is
 // as long as it may need be; then, with all arrays in place, to write.
-static bool cut(const struct ring_corners *corners, struct places *places, bool write,
+static bool cut(const struct ring_corners *corners, struct tile_slots *slots, bool write,
                 struct plan_rings *rings)
 {
-    const struct topology_body *body = places->body;
+    const struct topology_body *body = slots->body;
     uint64_t end = body->first_node + body->node_count;
     uint32_t number = 0, spare[RING_BUFFER] = {0};
     rings->tile_count = rings->halo_count = rings->group_count = rings->entry_count = 0;
-    memset(places->tile_seen, 0, (size_t)body->node_count * sizeof *places->tile_seen);
+    memset(slots->tile_seen, 0, (size_t)body->node_count * sizeof *slots->tile_seen);
     for (uint64_t node = body->first_node; node < end;) {
         struct ring_tile tile = {.first_halo = rings->halo_count,
                                  .first_group = rings->group_count,
                                  .first_entry = rings->entry_count};
-        if (!next_tile(corners, places, node, &number, &tile,
+        if (!next_tile(corners, slots, node, &number, &tile,
                        write ? &rings->halo[tile.first_halo] : spare))
             return false;
         if (write) {
             rings->tiles[rings->tile_count] = tile;
-            write_tile(corners, places, &tile, rings);
+            write_tile(corners, slots, &tile, rings);
         } else {
             uint64_t first = node - body->first_node, last = first + tile.node_count;
             for (uint64_t i = first; i < last; i += RING_GROUP)
@@ -246,18 +246,18 @@ static taut_status make_tiles(const struct ring_corners *corners, const struct t
                               taut_error *error)
 {
     size_t nodes = (size_t)body->node_count;
-    struct places places = {.body = body};
-    places.tile_seen = memory_allocate(NULL, nodes, sizeof *places.tile_seen);
-    places.place_seen = memory_allocate(NULL, nodes, sizeof *places.place_seen);
-    bool memory = places.tile_seen && places.place_seen;
+    struct tile_slots slots = {.body = body};
+    slots.tile_seen = memory_allocate(NULL, nodes, sizeof *slots.tile_seen);
+    slots.slot_seen = memory_allocate(NULL, nodes, sizeof *slots.slot_seen);
+    bool memory = slots.tile_seen && slots.slot_seen;
     if (memory) {
-        rings->found = cut(corners, &places, false, rings);
+        rings->found = cut(corners, &slots, false, rings);
         memory = !rings->found || allocate_rings(allocator, rings);
         if (rings->found && memory)
-            cut(corners, &places, true, rings);
+            cut(corners, &slots, true, rings);
     }
-    memory_release(NULL, places.tile_seen, nodes, sizeof *places.tile_seen);
-    memory_release(NULL, places.place_seen, nodes, sizeof *places.place_seen);
+    memory_release(NULL, slots.tile_seen, nodes, sizeof *slots.tile_seen);
+    memory_release(NULL, slots.slot_seen, nodes, sizeof *slots.slot_seen);
     return memory ? TAUT_OK : fail_memory(error, "the plan");
 }
 
@@ -310,9 +310,9 @@ int ring_walk_next(struct ring_walk *walk, uint32_t *nodes)
     const uint32_t own = ring_tile_groups(tile) * RING_GROUP;
     const int length = rings->lengths[tile->first_group + walk->group];
     for (int i = 0; i < length * RING_GROUP; i++) {
-        uint32_t place = rings->entries[walk->entry++] / 4u;
-        nodes[i] = place < own ? (uint32_t)(tile->first_node + place)
-                               : rings->halo[tile->first_halo + place - own];
+        uint32_t slot = rings->entries[walk->entry++] / 4u;
+        nodes[i] = slot < own ? (uint32_t)(tile->first_node + slot)
+                              : rings->halo[tile->first_halo + slot - own];
     }
     if (++walk->group == ring_tile_groups(tile)) {
         walk->group = 0;
@@ -332,18 +332,18 @@ int rings_longest(const struct plan_rings *rings)
 
 // ---- Check
 
-// The node at a place of a tile's buffer; false if there is none.
+// The node at a slot of a tile's buffer; false if there is none.
 static bool node_at(const struct plan_rings *rings, const struct ring_tile *tile, uint16_t entry,
                     uint32_t *node)
 {
-    uint32_t place = entry / 4u, own = ring_tile_groups(tile) * RING_GROUP;
-    if (entry % 4 != 0 || place >= own + tile->halo_count)
+    uint32_t slot = entry / 4u, own = ring_tile_groups(tile) * RING_GROUP;
+    if (entry % 4 != 0 || slot >= own + tile->halo_count)
         return false;
-    if (place >= own)
-        *node = rings->halo[tile->first_halo + place - own];
+    if (slot >= own)
+        *node = rings->halo[tile->first_halo + slot - own];
     else
-        *node = (uint32_t)tile->first_node + place;
-    return place >= own || place < tile->node_count;
+        *node = (uint32_t)tile->first_node + slot;
+    return slot >= own || slot < tile->node_count;
 }
 
 // Takes the corner (node, from, to) out of those that are left; false if it is not among them.
@@ -363,10 +363,10 @@ static bool check_node(const struct plan_rings *rings, const struct ring_tile *t
                        const uint16_t *entries, int length, uint64_t body_first,
                        struct ring_corners *left, uint32_t node)
 {
-    for (int place = 0; place < length; place++) {
+    for (int position = 0; position < length; position++) {
         struct ring_corner corner;
-        int next = place + 1 < length ? place + 1 : 0;
-        if (!node_at(rings, tile, entries[place * RING_GROUP], &corner.from) ||
+        int next = position + 1 < length ? position + 1 : 0;
+        if (!node_at(rings, tile, entries[position * RING_GROUP], &corner.from) ||
             !node_at(rings, tile, entries[next * RING_GROUP], &corner.to))
             return false;
         if (corner.from != corner.to && !take_corner(left, node - body_first, corner))

@@ -10,12 +10,12 @@
 // a third of the area vectors of the node's faces. That is all that a gas needs: it pushes the node
 // with P dV/dp (docs/numerics.md), and, V being linear in the x of all nodes together, the volume
 // is V = sum x dV/dx. So one pass over the nodes, each of which reads its neighbours and writes to
-// itself alone, stands for two over the faces, and needs no colours.
+// itself alone, replaces two over the faces, and needs no colours.
 //
 // Nodes are cut into tiles of consecutive ones, whose positions a kernel copies into a small buffer
-// together with those of the neighbours outside, the halo. A ring then is a list of 16-bit places
+// together with those of the neighbours outside, the halo. A ring then is a list of 16-bit slots
 // in it. Four nodes, a group, have lists of one length, one beside the other, so that they fit the
-// lanes of vectors; which costs the shorter of them a few places that add nothing.
+// lanes of vectors; which costs the shorter of them a few slots that add nothing.
 #ifndef TAUT_FACES_PLAN_H
 #define TAUT_FACES_PLAN_H
 
@@ -52,7 +52,7 @@ struct plan_rings {
     uint64_t halo_count;
     uint8_t *lengths; // of each group, even
     uint64_t group_count;
-    // Of each group, for each place in its rings, four entries: 4 times the place in the buffer.
+    // Of each group, for each position in its rings, four entries: 4 times the slot in the buffer.
     // Shorter rings are filled up with their first neighbour, whose product with itself is 0.
     uint16_t *entries;
     uint64_t entry_count;
@@ -86,8 +86,8 @@ struct ring_walk {
     uint32_t group; // of the tile
 };
 
-// The length of the next group's rings, of which place p of lane l goes to nodes[p * RING_GROUP +
-// l]; 0 when all have been. Lanes beyond the body's last node have that of the group's first lane
+// The length of the next group's rings, of which position p of lane l goes to nodes[p * RING_GROUP
+// + l]; 0 when all have been. Lanes beyond the body's last node have that of the group's first lane
 // or of a node that is no neighbour.
 int ring_walk_next(struct ring_walk *walk, uint32_t *nodes);
 

@@ -1,3 +1,5 @@
+// Wind and gas in a tangent (tangent.h): what each face gives to a product, and the gradient of the
+// volume. Which faces there are is decided by faces/plan.c.
 #include "faces/tangent.h"
 
 #include "base/memory.h"
@@ -413,7 +415,7 @@ static void block_add_square(real block[6], real by, real x, real y, real z)
     block[5] += by * y * z;
 }
 
-// The derivative of a node's gradient by its own place is 0 where faces close round it.
+// The derivative of a node's gradient by its own position is 0 where faces close round it.
 void REAL_NAME(face_tangent_blocks)(const struct face_tangent *tangent, real stiffness,
                                     real damping, real (*blocks)[6], struct range nodes)
 {

@@ -182,7 +182,7 @@ static void add_between(const struct system *system, const struct wind_now *now,
     }
 }
 
-// Cloths on grids: rows are handed out to the workers, some at a time.
+// Cloths on grids: workers claim batches of rows.
 static void add_to_grids(const struct system *system, const struct wind_now *now,
                          enum sweep_finish finish, const struct worker *worker)
 {

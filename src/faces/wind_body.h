@@ -8,10 +8,10 @@
 // No list of faces is read. A vector of cells along a row is computed at a time, each face once.
 // What its faces do to their corners is the same for all three, so that per cell two vectors are
 // enough, first and second: a and d get both, b the first, c the second. What is for b and d goes
-// one lane on, and what is for the next row waits for it in `carry`. Every node adds what comes
-// from the row before it, then what comes from its own, whoever computes it: who starts in the
-// middle of a grid computes the row before once more. Rows are cut into columns of a fixed length,
-// so that the carry stays in the first-level cache.
+// one lane on, and what is for the next row waits in the rolling buffer `above`. Every node adds
+// what comes from the row before it, then what comes from its own, whoever computes it: who starts
+// in the middle of a grid computes the row before once more. Rows are cut into columns of a fixed
+// length, so that this buffer stays in the first-level cache.
 //
 // The body of a kernel that is compiled for each instruction set.
 #include <stdalign.h>
@@ -58,7 +58,7 @@ WIDE_INLINE struct wide3 face_force(const struct air *air, struct wide3 product,
     return wide3_scale(wide_masked(valid, scale), product);
 }
 
-// From each cell's node a the others' places and velocities, taken from a's.
+// From each cell's node a the others' positions and velocities, taken from a's.
 struct cell_edges {
     struct wide3 b, c, d, vb, vc, vd;
 };
@@ -72,7 +72,7 @@ WIDE_INLINE struct wide3 relative_shared(const struct air *air, struct wide3 vel
 }
 
 // Signs of edges do not matter to their products. R is 3 w - v_a - v_b - v_d of the first, with v_c
-// for v_b of the second; `velocity`: that of a, looked at if `relative`.
+// for v_b of the second; `velocity`: that of a, used if `relative`.
 WIDE_INLINE void cell_faces(const struct air *air, const struct cell_edges *to,
                             struct wide3 velocity, wide_mask exists, enum wind_law law,
                             bool relative, struct wide3 *first, struct wide3 *second)
@@ -170,14 +170,16 @@ static inline void add_by_normal(const struct system *system, const struct air *
 }
 
 // What one row of cells, whose nodes start at `row`, does to the nodes of its lower row and, by way
-// of the carry, of its upper one. `cells` is false in the last row of nodes, `nodes` in the row
-// before the first that is wanted.
+// of the rolling buffer, of its upper one. `cells` is false in the last row of nodes, `nodes` in
+// the row before the first that is wanted.
 static inline void add_row(const struct system *system, const struct air *air, int64_t row,
                            struct columns columns, bool cells, bool nodes, enum wind_law law,
                            struct row_buffer *above)
 {
     const struct state *s = system->state;
     const long nx = columns.nx;
+
+    // The cells before the first column, whose reactions reach into it.
     struct wide3 zero = {wide_set(0), wide_set(0), wide_set(0)};
     struct wide3 first_before = zero, both_before = zero;
     if (cells && columns.first > 0) {
@@ -186,19 +188,22 @@ static inline void add_row(const struct system *system, const struct air *air, i
                     law, &first_before, &second);
         both_before = wide3_add(first_before, second);
     }
+
     for (long i = columns.first; i < columns.end; i += WIDE_LANES) {
-        const long place = i - columns.first;
-        struct wide3 sum = wide3_load(above->x, above->y, above->z, place);
+        const long slot = i - columns.first;
+        struct wide3 sum = wide3_load(above->x, above->y, above->z, slot);
+
         if (cells) {
             struct wide3 first, second;
             cell_forces(s, air, row + i, nx, wide_lane_range(0, nx - 1 - i), law, &first, &second);
             struct wide3 both = wide3_add(first, second);
             sum = wide3_add(wide3_add(sum, both), wide3_shift_up(first_before, first, 1));
             struct wide3 upper = wide3_add(second, wide3_shift_up(both_before, both, 1));
-            wide3_store(above->x, above->y, above->z, place, upper);
+            wide3_store(above->x, above->y, above->z, slot, upper);
             first_before = first;
             both_before = both;
         }
+
         if (!nodes)
             continue;
         if (law == WIND_NODE)

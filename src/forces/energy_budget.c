@@ -1,6 +1,6 @@
 // The energy budget: the powers of dissipation, wind and drives at the start of every step,
-// joined by trapezoids, and the lumps lost to breaking, yielding and inflation. Only to be looked
-// at: nothing of the state depends on it. In double, over fixed chunks added in order.
+// joined by trapezoids, and the lumps lost to breaking, yielding and inflation. For output only:
+// nothing of the state depends on it. In double, over fixed chunks added in order.
 //
 // E(t) - E(0) = wind + drives + inflation - damping - drag - friction - keep - projection -
 // breaking, to the order of the trapezoid (h^2) and of the integrator.
@@ -8,8 +8,8 @@
 #include "faces/face.h"
 #include "state/reading.h"
 
-// The column of a sum that holds the kinetic energy of nodes that move as told: what moves them
-// does the work of accelerating them too; and that of all nodes.
+// The column of a sum that holds the kinetic energy of nodes with a prescribed motion: what moves
+// them does the work of accelerating them too; and that of all nodes.
 enum { MOVED_KINETIC = WORK_POWERS, WORK_KINETIC, WORK_COLUMNS };
 _Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the budget fit a sum");
 
@@ -147,7 +147,7 @@ static double inflation_work(const struct system *system, uint64_t from, uint64_
 static void record_exchange(struct energy_budget *work, double elapsed,
                             const double power[SUM_WIDTH])
 {
-    if (work->sampled && !(elapsed > 0)) // the same moment again
+    if (work->sampled && !(elapsed > 0)) // the same time again
         return;
     if (work->sampled) {
         double first = power[WORK_KINETIC] - work->kinetic;

@@ -12,7 +12,7 @@
 void REAL_NAME(forces_evaluate)(struct system *system, struct evaluation evaluation,
                                 const struct worker *worker);
 
-// The same to look at, not to go on from: nothing breaks.
+// The same for output, not for a step: nothing breaks.
 void REAL_NAME(forces_evaluate_without_breaking)(struct system *system,
                                                  struct evaluation evaluation,
                                                  const struct worker *worker);
@@ -42,7 +42,7 @@ double REAL_NAME(energy_total)(struct system *system, struct evaluation evaluati
 // The kinetic energy alone, the same on every worker.
 double REAL_NAME(kinetic_energy)(struct system *system, const struct worker *worker);
 
-// Brings the energy budget up to this moment; forces must be those of the present state.
+// Updates the energy budget to the present time; forces must be those of the present state.
 void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
                             const struct worker *worker);
 

@@ -29,7 +29,7 @@ taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **resu
                                     taut_error *error);
 void REAL_NAME(tangent_free)(struct tangent *tangent);
 
-// Takes the constants anew after they have changed; the next product needs an update.
+// Takes the constants again after they have changed; the next product needs an update.
 void REAL_NAME(tangent_refresh)(struct tangent *tangent);
 
 uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent);
@@ -39,7 +39,7 @@ const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *ta
 
 // Takes the present x and v as where the forces are linearised: they must not change before the
 // last product. All workers together; ends with a barrier. TAUT_ERROR_COLLAPSED in system->fault
-// where gas has no room left.
+// where gas has no volume left.
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
                                struct evaluation evaluation, const struct worker *worker);
 

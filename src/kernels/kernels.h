@@ -1,6 +1,6 @@
 // The kernels of an instruction set, behind one table that is chosen when the solver is made. Each
 // is written once, in the header *_body.h of its module, in the vocabulary of simd/wide.h; table.h
-// compiles all of them for one instruction set. A kernel is handed nodes that nobody else writes
+// compiles all of them for one instruction set. A kernel receives nodes that nobody else writes
 // meanwhile. Their results are the same bits on every instruction set. Numeric.
 #ifndef TAUT_KERNELS_KERNELS_H
 #define TAUT_KERNELS_KERNELS_H

@@ -1,3 +1,5 @@
+// The machine as hwloc, OpenMP and the control groups describe it (machine.h). How many threads
+// really start, and what they do, is left to team.c.
 #include "parallel/machine.h"
 
 #include <hwloc.h>
@@ -195,7 +197,7 @@ struct numa_binding {
 };
 
 // To load a topology takes milliseconds, which machines with one memory node can do without. A
-// made-up machine of hwloc's environment is always looked at.
+// made-up machine of hwloc's environment is always inspected.
 static bool may_have_nodes(void)
 {
     if (getenv("HWLOC_SYNTHETIC") || getenv("HWLOC_XMLFILE"))

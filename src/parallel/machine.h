@@ -26,8 +26,8 @@ struct machine {
 // machine has no affinity mask and no quota.
 taut_status machine_detect(struct machine *machine, taut_error *error);
 
-// The number of threads where none is asked for: what OpenMP was told (OMP_NUM_THREADS), or one for
-// each core.
+// The number of threads where none is requested: that of the environment (OMP_NUM_THREADS), or one
+// for each core.
 int machine_default_threads(const struct machine *machine);
 
 // The most threads that a team may have on this machine, whatever was asked for: many more than
@@ -35,7 +35,8 @@ int machine_default_threads(const struct machine *machine);
 // depend on how many there are. 16 at least.
 int machine_threads_max(const struct machine *machine);
 
-// The lesser of `wanted` and that number on this machine, which is only looked at where it matters.
+// The lesser of `wanted` and that number on this machine, which is only determined where it
+// matters.
 taut_status machine_cap_threads(int wanted, int *threads, taut_error *error);
 
 // Where workers are bound, on machines with several NUMA nodes: each to the node whose memory it

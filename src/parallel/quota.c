@@ -1,3 +1,5 @@
+// Reads limits on processor time and memory from /proc, /sys/fs/cgroup, getrlimit and the
+// environment (quota.h). What to do about them is left to the callers.
 #include "parallel/quota.h"
 
 #include <errno.h>

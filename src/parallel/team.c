@@ -68,7 +68,7 @@ struct team {
 
     int *group;          // the members that take part in this region, in ascending order,
     int group_size;      // and how many they are
-    bool regroups;       // the region ends for another group to go on
+    bool regroups;       // the region ends, and another group continues
     atomic_int measured; // members of the group that have been
     double next_return;  // s on the clock, when the next parked worker may come back
 
@@ -167,7 +167,7 @@ void worker_barrier(const struct worker *worker)
 //
 // What a worker loses is the time that passed, less its processor time, less what it slept at
 // barriers before they opened: somebody woken on a core that another process uses waits again.
-// While it is away the others, n - 1 of n, stand still: it costs more than it brings when that is
+// While it is away the others, n - 1 of n, wait: it costs more than it brings when that is
 // more than 1/n of the time. Somewhat less is asked for, since n workers are seldom n times as fast
 // as one.
 //
@@ -295,7 +295,7 @@ static void form_group(struct team *team, double now)
     }
 }
 
-// At a barrier, by the last to arrive: whether another group is to go on.
+// At a barrier, by the last to arrive: whether another group is to continue.
 static bool is_to_regroup(struct team *team)
 {
     bool measured = atomic_load_explicit(&team->measured, memory_order_relaxed) >= team->group_size;

@@ -69,7 +69,7 @@ bool worker_regroup(const struct worker *worker);
 // Claims the next `batch` of `count` items: first those of the worker's own contiguous share, then
 // what others have left of theirs (work stealing); false when none is left. So a worker finds in
 // its caches, and in its NUMA node, what it worked on in the last step, and one whose core is taken
-// away for a while delays the others by no more than one batch. One loop of this kind may stand
+// away for a while delays the others by no more than one batch. One loop of this kind may be
 // between two barriers.
 bool worker_claim(const struct worker *worker, size_t count, size_t batch, struct range *range);
 

@@ -140,7 +140,7 @@ static inline void wide_records_4(const real *records, const uint16_t *at, wide 
     wide_transpose(row, x, y, z);
 }
 
-// Two records a row: places and velocities alternate among the quarters.
+// Two records a row: positions and velocities alternate among the quarters.
 static inline __m512 wide_two_records(const real *records, uint16_t low, uint16_t high)
 {
     __m256 first = _mm256_load_ps(records + 2 * (size_t)low);

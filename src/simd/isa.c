@@ -1,3 +1,5 @@
+// Names of the instruction sets, and which of them this processor has (isa.h). Their kernels are in
+// kernels/.
 #include "simd/isa.h"
 
 #include <stdlib.h>

@@ -31,6 +31,8 @@ WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, 
 #        define ROWS_FIRST(row) (row)
     typedef __m128d pairs;
 #    endif
+
+    // Transposes three registers of components into four rows of records.
     const wide zero = wide_set(0);
     pairs xy_low = ROWS_OP(castps_pd)(ROWS_OP(unpacklo_ps)(x, y));
     pairs xy_high = ROWS_OP(castps_pd)(ROWS_OP(unpackhi_ps)(x, y));
@@ -40,6 +42,7 @@ WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, 
                           ROWS_OP(castpd_ps)(ROWS_OP(unpackhi_pd)(xy_low, z_low)),
                           ROWS_OP(castpd_ps)(ROWS_OP(unpacklo_pd)(xy_high, z_high)),
                           ROWS_OP(castpd_ps)(ROWS_OP(unpackhi_pd)(xy_high, z_high))};
+
     for (int k = 0; k < 4; k++) {
         wide_change_record(records + at[k], ROWS_FIRST(rows[k]), subtract);
 #    if TAUT_WIDE_ISA >= 3

@@ -80,7 +80,7 @@ static inline wide wide_shift_down_2(wide a, wide after)
 }
 #endif
 
-// SSE2 compares no 64-bit integers: both halves of a lane carry its bit.
+// SSE2 compares no 64-bit integers: both halves of a lane have its bit.
 static inline wide_mask wide_mask_load(const uint32_t *bits, long at)
 {
     __m128i lane_bit = WIDE_BIT_OF_LANE;

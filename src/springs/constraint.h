@@ -13,16 +13,15 @@
 //
 // which is equation 26 of the first paper times k h^2, so that k = 0 and c alone are no exceptions.
 // A rigid constraint has no compliance: (L - L0) / (1/m_a + 1/m_b). The ends get change / (h m L)
-// times d, a plus and b minus. Until an iteration more is done, lambda is 0 and needs no place.
+// times d, a plus and b minus. Until an iteration more is done, lambda is 0 and is not stored.
 //
 // A rigid constraint removes in one substep, by a velocity of (L - L0) / h, what its length is
 // wrong by. Rounding of the positions alone makes that u / h with u the spacing of their numbers,
-// and links hand these velocities on to each other, with an energy that grows as 1 / h^2. So of the
-// error e =
-// |x_a - x_b| - L0 at the substep's start the part that rounding explains, up to r = epsilon
-// (|x_a| + |y_a| + |z_a| + L0), is left as it is: the constraint then only keeps its length. In
-// single precision the kinetic energy of a falling rope of 40 links after 1000 steps of 4e-6 s with
-// 40 substeps each was 46 times what it should be; with this it is 1.13 times that.
+// and constraints pass these velocities on to each other, with an energy that grows as 1 / h^2. So
+// of the error e = |x_a - x_b| - L0 at the substep's start the part that rounding explains, up to r
+// = epsilon (|x_a| + |y_a| + |z_a| + L0), is left as it is: the constraint then only keeps its
+// length. In single precision the kinetic energy of a falling rope of 40 links after 1000 steps of
+// 4e-6 s with 40 substeps each was 46 times what it should be; with this it is 1.13 times that.
 #ifndef TAUT_SPRINGS_CONSTRAINT_H
 #define TAUT_SPRINGS_CONSTRAINT_H
 

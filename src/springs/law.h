@@ -1,5 +1,5 @@
 // What the law of a spring says of one spring: when it is slack, what energy it holds, when it
-// breaks and when it yields. The conditions stand here for scalar code and in law_body.h for
+// breaks and when it yields. The conditions are here for scalar code and in law_body.h for
 // registers, and nowhere else. Numeric.
 #ifndef TAUT_SPRINGS_LAW_H
 #define TAUT_SPRINGS_LAW_H
@@ -56,7 +56,7 @@ static inline struct strain_limits break_limits(const struct spring_constants *m
 }
 
 // Springs yield where the elastic strain (L - L0) / L0 leaves +-yield_at; on a side on which the
-// law is slack they carry no stress and do not yield.
+// law is slack they are free of stress and do not yield.
 static inline struct strain_limits yield_limits(const struct spring_constants *material)
 {
     bool pulls = material->law != LAW_COMPRESSION_ONLY;

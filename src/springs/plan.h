@@ -1,7 +1,7 @@
 // How the work is cut and ordered, made once and then const: which body's springs are stored in
 // which format. Springs on grids (grid/plan.h), and faces of cloths (faces/plan.h), are worked
-// through by rows of nodes and stand in no list. All other springs are packed for vectors
-// (packed/plan.h), or stand in coloured blocks (listed/plan.h, listed/plan_coloured.h), as do all
+// through by rows of nodes and are in no list. All other springs are packed for vectors
+// (packed/plan.h), or are in coloured blocks (listed/plan.h, listed/plan_coloured.h), as do all
 // other faces of a scene where something acts on faces.
 #ifndef TAUT_SPRINGS_PLAN_H
 #define TAUT_SPRINGS_PLAN_H
@@ -40,7 +40,7 @@ struct plan {
     uint64_t state_spring_count;
     uint32_t *fragile; // state indices of springs that can break or yield, ascending
     uint64_t fragile_count;
-    uint64_t (*fragile_slots)[2]; // of each, where it stands in `packed`
+    uint64_t (*fragile_slots)[2]; // of each, its slots in `packed`
 };
 
 struct plan_options {
@@ -74,7 +74,7 @@ const struct plan_rings *plan_rings_of_body(const struct plan *plan, size_t body
 // grids and for gas where there are rings.
 bool plan_faces_in_blocks(const struct topology *topology, const struct plan *plan, size_t body);
 
-// Springs to look at for breaks and yields: those of plan->fragile, then all of grids that
+// Springs to check for breaking and yielding: those of plan->fragile, then all of grids that
 // remember.
 static inline uint64_t plan_fragile_total(const struct plan *plan)
 {

@@ -86,11 +86,13 @@ bool REAL_NAME(springs_next_on_grid)(struct spring_walk *walk, struct spring_vie
             begin = end;
             continue;
         }
+
         const uint64_t inside = walk->at - begin, last = walk->end < end ? walk->end : end;
         const struct spring_run run = topology_run(topology, body->first_spring + inside,
                                                    body->first_spring + (last - begin));
         const uint64_t state_index = grid->first_state_index + inside;
         const bool stateful = grid->stateful;
+
         *view = (struct spring_view){
             .number = run.first,
             .state_index = state_index,
@@ -102,6 +104,7 @@ bool REAL_NAME(springs_next_on_grid)(struct spring_walk *walk, struct spring_vie
             .broken = stateful && s->broken ? s->broken + state_index : NULL,
             .rest_length = stateful && s->rest_length ? s->rest_length + state_index : NULL,
         };
+
         walk->at += run.count;
         return true;
     }

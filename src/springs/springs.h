@@ -42,7 +42,7 @@ void REAL_NAME(springs_refresh)(struct system *system);
 
 // ---- One by one
 
-// Springs that stand beside each other: spring i joins nodes a + i and b + i. Where `broken` and
+// Consecutive springs: spring i joins nodes a + i and b + i. Where `broken` and
 // `rest_length` are NULL nothing changes them.
 struct spring_view {
     uint64_t number;      // the topology's number of the first

@@ -1,4 +1,4 @@
-// Products with the tangent of springs (forces/tangent.h): what the kernels are handed. Numeric.
+// Products with the tangent of springs (forces/tangent.h): the arguments of the kernels. Numeric.
 //
 // Both ends of a spring compute it, so that every node adds up its own row in a fixed order and
 // nobody writes to another's. A spring between nodes apart by d, L long, gives to vectors that
@@ -136,15 +136,15 @@ static inline bool spring_part_of(const struct state *s, enum tangent_kind kind,
 struct spring_tangent {
     struct system *system;
     enum tangent_kind kind;
-    struct spring_rows rows;    // of springs that stand in blocks
+    struct spring_rows rows;    // of springs in blocks
     struct tangent_grid *grids; // of each grid of the plan
-    struct tangent_item *items; // what is handed out to the workers
+    struct tangent_item *items; // what the workers claim
     size_t item_count;
 };
 
 taut_status REAL_NAME(spring_tangent_make)(struct system *system, struct spring_tangent *tangent,
                                            taut_error *error);
-// Takes the constants anew after they have changed; the next product needs an update.
+// Takes the constants again after they have changed; the next product needs an update.
 void REAL_NAME(spring_tangent_refresh)(struct spring_tangent *tangent);
 void REAL_NAME(spring_tangent_free)(struct spring_tangent *tangent);
 uint64_t REAL_NAME(spring_tangent_bytes)(const struct spring_tangent *tangent);

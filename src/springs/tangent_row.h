@@ -40,7 +40,7 @@ WIDE_INLINE wide tangent_load(const real *p, int64_t at, int64_t nodes, bool ins
     return inside ? wide_load(p + at) : tangent_load_some(p, at, nodes);
 }
 
-// Places and vectors of the nodes at other ends, or differences to them.
+// Positions and vectors of the nodes at other ends, or differences to them.
 struct tangent_ends {
     wide x, y, z, px, py, pz;
 };

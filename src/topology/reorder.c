@@ -1,4 +1,4 @@
-// Numbering nodes anew (reorder.h): lattices in whatever order and however turned, reverse
+// Renumbering nodes (reorder.h): lattices in whatever order and however turned, reverse
 // Cuthill-McKee for other graphs, the choice between the present numbers and others, and the order
 // of listed springs.
 #include "topology/reorder.h"
@@ -285,7 +285,7 @@ static uint64_t visit(const struct neighbours *n, uint32_t first, uint64_t count
 }
 
 // A node at the rim of what can be reached from `first`: of the fewest neighbours in the last
-// level, looked for twice (George and Liu 1979).
+// level, searched for twice (George and Liu 1979).
 static uint32_t find_rim(const struct neighbours *n, uint32_t first, uint64_t count, uint8_t *seen,
                          uint32_t *order)
 {
@@ -386,7 +386,7 @@ enum { NODES_MIN = 256 };
 enum { SAMPLE_STRIDE = 8, SAMPLE_NEIGHBOURS = 64, FAR = 2048 };
 static const double COST_STEP = 0.45, COST_FAR_STEP = 0.05, COST_FAR = 1;
 
-// From this on a numbering is not looked into; and another one must cost less by this factor.
+// From this on a numbering is not tried; and another one must cost less by this factor.
 static const double GOOD = 0.8, GAIN = 0.9;
 
 static uint64_t sample_end(const struct neighbours *n, uint32_t node)

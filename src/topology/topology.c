@@ -69,6 +69,7 @@ static void count_all(struct topology *topology, const taut_scene *scene,
     topology->body_count = bodies->count;
     topology->collider_count = scene->collider_count;
     topology->environment = scene->environment;
+
     for (size_t i = 0; i < bodies->count; i++) {
         const struct body *body = &bodies->items[i];
         topology->node_count += body->node_count;
@@ -87,10 +88,12 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         for (size_t m = 0; m < body->motion_count; m++)
             topology->drive_piece_count += body->motions[m].piece_count;
     }
+
     find_one_material(topology, bodies);
     bool single = scene->precision == PRECISION_SINGLE;
     topology->single_count = single ? topology->listed_count : 0;
     topology->double_count = single ? 0 : topology->listed_count;
+
     if (any_renumbered)
         topology->renumbered_count = topology->node_count;
     if (any_sorted)

@@ -3,9 +3,8 @@
 // over a chunk and grid_finish in another, is done here to a register of nodes at a time: it
 // is loaded once, its sum never leaves the registers, and since nobody needs its position any more
 // once its springs are known, it can be moved at once. Operations and their order are those of the
-// passes, and so are the bits (a reaction subtracted from 0 after another gives the same either
-// separation round).
-// A wind that nothing but springs acts beside is done on the separation, too: the springs'
+// passes, and so are the bits (a reaction subtracted from 0 after another gives the same either way
+// round). A wind beside which nothing but springs acts is computed in the same pass: the springs'
 // differences are its edges. Its sums are those of faces/wind_body.h, in their order.
 //
 // Included after force_body.h and faces/wind_body.h, whose functions it uses.
@@ -114,7 +113,7 @@ static inline void ring_store(const struct reals *ring, long at, struct wide3 a)
 }
 
 // What the faces of the cells of a row give to the next waits in the ring, which is a row and a
-// register long: where it begins stands behind its end as well, for who reads across.
+// register long: its beginning is copied after its end, for reads across the end.
 WIDE_INLINE struct wide3 pass_ring(const struct cloth *it, struct wide3 above,
                                    struct cloth_previous *previous)
 {

@@ -29,7 +29,7 @@ WIDE_INLINE struct constraint_nodes constraint_nodes(const struct constraint_row
                                      wide_load_first(row->inverse_mass + at, left)};
 }
 
-// Where the ends lie apart at the substep's start plus h times what parts them.
+// The separation of the ends at the substep's start plus h times their relative velocity.
 WIDE_INLINE struct wide3 constraint_separation(const struct constraint_row *row, long i, long left,
                                                const struct wide3 *w)
 {

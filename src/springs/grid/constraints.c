@@ -25,7 +25,7 @@ struct constraint_tile {
     struct constraint_constants constants[DIRECTIONS_MAX];
 };
 
-// Multipliers stand in the order of the grids, behind those of the blocks.
+// Multipliers are stored in the order of the grids, after those of the blocks.
 static uint64_t first_multiplier(const struct system *system, const struct plan_grid *grid)
 {
     uint64_t first = system->plan->springs.element_count;

@@ -149,6 +149,7 @@ WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pa
     const uint32_t *const has_one = range.sweep->bits[GRID_REACH + 1];
     const uint32_t *const has_two = range.sweep->bits[GRID_REACH + 2];
     const struct sweep_spring first = pass->springs[0], second = pass->springs[1];
+
     struct wide3 one_before = wide3_zero(), two_before = wide3_zero();
     for (long i = 0; i < range.count; i += WIDE_LANES) {
         struct own_nodes own = load_own(&sources, i, variant.damping);
@@ -169,6 +170,7 @@ WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pa
             back = one ? wide3_add(back, f_back) : f_back;
             two_before = f;
         }
+
         sum = wide3_subtract(sum, back);
         if (range.starts)
             start_sum(&range.sum, i, sum);
@@ -189,6 +191,7 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
     const uint32_t *const right_bits = range.sweep->bits[GRID_REACH + step];
     const struct sweep_spring to_left = pass->springs[0], to_middle = pass->springs[1],
                               to_right = pass->springs[2];
+
     struct wide3 right_before = wide3_zero(), left_before = wide3_zero(), waiting = wide3_zero();
     long i = 0;
     for (; i < range.count; i += WIDE_LANES) {
@@ -197,15 +200,19 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
         wide_mask inside = wide_lane_range(0, range.count - i);
         wide_mask has_left = wide_mask_and(wide_mask_load(left_bits, i), inside);
         wide_mask has_right = wide_mask_and(wide_mask_load(right_bits, i), inside);
+
         struct wide3 left = spring_force(&sources, &own, i, other - step, &to_left,
                                          &range.memory[0], has_left, variant);
         struct wide3 middle =
             spring_force(&sources, &own, i, other, &to_middle, &range.memory[1], inside, variant);
         struct wide3 right = spring_force(&sources, &own, i, other + step, &to_right,
                                           &range.memory[2], has_right, variant);
+
         struct wide3 sum = wide3_add(middle, right);
         sum = wide3_add(left, sum);
         add_to_sum(&range.sum, i, sum);
+
+        // Reactions on the row before: one register late, when the left neighbours are known.
         if (i > 0) {
             struct wide3 last = wide3_shift_down(left_before, left, step);
             last = wide3_add(waiting, last);
@@ -216,6 +223,7 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
         right_before = right;
         left_before = left;
     }
+
     i -= WIDE_LANES;
     struct wide3 none = wide3_zero(), last = wide3_shift_down(left_before, none, step);
     last = wide3_add(waiting, last);

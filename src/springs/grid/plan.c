@@ -1,6 +1,6 @@
 // Finds the regular structure of bodies on a grid, and cuts it into tiles. Of bodies whose springs
 // go by directions already, it only asks whether kernels can compute them; of listed ones nothing
-// is taken on trust: every spring is looked at.
+// is assumed: every spring is checked.
 #include "springs/grid/plan.h"
 
 #include <stdlib.h>

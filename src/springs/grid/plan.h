@@ -1,4 +1,4 @@
-// The plan of springs that stand on a regular grid of nodes and are computed as stencils: the
+// The plan of springs on a regular grid of nodes, which are computed as stencils: the
 // directions that they go by, and the tiles of rows and layers that workers share.
 //
 // How a grid is cut into tiles of rows and layers. A tile is swept by one worker, layer after layer

@@ -224,12 +224,14 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
     struct sweeps *sweeps = memory_allocate(allocator, 1, sizeof *sweeps);
     if (!sweeps)
         return fail_memory(error, "the sweeps of grids");
+
     sweeps->allocator = allocator;
     sweeps->tile_count = plan->tile_count;
     sweeps->load = load;
     sweeps->loaded = load != LOAD_NOTHING;
     sweeps->capacity = plan->grid_count;
     sweeps->items = memory_allocate(allocator, sweeps->capacity, sizeof *sweeps->items);
+
     bool made = sweeps->items;
     for (size_t g = 0; g < plan->grid_count && made; g++) {
         sweeps->count++;
@@ -240,10 +242,12 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
         sweeps->chunk_nodes = max_u64(sweeps->chunk_nodes, paged(tiling->chunk_rows * tiling->nx));
         sweeps->reaction_nodes = max_u64(sweeps->reaction_nodes, reactions);
     }
+
     sweeps->scratch_length =
         (size_t)(3 * (sweeps->chunk_nodes + sweeps->reaction_nodes)) + PAGE_REALS;
     if (made)
         made = REAL_NAME(sweeps_reserve)(sweeps, workers);
+
     if (!made) {
         sweeps_free(sweeps);
         return fail_memory(error, "the sweeps of grids");
@@ -306,7 +310,7 @@ uint64_t REAL_NAME(sweeps_bytes)(const struct sweeps *sweeps)
     return bytes;
 }
 
-// ---- Where rows of a tile, and what is contributions on them, lie
+// ---- Where rows of a tile, and contributions to them, are stored
 
 struct tile_sweep {
     const struct system *system;
@@ -698,7 +702,7 @@ static void add(real *to, const real *from, long count)
         to[i] += from[i];
 }
 
-// What a tile has contributions on rows of another; nothing: all NULL.
+// A tile's contributions to rows of another; none: all NULL.
 struct contribution {
     struct reals from;
     uint64_t j0, j1;
@@ -762,7 +766,7 @@ static void add_contribution(const struct tile_sweep *it, const struct contribut
     add(s->fz + first, contributions->from.z, count);
 }
 
-// What one tile has contributions on all of the rows is added on the way, without another pass.
+// Contributions of one tile to all of the rows are added in the same pass.
 static void reduce_rows(const struct tile_sweep *it, struct rows part)
 {
     if (part.j0 >= part.j1)

@@ -1,4 +1,4 @@
-// What the kernel of a grid works with: the passes over its rows, the rooms for sums, masks.
+// What the kernel of a grid works with: the passes over its rows, the buffers of sums, masks.
 // Numeric: compiled for float and for double.
 //
 // A tile is swept chunk by chunk, a chunk pass by pass. A pass takes a chunk's rows against the
@@ -87,11 +87,11 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
                                    const taut_allocator *allocator, struct sweeps **result,
                                    taut_error *error);
 
-// Takes stiffness, damping and rest lengths anew from the constants and the plan. Which springs go
+// Takes stiffness, damping and rest lengths again from the constants and the plan. Which springs go
 // together in a pass, and so the kernel, may change with the damping.
 void REAL_NAME(sweeps_refresh)(struct sweeps *sweeps, const struct constants *constants);
 
-// Room for this many workers; false (and all as before) without memory.
+// Allocates for this many workers; false (and all as before) without memory.
 bool REAL_NAME(sweeps_reserve)(struct sweeps *sweeps, int workers);
 
 void REAL_NAME(sweeps_free)(struct sweeps *sweeps);
@@ -103,7 +103,7 @@ struct reals {
 };
 
 // What the state has of the springs of a row, counted as the nodes they come from; NULL where
-// nothing changes. What stands there for a node without a spring is another spring's.
+// nothing changes. The entry of a node without a spring is another spring's.
 struct row_state {
     const uint8_t *broken;
     const real *rest_length;
@@ -150,7 +150,7 @@ static inline long wind_ring_length(long nx)
 }
 
 // Sweeps a tile: computes all its springs, and finishes the nodes that need nothing from others.
-// `wind`: that of the present moment, as far as it has not been added to the forces.
+// `wind`: that of the present time, as far as it has not been added to the forces.
 void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
                            const struct wind_now *wind, enum sweep_finish finish,
                            const struct worker *worker);
@@ -188,7 +188,7 @@ static inline uint64_t reaction_rows(const struct plan_tiling *tiling)
 // in.
 enum { PAGE_REALS = 4096 / sizeof(real) };
 
-// Room for that many nodes from any offset of a page on, and for the register that the last of a
+// Space for that many nodes from any offset of a page on, and for the register that the last of a
 // range may write into.
 static inline uint64_t paged(uint64_t nodes)
 {

@@ -166,10 +166,12 @@ static void coloured_forces(const struct system *system, const void *unused,
     const struct coloured_block *made = &plan->blocks[block.number];
     const struct constants *constants = system->constants;
     struct state *s = system->state;
+
     if (made->local_count == 0) {
         REAL_NAME(reference_springs)(system, unused, block);
         return;
     }
+
     const uint32_t *nodes = plan->locals + made->first_local;
     const struct coloured_view v = {
         .materials = constants->material,
@@ -180,6 +182,7 @@ static void coloured_forces(const struct system *system, const void *unused,
         .records = records,
         .forces = forces,
     };
+
     if (made->damped) {
         fill_block_records(s, nodes, made->local_count, true, records, forces);
         add_groups(&v, plan, made, true);
@@ -187,6 +190,7 @@ static void coloured_forces(const struct system *system, const void *unused,
         fill_block_records(s, nodes, made->local_count, false, records, forces);
         add_groups(&v, plan, made, false);
     }
+
     for (uint32_t i = 0; i < made->local_count; i++) {
         s->fx[nodes[i]] = forces[4 * i];
         s->fy[nodes[i]] = forces[4 * i + 1];

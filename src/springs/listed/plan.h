@@ -2,7 +2,7 @@
 // that their lowest node lies in; each tile's are a block. Two blocks of one colour share no node,
 // so they may scatter to their nodes at the same time without locks, and every node receives its
 // contributions in the order of the colours, whatever the number of threads. Blocks of one colour
-// stand together, so that a kernel is handed a block and never sees a colour.
+// are stored together, so that a kernel receives a block and never sees a colour.
 #ifndef TAUT_SPRINGS_LISTED_PLAN_H
 #define TAUT_SPRINGS_LISTED_PLAN_H
 
@@ -18,7 +18,7 @@ struct plan_block {
     uint64_t number; // among the blocks of its set
 };
 
-// The order of one sort of elements, springs or faces: of those that stand in blocks.
+// The order of one sort of elements, springs or faces: of those in blocks.
 struct plan_set {
     uint64_t element_count;
     uint32_t *order; // order[i]: the topology's number of the i-th element; NULL: i

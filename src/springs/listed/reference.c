@@ -32,18 +32,23 @@ void REAL_NAME(reference_springs)(const struct system *system, const void *unuse
     const struct constants *constants = system->constants;
     struct state *s = system->state;
     const real *rest_lengths = s->rest_length ? s->rest_length : constants->rest_length;
+
     for (uint64_t i = block.first; i < block.first + block.count; i++) {
         if (s->broken && s->broken[i])
             continue;
         const struct spring_constants *material =
             &constants->material[spring_material_number(constants, i)];
+
         uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
+
         real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
         real square = dx * dx + dy * dy + dz * dz;
         real length = real_sqrt(square);
         real rest = rest_lengths[i];
         if (spring_is_slack(material, (double)length, (double)rest))
             continue;
+
+        // Elastic force and damping.
         real wx = s->vx[a] - s->vx[b], wy = s->vy[a] - s->vy[b], wz = s->vz[a] - s->vz[b];
         real along = 0; // force on a is along * d + across * w
         if (length > 0)
@@ -53,9 +58,11 @@ void REAL_NAME(reference_springs)(const struct system *system, const void *unuse
             across = -material->damping;
         else if (square > 0)
             along -= material->damping * (wx * dx + wy * dy + wz * dz) / square;
+
         real fx = along * dx + across * wx;
         real fy = along * dy + across * wy;
         real fz = along * dz + across * wz;
+
         s->fx[a] += fx;
         s->fy[a] += fy;
         s->fz[a] += fz;
@@ -185,6 +192,7 @@ void REAL_NAME(reference_constraints)(const struct system *system, const void *a
     const struct spring_constants *known = NULL;
     struct constraint_law law = {0};
     struct state *s = system->state;
+
     for (size_t i = (size_t)block.first; i < (size_t)(block.first + block.count); i++) {
         if (s->broken && s->broken[i])
             continue;
@@ -193,13 +201,16 @@ void REAL_NAME(reference_constraints)(const struct system *system, const void *a
         if (material != known)
             law = constraint_law_of(material, pass->step);
         known = material;
+
         struct constraint it = constraint_at(system, i, pass->step);
         if (law.rounding > 0)
             it.rounding = constraint_rounding(system, &law, i, it.rest);
+
         real lambda = s->multiplier && !pass->first ? s->multiplier[i] : 0;
         real pull = constraint_impulse(&law, &it, lambda);
         if (s->multiplier)
             s->multiplier[i] = lambda - pull * (law.step * it.length);
+
         real x = pull * it.x, y = pull * it.y, z = pull * it.z;
         if (pass->first && law.across > 0) {
             real share = constraint_damping_across(&law, &it);
@@ -208,6 +219,7 @@ void REAL_NAME(reference_constraints)(const struct system *system, const void *a
             y += share * (it.wy - parallel * it.y);
             z += share * (it.wz - parallel * it.z);
         }
+
         change_ends(system, i, x, y, z);
     }
 }

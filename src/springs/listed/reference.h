@@ -1,4 +1,4 @@
-// The plain loops over listed springs, which every other kernel is tested against. A loop is handed
+// The plain loops over listed springs, which every other kernel is tested against. A loop receives
 // a block of elements whose nodes nobody else writes meanwhile. Numeric.
 #ifndef TAUT_SPRINGS_LISTED_REFERENCE_H
 #define TAUT_SPRINGS_LISTED_REFERENCE_H

@@ -1,4 +1,4 @@
-// Springs of a tangent that stand in blocks: every node adds up what its own springs give, in a
+// Listed springs in a tangent: every node adds up what its own springs give, in a
 // fixed order.
 #include "springs/tangent.h"
 

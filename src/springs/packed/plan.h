@@ -1,6 +1,6 @@
 // Springs that are on no grid, packed for vectors. Nodes are taken PACKED_LANES at a time, a chunk:
 // lane l of all its columns belongs to its node l, and a column holds at most one spring of each.
-// So every spring stands twice, once for either end, each node adds up the forces of its own
+// So every spring is stored twice, once for either end, each node adds up the forces of its own
 // springs in the order of the columns, and nobody writes to another's node: no colours, no
 // barriers, and the number of lanes that a register has changes nothing. Springs once each, with
 // the reactions scattered, measured slower by a third: stores to nodes that were just stored to
@@ -103,7 +103,7 @@ taut_status packed_make(const struct topology *topology, struct plan *plan, taut
 // slot_springs is wanted by those who make constants; afterwards it can go.
 void packed_forget_slots(const taut_allocator *allocator, struct plan_packed *packed);
 
-// Finds anew which tiles have damped springs, after the damping of materials has changed.
+// Finds again which tiles have damped springs, after the damping of materials has changed.
 void packed_find_damped(const struct topology *topology, struct plan_packed *packed);
 
 void packed_free(const taut_allocator *allocator, struct plan_packed *packed);
@@ -112,7 +112,7 @@ uint64_t packed_bytes(const struct plan_packed *packed);
 // The tile that has a node, or NULL.
 const struct packed_tile *packed_tile_of_node(const struct plan_packed *packed, uint64_t node);
 
-// The first of the tiles that go round the rings of a body, which stand together; NULL where none
+// The first of the tiles that go round the rings of a body, which are consecutive; NULL where none
 // do.
 const struct packed_tile *packed_ring_tiles(const struct plan_packed *packed,
                                             const struct topology *topology, size_t body);

@@ -1,5 +1,5 @@
 // Products with the tangent of packed springs (springs/tangent.h, packed/plan.h), a tile at a time:
-// as the forces are computed (packed/force_body.h), with the vector in position of the velocities,
+// as the forces are computed (packed/force_body.h), with the vector in place of the velocities,
 // but the root and the division are computed each time: most of the time goes into gathering,
 // beside which they cost little. The body of a kernel that kernels/table.h compiles for each
 // instruction set.
