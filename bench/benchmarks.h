@@ -3,7 +3,7 @@
 // scene and changing the number of threads are no part of them.
 //
 // A scene's counters: springs, nodes, spring_updates/s (forces of single springs evaluated),
-// node_updates/s, bytes/spring held, and of steps setup_s, GB/s by the model (model.h) and
+// node_updates/s, bytes/spring, and of steps setup_s, GB/s by the model (model.h) and
 // share_of_triad.
 #ifndef TAUT_BENCH_BENCHMARKS_H
 #define TAUT_BENCH_BENCHMARKS_H

@@ -8,7 +8,7 @@
 // is read again at once. Reading alone is what a volume does.
 //
 // Where an array lies decides as much as the rest (pages, their size, their banks), so arrays are
-// allocated anew each time, and do not begin at the same offset of a page.
+// allocated again each time, and do not begin at the same offset of a page.
 #include "bench/limits.h"
 
 #include "base/os.h"

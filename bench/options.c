@@ -383,7 +383,7 @@ static bool take_option(int argc, char **argv, int *at, struct bench_options *op
 
 static bool allocate(int argc, struct bench_options *options)
 {
-    size_t count = (size_t)argc + 8; // room for the defaults
+    size_t count = (size_t)argc + 8; // with space for the defaults
     options->scenes = calloc(count, sizeof *options->scenes);
     options->overrides = calloc(count, sizeof *options->overrides);
     options->flags = calloc(count, sizeof *options->flags);

@@ -134,7 +134,7 @@ static bool allocate(struct lists *lists)
     return lists->number && lists->positions && lists->masses && lists->springs && lists->materials;
 }
 
-// Replaces the old lists. There are no marks, because the springs stand in no line of a file.
+// Replaces the old lists. There are no marks, because the springs are in no line of a file.
 static void replace_lists(struct scene_network *network, const struct lists *lists)
 {
     free(network->positions);

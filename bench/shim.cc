@@ -84,8 +84,8 @@ bool bench_any_failed()
 void bench_fail(bench_state *state, const char *text)
 {
     any_failed = true;
-    // Google Benchmark aborts where one of several repetitions reports another number of iterations,
-    // and one that fails before its loop reports none.
+    // Google Benchmark aborts where one of several repetitions reports another number of
+    // iterations, and one that fails before its loop reports none.
     if (!measured.started)
         bench_next(state);
     state_of(state)->SkipWithError(text);

@@ -15,7 +15,7 @@
 taut_scene *subject_scene(const struct subject *subject, struct diagnostics *findings,
                           taut_error *error)
 {
-    // The overrides of --set, and then those that options stand for, which take precedence.
+    // The overrides of --set, and then those equivalent to options, which take precedence.
     size_t count = subject->override_count;
     struct scene_override *overrides = calloc(count + 2, sizeof *overrides);
     char *precision = subject->precision ? text_format("precision=%s", subject->precision) : NULL;

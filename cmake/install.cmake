@@ -1,6 +1,6 @@
 # What `cmake --install` puts where: the program, both libraries, the header, what pkg-config and
 # find_package(taut) need, the scenes, the Python tools and the documentation. Every path in it is
-# relative to the place it is found in, so that the whole can be moved.
+# relative to the folder it is found in, so that the whole can be moved.
 
 include(CMakePackageConfigHelpers)
 

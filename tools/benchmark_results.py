@@ -202,7 +202,7 @@ def compact(result):
         return int(value) if value.is_integer() else float(f"{value:.6g}")
     rows = [{key: short(row[key]) for key in KEPT if key in row} for row in result["benchmarks"]
             if row.get("run_type", "iteration") == "iteration" and not row.get("error_occurred")]
-    # A repetition's place among its own tells the order; that of the file would be random.
+    # A repetition's index among its own is the order; that of the file would be random.
     rows.sort(key=lambda row: sort_key(row["run_name"]))
     lines = ",\n".join("  " + json.dumps(row) for row in rows)
     context = {key: value for key, value in result["context"].items()

@@ -17,7 +17,7 @@ goals are printed. --only measures some of them again.
 volume and the bandwidth.
 
 `neighbour` is what a busy process on one of the cores costs: one thread alone, all threads alone, and
-all threads with a process that does nothing but compute held to one of the processors, another one
+all threads with a process that does nothing but compute bound to one of the processors, another one
 each round. Ratios are taken within a round. Without scenes: a cloth of 1.5 million springs, a jelly
 of 3.6 million, a rope of 40,000.
 
@@ -290,7 +290,7 @@ def measure_billion(words):
                 f"threads, {result['isa']}: set-up {result['setup_seconds']:.1f} s, "
                 f"{result['steps']} steps {result['step_seconds']:.1f} s, "
                 f"{result['spring_updates_per_second'] / 1e6:,.0f} million springs/s,\n"
-                f"most memory held {result['peak_rss_bytes'] / 2 ** 30:.2f} GiB")
+                f"peak memory {result['peak_rss_bytes'] / 2 ** 30:.2f} GiB")
         kept = {key: result[key] for key in BILLION_KEPT}
     print(text)
     if given.json:

@@ -17,7 +17,7 @@ struct Network {
     std::uint64_t counts[2]; // nodes, springs
     double constants[2];     // dt, mass
     std::vector<double> positions;
-    std::vector<char> held;
+    std::vector<char> pinned;
     std::vector<std::uint32_t> ends;
 };
 
@@ -30,13 +30,14 @@ bool read(const char *path, Network &network)
                  std::fread(network.constants, sizeof network.constants, 1, file) == 1;
     if (whole) {
         network.positions.resize(3 * network.counts[0]);
-        network.held.resize(network.counts[0]);
+        network.pinned.resize(network.counts[0]);
         network.ends.resize(2 * network.counts[1]);
-        whole = std::fread(network.positions.data(), 3 * sizeof(double), network.counts[0], file) ==
-                    network.counts[0] &&
-                std::fread(network.held.data(), 1, network.counts[0], file) == network.counts[0] &&
-                std::fread(network.ends.data(), 2 * sizeof(std::uint32_t), network.counts[1],
-                           file) == network.counts[1];
+        whole =
+            std::fread(network.positions.data(), 3 * sizeof(double), network.counts[0], file) ==
+                network.counts[0] &&
+            std::fread(network.pinned.data(), 1, network.counts[0], file) == network.counts[0] &&
+            std::fread(network.ends.data(), 2 * sizeof(std::uint32_t), network.counts[1], file) ==
+                network.counts[1];
     }
     std::fclose(file);
     return whole;
@@ -51,7 +52,7 @@ std::unique_ptr<btSoftBody> make(const Network &network, btSoftBodyWorldInfo &wo
     for (std::size_t i = 0; i < network.counts[0]; i++) {
         const double *p = &network.positions[3 * i];
         nodes.emplace_back(btScalar(p[0]), btScalar(p[1]), btScalar(p[2]));
-        masses.push_back(network.held[i] ? 0 : btScalar(network.constants[1]));
+        masses.push_back(network.pinned[i] ? 0 : btScalar(network.constants[1]));
     }
     auto body =
         std::make_unique<btSoftBody>(&world, int(nodes.size()), nodes.data(), masses.data());

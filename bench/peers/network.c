@@ -15,7 +15,7 @@ struct kind {
 
 struct kinds {
     struct kind *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct nodes {
@@ -66,18 +66,18 @@ static void keep_each_once(struct kinds *kinds)
 }
 
 // There are millions of springs and few kinds: those seen are gone through whenever they fill the
-// room, which grows only where that did not help.
+// space, which grows only where that did not help.
 static bool add_kind(struct kinds *kinds, struct kind kind)
 {
-    if (kinds->count == kinds->room) {
+    if (kinds->count == kinds->capacity) {
         keep_each_once(kinds);
-        size_t room = kinds->room ? kinds->room : 4096;
-        if (2 * kinds->count > room || kinds->room == 0) {
-            struct kind *grown = realloc(kinds->items, 2 * room * sizeof *grown);
+        size_t capacity = kinds->capacity ? kinds->capacity : 4096;
+        if (2 * kinds->count > capacity || kinds->capacity == 0) {
+            struct kind *grown = realloc(kinds->items, 2 * capacity * sizeof *grown);
             if (!grown)
                 return false;
             kinds->items = grown;
-            kinds->room = 2 * room;
+            kinds->capacity = 2 * capacity;
         }
     }
     kinds->items[kinds->count++] = kind;

@@ -15,7 +15,7 @@ sorted in space when it starts, energies never asked for; on one rank Newton's t
 (nothing to send back), on more it is on. The OpenMP and Intel styles run where its build has them.
 Bullet makes one soft body of the network, one position iteration a step.
 
-That LAMMPS and taut compute the same is looked at first: on a small network of each kind both take
+That LAMMPS and taut compute the same is checked first: on a small network of each kind both take
 CHECK_STEPS steps of velocity Verlet in double precision. Bullet's links are constraints, other
 physics at the same price or less.
 """

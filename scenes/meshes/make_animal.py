@@ -101,7 +101,7 @@ EDGES = [(a, b) for a in CORNERS for b in CORNERS
 
 
 def cell_vertex(cell, values):
-    """The mean of the places where the cell's edges cross the surface, or None."""
+    """The mean of the points where the cell's edges cross the surface, or None."""
     crossings = []
     for a, b in EDGES:
         start = values[tuple(c + d for c, d in zip(cell, a))]

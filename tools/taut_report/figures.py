@@ -1,8 +1,8 @@
 """The seven figures of a study, drawn by matplotlib.
 
 Sizes are in pixels of 1/96 inch, from the upper left corner. Colours of lines are those of Okabe
-and Ito, which people with any sort of colour vision tell apart; lines differ in dashes and marks
-too. Each colour stands for one thing, so that it can be replaced on dark pages (svg.dark_style).
+and Ito, which are distinguishable with any type of colour vision; lines differ in dashes and marks
+too. Each colour has one meaning, so that it can be replaced on dark pages (svg.dark_style).
 """
 import io
 import logging
@@ -128,7 +128,7 @@ def limits(values, logarithmic, margin):
 def set_axis(panel, name, ends, logarithmic, labels=True):
     """The "x" or "y" axis of a panel: its scale and ends, ticks at round numbers, grid lines."""
     axis = getattr(panel, name + "axis")
-    # A line is interrupted where a logarithm has no place for it.
+    # A line is interrupted where a logarithm is undefined.
     options = {"nonpositive": "mask"} if logarithmic else {}
     getattr(panel, f"set_{name}scale")("log" if logarithmic else "linear", **options)
     getattr(panel, f"set_{name}lim")(ends)
@@ -187,7 +187,7 @@ class Sheet:
         self.figure = Figure(figsize=(WIDTH / DOTS, height / DOTS), dpi=DOTS)
 
     def panel(self, left, top, right, bottom):
-        """Axes at a place, with their size in .pixels."""
+        """Axes at a position, with their size in .pixels."""
         panel = self.figure.add_axes([left / WIDTH, 1 - bottom / self.height,
                                       (right - left) / WIDTH, (bottom - top) / self.height])
         panel.pixels = {"x": right - left, "y": bottom - top}
@@ -220,7 +220,7 @@ REFERENCE = {"color": light("frame"), "linewidth": 5 * POINT}
 # ---- Largest stable step
 
 class Upright(HandlerPatch):
-    """A stroke of the legend that stands upright, as in the panel."""
+    """A stroke of the legend that is vertical, as in the panel."""
 
     def create_artists(self, _, original, left, descent, width, height, __, transform):
         stroke_ = Line2D([left + width / 2] * 2, [-descent - 0.4 * height, 1.3 * height - descent],
@@ -523,7 +523,7 @@ def draw_drift(study):
 
 ERROR = "error of positions / how far they moved"
 
-# Errors of some lengths of the motion tell no more than that all is lost.
+# Errors of some lengths of the motion show no more than that all accuracy is lost.
 ERROR_MOST = 10
 
 

@@ -1,5 +1,5 @@
 """What matplotlib's SVG lacks: a name for those who cannot see it, colours for dark pages, and a
-form that stands inside a page of HTML beside others."""
+form that fits inside a page of HTML beside others."""
 import re
 from xml.sax.saxutils import quoteattr
 
@@ -30,7 +30,7 @@ def as_file(text, label, style):
 
 
 def in_page(text, label, prefix):
-    """A part of a page, whose ids begin with `prefix`: each id stands once in a page."""
+    """A part of a page, whose ids begin with `prefix`: each id occurs once in a page."""
     element = _element(text, label)
     element = re.sub(r'( id="|href="#|url\(#)', lambda found: found[0] + prefix + "-", element)
     return element + "\n"
