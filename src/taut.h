@@ -34,7 +34,7 @@ extern "C" {
 
 typedef enum taut_status {
     TAUT_OK = 0,
-    TAUT_ERROR_ARGUMENT,    // a value handed to the library is out of its range
+    TAUT_ERROR_ARGUMENT,    // a value passed to the library is out of its range
     TAUT_ERROR_SCENE,       // the scene file, or a file that it names, has errors
     TAUT_ERROR_MEMORY,      // an allocation failed
     TAUT_ERROR_IO,          // a file could not be read or written
@@ -144,7 +144,7 @@ typedef struct taut_config {
 // Fills `config` with the defaults.
 TAUT_API void taut_config_default(taut_config *config);
 
-// Builds the bodies of the scene, cooks them, and stands at time 0. The scene may be destroyed
+// Builds the bodies of the scene, compiles them, and is at time 0. The scene may be destroyed
 // afterwards. `config` may be NULL.
 TAUT_API taut_status taut_solver_create(const taut_scene *scene, const taut_config *config,
                                         taut_solver **solver, taut_error *error);
@@ -201,7 +201,7 @@ typedef struct taut_critical_step {
 TAUT_API taut_status taut_solver_critical_step(taut_solver *solver, int want_sharp,
                                                taut_critical_step *result, taut_error *error);
 
-// Moves a sphere collider (by its place in the scene's list of colliders) and gives it a velocity.
+// Moves a sphere collider (by its index in the scene's list of colliders) and gives it a velocity.
 TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider,
                                             const double centre[3], const double velocity[3],
                                             taut_error *error);
@@ -290,7 +290,7 @@ typedef struct taut_contact {
     double keep;        // in [0, 1]; of response project
 } taut_contact;
 
-// Of a collider, by its place in the scene's list of colliders.
+// Of a collider, by its index in the scene's list of colliders.
 TAUT_API taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
                                              taut_contact *contact, taut_error *error);
 TAUT_API taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
@@ -298,7 +298,7 @@ TAUT_API taut_status taut_solver_set_contact(taut_solver *solver, size_t collide
 
 // s, above 0. dt: auto is off from now on. A duration that the scene gives stays as it is, and so
 // the number of planned steps changes. What integrators with a memory (verlet, bdf2) know of the
-// step before is of another dt: they start anew from the velocities.
+// step before is of another dt: they start again from the velocities.
 TAUT_API taut_status taut_solver_set_dt(taut_solver *solver, double dt, taut_error *error);
 
 // A 64-bit hash of all positions and velocities in builder order.

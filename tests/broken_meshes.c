@@ -174,7 +174,7 @@ const struct broken broken_meshes[] = {
     {"ply: no name", MESH_PLY, TEXT("ply\nformat ascii 1.0\nelement vertex 3\nproperty float\n"),
      "FILE:4:15: error: the name of the property is missing\n"},
     {"ply: property before element", MESH_PLY, TEXT("ply\nformat ascii 1.0\nproperty float x\n"),
-     "FILE:3:9: error: a property must come behind its element\n"},
+     "FILE:3:9: error: a property must come after its element\n"},
     {"ply: negative count", MESH_PLY, TEXT("ply\nformat ascii 1.0\nelement vertex -1\n"),
      "FILE:3:16: error: a count cannot be negative\n"},
     {"ply: count beyond 32 bits", MESH_PLY,
@@ -266,7 +266,7 @@ const struct broken broken_meshes[] = {
     {"ply: twice the same", MESH_PLY, TEXT(PLY_HEAD PLY_XYZ "3 0 1 0\n"),
      "FILE:13:7: error: this face uses the same vertex twice\n"},
     {"ply: text behind the end", MESH_PLY, TEXT(PLY_HEAD PLY_XYZ "3 0 1 2\n\n3 2 1 0\n"),
-     "FILE:15:1: error: unexpected text behind the last element\n"},
+     "FILE:15:1: error: unexpected text after the last element\n"},
     // ---- STL, ASCII
     {"stl: empty", MESH_STL, TEXT(""),
      "FILE: error: neither an ASCII STL file, which begins with 'solid', nor a binary one, which "
@@ -305,7 +305,7 @@ const struct broken broken_meshes[] = {
      TEXT("ply\nformat binary_little_endian 1.0\nelement vertex 0\nproperty char x\n"
           "property char y\nproperty char z\nelement face 0\nproperty list uchar int "
           "vertex_index\nend_header\n\n\n"),
-     "FILE: error: 2 unexpected bytes behind the last element\n"},
+     "FILE: error: 2 unexpected bytes after the last element\n"},
     {"ply: binary vertex not finite", MESH_PLY,
      TEXT("ply\nformat binary_big_endian 1.0\nelement vertex 1\nproperty float x\n"
           "property char y\nproperty char z\nelement face 0\nproperty list uchar int "

@@ -1,4 +1,4 @@
-// Scenes made by hand for the tests of the builders, so that they need no reader, and what is asked
+// Scenes made in code for the tests of the builders, so that they need no reader, and what is asked
 // of every body that they build.
 #ifndef TAUT_TESTS_BUILDERS_FIXTURE_H
 #define TAUT_TESTS_BUILDERS_FIXTURE_H
@@ -22,7 +22,7 @@ struct fixture {
     taut_error error;
 };
 
-// Where the fixture says that things stand in the scene file.
+// Positions in the scene file, as the fixture gives them.
 extern const mark body_mark, pressure_mark, selector_mark;
 
 // An empty scene called "test.yaml".

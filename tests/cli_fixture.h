@@ -12,7 +12,7 @@ struct outcome {
     char *out, *err;
 };
 
-// Makes TAUT_TEST_OUT/name anew and goes there; all below happens in it. Asserts.
+// Makes TAUT_TEST_OUT/name again and goes there; all below happens in it. Asserts.
 void cli_enter(const char *name);
 
 // A scene of a hanging rope and a small cloth that fall; hanging.yaml, written into the folder.

@@ -1,5 +1,5 @@
 // The mesh readers on any bytes: the first one picks the format, the rest is the file. What a
-// reader takes must stand up to the inspection, and after it every number must be in its range.
+// reader takes must pass the inspection, and after it every number must be in its range.
 #include "scene/mesh/mesh_reader.h"
 
 #include <math.h>

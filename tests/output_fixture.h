@@ -1,4 +1,4 @@
-// A run made by hand for the tests of output/: four small bodies of every sort, whose values follow
+// A run made in code for the tests of output/: four small bodies of every sort, whose values follow
 // formulas that a test can repeat, and what those tests do with folders and files.
 #ifndef TAUT_TESTS_OUTPUT_FIXTURE_H
 #define TAUT_TESTS_OUTPUT_FIXTURE_H

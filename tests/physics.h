@@ -1,4 +1,4 @@
-// What the tests of the physics share: solvers made from a few lines of YAML, and looks into and
+// What the tests of the physics share: solvers made from a few lines of YAML, and access to and
 // changes of their state. Nodes are counted over all bodies here. Whatever goes wrong on the way
 // fails the test.
 #ifndef TAUT_TESTS_PHYSICS_H

@@ -1,4 +1,4 @@
-// Pictures of small scenes, for tests: a scene in a text, its moment at t = 0, a camera on it, and
+// Pictures of small scenes, for tests: a scene in a text, its frame at t = 0, a camera on it, and
 // the pixels.
 #ifndef TAUT_TESTS_PICTURE_FIXTURE_H
 #define TAUT_TESTS_PICTURE_FIXTURE_H

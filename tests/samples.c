@@ -83,17 +83,17 @@ taut_solver *sample_solver(const struct sample *sample, const char *precision,
 
 taut_solver *star_solver(int arms, const struct solver_options *options)
 {
-    size_t room = 200 * ((size_t)arms + 1);
-    char *nodes = calloc(room, 1), *springs = calloc(room, 1);
+    size_t capacity = 200 * ((size_t)arms + 1);
+    char *nodes = calloc(capacity, 1), *springs = calloc(capacity, 1);
     assert_non_null(nodes);
     assert_non_null(springs);
     size_t node_length = 0, spring_length = 0;
     uint64_t seed = 41;
     for (int arm = 0; arm < arms; arm++) {
         node_length +=
-            (size_t)snprintf(nodes + node_length, room - node_length, "[%.3f,%.3f,%.3f],",
+            (size_t)snprintf(nodes + node_length, capacity - node_length, "[%.3f,%.3f,%.3f],",
                              next_random(&seed), next_random(&seed), next_random(&seed));
-        spring_length += (size_t)snprintf(springs + spring_length, room - spring_length,
+        spring_length += (size_t)snprintf(springs + spring_length, capacity - spring_length,
                                           "%s[%d,%d,{}]", arm ? "," : "", arm, arms);
     }
     taut_scene *scene =

@@ -1,4 +1,4 @@
-// Studies of scenes told in text. For files that test src/study.
+// Studies of scenes given as text. For files that test src/study.
 #ifndef TAUT_TESTS_STUDY_FIXTURE_H
 #define TAUT_TESTS_STUDY_FIXTURE_H
 

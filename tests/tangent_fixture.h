@@ -23,7 +23,7 @@ double *product_of(taut_solver *solver, struct product wanted, const double *in)
 
 double greatest_of(const double *values, uint64_t count);
 
-// To so many times the greatest of b; `name` is told where they are not.
+// To so many times the greatest of b; `name` is printed where they are not.
 void assert_vectors_near(const char *name, const double *a, const double *b, uint64_t count,
                          double tolerance);
 

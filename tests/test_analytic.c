@@ -28,7 +28,7 @@ static void test_oscillator_in_closed_form(void **state)
 {
     (void)state;
     taut_solver *solver = oscillator("symplectic_euler", "closed_form", "0.01");
-    for (int look = 0; look < 40; look++) {
+    for (int sample = 0; sample < 40; sample++) {
         double t = taut_solver_time(solver), e = 1e-5;
         assert_vector_near(place_of(solver, 1), oscillator_at(t), 1e-14);
         vec3 slope = vec3_scale(0.5 / e, vec3_subtract(oscillator_at(t + e), oscillator_at(t - e)));
@@ -44,7 +44,7 @@ static void test_oscillator_on_a_spring(void **state)
     (void)state;
     taut_solver *solver = oscillator("rk4", "spring", "0.001");
     assert_vector_near(place_of(solver, 1), oscillator_at(0), 1e-14);
-    for (int look = 0; look < 20; look++) {
+    for (int sample = 0; sample < 20; sample++) {
         advance(solver, 100);
         assert_vector_near(place_of(solver, 1), oscillator_at(taut_solver_time(solver)), 1e-9);
     }
@@ -72,7 +72,7 @@ static void test_pendulum_of_small_angle(void **state)
 {
     (void)state;
     taut_solver *solver = pendulum("small_angle", 10, 0.01, "symplectic_euler");
-    for (int look = 0; look < 30; look++) {
+    for (int sample = 0; sample < 30; sample++) {
         double t = taut_solver_time(solver), omega = sqrt(9.81 / 0.8);
         double theta = 10 * RADIANS * cos(omega * t);
         assert_vector_near(place_of(solver, 1),

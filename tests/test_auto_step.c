@@ -12,7 +12,7 @@
     "  node_mass: [1, 1, 1], pins: [0, 2], springs:\n"                                             \
     "  [[0, 1, {stiffness: 100}], [1, 2, {stiffness: 100, break_at: 1.5}]]}]\n"
 
-// A node put far off the line has springs that pull across it as well: dt shrinks. Time goes on
+// A node put far off the line has springs that pull across it as well: dt shrinks. Time continues
 // from where it was, and the duration is met.
 static void test_auto_step_follows_the_state(void **state)
 {
@@ -52,7 +52,7 @@ static void change_dt(void *context, const struct worker *worker)
     solver_change_dt(it->solver, it->dt, worker);
 }
 
-// Changing dt is no kick: on a plain oscillator, whose dt is changed by hand, energy stays.
+// Changing dt is no kick: on a plain oscillator, whose dt is changed from outside, energy stays.
 static void test_changed_step_keeps_energy(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static uint64_t hash_of_auto(const void *context, const struct solver_options *o
                  "     springs: [[0, 1, {stiffness: 1e9, break_at: 1.001}]]}\n"),
         options);
     double dt = taut_solver_dt(solver);
-    advance(solver, 4200); // past a look, of which scenes with so many faces have one in 4096
+    advance(solver, 4200); // past a check, of which scenes with so many faces have one in 4096
     assert_true(taut_solver_dt(solver) != dt); // the test is of changes
     uint64_t hash = taut_solver_hash(solver);
     taut_solver_destroy(solver);
@@ -102,7 +102,7 @@ static void test_auto_step_is_the_same_for_all(void **state)
     assert_same_hashes(hash_of_auto, NULL);
 }
 
-// Gas that is pumped in counts as far as it will have come at the next look, of which there are
+// Gas that is pumped in counts as far as it will have come at the next check, of which there are
 // many then; in a body that has room to grow the step stays far above that of all the gas at once.
 static void test_auto_step_follows_the_pump(void **state)
 {

@@ -86,7 +86,7 @@ static void test_places_that_are_not_finite(void **state)
     struct scene_body *rope = fixture_rope(&fixture, 3);
     rope->shape.rope.to = vec3_make(1e308, 0, 0);
     rope->translate = vec3_make(1.5e308, 0, 0);
-    fixture_refuse(&fixture, NULL, body_mark, "node 1 of body 'rope' has no finite place");
+    fixture_refuse(&fixture, NULL, body_mark, "node 1 of body 'rope' has no finite position");
 }
 
 // ---- Masses and velocities

@@ -258,7 +258,7 @@ static void test_pressure_refuses_what_has_no_inside(void **state)
     refuse_with_pressure(
         "doubled.obj", CUBE_VERTICES CUBE_SIDES "f 1 5 8 4\nf 1 5 8 4\n",
         "pressure needs a surface with an inside: 'PATH' has 5 edges with three or "
-        "more faces; take out inner walls and doubled faces");
+        "more faces; remove inner walls and duplicate faces");
     refuse_with_pressure("touching.obj",
                          "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv -1 0 0\nv 0 -1 0\nv 0 0 -1\n"
                          "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nf 1 5 6\nf 1 7 5\nf 1 6 7\nf 5 7 6\n",

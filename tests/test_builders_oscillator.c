@@ -168,14 +168,14 @@ static void test_closed_form_can_be_neither_pinned_nor_driven(void **state)
     given->pins = &pin;
     given->pin_count = 1;
     fixture_refuse(&fixture, NULL, selector_mark,
-                   "node 1 of 'mass' moves as its model says and cannot be pinned");
+                   "node 1 of 'mass' has a prescribed motion and cannot be pinned");
     given->pin_count = 0;
     struct drive_piece piece = {0, {1, 0, 0}};
     struct scene_drive drive = {fixture_node(1), &piece, 1};
     given->drives = &drive;
     given->drive_count = 1;
     fixture_refuse(&fixture, NULL, selector_mark,
-                   "the nodes of 'mass' move as its model says and cannot be driven");
+                   "the nodes of 'mass' have a prescribed motion and cannot be driven");
 }
 
 static void test_oscillator_warnings(void **state)

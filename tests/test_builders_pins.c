@@ -137,7 +137,7 @@ static void test_box_without_nodes_is_a_warning(void **state)
     rope->pin_count = 1;
     fixture_build(&fixture);
     fixture_assert_warning(&fixture, selector_mark,
-                           "no node of body 'rope' stands in this box, so it pins none");
+                           "no node of body 'rope' is in this box, so it pins none");
     fixture_reset(&fixture);
 }
 

@@ -78,7 +78,7 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         {"taut --frobnicate", "there is no option '--frobnicate'"},
         {"taut help fly", "there is no command 'fly'"},
         {"taut run", "which scene?"},
-        {"taut run hanging.yaml other.yaml", "'other.yaml' is one too many"},
+        {"taut run hanging.yaml other.yaml", "'other.yaml' is a second one"},
         {"taut run --forse hanging.yaml", "did you mean '--force'?"},
         {"taut run --output", "requires an argument: --output DIR"},
         {"taut run --quiet=1 hanging.yaml", "option '--quiet' takes no value"},
@@ -101,7 +101,7 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         {"taut run --duration -1 hanging.yaml", "--duration takes seconds above 0"},
         {"taut run --duration nan hanging.yaml", "not 'nan'"},
         {"taut run --steps 5 --duration 1 hanging.yaml", "give one"},
-        {"taut run --no-output --force hanging.yaml", "--no-output leaves no files"},
+        {"taut run --no-output --force hanging.yaml", "--no-output writes no files"},
         {"taut run missing.yaml",
          "missing.yaml: error: cannot read the scene: No such file or directory\n"},
         {"taut check .", ".: error: cannot read the scene: Is a directory\n"},
@@ -428,7 +428,7 @@ static void cells_wider_than_a_collider_are_said(void **state)
     outcome = cli_expect(0, "taut check --set colliders.1.radius=0.142 cells.yaml");
     assert_null(strstr(outcome.err, "warning"));
     outcome_free(&outcome);
-    // A room holds nodes inside, and nodes that are all held go through nothing.
+    // A room holds nodes inside, and nodes that are all pinned go through nothing.
     outcome = cli_expect(0, "taut check --set colliders.1='{type: room, min: [0.45,-0.6,0.45], "
                             "max: [0.55,-0.5,0.55], stiffness: 10}' cells.yaml");
     assert_null(strstr(outcome.err, "warning"));

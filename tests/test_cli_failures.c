@@ -1,4 +1,4 @@
-// taut run when it does not go well: folders in the way, signals, full disks, divergence.
+// taut run when it fails: conflicting folders, signals, full disks, divergence.
 #include "test.h"
 
 #include "cli_fixture.h"
@@ -27,7 +27,7 @@ static void an_earlier_run_is_kept_unless_forced(void **state)
     char *before = fixture_read("kept/energy.csv", &length);
     // So many steps that simulating them first would take hours.
     outcome = cli_expect(1, "taut run --steps 1000000000 --output kept hanging.yaml");
-    assert_says(outcome.err, "already holds a run");
+    assert_says(outcome.err, "already contains a run");
     assert_says(outcome.err, "--force");
     assert_string_equal(outcome.out, "");
     outcome_free(&outcome);
@@ -72,7 +72,7 @@ static void force_keeps_what_the_run_did_not_write(void **state)
     outcome_free(&outcome);
     outcome = cli_expect(1, "sed 's/name: ball/name: tet/' ball.yaml > tet.yaml; "
                             "taut run --quiet --force --output kept2 tet.yaml");
-    assert_says(outcome.err, "kept2/tet.obj' is in the way and was not written by taut");
+    assert_says(outcome.err, "kept2/tet.obj' exists and was not written by taut");
     outcome_free(&outcome);
     outcome = cli_expect(1, "taut run --quiet --force --output kept2 kept2/scene.yaml");
     assert_says(outcome.err, "kept2/scene.yaml' is one of the files that the scene is made of");
@@ -91,11 +91,11 @@ static void force_keeps_what_the_run_did_not_write(void **state)
     outcome_free(&outcome);
     outcome = cli_expect(1, "taut stability hanging.yaml --integrators rk4 --map none --budget 5 "
                             "--output kept2");
-    assert_says(outcome.err, "'kept2' holds a run (hanging): choose another folder");
+    assert_says(outcome.err, "'kept2' contains a run (hanging): choose another folder");
     outcome_free(&outcome);
 }
 
-// SIGKILL at any moment: what was being written is known, and can be replaced.
+// SIGKILL at any time: what was being written is known, and can be replaced.
 static void a_killed_run_is_replaced_by_force(void **state)
 {
     (void)state;
@@ -112,14 +112,14 @@ static void a_killed_run_is_replaced_by_force(void **state)
                                    NULL};
         pid_t process = cli_start(arguments);
         assert_true(cli_wait_for_file(process, "killed/hanging_000000.vtp"));
-        const struct timespec moment = {.tv_nsec = 1000000 + 7300000 * i};
-        (void)nanosleep(&moment, NULL);
+        const struct timespec pause = {.tv_nsec = 1000000 + 7300000 * i};
+        (void)nanosleep(&pause, NULL);
         assert_int_equal(kill(process, SIGKILL), 0);
         assert_int_equal(cli_wait(process), 128 + SIGKILL);
         fixture_write("killed/mine.txt", "mine\n");
     }
     struct outcome outcome = cli_expect(1, "taut run --quiet --output killed hanging.yaml");
-    assert_says(outcome.err, "already holds an interrupted run (hanging)");
+    assert_says(outcome.err, "already contains an interrupted run (hanging)");
     outcome_free(&outcome);
     // As docs/cli.md says that the list of a killed run is read.
     if (cli_has_python()) {
@@ -130,7 +130,7 @@ static void a_killed_run_is_replaced_by_force(void **state)
                "f['energy.csv']['writing'] and 'hanging_000000.vtp' in f\"");
         outcome_free(&outcome);
     }
-    // A collection that was replaced at that very moment has two names.
+    // A collection that was replaced at that very time has two names.
     outcome = cli_expect(0, "taut run --quiet --force --output killed hanging.yaml && "
                             "rm -f killed/.taut-*.tmp");
     outcome_free(&outcome);
@@ -173,7 +173,7 @@ static void assert_interrupted(const char *folder, const char *name)
     char *err = fixture_read("err.txt", &length), *out = fixture_read("out.txt", &length);
     assert_says(err, "interrupted by ");
     assert_says(err, name);
-    assert_says(err, "what was written is whole");
+    assert_says(err, "the files written are complete");
     assert_false(fixture_has_temporary(folder));
     assert_int_equal(cli_count_lines("stop.csv"), 1 + 128);
     if (cli_has_python())
@@ -234,12 +234,12 @@ static void a_full_disk_leaves_earlier_frames_whole(void **state)
 {
     (void)state;
     skip_unless_it_starts("ulimit -f 40; taut run --quiet --no-output --steps 1 hanging.yaml");
-    // A limit on the size of files stands for the disk: the point cache of the cloth outgrows it.
+    // A limit on the size of files simulates a full disk: the point cache of the cloth outgrows it.
     struct outcome outcome = cli_expect(
         1, "ulimit -f 40; taut run --steps 2000 --set output.vtp=false --output full hanging.yaml");
     assert_says(outcome.err, "File too large");
     assert_says(outcome.err, "full/");
-    assert_says(outcome.err, "is whole");
+    assert_says(outcome.err, "until then are complete");
     outcome_free(&outcome);
     assert_false(fixture_has_temporary("full"));
     size_t length;

@@ -62,8 +62,8 @@ static void wrong_options_are_said(void **state)
         {"--camera 10 falling.yaml", "--camera takes AZIMUTH,ELEVATION"},
         {"--camera 10,91 falling.yaml", "-90 to 90"},
         {"--camera 10,-90.5 falling.yaml", "-90 to 90"},
-        {"--size 641x360 --output a.mp4 falling.yaml", "take 642x360"},
-        {"--size 640x361 --output a.mp4 falling.yaml", "take 640x362"},
+        {"--size 641x360 --output a.mp4 falling.yaml", "use 642x360"},
+        {"--size 640x361 --output a.mp4 falling.yaml", "use 640x362"},
         {"--camera 10,20,0 falling.yaml", "DISTANCE"},
         {"--look-at 1,2 falling.yaml", "--look-at takes X,Y,Z"},
         {"--zoom 0 falling.yaml", "--zoom takes a number above 0"},
@@ -237,7 +237,7 @@ static void a_finished_run_looks_as_its_scene_does(void **state)
     assert_says(outcome.err, "has no frames: neither a .pvd with .vtp files nor 'rope.pc2'");
     outcome_free(&outcome);
     outcome = cli_expect(2, "taut render . --output run.png");
-    assert_says(outcome.err, "holds no run: there is no scene.yaml in it");
+    assert_says(outcome.err, "contains no run: there is no scene.yaml in it");
     outcome_free(&outcome);
 }
 
@@ -257,7 +257,7 @@ static void a_strip_has_its_frames_side_by_side(void **state)
     struct image strip, frame;
     assert_int_equal(image_read_png("s.png", &strip, NULL), TAUT_OK);
     assert_true(strip.width == 304 && strip.height == 162);
-    // The third frame stands in the upper right corner. Its camera is another than that of a
+    // The third frame is in the upper right corner. Its camera is another than that of a
     // picture of its own, so it is compared with the third of another strip.
     render("falling.yaml --time 0,0.1,0.2,0.3,0.4 --columns 1 --size 100x80 --output t.png");
     assert_int_equal(image_read_png("t.png", &frame, NULL), TAUT_OK);
@@ -371,8 +371,8 @@ static bool wait_for_child(pid_t process)
             return true;
         if (!file && errno == ENOENT)
             return false;
-        const struct timespec moment = {.tv_nsec = 10000000};
-        (void)nanosleep(&moment, NULL);
+        const struct timespec pause = {.tv_nsec = 10000000};
+        (void)nanosleep(&pause, NULL);
     }
     return false;
 }

@@ -101,7 +101,7 @@ static void frames_of_a_large_cloth_are_small(void **state)
 
 // N steps, the state, and M steps from there are N + M steps, to the bit where one step needs no
 // other: on grids, on renumbered meshes with gas, and where a driven node has moved
-// (by powers of two, since a drive begins anew and would round otherwise).
+// (by powers of two, since a drive begins again and would round otherwise).
 static void a_state_is_gone_on_from(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void a_state_is_gone_on_from(void **state)
         struct outcome outcome = cli_expect(0, command);
         outcome_free(&outcome);
     }
-    // The others begin anew, near by.
+    // The others begin again, near by.
     struct outcome outcome = cli_expect(
         0, "for i in verlet velocity_verlet implicit_euler implicit_midpoint bdf2; do taut run "
            "--no-output --quiet --steps 20 --set initial=s.csv --set simulation.integrator=$i "
@@ -156,7 +156,7 @@ static void a_state_that_does_not_fit_is_refused(void **state)
         {"5s/cloth,3/cloth,60/", "bad.csv:5:7: error: body 'cloth' has 6 nodes"},
         {"5s/cloth,3/cloth,2/", "bad.csv:5:7: error: node 2 of body 'cloth' is there twice"},
         {"5s/,[^,]*$/,nan/", "bad.csv:5:"},
-        {"5s/,[^,]*$/,1e39/", "this is more than single precision holds"},
+        {"5s/,[^,]*$/,1e39/", "this exceeds the range of single precision"},
         {"5s/,[^,]*$//", "bad.csv:5:"},
         {"5d", "body 'cloth' has 6 nodes, but 'bad.csv' has 5 of them: number 3 is the first"},
         {"2s/cloth,0,0/cloth,0,0.5/", "bad.csv:2:9: error: node 0 of body 'cloth' is pinned at "
@@ -450,7 +450,8 @@ static void progress_is_one_live_line_on_a_terminal(void **state)
 {
     (void)state;
     if (system("script -qec true /dev/null >/dev/null 2>&1") != 0) { // NOLINT(cert-env33-c)
-        print_message("script (bsdutils) is absent or finds no /dev/pts: no terminal to look at\n");
+        print_message(
+            "script (bsdutils) is absent or finds no /dev/pts: no terminal to test with\n");
         skip();
     }
     // Long enough for several states of the line.
@@ -490,9 +491,9 @@ static void assert_balances(const char *integrator, const char *program)
     free(text[1]);
 }
 
-// The summary tells whether the energy balance closes: the residual is within what the order of the
-// integrator leaves, which falls with dt by that order and is less than the work of any cause, so
-// that a cause that were missing would show. Explicit and implicit Euler give and take energy by
+// The summary reports whether the energy balance closes: the residual is within what the order of
+// the integrator leaves, which falls with dt by that order and is less than the work of any cause,
+// so that a cause that were missing would show. Explicit and implicit Euler give and take energy by
 // themselves, in proportion to dt, and that is named.
 static void the_summary_tells_whether_the_balance_closes(void **state)
 {
@@ -542,7 +543,7 @@ static void the_summary_tells_whether_the_balance_closes(void **state)
 }
 
 // Where it does not, the summary says so and names what takes the energy: numerical damping; and
-// where steps are too coarse to tell, that.
+// where steps are too coarse to judge, that.
 static void the_summary_names_what_is_missing(void **state)
 {
     (void)state;
@@ -552,7 +553,7 @@ static void the_summary_names_what_is_missing(void **state)
                   "bodies: [{name: b, type: network, nodes: [[0,0,0],[1.2,0,0]], pins: [0],\n"
                   "  node_mass: [1,1], springs: [[0,1,{stiffness: 100, rest_length: 1}]]}]\n");
     struct outcome outcome = cli_expect(0, "taut run damps.yaml --no-output");
-    assert_says(outcome.out, "too coarse to tell: order 1 leaves up to");
+    assert_says(outcome.out, "too coarse to judge: order 1 leaves up to");
     assert_says(outcome.out, "cause: the numerical damping of implicit_euler");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut run damps.yaml --no-output --set simulation.dt=0.0001");

@@ -152,7 +152,7 @@ static void files_of_others_are_left_alone(void **state)
     assert_int_equal(system("mkdir -p tables && echo mine > tables/order.csv"), 0); // NOLINT
     struct outcome outcome =
         cli_expect(1, "taut stability spring.yaml --integrators rk4 --map none --output tables");
-    assert_says(outcome.err, "'tables/order.csv' is in the way");
+    assert_says(outcome.err, "'tables/order.csv' exists");
     outcome_free(&outcome);
     assert_int_not_equal(access("tables/limits.csv", F_OK), 0);
     // Those of an earlier study are replaced.
@@ -162,7 +162,7 @@ static void files_of_others_are_left_alone(void **state)
         assert_string_equal(outcome.out, "");
         outcome_free(&outcome);
     }
-    // And a scene in which nothing can be unstable is told so.
+    // And a scene in which nothing can be unstable gets a message.
     fixture_write("free.yaml", "simulation: {dt: 0.01, steps: 5}\n"
                                "bodies: [{name: n, type: network, nodes: [[0, 0, 0]],\n"
                                "  node_mass: [1], springs: []}]\n");
@@ -207,7 +207,7 @@ static void pictures_of_others_are_left_alone(void **state)
         struct outcome outcome =
             cli_expect(1, "taut stability spring.yaml --integrators rk4 --map none --output mine");
         assert_says(outcome.err, names[i]);
-        assert_says(outcome.err, "is in the way");
+        assert_says(outcome.err, "exists and was not written by taut");
         outcome_free(&outcome);
         assert_int_equal(cli_count_lines(fixture_path("mine", names[i])), 1);
         assert_int_equal(fixture_count("mine"), 1);

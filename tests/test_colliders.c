@@ -152,7 +152,7 @@ static void test_projection(void **state)
         advance(solver, 1);
         assert_vector_near(place_of(solver, 0), vec3_make(0.001, 0, 0), 1e-12);
         assert_vector_near(velocity_of(solver, 0), vec3_make(0.8, 0, 0), 1e-12);
-        advance(solver, 10); // and it goes on with that velocity
+        advance(solver, 10); // and it continues with that velocity
         assert_vector_near(place_of(solver, 0), vec3_make(0.009, 0, 0), 1e-12);
         assert_vector_near(velocity_of(solver, 0), vec3_make(0.8, 0, 0), 1e-12);
         taut_solver_destroy(solver);
@@ -389,8 +389,8 @@ struct dropped {
 
 static const char *const floors[] = {
     "{type: plane, response: project}", "{type: plane, response: project, normal: [0.2,1,0]}",
-    "{type: plane, response: project, restitution: 0.5}, {type: sphere, center: [0.4,0,0.3],\n"
-    "  radius: 0.2, response: project, friction: 0.1}"};
+    ("{type: plane, response: project, restitution: 0.5}, {type: sphere, center: [0.4,0,0.3],\n"
+     "  radius: 0.2, response: project, friction: 0.1}")};
 enum { FLOORS = sizeof floors / sizeof floors[0] };
 
 // Its fastest vibration has omega^2 of about 12 k / m, m being 1/64 kg.

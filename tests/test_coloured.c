@@ -29,13 +29,13 @@ static const char *const undamped[] = {"{stiffness: 90}", "{stiffness: 60, law: 
 // Springs reach 40 nodes ahead at most, so that blocks are neighbours of few others.
 static taut_scene *tangle(const char *precision, bool damped)
 {
-    size_t room = 1 << 20, nodes_length = 0, springs_length = 0;
-    char *nodes = calloc(room, 1), *springs = calloc(room, 1);
+    size_t capacity = 1 << 20, nodes_length = 0, springs_length = 0;
+    char *nodes = calloc(capacity, 1), *springs = calloc(capacity, 1);
     assert_true(nodes && springs);
     uint64_t seed = 99;
     for (int i = 0; i < NODES; i++)
         nodes_length +=
-            (size_t)snprintf(nodes + nodes_length, room - nodes_length, "[%.4f,%.4f,%.4f],\n",
+            (size_t)snprintf(nodes + nodes_length, capacity - nodes_length, "[%.4f,%.4f,%.4f],\n",
                              0.01 * i, 0.2 * next_random(&seed), 0.2 * next_random(&seed));
     for (int i = 0; i < SPRINGS + HUB_ARMS; i++) {
         // Four springs of a node, to one of the next ten, of the ten behind these, and so on.
@@ -48,10 +48,10 @@ static taut_scene *tangle(const char *precision, bool damped)
         const char *material = damped ? materials[i / 40 % 8] : undamped[i / 40 % 3];
         if (i % 7 == 0) // some registers of several materials
             material = damped ? materials[i % 8] : undamped[i % 3];
-        springs_length += (size_t)snprintf(springs + springs_length, room - springs_length,
+        springs_length += (size_t)snprintf(springs + springs_length, capacity - springs_length,
                                            "[%d,%d,%s],\n", a, b, material);
     }
-    assert_true(nodes_length + 200 < room && springs_length + 200 < room);
+    assert_true(nodes_length + 200 < capacity && springs_length + 200 < capacity);
     taut_scene *scene =
         scene_of("precision: %s\nsimulation: {dt: 0.0005, steps: 1}\n"
                  "environment: {gravity: [0.3,-9.81,0]}\n"

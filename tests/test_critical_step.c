@@ -70,15 +70,15 @@ static double arpack_largest(const struct dense *matrix)
     enum { VECTORS = 20 };
     int n = (int)matrix->size, state = 0, info = 0, vectors = n < VECTORS ? n : VECTORS;
     int settings[11] = {1, 0, 3000, 1, 0, 0, 1}, places[14];
-    int room = vectors * (vectors + 8);
+    int capacity = vectors * (vectors + 8);
     double *residual = calloc((size_t)n, sizeof(double));
     double *basis = calloc((size_t)n * (size_t)vectors, sizeof(double));
     double *work = calloc(3 * (size_t)n, sizeof(double));
-    double *more = calloc((size_t)room, sizeof(double));
+    double *more = calloc((size_t)capacity, sizeof(double));
     assert_true(residual && basis && work && more);
     do {
         dsaupd_c(&state, "I", n, "LA", 1, 0, residual, vectors, basis, n, settings, places, work,
-                 more, room, &info);
+                 more, capacity, &info);
         if (state == 1 || state == -1)
             multiply(matrix, work + places[0] - 1, work + places[1] - 1);
     } while (state == 1 || state == -1);
@@ -86,7 +86,7 @@ static double arpack_largest(const struct dense *matrix)
     int chosen[VECTORS] = {0};
     double found = 0;
     dseupd_c(0, "A", chosen, &found, NULL, n, 0, "I", n, "LA", 1, 0, residual, vectors, basis, n,
-             settings, places, work, more, room, &info);
+             settings, places, work, more, capacity, &info);
     assert_int_equal(info, 0);
     free(residual);
     free(basis);
@@ -204,33 +204,33 @@ static void test_damping_counts_where_it_is(void **state)
     assert_near(critical.damping, 50, 1e-12);
     assert_near(critical.dt[INTEGRATOR_VERLET], 0.02, 1e-14);
     assert_near(critical.sharp_dt[INTEGRATOR_VERLET], 0.02, 1e-7);
-    taut_critical_step told;
+    taut_critical_step returned;
     taut_error error = {0};
-    assert_int_equal(taut_solver_critical_step(solver, 1, &told, &error), TAUT_OK);
-    assert_near(told.bound, 0.02, 1e-14);
-    assert_near(told.sharp, 0.02, 1e-7);
-    assert_near(told.dt_sharp, critical.sharp_dt[INTEGRATOR_VERLET], 0);
-    assert_near(told.dt_bound, critical.dt[INTEGRATOR_VERLET], 0);
-    assert_int_equal(told.node, 1);
-    assert_int_equal(taut_solver_critical_step(solver, 0, &told, &error), TAUT_OK);
-    assert_near(told.dt_bound, critical.dt[INTEGRATOR_VERLET], 0);
-    assert_near(told.dt_sharp, 0, 0);
+    assert_int_equal(taut_solver_critical_step(solver, 1, &returned, &error), TAUT_OK);
+    assert_near(returned.bound, 0.02, 1e-14);
+    assert_near(returned.sharp, 0.02, 1e-7);
+    assert_near(returned.dt_sharp, critical.sharp_dt[INTEGRATOR_VERLET], 0);
+    assert_near(returned.dt_bound, critical.dt[INTEGRATOR_VERLET], 0);
+    assert_int_equal(returned.node, 1);
+    assert_int_equal(taut_solver_critical_step(solver, 0, &returned, &error), TAUT_OK);
+    assert_near(returned.dt_bound, critical.dt[INTEGRATOR_VERLET], 0);
+    assert_near(returned.dt_sharp, 0, 0);
     taut_solver_destroy(solver);
 }
 
-// What is asked for is told, and no more: what the materials alone allow, what the nodes do, and
-// what neither does.
+// What is requested is returned, and no more: what the materials alone allow, what the nodes do,
+// and what neither does.
 struct question {
     taut_solver *solver;
-    double most, told;
+    double most, found;
 };
 
 static void ask(void *context, const struct worker *worker)
 {
     struct question *it = context;
-    double told = solver_critical_up_to(it->solver, it->most, worker);
+    double found = solver_critical_up_to(it->solver, it->most, worker);
     if (worker->index == 0)
-        it->told = told;
+        it->found = found;
 }
 
 static void test_quick_looks_tell_what_is_asked(void **state)
@@ -247,8 +247,8 @@ static void test_quick_looks_tell_what_is_asked(void **state)
         for (int p = 0; p < 7; p++) {
             struct question question = {solver, parts[p] * bound, 0};
             solver_work(solver, ask, &question);
-            assert_near(question.told / bound, fmin(1, parts[p]), 0.0021);
-            assert_true(question.told <= bound * (1 + 1e-12) || p == 4);
+            assert_near(question.found / bound, fmin(1, parts[p]), 0.0021);
+            assert_true(question.found <= bound * (1 + 1e-12) || p == 4);
         }
         taut_solver_destroy(solver);
     }

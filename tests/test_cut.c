@@ -1,5 +1,5 @@
 // Solvers without some of a scene's springs and faces: the rest moves as if the cut ones had never
-// been, whatever kernel it had; what is torn off falls; and a run goes on through a cut.
+// been, whatever kernel it had; what is torn off falls; and a run continues through a cut.
 #include "samples.h"
 
 #include <math.h>
@@ -185,7 +185,7 @@ static void test_everything_cut(void **state)
 }
 
 // A cloth that is cut while it tears and yields: what both solvers have keeps its memory. The
-// first cut, of nothing, changes nothing but the kernel; the second parts the cloth.
+// first cut, of nothing, changes nothing but the kernel; the second divides the cloth.
 static void test_goes_on_through_cuts(void **state)
 {
     (void)state;

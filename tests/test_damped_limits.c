@@ -66,7 +66,7 @@ static double spectral_radius(enum integrator integrator, double h, double k, do
 }
 
 // For damping from none to four times critical, and stiff and soft modes: every step up to what is
-// told is stable, and a little more is not.
+// returned is stable, and a little more is not.
 static void test_limits_of_modes(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void test_limits_of_modes(void **state)
     assert_near(integrator_mode_step(INTEGRATOR_RK4, &plain, 100, 20), 0.2785293563405282, 1e-12);
     assert_near(integrator_mode_step(INTEGRATOR_EXPLICIT_EULER, &plain, 100, 2), 0.02, 1e-14);
     assert_near(integrator_mode_step(INTEGRATOR_MIDPOINT, &plain, 100, 2), 0.1050, 5e-5);
-    // Damped and not held: only its speed can grow.
+    // Damped and not pinned: only its speed can grow.
     assert_near(integrator_mode_step(INTEGRATOR_RK4, &plain, 0, 10), 0.2785293563405282, 1e-12);
     assert_near(integrator_mode_step(INTEGRATOR_SYMPLECTIC_EULER, &plain, 0, 10), 0.2, 1e-14);
     assert_true(isinf(integrator_mode_step(INTEGRATOR_EXPLICIT_EULER, &plain, 0, 0)));
@@ -109,14 +109,14 @@ static void test_limits_of_ranges(void **state)
                                    .upper = drag};
         range.form_step = INFINITY;
         for (int i = 0; i < EXPLICIT_ONES; i++) {
-            double told = integrator_range_step(explicit_ones[i], &plain, &range);
+            double limit = integrator_range_step(explicit_ones[i], &plain, &range);
             for (int p = 0; p <= 100; p++)
                 for (int q = 0; q <= 100; q++) {
                     double k = p, c = range.damping_most * q / 100;
                     if (c < ratio * k + drag || c > range.upper_ratio * k + drag)
                         continue;
                     double own = integrator_mode_step(explicit_ones[i], &plain, k, c);
-                    assert_true(told <= own * (1 + 1e-3));
+                    assert_true(limit <= own * (1 + 1e-3));
                 }
         }
     }
@@ -139,7 +139,7 @@ static double energy_now(taut_solver *solver)
 static bool grows(enum integrator integrator, const char *body, double h, uint64_t steps,
                   uint64_t seed)
 {
-    enum { LOOKS = 64 };
+    enum { SAMPLES = 64 };
     taut_solver *solver = solver_of("precision: double\n"
                                     "simulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
                                     "output: {work: false}\n%s",
@@ -153,13 +153,13 @@ static bool grows(enum integrator integrator, const char *body, double h, uint64
         }
     double start = energy_now(solver), before = 0, after = 0;
     bool grown = false;
-    for (int look = 0; look < LOOKS && !grown; look++) {
-        grown = taut_solver_step(solver, steps / LOOKS, NULL) != TAUT_OK;
+    for (int sample = 0; sample < SAMPLES && !grown; sample++) {
+        grown = taut_solver_step(solver, steps / SAMPLES, NULL) != TAUT_OK;
         double energy = grown ? INFINITY : energy_now(solver);
         grown = grown || energy > 1e10 * start;
-        if (look >= LOOKS / 4 && look < LOOKS / 2)
+        if (sample >= SAMPLES / 4 && sample < SAMPLES / 2)
             before = fmax(before, energy);
-        if (look >= 3 * LOOKS / 4)
+        if (sample >= 3 * SAMPLES / 4)
             after = fmax(after, energy);
     }
     taut_solver_destroy(solver);

@@ -1,5 +1,5 @@
-// The same bits: for every number of threads, from run to run, with and without looks in between,
-// in one go and step by step.
+// The same bits: for every number of threads, from run to run, with and without evaluations in
+// between, in one go and step by step.
 #include "samples.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static void test_hash_sees_the_state(void **state)
     assert_true(hash != hash_after(&samples[3], "single", "symplectic_euler", 1));
 }
 
-// Energies, forces and volumes may be looked at as often as one likes; and the work may be
+// Energies, forces and volumes may be evaluated any number of times; and the work may be
 // accounted for or not.
 static void test_looks_change_nothing(void **state)
 {
@@ -187,7 +187,7 @@ static void test_sums_over_several_chunks(void **state)
         struct solver_options options = {.config = {.threads = threads}};
         taut_solver *solver = sample_solver(&large, "single", "symplectic_euler", &options);
         assert_true(taut_solver_node_count(solver) > 2 * SUM_CHUNK);
-        for (int look = 0; look < 4; look++) {
+        for (int sample = 0; sample < 4; sample++) {
             advance(solver, 3);
             energy_of(solver);
         }

@@ -47,7 +47,7 @@ static void test_beyond_the_limit(void **state)
 
 // Energy that only instability explains is found long before anything overflows: explicit Euler
 // multiplies it by 1 + y^2 = 1.04 a step, so that it is a hundredfold after 118 steps;
-// a look every 16 may catch it at its turning points for a while, where all of it is elastic.
+// a check every 16 may catch it at its turning points for a while, where all of it is elastic.
 static void test_growth_is_found_early(void **state)
 {
     (void)state;

@@ -34,7 +34,7 @@ QUOTED = re.compile(r"`([\w.*-]+(?:/[\w.*-]+)*/(?:[\w*-]+\.(?:c|h|cc|py|sh|yaml|
 HEADING = re.compile(r"^#+ +(.*?)\s*$")
 PAGE_NAME = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*[\w-]+\.md)\b")
 FILE_NAME = re.compile(r"(?<![\w./<*-])((?:\w+/)*\w+\.(?:c|h|cc|py|sh|glsl))\b")
-# A part of a path that stands for any.
+# A part of a path that matches any.
 PLACEHOLDER = re.compile(r"(?<![^/_])[A-Z]{2,}(?:_[A-Z]+)*(?![^/_.])")
 # Folders that runs and builds make, which the repository does not have.
 MADE = ("out/", "build/")

@@ -288,9 +288,9 @@ static void test_syntax(void **state)
     expect_error("a: [1\n", 6, 2, 1,
                  "did not find expected ',' or ']' (while parsing a flow sequence that begins at "
                  "line 1)");
-    expect_error("a:\n\tb: 1\n", 9, 2, 1, "a tab stands in the indentation; YAML wants spaces");
-    expect_error("a: *b\n", 6, 1, 4, "no anchor '&b' stands before this alias");
-    expect_error("a: &b [*b]\n", 11, 1, 8, "the alias '*b' stands inside what it names");
+    expect_error("a:\n\tb: 1\n", 9, 2, 1, "a tab in the indentation; YAML requires spaces");
+    expect_error("a: *b\n", 6, 1, 4, "no anchor '&b' precedes this alias");
+    expect_error("a: &b [*b]\n", 11, 1, 8, "the alias '*b' is inside what it names");
     expect_error("", 0, 1, 1, "the scene is empty");
     expect_error("a: !!int 3\n", 11, 1, 4,
                  "tags such as 'tag:yaml.org,2002:int' are not used in scenes");

@@ -136,7 +136,7 @@ static const char *const moved =
     "  anchor: [1,3,2], axis: [0,-1,0], amplitude: 0.2, phase: 40, mass: 0.5, stiffness: 80,\n"
     "  damping: 0.3}]\n";
 
-// What moves a pendulum or an oscillator as told does the work of accelerating and lifting it.
+// What moves a prescribed pendulum or oscillator does the work of accelerating and lifting it.
 static void test_prescribed_motions(void **state)
 {
     (void)state;
@@ -254,13 +254,13 @@ static void test_bounded_over_a_long_run(void **state)
             "  pressure: {amount: 0.1}}]\n",
             all[i]);
         double start = energy_of(solver).total, early = 0, all_along = 0, kinetic = 0;
-        for (int look = 0; look < 1000; look++) {
+        for (int sample = 0; sample < 1000; sample++) {
             advance(solver, quick() ? 10 : 50);
             taut_energy energy = energy_of(solver);
             double astray = fabs(energy.total - start);
             kinetic = fmax(kinetic, energy.kinetic);
             all_along = fmax(all_along, astray);
-            if (look < 100)
+            if (sample < 100)
                 early = all_along;
         }
         assert_true(kinetic > 0.05);

@@ -59,7 +59,7 @@ static void test_cloths_are_grids_of_faces(void **state)
     expect_grid("type: ring, center: [0,0,0], radius: 1, nodes: 9, mass: 1, stiffness: 9", false);
 }
 
-// Two triangles a cell, told by arithmetic; and a grid that is not the cloth's is seen.
+// Two triangles a cell, found by arithmetic; and a grid that is not the cloth's is seen.
 static void test_faces_of_a_sheet(void **state)
 {
     (void)state;

@@ -139,7 +139,7 @@ static void test_broken_frames_are_refused(void **state)
     size_t head = (size_t)(strstr(bytes, "   _") - bytes) + 4;
     for (size_t cut = 0; cut < length; cut += 37) {
         write_bytes(broken, bytes, cut);
-        assert_refused(broken, cut < head ? "its head is another" : "is not whole");
+        assert_refused(broken, cut < head ? "its head is another" : "is incomplete");
     }
     for (size_t at = 0; at < head; at++) {
         char kept = bytes[at];
@@ -193,7 +193,7 @@ static void test_broken_values_are_refused(void **state)
             bytes[arrays[i] + at] = (char)~kept;
             write_bytes(changed, bytes, length);
             bytes[arrays[i] + at] = kept;
-            assert_unreadable(changed, at < 32 ? "is not whole" : "cannot be read to its end");
+            assert_unreadable(changed, at < 32 ? "is incomplete" : "cannot be read to its end");
         }
     free(bytes);
 }
@@ -421,7 +421,7 @@ static void test_broken_caches(void **state)
     } faults[] = {
         {0, 'Q', "is not a point cache"},         {11, 1, "is not a point cache"},
         {12, 2, "is not a point cache"},          {19, (char)0x80, "is not a point cache"},
-        {27, (char)0xbf, "is not a point cache"}, {28, 3, "is shorter than its head says"},
+        {27, (char)0xbf, "is not a point cache"}, {28, 3, "is shorter than its header states"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         char kept = bytes[faults[i].at];

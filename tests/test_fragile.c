@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// Two nodes on the x axis held apart by hand; node 0 is pinned.
+// Two nodes on the x axis kept apart by the test; node 0 is pinned.
 static taut_solver *pair_of(const char *keys)
 {
     return solver_of(
@@ -40,7 +40,7 @@ static void test_breaks_beyond_and_not_at(void **state)
     taut_solver_destroy(solver);
 }
 
-// A look evaluates forces, but only to look at: nothing breaks.
+// An evaluation between steps breaks nothing.
 static void test_looking_breaks_nothing(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void test_breaking_is_for_ever(void **state)
                       "  break_at: 1.2}, drives: [{node: last, velocity: [3,0,0]}]}]\n",
                       integrators[i]);
         uint64_t before = 0;
-        for (int look = 0; look < 40; look++) {
+        for (int sample = 0; sample < 40; sample++) {
             advance(solver, 20);
             uint64_t broken = taut_solver_broken_count(solver);
             assert_true(broken >= before && broken <= 10);

@@ -69,21 +69,22 @@ static void test_others_are_not(void **state)
 static taut_solver *as_network(const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);
-    size_t room = 100 * (size_t)(topology->node_count + topology->spring_count), length = 0;
-    char *nodes = calloc(room, 1), *springs = calloc(room, 1);
+    size_t capacity = 100 * (size_t)(topology->node_count + topology->spring_count), length = 0;
+    char *nodes = calloc(capacity, 1), *springs = calloc(capacity, 1);
     assert_non_null(nodes);
     assert_non_null(springs);
     for (uint64_t i = 0; i < topology->node_count; i++) {
         vec3 p = place_of(solver, i);
-        length += (size_t)snprintf(nodes + length, room - length, "%s[%.17g,%.17g,%.17g]",
+        length += (size_t)snprintf(nodes + length, capacity - length, "%s[%.17g,%.17g,%.17g]",
                                    i ? "," : "", p.x, p.y, p.z);
     }
     length = 0;
     for (uint64_t s = 0; s < topology->spring_count; s++) {
         struct spring_run spring = topology_spring(topology, s);
-        length += (size_t)snprintf(springs + length, room - length, "%s[%lu,%lu,{stiffness: %g}]",
-                                   s ? "," : "", (unsigned long)spring.a, (unsigned long)spring.b,
-                                   topology->materials[spring.material].stiffness);
+        length +=
+            (size_t)snprintf(springs + length, capacity - length, "%s[%lu,%lu,{stiffness: %g}]",
+                             s ? "," : "", (unsigned long)spring.a, (unsigned long)spring.b,
+                             topology->materials[spring.material].stiffness);
     }
     taut_solver *made =
         solver_of(HEADER("symplectic_euler",
@@ -131,7 +132,7 @@ static void swap_springs(struct topology *topology, uint64_t i, uint64_t j)
 }
 
 // Lists of the same springs make the same grid, in whatever order, unless one is of another kind:
-// every spring is looked at.
+// every spring is checked.
 static void test_one_odd_spring_is_seen(void **state)
 {
     (void)state;

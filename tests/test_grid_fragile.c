@@ -14,7 +14,7 @@
 struct scene {
     const char *name, *body;
     bool breaks, yields;
-    int looks; // that are taken at it, STEPS_BETWEEN steps apart
+    int samples; // of its state, STEPS_BETWEEN steps apart
 };
 
 static const struct scene scenes[] = {
@@ -112,13 +112,13 @@ static void springs_free(struct springs springs)
 }
 
 static void compare_springs(const struct scene *scene, const taut_solver *grid,
-                            const taut_solver *reference, int look)
+                            const taut_solver *reference, int sample)
 {
     struct springs a = springs_of(grid), b = springs_of(reference);
     for (uint64_t i = 0; i < taut_solver_spring_count(grid); i++) {
         if (a.broken[i] != b.broken[i])
             fail_msg("%s: spring %d is %sbroken after %d steps", scene->name, (int)i,
-                     a.broken[i] ? "" : "not ", (look + 1) * STEPS_BETWEEN);
+                     a.broken[i] ? "" : "not ", (sample + 1) * STEPS_BETWEEN);
         // The strain is that against the present rest length, so this compares what yielding did.
         assert_near(a.strains[i], b.strains[i], 1e-9);
     }
@@ -132,10 +132,10 @@ static void test_same_breaks_and_rest_lengths_as_plain_loops(void **state)
     for (int s = 0; s < SCENES; s++) {
         taut_solver *grid = open_grid(&scenes[s], "double", ISA_BASE, 2);
         taut_solver *reference = open_reference(&scenes[s], "double");
-        for (int look = 0; look < scenes[s].looks; look++) {
+        for (int sample = 0; sample < scenes[s].samples; sample++) {
             advance(grid, STEPS_BETWEEN);
             advance(reference, STEPS_BETWEEN);
-            compare_springs(&scenes[s], grid, reference, look);
+            compare_springs(&scenes[s], grid, reference, sample);
         }
         uint64_t springs = taut_solver_spring_count(grid), broken = taut_solver_broken_count(grid);
         assert_true(scenes[s].breaks ? broken > 5 && broken < springs / 2 : broken == 0);
@@ -156,8 +156,8 @@ static void test_same_energies_and_work(void **state)
     for (int s = 0; s < SCENES; s++) {
         taut_solver *grid = open_grid(&scenes[s], "double", ISA_BASE, 2);
         taut_solver *reference = open_reference(&scenes[s], "double");
-        advance(grid, (uint64_t)scenes[s].looks * STEPS_BETWEEN);
-        advance(reference, (uint64_t)scenes[s].looks * STEPS_BETWEEN);
+        advance(grid, (uint64_t)scenes[s].samples * STEPS_BETWEEN);
+        advance(reference, (uint64_t)scenes[s].samples * STEPS_BETWEEN);
         taut_energy a = energy_of(grid), b = energy_of(reference);
         assert_near(a.total, b.total, 1e-9 * (fabs(b.kinetic) + fabs(b.elastic)));
         assert_near(a.elastic, b.elastic, 1e-9 * b.elastic);
@@ -174,7 +174,7 @@ static uint64_t hash_of_run(const struct scene *scene, const char *precision, in
                             uint64_t *broken)
 {
     taut_solver *solver = open_grid(scene, precision, isa, threads);
-    advance(solver, (uint64_t)scene->looks * STEPS_BETWEEN);
+    advance(solver, (uint64_t)scene->samples * STEPS_BETWEEN);
     uint64_t hash = taut_solver_hash(solver);
     *broken = taut_solver_broken_count(solver);
     taut_solver_destroy(solver);

@@ -115,7 +115,7 @@ static void assert_stiff_cloth(const char *integrator, int newton, int nodes, in
                   integrator, 1.0 / 60, newton, nodes, nodes, nodes - 1);
     double most = 0;
     for (int step = 0; step < steps; step += 20) {
-        advance(solver, 20); // with its looks for divergence
+        advance(solver, 20); // with its checks for divergence
         taut_energy energy = energy_of(solver);
         most = fmax(most, energy.kinetic + energy.elastic);
         assert_true(energy.total < 0); // it began with 0

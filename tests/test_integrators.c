@@ -122,10 +122,10 @@ static void test_invariant_of_symplectic_euler(void **state)
     const double y = 0.3, h = y / OMEGA;
     taut_solver *solver = undamped("symplectic_euler", y, 0.7);
     double start = 0, worst = 0;
-    for (int look = 0; look <= 1000; look++) {
+    for (int sample = 0; sample <= 1000; sample++) {
         double x = place_of(solver, 1).x, v = velocity_of(solver, 1).x;
         double invariant = (v * v + OMEGA * OMEGA * x * x - h * OMEGA * OMEGA * x * v) / 2;
-        if (look == 0)
+        if (sample == 0)
             start = invariant;
         worst = fmax(worst, fabs(invariant / start - 1));
         advance(solver, quick() ? 20 : 1000);

@@ -14,7 +14,7 @@ static taut_solver *solver_on(const char *text, taut_kernel kernel)
     return solver_from(scene_of("%s", text), &options);
 }
 
-// The plain loops know no grids, so no lines. Runs the same number of steps on either, and tells
+// The plain loops know no grids, so no lines. Runs the same number of steps on either, and returns
 // how many times as many iterations they took.
 static double compare(const char *text, uint64_t steps, double tolerance)
 {

@@ -1,4 +1,4 @@
-// A solver that is touched while it runs: spheres moved and scaled, held nodes led.
+// Interaction with a running solver: spheres moved and scaled, kinematic targets of nodes.
 #include "samples.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static void test_growing_is_no_divergence(void **state)
     }
 }
 
-// ---- Held nodes
+// ---- Kinematic nodes
 
 static taut_solver *rope(const char *integrator, const char *precision, const char *more,
                          const struct solver_options *options)
@@ -95,7 +95,8 @@ static taut_solver *rope(const char *integrator, const char *precision, const ch
         options);
 }
 
-// Pinned nodes go where they are told, driven ones forget their drives, and both stop when told.
+// Pinned nodes follow their kinematic target, driven ones drop their drives, and both stop on
+// request.
 static void test_leads(void **state)
 {
     (void)state;
@@ -119,7 +120,7 @@ static void test_leads(void **state)
     }
 }
 
-// Down to a plane that blocks drives and not below it; along it the node goes on.
+// Down to a plane that blocks drives and not below it; along it the node continues.
 static void test_planes_stop_leads(void **state)
 {
     (void)state;
@@ -191,8 +192,8 @@ static void test_same_bits(void **state)
         assert_same_hashes(touched_hash, integrator_name((enum integrator)i));
 }
 
-// Led nodes go on being led, blocked or not, in the next solver.
-static void test_leads_go_on(void **state)
+// Kinematic targets continue, blocked or not, in the next solver.
+static void test_kinematic_targets_continue(void **state)
 {
     (void)state;
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
@@ -210,7 +211,7 @@ static void test_leads_go_on(void **state)
             advance(first, 10);
             advance(second, 10);
             if (taut_solver_hash(first) != taut_solver_hash(second))
-                fail_msg("%s does not go on leading", name);
+                fail_msg("%s does not continue the target", name);
             taut_solver_destroy(first);
             taut_solver_destroy(second);
         }
@@ -226,7 +227,7 @@ int main(void)
         cmocka_unit_test(test_only_held_nodes_are_led),
         cmocka_unit_test(test_leads_do_work),
         cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_leads_go_on),
+        cmocka_unit_test(test_kinematic_targets_continue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void test_too_many_errors(void **state)
     assert_int_equal(diagnostics.count, MESH_ERRORS_MAX + 1);
     assert_int_equal(diagnostics.items[MESH_ERRORS_MAX].level, DIAGNOSTIC_NOTE);
     assert_string_equal(diagnostics.items[MESH_ERRORS_MAX].text,
-                        "too many errors: the rest of the file is not looked at");
+                        "too many errors: the rest of the file is not checked");
     diagnostics_free(&diagnostics);
 }
 

@@ -1,4 +1,4 @@
-// scene/mesh: sound files of every format. Their shapes are known, so volumes tell whether every
+// scene/mesh: sound files of every format. Their shapes are known, so volumes show whether every
 // coordinate and corner arrived in its place.
 #include "test.h"
 
@@ -283,7 +283,7 @@ static void put_strips(struct bytes *bytes, int encoding, const int *items, int 
         put_item(bytes, encoding, items[i], size, i + 1 == count);
 }
 
-// Triangles turn the other way round from one to the next; -1 begins a strip anew; triangles that
+// Triangles turn the other way round from one to the next; -1 begins a strip again; triangles that
 // use a vertex twice are left out, but count for the turning.
 static void test_ply_strips(void **state)
 {
@@ -392,7 +392,8 @@ static void put_tetrahedron_stl(struct bytes *bytes, const char *head)
 static void test_stl_binary(void **state)
 {
     (void)state;
-    static const char *const heads[] = {"made by hand", "solid, though binary", "\xef\xbb\xbf"};
+    static const char *const heads[] = {"written by the test", "solid, though binary",
+                                        "\xef\xbb\xbf"};
     for (size_t h = 0; h < 3; ++h) {
         struct bytes bytes = {0};
         put_tetrahedron_stl(&bytes, heads[h]);

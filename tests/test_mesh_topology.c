@@ -1,5 +1,5 @@
 // scene/mesh: what the inspection finds in surfaces whose holes, seams and sides are known, and how
-// it mends their orientation.
+// it fixes their orientation.
 #include "test.h"
 
 #include "mesh_fixture.h"
@@ -50,7 +50,7 @@ static void assert_report(struct mesh_report report, struct mesh_report expected
 
 // ---- Orientation
 
-// Every way to turn a tetrahedron's four triangles is mended to the one outward way.
+// Every way to turn a tetrahedron's four triangles is corrected to the outward one.
 static void test_all_orientations_of_a_tetrahedron(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void test_klein_bottle(void **state)
         assert_int_equal(report.components, 1);
         assert_int_equal(report.orientable, !mirrored);
         assert_int_equal(report.closed, !mirrored);
-        if (mirrored) // what cannot be mended is left as it is
+        if (mirrored) // what cannot be fixed is left as it is
             assert_int_equal(report.flipped_triangles, 0);
         mesh_free(&mesh);
     }

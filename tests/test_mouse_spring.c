@@ -184,11 +184,11 @@ static void test_refused_grabs(void **state)
     (void)state;
     taut_error error = {0};
     taut_solver *solver = cloth("rk4", "single", "0.0005", NULL);
-    struct solver_grab held = {.node = 40}, beyond = {.node = 41 * 27}, nobody = {.body = 1};
+    struct solver_grab pinned = {.node = 40}, beyond = {.node = 41 * 27}, nobody = {.body = 1};
     struct solver_grab nowhere = {.node = 600, .target = {0, NAN, 0}};
     struct solver_grab pushing = {.node = 600, .stiffness = -1};
-    assert_int_equal(solver_grab(solver, &held, &error), TAUT_ERROR_ARGUMENT);
-    assert_non_null(strstr(error.text, "held"));
+    assert_int_equal(solver_grab(solver, &pinned, &error), TAUT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.text, "kinematic"));
     assert_int_equal(solver_grab(solver, &beyond, &error), TAUT_ERROR_ARGUMENT);
     assert_int_equal(solver_grab(solver, &nobody, &error), TAUT_ERROR_ARGUMENT);
     assert_int_equal(solver_grab(solver, &nowhere, &error), TAUT_ERROR_ARGUMENT);

@@ -61,8 +61,8 @@ static void fill(struct lattice *lattice, bool shuffled)
 
 static char *springs_text(const struct lattice *lattice, enum oddity oddity)
 {
-    size_t room = 64 * SPRINGS_MAX, length = 0;
-    char *text = calloc(room, 1);
+    size_t capacity = 64 * SPRINGS_MAX, length = 0;
+    char *text = calloc(capacity, 1);
     assert_non_null(text);
     for (int s = 0; s < lattice->count; s++) {
         const uint32_t *ends = lattice->springs[s];
@@ -72,7 +72,7 @@ static char *springs_text(const struct lattice *lattice, enum oddity oddity)
                           : oddity == OTHER_MATERIAL ? ",{stiffness: 61}"
                           : oddity == OTHER_REST     ? ",{rest_length: 0.09}"
                                                      : "";
-        length += (size_t)snprintf(text + length, room - length, "[%lu,%lu%s],\n",
+        length += (size_t)snprintf(text + length, capacity - length, "[%lu,%lu%s],\n",
                                    (unsigned long)ends[0], (unsigned long)ends[1], own);
     }
     return text;
@@ -80,15 +80,15 @@ static char *springs_text(const struct lattice *lattice, enum oddity oddity)
 
 static char *nodes_text(const struct lattice *lattice)
 {
-    size_t room = 80 * NODES, length = 0;
-    char *text = calloc(room, 1);
+    size_t capacity = 80 * NODES, length = 0;
+    char *text = calloc(capacity, 1);
     static int at[NODES]; // the lattice's node of a number
     assert_non_null(text);
     for (int i = 0; i < NODES; i++)
         at[lattice->number[i]] = i;
     for (int node = 0; node < NODES; node++) {
         int x = at[node] % NX, y = at[node] / NX % NY, z = at[node] / NX / NY;
-        length += (size_t)snprintf(text + length, room - length, "[%.5f,%.5f,%.5f],\n",
+        length += (size_t)snprintf(text + length, capacity - length, "[%.5f,%.5f,%.5f],\n",
                                    0.08 * x - 0.06 * y, 0.06 * x + 0.08 * y, 0.1 * z);
     }
     return text;

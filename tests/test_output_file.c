@@ -247,7 +247,7 @@ static void test_folders_are_not_made_through_links(void **state)
     taut_error error = {0};
     assert_int_equal(symlink("nowhere", link), 0);
     assert_int_equal(folder_make(link, &error), TAUT_ERROR_IO);
-    assert_non_null(strstr(error.text, "a symbolic link that leads nowhere"));
+    assert_non_null(strstr(error.text, "a dangling symbolic link"));
     assert_int_equal(mkdir(fixture_path(folder, "nowhere"), 0777), 0);
     assert_int_equal(folder_make(below, &error), TAUT_OK);
     if (geteuid() != 0) {

@@ -27,16 +27,17 @@ static const char *const materials[] = {
 
 struct text {
     char *at;
-    size_t length, room;
+    size_t length, capacity;
 };
 
 static void add_text(struct text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int written = vsnprintf(text->at + text->length, text->room - text->length, format, arguments);
+    int written =
+        vsnprintf(text->at + text->length, text->capacity - text->length, format, arguments);
     va_end(arguments);
-    assert_true(written > 0 && text->length + (size_t)written < text->room);
+    assert_true(written > 0 && text->length + (size_t)written < text->capacity);
     text->length += (size_t)written;
 }
 

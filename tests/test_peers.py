@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""bench/peers/run.py with programs that only pretend: it says what LAMMPS must be told, reads what
+"""bench/peers/run.py with programs that only pretend: it writes the input that LAMMPS needs, reads what
 it answers, stops ranks that wait, and takes ratios of turns of one round."""
 import contextlib
 import importlib.util
@@ -19,7 +19,7 @@ spec.loader.exec_module(run)
 NETWORK = {"nodes": 2, "springs": 1, "dt": 1e-4, "bin": 0.4, "cutoff": 0.15, "data": "x.data",
            "binary": "x.bin"}
 
-# Answers a run of N steps with N milliseconds; writes down what it was told.
+# Answers a run of N steps with N milliseconds; writes down its input.
 LMP = """#!/bin/sh
 echo "$@" >>'{log}'
 while read -r line; do
@@ -143,7 +143,7 @@ def ours_serves(peer):
 
 def main(peer):
     if not os.path.isdir("/proc/self"):
-        print("this test looks into /proc")
+        print("this test reads /proc")
         return 77
     with tempfile.TemporaryDirectory() as folder:
         our_networks_are_whole(folder, peer)

@@ -203,7 +203,7 @@ static void a_stroke_beside(void **state)
     stroke_end(&stroke);
 }
 
-// The springs were made anew while the stroke went on: it must not mark what is not there.
+// The springs were made again during the stroke: it must not mark what is not there.
 static void a_stroke_of_another_subject(void **state)
 {
     (void)state;

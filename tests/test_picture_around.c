@@ -1,5 +1,5 @@
-// What stands around bodies in pictures: ground and shadow, spheres, wind, hands, legend, caption,
-// outlines and backgrounds. As in test_picture.c, each is looked for at its pixels.
+// What surrounds bodies in pictures: ground and shadow, spheres, wind, mouse springs, legend,
+// caption, outlines and backgrounds. As in test_picture.c, each is looked for at its pixels.
 #include "picture_fixture.h"
 
 #include <stdio.h>
@@ -75,8 +75,8 @@ static void test_mouse_springs_are_shown(void **state)
     scenery.store.frame.mouse_springs = &pull;
     scenery.store.frame.mouse_spring_count = 1;
     struct image with = picture_of(&scenery, LAYER_SPRINGS);
-    struct pixel hand = pixel_of(&with, &scenery, vec3_make(1.5, 0.8, 0));
-    assert_true(hand.red > hand.blue + 60);
+    struct pixel mouse = pixel_of(&with, &scenery, vec3_make(1.5, 0.8, 0));
+    assert_true(mouse.red > mouse.blue + 60);
     vec3 along = {1.25, 0.4, 0};
     assert_true(apart(pixel_of(&with, &scenery, along), pixel_of(&without, &scenery, along)) > 40);
     image_free(&without);

@@ -76,7 +76,7 @@ static vec3 velocity_at(double time)
 }
 
 // At the end of every step a driven node is where the integral of its velocity says, pieces that
-// began within the step included, and has the velocity of that moment.
+// began within the step included, and has the velocity of that time.
 static void test_drives_follow_their_integral(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void test_drive_from_the_start(void **state)
 }
 
 // NeHe's rope connection: a drive never goes below a plane that blocks drives; there its velocity
-// into the plane is 0 while it slides on, and it leaves as soon as it is told to.
+// into the plane is 0 while it slides on, and it leaves as soon as its drive does.
 static void test_planes_block_drives(void **state)
 {
     (void)state;

@@ -110,7 +110,7 @@ static void test_same_plan_from_the_same_scene(void **state)
     taut_solver_destroy(b);
 }
 
-// Springs of a grid stand in no list, and faces in one only where something acts on them.
+// Springs of a grid are in no list, and faces in one only where something acts on them.
 static void test_what_needs_no_list(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void test_fragile_springs(void **state)
     taut_solver_destroy(solver);
 }
 
-// Those of grids stand in no list, but all springs of such a grid have places, behind the blocks'.
+// Those of grids are in no list, but all springs of such a grid have indices, after the blocks'.
 static void test_places_of_grids_that_remember(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void test_checker_finds_wrong_orders(void **state)
     (void)state;
     fresh();
     solver_plan_to_damage(tampered)->springs.order[5] = solver_plan(tampered)->springs.order[6];
-    assert_found("stands twice");
+    assert_found("is listed twice");
     solver_plan_to_damage(tampered)->springs.order[5] =
         (uint32_t)solver_topology(tampered)->spring_count;
     assert_found("out of range");

@@ -11,7 +11,7 @@ static const char *const none[] = {NULL};
 static const char *const small_jelly[] = {"bodies.jelly.nodes=[6,5,6]", NULL};
 static const char *const small_flag[] = {"bodies.flag.nodes=[13,9]", NULL};
 
-// ---- Moments
+// ---- Frames
 
 static void test_plays_as_a_plain_run_does(void **state)
 {

@@ -16,7 +16,7 @@ static const char *const none[] = {NULL};
 static const char *const small_jelly[] = {"bodies.jelly.nodes=[6,5,6]", NULL};
 static const char *const small_flag[] = {"bodies.flag.nodes=[13,9]", NULL};
 
-// ---- Hands
+// ---- Mouse springs
 
 static void test_a_node_is_pulled(void **state)
 {
@@ -136,8 +136,8 @@ static void test_a_moved_sphere_is_part_of_the_scene(void **state)
     player_free(player);
 }
 
-// A sphere that moves by itself stands while it is held, goes on with its velocity when let go, and
-// its path, which the scene has from then on, leads through where that was.
+// A sphere that moves by itself stays while it is held, continues with its velocity when released,
+// and its path, which the scene has from then on, leads through where that was.
 static void test_a_moving_sphere_keeps_its_velocity(void **state)
 {
     (void)state;

@@ -96,7 +96,7 @@ static void test_too_many_points(void **state)
     taut_error error = {0};
     assert_int_equal(pc2_open(&cache, fixture_path(folder, "a.pc2"), 2147483648u, 0, 0, &error),
                      TAUT_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "a.pc2': a point cache holds at most 2147483647 points"));
+    assert_non_null(strstr(error.text, "a.pc2': a point cache has at most 2147483647 points"));
     assert_int_equal(fixture_count(folder), 0);
     assert_int_equal(pc2_close(&cache, NULL), TAUT_OK);
 }

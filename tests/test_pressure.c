@@ -275,7 +275,7 @@ static void test_collapse(void **state)
     }
 }
 
-// A look at a collapsed body is only a look.
+// Evaluating a collapsed body changes nothing.
 static void test_looking_ends_no_run(void **state)
 {
     (void)state;

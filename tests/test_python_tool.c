@@ -77,7 +77,7 @@ static void errors_of_a_tool_are_reported(void **state)
         {"#!/bin/sh\necho first >&2; echo 'the disk is full' >&2; echo >&2; exit 1\n",
          "the disk is full"},
         {"#!/bin/sh\nseq 100000 >&2; echo last >&2; exit 1\n", "last"},
-        {"#!/bin/sh\nexit 1\n", "it did not say why"},
+        {"#!/bin/sh\nexit 1\n", "it printed no reason"},
         {"#!/bin/sh\nkill -SEGV $$\n", "the tool was killed"},
         {"#!/bin/sh\necho 'no module' >&2; exit 3\n",
          "the package python3-matplotlib is missing (no module)"},
@@ -142,7 +142,7 @@ static void no_tool_starts_without_memory(void **state)
                                 (struct python_tool){.bytes_least = 250e6}, descriptor, &error),
                      TAUT_ERROR_MEMORY);
     assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
-    assert_string_equal(error.text, "there is too little memory: it takes 250 MB");
+    assert_string_equal(error.text, "not enough memory: it needs 250 MB");
     assert_int_equal(lseek(descriptor, 0, SEEK_END), 0);
     assert_int_equal(close(descriptor), 0);
 }

@@ -138,7 +138,7 @@ static void test_existing_run_needs_force(void **state)
     struct recording_options options = all_of_it(folder);
     char names[2048];
     record(&options, 1, names, sizeof names);
-    assert_refused(&options, "already holds a run (flag): replace it with --force, or choose "
+    assert_refused(&options, "already contains a run (flag): replace it with --force, or choose "
                              "another folder");
     assert_int_equal(fixture_count(folder), 14);
 }
@@ -308,7 +308,7 @@ static void test_files_of_others_are_never_written_over(void **state)
             const char *path = fixture_path(folder, files[i].name);
             fixture_write(path, files[i].text);
             char reason[256];
-            snprintf(reason, sizeof reason, "%s' is in the way and was not written by taut",
+            snprintf(reason, sizeof reason, "%s' exists and was not written by taut",
                      files[i].name);
             assert_refused(&options, reason);
             assert_text(path, files[i].text);
@@ -346,8 +346,8 @@ static void test_runs_of_older_versions_are_said(void **state)
     assert_int_equal(unlink(fixture_path(folder, "manifest.json")), 0);
     for (int force = 0; force < 2; force++) {
         options.force = force;
-        assert_refused(&options, "holds a run of an older version of taut, without the "
-                                 "manifest.json that tells its files");
+        assert_refused(&options, "contains a run of an older version of taut, without the "
+                                 "manifest.json that distinguishes its files");
     }
     assert_int_equal(fixture_count(folder), 13);
 }
@@ -358,12 +358,12 @@ static void test_manifests_that_are_none(void **state)
     static const struct {
         const char *text, *reason;
     } cases[] = {
-        {"", "manifest.json' is in the way and was not written by taut"},
+        {"", "manifest.json' exists and was not written by taut"},
         {"{\"name\": \"my web page\"}\n", "was not written by taut"},
         {"{\n\"taut_manifest\": 2,\n", "was written by a newer version of taut"},
         {"{\n\"taut_manifest\": 1,\n\"kind\": \"study\",\n\"name\": \"flag\",\n"
          "\"checksum\": \"XXH64\",\n\"files\": [",
-         "holds a study (flag): choose another folder"},
+         "contains a study (flag): choose another folder"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *folder = fixture_folder("recording");
@@ -378,7 +378,7 @@ static void test_manifests_that_are_none(void **state)
     options.force = true;
     fixture_write(fixture_path(folder, "victim"), "mine");
     assert_int_equal(symlink("victim", fixture_path(folder, "manifest.json")), 0);
-    assert_refused(&options, "manifest.json' is in the way: it is not a regular file");
+    assert_refused(&options, "manifest.json' exists and is not a regular file");
 }
 
 // A manifest that somebody else has made leads to no file outside the folder.
@@ -407,7 +407,7 @@ static void test_manifests_do_not_lead_elsewhere(void **state)
     assert_int_equal(unlink(victim), 0);
 }
 
-// Killed where it stands: the next run with --force knows every file, also the one being written.
+// Killed at any point: the next run with --force knows every file, also the one being written.
 static void test_a_killed_run_can_be_replaced(void **state)
 {
     (void)state;
@@ -428,7 +428,7 @@ static void test_a_killed_run_can_be_replaced(void **state)
         assert_int_equal(waitpid(child, &result, 0), child);
         assert_true(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL);
         // What the next frame would be is known before it is there.
-        assert_refused(&options, "already holds an interrupted run (flag)");
+        assert_refused(&options, "already contains an interrupted run (flag)");
         options.force = true;
         char names[2048];
         record(&options, 1, names, sizeof names);
@@ -484,15 +484,15 @@ static void test_a_run_in_progress_is_not_replaced(void **state)
     fixture_fill(&fixture, 0, true);
     assert_int_equal(recording_open(&options, &fixture.snapshot, &recording, &error), TAUT_OK);
     options.force = true;
-    assert_refused(&options, "is being written by another taut at this moment");
+    assert_refused(&options, "is being written by another taut");
     assert_int_equal(recording_frame(recording, &fixture.snapshot, &error), TAUT_OK);
     assert_int_equal(recording_close(recording, NULL, NULL, &error), TAUT_OK);
     assert_int_equal(fixture_count(folder), 14);
     options.force = false;
-    assert_refused(&options, "already holds an interrupted run");
+    assert_refused(&options, "already contains an interrupted run");
 }
 
-// Between the look at the folder and the writing somebody puts a file there.
+// Between the check of the folder and the writing another process puts a file there.
 static void test_a_frame_replaces_nothing(void **state)
 {
     (void)state;

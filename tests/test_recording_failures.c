@@ -31,7 +31,7 @@ static size_t length_of(const char *folder, const char *name)
     return (size_t)status.st_size;
 }
 
-// A recording of three frames that stands before its fourth.
+// A recording of three frames that is about to write its fourth.
 static struct recording *record_three(const struct recording_options *options,
                                       struct fixture *fixture)
 {

@@ -131,7 +131,7 @@ static void test_contradictions(void **state)
     } cases[] = {
         {{.fps = 0}, "a.jpg", "should end in .png"},
         {{.fps = 0}, ".png", "should end in .png"},
-        {{.fps = 10}, "a.png", "--fps and --speed are of films"},
+        {{.fps = 10}, "a.png", "--fps and --speed are for videos"},
         {{.columns = 2}, "a.png", "--columns is of strips"},
         {{.columns = 2, .frames = 4}, "a.mp4", "--columns is of strips"},
         {{.times = {1}, .time_count = 1}, "a.mp4", "--time FROM,TO"},
@@ -140,7 +140,7 @@ static void test_contradictions(void **state)
         {{.frames = 65}, "a.png", "at most 64 frames"},
         {{.times = {5.1}, .time_count = 1}, "a.png", "there is no t = 5.1 s: it ends at 5 s"},
         {{.speed = 1e-6}, "a.mp4", "more than 100000"},
-        {{.width = 641, .height = 361}, "a.mp4", "not 641x361: take 642x362"},
+        {{.width = 641, .height = 361}, "a.mp4", "not 641x361: use 642x362"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_refused(&cases[i].request, cases[i].path, cases[i].why);

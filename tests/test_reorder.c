@@ -1,5 +1,5 @@
-// Renumbering: a permutation that is worth it, of the nodes and all that names them, and nobody
-// outside sees it.
+// Renumbering: a permutation that is worth it, of the nodes and all that names them, which is
+// not visible outside.
 #include "samples.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static void shuffle(void)
     }
 }
 
-static size_t add_springs(char *text, size_t room, int x, int y, int z, uint64_t *seed)
+static size_t add_springs(char *text, size_t capacity, int x, int y, int z, uint64_t *seed)
 {
     static const int steps[][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {0, 1, 1}};
     size_t length = 0;
@@ -34,7 +34,7 @@ static size_t add_springs(char *text, size_t room, int x, int y, int z, uint64_t
         double chance = next_random(seed);
         if (to[0] >= NX || to[1] >= NY || to[2] >= NZ || chance > 0.9)
             continue;
-        length += (size_t)snprintf(text + length, room - length, "[%u,%u,{stiffness: %d%s}],\n",
+        length += (size_t)snprintf(text + length, capacity - length, "[%u,%u,{stiffness: %d%s}],\n",
                                    (unsigned)shuffled[(z * NY + y) * NX + x],
                                    (unsigned)shuffled[(to[2] * NY + to[1]) * NX + to[0]],
                                    chance > 0 ? 60 : 50, chance > 0.6 ? ", break_at: 1.004" : "");
@@ -43,11 +43,11 @@ static size_t add_springs(char *text, size_t room, int x, int y, int z, uint64_t
 }
 
 // A lattice, somewhat bent and turned, as a shuffled network; node 7 of the scene is driven and 100
-// pinned; a ball with gas and a rope stand beside it.
+// pinned; there are also a ball with gas and a rope.
 static taut_scene *scene_with(const char *precision, double dt, double bend)
 {
-    size_t room = 1 << 20, node_length = 0, spring_length = 0;
-    char *nodes = calloc(room, 1), *springs = calloc(room, 1);
+    size_t capacity = 1 << 20, node_length = 0, spring_length = 0;
+    char *nodes = calloc(capacity, 1), *springs = calloc(capacity, 1);
     char(*places)[80] = calloc(NODES, sizeof *places);
     assert_true(nodes && springs && places);
     uint64_t seed = 4;
@@ -58,10 +58,12 @@ static taut_scene *scene_with(const char *precision, double dt, double bend)
                  0.08 * x - 0.06 * y + bend * next_random(&seed),
                  0.06 * x + 0.08 * y + bend * next_random(&seed),
                  0.1 * z + bend * next_random(&seed));
-        spring_length += add_springs(springs + spring_length, room - spring_length, x, y, z, &seed);
+        spring_length +=
+            add_springs(springs + spring_length, capacity - spring_length, x, y, z, &seed);
     }
     for (int i = 0; i < NODES; i++)
-        node_length += (size_t)snprintf(nodes + node_length, room - node_length, "%s", places[i]);
+        node_length +=
+            (size_t)snprintf(nodes + node_length, capacity - node_length, "%s", places[i]);
     taut_scene *scene = scene_of(
         "precision: %s\nsimulation: {integrator: symplectic_euler, dt: " NUM ", steps: 1}\n"
         "environment: {gravity: [0.5,-9.81,0], wind: {velocity: [3,1,0], law: face}}\n"
@@ -183,7 +185,7 @@ static void test_springs_are_sorted_after_the_nodes(void **state)
 
 enum { WANTED = WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY | WANT_LISTS };
 
-// All that output may want of a moment.
+// All that output may want of a frame.
 static void test_views_show_the_same(void **state)
 {
     (void)state;

@@ -333,8 +333,8 @@ def what_is_no_study_is_reported(folder):
     for text, said in ((None, "No such file or directory"), (cut, "it is no JSON"),
                        ("[]", "not a study.json that this version"),
                        (json.dumps({**whole, "taut_study": 2}), "not a study.json"),
-                       (json.dumps(lacking), "it is not whole: KeyError 'limits'"),
-                       (json.dumps({**whole, "limits": 3}), "it is not whole")):
+                       (json.dumps(lacking), "it is incomplete: KeyError 'limits'"),
+                       (json.dumps({**whole, "limits": 3}), "it is incomplete")):
         if text is not None:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)

@@ -1,5 +1,5 @@
-// A solver goes on where another one is: where nothing changed, to the bit as if there had never
-// been two; where constants changed, from the same places with the new ones.
+// A solver continues from the state of another: where nothing changed, to the bit as if there had
+// never been two; where constants changed, from the same positions with the new ones.
 #include "samples.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 enum { STEPS = 24 };
 
-static void go_on(taut_solver *solver, taut_solver *from)
+static void restore(taut_solver *solver, taut_solver *from)
 {
     taut_error error = {0};
     if (solver_restore_from(solver, from, NULL, NULL, &error) != TAUT_OK)
@@ -32,19 +32,19 @@ static void assert_same_budget(taut_solver *whole, taut_solver *second)
     assert_near(a.breaking, b.breaking, 1e-12 * (1 + fabs(a.breaking)));
 }
 
-// Runs `whole` for twice so many steps as `first`, which `second` goes on from. All three go.
+// Runs `whole` for twice as many steps as `first`, from which `second` continues. All three end.
 static void assert_goes_on(taut_solver *whole, taut_solver *first, taut_solver *second,
                            uint64_t steps, const char *what)
 {
     advance(whole, 2 * steps);
     advance(first, steps);
     uint64_t halfway = taut_solver_hash(first);
-    go_on(second, first);
+    restore(second, first);
     if (taut_solver_hash(first) != halfway || taut_solver_hash(second) != halfway)
-        fail_msg("%s: the state is not handed over as it is", what);
+        fail_msg("%s: the state is not copied as it is", what);
     advance(second, steps);
     if (taut_solver_hash(second) != taut_solver_hash(whole))
-        fail_msg("%s: does not go on to the bit", what);
+        fail_msg("%s: does not continue to the bit", what);
     assert_int_equal(taut_solver_step_count(second), 2 * steps);
     assert_same_bits(taut_solver_time(second), taut_solver_time(whole));
     assert_int_equal(taut_solver_broken_count(second), taut_solver_broken_count(whole));
@@ -73,7 +73,7 @@ static void test_every_integrator(void **state)
         }
 }
 
-// What changes with time or with the step, and what a step leaves behind it.
+// What changes with time or with the step, and what a step leaves for the next.
 static const char *const busy =
     "precision: %s\nsimulation: {integrator: %s, dt: 0.0005, steps: 1%s}\n"
     "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02, wind: {velocity: [3,1,-2],\n"
@@ -124,7 +124,7 @@ static void test_busy_scene(void **state)
     taut_solver_destroy(solver);
 }
 
-// Long steps of stiff threads: what the linear systems begin with is part of the state.
+// Long steps of stiff grid lines: what the linear systems begin with is part of the state.
 static void test_stiff_cloth(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void test_dt_auto(void **state)
         double built = taut_solver_dt(solvers[0]);
         advance(solvers[1], 1100);
         assert_true(taut_solver_dt(solvers[1]) != built); // else there is nothing to see here
-        go_on(solvers[2], solvers[1]);
+        restore(solvers[2], solvers[1]);
         assert_same_bits(taut_solver_dt(solvers[2]), taut_solver_dt(solvers[1]));
         assert_int_equal(taut_solver_steps_planned(solvers[2]),
                          taut_solver_steps_planned(solvers[1]));
@@ -186,7 +186,7 @@ static void test_moved_sphere(void **state)
     advance(whole, 7);
     assert_int_equal(taut_solver_set_sphere(whole, 1, centre, velocity, &error), TAUT_OK);
     advance(whole, 3);
-    go_on(second, whole);
+    restore(second, whole);
     advance(second, 10);
     advance(whole, 10);
     assert_true(taut_solver_hash(whole) == taut_solver_hash(second));
@@ -217,7 +217,7 @@ static void test_other_integrators(void **state)
             snprintf(text[1], sizeof text[1], HEADER("%s", "0.00005"), integrator_name(to));
             taut_solver *first = rope(text[0], SOFT), *second = rope(text[1], SOFT);
             advance(first, 1500);
-            go_on(second, first);
+            restore(second, first);
             assert_near(taut_solver_time(second), 0.15, 1e-12);
             advance(second, 1000);
             assert_near(taut_solver_time(second), 0.2, 1e-12);
@@ -246,7 +246,7 @@ static void test_other_plans_and_precisions(void **state)
         };
         advance(first, 20);
         for (int k = 0; k < 3; k++)
-            go_on(others[k], first);
+            restore(others[k], first);
         advance(first, 20);
         double *expected = all_places(first);
         for (int k = 0; k < 3; k++) {
@@ -262,8 +262,8 @@ static void test_other_plans_and_precisions(void **state)
     }
 }
 
-// A hundred times as stiff, under way: the places are the same, and the run is not blamed for what
-// the springs hold now. Rest lengths are those as built.
+// A hundred times as stiff, under way: the positions are the same, and the run is not blamed for
+// what the springs hold now. Rest lengths are those as built.
 static void test_other_constants(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void test_other_constants(void **state)
         taut_solver *second = rope(text, "spring: {stiffness: 10000, damping: 0.5}");
         advance(first, 2000);
         double energy = energy_of(first).elastic;
-        go_on(second, first);
+        restore(second, first);
         assert_near(energy_of(second).elastic, 100 * energy, 1e-9);
         advance(second, 5000);
         vec3 end = place_of(second, 23);
@@ -286,7 +286,7 @@ static void test_other_constants(void **state)
     }
 }
 
-// Held from now on, a node stands still; let go, it falls.
+// Pinned from now on, a node stays; released, it falls.
 static void test_other_pins(void **state)
 {
     (void)state;
@@ -299,18 +299,18 @@ static void test_other_pins(void **state)
                   simulation, SOFT);
     advance(first, 500);
     vec3 end = place_of(first, 23);
-    go_on(second, first);
+    restore(second, first);
     advance(second, 500);
-    vec3 held = place_of(second, 23);
-    assert_same_bits(held.x, end.x);
-    assert_same_bits(held.y, end.y);
+    vec3 pinned = place_of(second, 23);
+    assert_same_bits(pinned.x, end.x);
+    assert_same_bits(pinned.y, end.y);
     assert_true(vec3_length(velocity_of(second, 23)) == 0);
     assert_true(place_of(second, 0).y < -0.001);
     taut_solver_destroy(first);
     taut_solver_destroy(second);
 }
 
-// What the scene says of a sphere otherwise counts from now on; the rest of it goes on. Another
+// Changed keys of a sphere apply from now on; the rest of it continues. Another
 // `center` is that at time 0: the sphere is where it would be now, had the run begun with it.
 static void test_other_spheres(void **state)
 {
@@ -327,7 +327,7 @@ static void test_other_spheres(void **state)
     taut_solver *const others[] = {larger, slower, away};
     static const double expected[3][4] = {{9, 1.2, 2, 3}, {9, 1.1, 1, 1}, {8, 1.2, 2, 1}};
     for (int k = 0; k < 3; k++) {
-        go_on(others[k], first);
+        restore(others[k], first);
         advance(others[k], 100);
         struct sphere_state sphere = solver_sphere(others[k], 0);
         assert_near(sphere.centre.x, expected[k][0], 1e-12);

@@ -169,7 +169,7 @@ static void test_gas_is_that_of_faces(void **state)
             compare_with_plain_faces(bodies[b], isa, 0.01);
 }
 
-// What stands on the far side of the world keeps its volume: differences come first.
+// A body far from the origin keeps its volume: differences come first.
 static void test_far_away(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// docs/scene.md against the schema: its tables stand between <!-- keys: NAME --> and <!-- end -->
-// and must be what the reader's own tables say. TAUT_UPDATE_DOCS=1 writes them anew.
+// docs/scene.md against the schema: its tables are between <!-- keys: NAME --> and <!-- end -->
+// and must be what the reader's own tables say. TAUT_UPDATE_DOCS=1 writes them again.
 #include "test.h"
 
 #include <stdbool.h>
@@ -38,7 +38,7 @@ static char *make_table(const char *name)
     return text;
 }
 
-// What stands between the markers of a table; NULL if they are not there.
+// The text between the markers of a table; NULL if they are not there.
 static const char *find_block(const char *docs, const char *name, size_t *length)
 {
     char marker[100];

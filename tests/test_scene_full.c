@@ -1,4 +1,4 @@
-// The reader on a scene that has every key: each field is looked at.
+// The reader on a scene that has every key: each field is checked.
 #include "test.h"
 
 #include <math.h>

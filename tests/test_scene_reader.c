@@ -353,11 +353,11 @@ static void test_set_refuses_two_that_exclude_each_other(void **state)
     expect_refusal(
         flag_scene, both,
         "--set simulation.duration=3:1:21: error: 'duration' and 'steps' are both given; "
-        "only one of them can hold\n"
+        "only one of them is allowed\n"
         "    simulation.duration=3\n"
         "                        ^\n"
         "--set bodies.flag.node_mass=2:1:23: error: 'mass' and 'node_mass' are both "
-        "given; only one of them can hold\n"
+        "given; only one of them is allowed\n"
         "    bodies.flag.node_mass=2\n"
         "                          ^\n");
     // The key is in the file, its value and the fault in the override.
@@ -450,13 +450,13 @@ static void test_set_refused(void **state)
                "no 2\n    bodies.2.mass=4\n           ^\n");
     refuse_set(
         "simulation.dt.x=4",
-        "--set simulation.dt.x=4:1:15: error: the path goes on to 'x', but what stands there "
+        "--set simulation.dt.x=4:1:15: error: the path continues to 'x', but the value there "
         "is '0.001', not a mapping or list\n    simulation.dt.x=4\n                  ^\n");
     refuse_set("simulation..dt=4", "--set simulation..dt=4:1:12: error: a part of the path is "
                                    "empty\n    simulation..dt=4\n               ^\n");
     refuse_set("simulation.dt", "--set simulation.dt:1:1: error: --set takes PATH=VALUE, such as "
                                 "simulation.dt=0.001\n    simulation.dt\n    ^\n");
-    refuse_set("simulation.dt=", "--set simulation.dt=:1:15: error: no value stands after '='\n"
+    refuse_set("simulation.dt=", "--set simulation.dt=:1:15: error: no value after '='\n"
                                  "    simulation.dt=\n                  ^\n");
     refuse_set("bodies.flag.nodes=[5,",
                "--set bodies.flag.nodes=[5,:1:22: error: did not find expected node content (while "
@@ -468,7 +468,7 @@ static void test_set_refused(void **state)
     refuse_set("", "--set :1:1: error: --set takes PATH=VALUE, such as simulation.dt=0.001\n");
 }
 
-// Errors of the command line and of the file are both told.
+// Errors of the command line and of the file are both reported.
 static void test_set_and_file(void **state)
 {
     (void)state;

@@ -61,8 +61,8 @@ static void test_same_bits_on_every_instruction_set(void **context)
     assert_int_equal(hash_of_run(scene, 1, TAUT_ISA_AUTO), base);
 }
 
-// A second run, in steps of uneven number and with every look at it that output can take, account
-// of work included.
+// A second run, in steps of uneven number and with every evaluation that output can request, the
+// energy budget included.
 static void test_same_bits_with_output(void **context)
 {
     const char *scene = *context;
@@ -124,7 +124,7 @@ static void test_scene_is_sound(void **context)
     struct critical_step critical;
     assert_int_equal(solver_critical_step(solver, &critical, NULL), TAUT_OK);
     bool limited = isfinite(integrator_limit(solver_integrator(solver)));
-    assert_true(critical.known || !limited); // rigid links have no stiffness
+    assert_true(critical.known || !limited); // rigid constraints have no stiffness
     double limit = critical.dt[solver_integrator(solver)];
     if (limited &&
         taut_solver_dt(solver) >= 0.93 * limit) { // contacts count in it as if all were touched

@@ -1,5 +1,5 @@
 // What the scenes of cloths, gas-filled bodies and jellies are there to show, in numbers. With
-// TAUT_TEST_QUICK only the beginning is run, and what must hold at any time is looked at.
+// TAUT_TEST_QUICK only the beginning is run, and what must hold at any time is checked.
 #include "scene_runs.h"
 
 #include <math.h>
@@ -200,7 +200,7 @@ static void test_ball_keeps_its_volume(void **context)
             lowest = fmin(lowest, extent.max.y);
         if (time > 3 && time < 3.55)
             tallest = fmax(tallest, extent.max.y);
-        // The sphere stands above the ball: no node is deep in it.
+        // The sphere is above the ball: no node is deep in it.
         if (time > 3.96 && time < 4.04) {
             assert_true(extent.max.y < tallest);
             for (uint64_t i = 0; i < body_nodes(solver, "ball"); i++) {
@@ -242,9 +242,9 @@ static void test_animal_keeps_its_shape(void **context)
     advance_to(solver, quick() ? 0.1 : 1);
     double floor = quick() ? 0 : -0.1;
     double first = quick() ? 0.1 : 1;
-    int looks = quick() ? 1 : 9; // a quarter of a second apart
-    for (int look = 0; look < looks; look++) {
-        advance_to(solver, first + 0.25 * look);
+    int samples = quick() ? 1 : 9; // a quarter of a second apart
+    for (int sample = 0; sample < samples; sample++) {
+        advance_to(solver, first + 0.25 * sample);
         assert_near(enclosed_volume(solver, "animal") / built, 1, 0.15);
         assert_true(body_extent(solver, "animal").min.y > floor);
     }

@@ -29,19 +29,20 @@ static void test_rope_comes_to_rest_on_the_floor(void **context)
     taut_solver_destroy(solver);
 }
 
-// The hand goes where the list of velocities says, and stops at the floor; the rope keeps up.
+// The driven end follows the list of velocities, and stops at the floor; the rope follows it.
 static void test_swung_rope_follows_the_hand(void **context)
 {
     (void)context;
     static const struct {
         double time, x, y;
-    } hand[] = {{0.5, 1, 2.4}, {1.5, -1, 2.4}, {2.5, 1, 2.4},  {3.5, -1, 2.4}, {4.5, 0, 2.4},
-                {6, 0, 1.2},   {8, 0, -1.2},   {8.5, 0, -1.5}, {10, 0, -1.5}};
+    } driven[] = {{0.5, 1, 2.4}, {1.5, -1, 2.4}, {2.5, 1, 2.4},  {3.5, -1, 2.4}, {4.5, 0, 2.4},
+                  {6, 0, 1.2},   {8, 0, -1.2},   {8.5, 0, -1.5}, {10, 0, -1.5}};
     taut_solver *solver = scene_open("rope-swung", NULL, NULL);
     double swing = 0;
-    for (size_t i = 0; i < sizeof hand / sizeof hand[0]; i++) {
-        advance_to(solver, hand[i].time);
-        assert_vector_near(body_place(solver, "rope", 0), vec3_make(hand[i].x, hand[i].y, 0), 2e-5);
+    for (size_t i = 0; i < sizeof driven / sizeof driven[0]; i++) {
+        advance_to(solver, driven[i].time);
+        assert_vector_near(body_place(solver, "rope", 0), vec3_make(driven[i].x, driven[i].y, 0),
+                           2e-5);
         assert_true(greatest_strain(solver) < 0.5);
         swing = fmax(swing, fabs(body_place(solver, "rope", 79).x));
     }
@@ -161,7 +162,7 @@ static void test_rope_breaks_once_and_falls(void **context)
     assert_int_equal(snapshot_buffer_make(solver, WANT_STRAINS, &view, NULL), TAUT_OK);
     snapshot_buffer_take(solver, WANT_STRAINS, &view);
     for (uint64_t i = 0; i < 40; i++)
-        assert_int_equal(view.broken[i], i == 39); // the spring at the hand
+        assert_int_equal(view.broken[i], i == 39); // the spring at the driven end
     snapshot_buffer_free(&view);
     for (uint64_t i = 0; i < 40; i++)
         assert_true(body_place(solver, "rope", i).y < 0.5);
@@ -170,8 +171,8 @@ static void test_rope_breaks_once_and_falls(void **context)
 }
 
 // Drawn back slowly, the wall's spring has the rest length r at which 10% strain balances the
-// hand's spring: 300 * 0.1 r = 100 (3 - 1.1 r - 1). With the hand back, 300 (x - r) = 100 (2 - x -
-// 1).
+// driven spring: 300 * 0.1 r = 100 (3 - 1.1 r - 1). With the driven node back, 300 (x - r) = 100 (2
+// - x - 1).
 static void test_spring_that_yields_stays_longer(void **context)
 {
     (void)context;

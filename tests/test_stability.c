@@ -1,4 +1,5 @@
-// Where each integrator becomes unstable, from both sides, and the bound that is told of a scene.
+// Where each integrator becomes unstable, from both sides, and the bound that is reported for a
+// scene.
 #include "physics.h"
 
 #include <math.h>
@@ -217,7 +218,7 @@ static void test_bound_is_never_above_the_limit(void **state)
 }
 
 // With damping c / m the symplectic ones are stable below the root of w^2 h^2 + 2 (c / m) h = 4,
-// from both sides; what is told of rk4 is on the safe side.
+// from both sides; that of rk4 is on the safe side.
 static void test_limit_with_damping(void **state)
 {
     (void)state;

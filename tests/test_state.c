@@ -79,7 +79,7 @@ static void test_constants_in_plan_order(void **unused)
     taut_solver_destroy(solver);
 }
 
-// A view has room for what it was made for, and a look at more than that does no harm.
+// A buffer has arrays for what it was made for, and a request for more than that does no harm.
 static void test_views_by_need(void **unused)
 {
     (void)unused;
@@ -182,7 +182,7 @@ static void test_every_allocation_may_fail(void **unused)
         }
 }
 
-// Steps and looks at energies take no memory of the solver's.
+// Steps and evaluations of energies allocate no memory.
 static void test_steps_allocate_nothing(void **unused)
 {
     (void)unused;

@@ -246,8 +246,8 @@ static char *cloth_text(void)
                        "  damping: 0.01}}}]\n");
 }
 
-// One integrator alone can afford runs as long as the scene; the rk4 run that they are held against
-// cannot, and decides.
+// One integrator alone can afford runs as long as the scene; the rk4 run that they are compared
+// with cannot, and decides.
 static void test_a_budget_pays_for_the_reference_run(void **state)
 {
     (void)state;
@@ -292,7 +292,7 @@ static bool count_down(void *context)
     return --*left < 0;
 }
 
-// A bisection that is cut short tells what it has found, and that there could be more.
+// A bisection that is cut short returns what it has found, and that there could be more.
 static void test_a_bisection_that_is_cut_short(void **state)
 {
     (void)state;

@@ -7,7 +7,7 @@
 #include "picture/subject.h"
 
 // A cloth, whose springs follow from its grid, a ring in the same plane, and a network, whose nodes
-// may be numbered anew inside; one spring of it breaks at once.
+// may be numbered again inside; one spring of it breaks at once.
 static const char scene_text[] =
     "precision: double\n"
     "simulation: {integrator: symplectic_euler, dt: 0.001, steps: 10}\n"

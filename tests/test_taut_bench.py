@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -B
-"""taut-bench and `taut bench`, on small scenes and for moments only: that the result is complete and
+"""taut-bench and `taut bench`, on small scenes and for short times only: that the result is complete and
 consistent, not how fast anything is. Where taut-bench was not built only the message of `taut bench`
 is tested."""
 import json

@@ -108,7 +108,7 @@ static void test_barriers_order_rounds(void **state)
     }
 }
 
-// Three loops that are handed out, one after the other: each item of each once.
+// Three claimed loops, one after the other: each item of each once.
 static void take_all(void *context, const struct worker *worker)
 {
     struct marks *marks = context;
@@ -170,7 +170,7 @@ static void test_one_worker_takes_what_others_leave(void **state)
     }
 }
 
-// One worker is held up in its first batch until all others have found nothing left.
+// One worker is delayed in its first batch until all others have found nothing left.
 struct held_up {
     unsigned char touched[ELEMENTS];
     atomic_int done;

@@ -127,7 +127,7 @@ static void test_fixed_nodes_and_motions(void **state)
     taut_solver_destroy(solver);
 }
 
-// The scene may go once the solver stands: everything was copied.
+// The scene may be destroyed once the solver exists: everything was copied.
 static void test_scene_may_go(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void test_scene_may_go(void **state)
     }
 }
 
-// The public look at bodies: names, counts, places in builder order.
+// The public view of bodies: names, counts, positions in builder order.
 static void test_bodies_through_the_api(void **state)
 {
     (void)state;

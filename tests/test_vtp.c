@@ -206,7 +206,7 @@ static void test_large_body(void **state)
     free(springs);
 }
 
-// A torn cloth shows its springs without being asked, since they tell what has become of it.
+// A torn cloth shows its springs without being asked, since they show how it tore.
 static void test_springs_that_change_are_there(void **state)
 {
     (void)state;

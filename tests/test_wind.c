@@ -111,7 +111,7 @@ static void test_three_laws(void **state)
 }
 
 // w = constant + amplitude sin(2 pi t / period + phase), summed over the gusts. Nodes too heavy to
-// move while the time goes on.
+// move as time passes.
 static void test_gusts(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // The integrator xpbd: springs solved one after the other in small steps (integrate/xpbd.c), and
-// rigid links. Against implicit Euler's own difference equation where there is one spring, against
-// equilibria and closed forms elsewhere.
+// rigid constraints. Against implicit Euler's own difference equation where there is one spring,
+// against equilibria and closed forms elsewhere.
 #include "samples.h"
 
 #include <math.h>
@@ -204,8 +204,8 @@ static void test_rigid_rope(void **state)
     taut_solver_destroy(solver);
 }
 
-// Towed by its end, which stays on its way to the last bit; a link between two that are fixed asks
-// for nothing.
+// Towed by its end, which stays on its way to the last bit; a constraint between two kinematic
+// nodes asks for nothing.
 static void test_drives_tow_rigid_links(void **state)
 {
     (void)state;

@@ -191,9 +191,9 @@ static double kinetic_of_rigid_rope(const char *precision, const char *dt)
     return kinetic;
 }
 
-// What rounding does to the length of a rigid link becomes no velocity: else the kinetic energy of
-// this rope in single precision is 46 times too large at the first of these steps, and grows as
-// 1 / dt^2.
+// What rounding does to the length of a rigid constraint becomes no velocity: else the kinetic
+// energy of this rope in single precision is 46 times too large at the first of these steps, and
+// grows as 1 / dt^2.
 static void test_rigid_links_at_tiny_steps(void **state)
 {
     (void)state;

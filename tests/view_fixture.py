@@ -125,7 +125,7 @@ class Window:
         return self.until(lambda report: True, "a report")
 
     def drag(self, start, way, button=1, keys=(), steps=12, held=None):
-        """Presses, goes that way (pixels) bit by bit, and lets go; before that, `held` holds."""
+        """Presses, goes that way (pixels) bit by bit, and lets go; before that, `held` is true."""
         do = self.screen.do
         do("mousemove", int(start[0]), int(start[1]))
         time.sleep(0.2)

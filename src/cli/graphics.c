@@ -28,7 +28,7 @@ int view_command_run(const struct options *options)
 
 const struct command render_command = {
     .name = "render",
-    .does = "Draws a picture, a strip of frames or a film of a scene or of a finished run",
+    .does = "Draws a picture, a strip of frames or a video of a scene or of a finished run",
     .operand = "SCENE|RUN",
     .kind = COMMAND_DRAWS,
     .run = render_command_run,

@@ -519,7 +519,7 @@ static int info_run(const struct options *options)
 
 const struct command info_command = {
     .name = "info",
-    .does = "Tells what a scene is made of, how it is computed, and which steps are stable",
+    .does = "Prints the content of a scene, how it is computed, and which steps are stable",
     .operand = "SCENE",
     .kind = COMMAND_READS,
     .run = info_run,

@@ -25,8 +25,8 @@ static void print_usage(FILE *out)
           out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->does);
-    fputs("\n'taut COMMAND --help' lists the options of a command; 'taut --version' says which\n"
-          "taut this is.\n",
+    fputs("\n'taut COMMAND --help' lists the options of a command; 'taut --version' prints the\n"
+          "version.\n",
           out);
 }
 

@@ -61,7 +61,7 @@ struct option_entry {
     const char *name, *argument; // argument NULL: it takes none
     enum option_key key;
     int kinds;        // the kinds of command that take it: bits of enum command_kind
-    const char *help; // lines parted by \n
+    const char *help; // lines separated by \n
 };
 
 enum {
@@ -79,16 +79,15 @@ static const struct option_entry option_entries[] = {
     {"budget", "S", KEY_BUDGET, STUDY,
      "about how long to measure; of larger scenes runs\nare shortened (default: 30)"},
     {"output", "FILE", KEY_OUTPUT, RENDER,
-     "the picture (.png) or film (.mp4, .gif; by ffmpeg)\n(default: out/SCENE-NAME.png)"},
+     "the picture (.png) or video (.mp4, .gif; by ffmpeg)\n(default: out/SCENE-NAME.png)"},
     {"force", NULL, KEY_FORCE, RENDER, "replace that file even if it is something else"},
     {"time", "T[,T...]", KEY_TIME, RENDER,
-     "of which time, in s (default: the end); several\nmake a strip, two are where a film begins "
-     "and ends"},
-    {"frames", "N", KEY_FRAMES, RENDER, "a strip, or film, of N frames from 0 to the end"},
-    {"columns", "N", KEY_COLUMNS, RENDER, "of a strip: frames beside each other"},
-    {"fps", "N", KEY_FPS, RENDER,
-     "frames a second of a film (default: 30; of a run,\nas many as it has)"},
-    {"speed", "X", KEY_SPEED, RENDER, "of a film: simulated seconds a second (default: 1)"},
+     "the time, in s (default: the end); several make a\nstrip, two are the beginning and end of "
+     "a video"},
+    {"frames", "N", KEY_FRAMES, RENDER, "a strip or video of N frames from 0 to the end"},
+    {"columns", "N", KEY_COLUMNS, RENDER, "of a strip: frames in a row"},
+    {"fps", "N", KEY_FPS, RENDER, "frame rate of a video (default: 30; of a run,\nits own)"},
+    {"speed", "X", KEY_SPEED, RENDER, "of a video: simulated seconds per second\n(default: 1)"},
     {"size", "WxH", KEY_SIZE, RENDER,
      "pixels (default: 1280x720); of a strip, of each\nof its frames (default: 480x360)"},
     {"camera", "A,E[,D]", KEY_CAMERA, RENDER,
@@ -105,11 +104,11 @@ static const struct option_entry option_entries[] = {
      "also: faces, springs, nodes, pins, colliders,\nwind, ground, legend, caption"},
     {"hide", "LIST", KEY_HIDE, RENDER, "leave out, of the same"},
     {"dark", NULL, KEY_DARK, RENDER | VIEW, "a dark background"},
-    {"paused", NULL, KEY_PAUSED, VIEW, "begin paused"},
-    {"fast", NULL, KEY_FAST, VIEW, "begin as fast as it goes, not in real time"},
-    {"speed", "X", KEY_SPEED, VIEW, "begin with X simulated seconds a second (default: 1)"},
+    {"paused", NULL, KEY_PAUSED, VIEW, "start paused"},
+    {"fast", NULL, KEY_FAST, VIEW, "start as fast as possible, not in real time"},
+    {"speed", "X", KEY_SPEED, VIEW, "start with X simulated seconds per second\n(default: 1)"},
     {"frames", "N", KEY_FRAMES, VIEW, "draw N frames and leave, for scripts"},
-    {"screenshot", "FILE", KEY_SCREENSHOT, VIEW, "a PNG of the whole window on leaving"},
+    {"screenshot", "FILE", KEY_SCREENSHOT, VIEW, "a PNG of the whole window on exit"},
     {"report", "FILE", KEY_REPORT, VIEW,
      "a line of JSON a second on what is there, for\nscripts (docs/viewer.md)"},
     {"output", "DIR", KEY_OUTPUT, STUDY,
@@ -117,8 +116,8 @@ static const struct option_entry option_entries[] = {
     {"output", "DIR", KEY_OUTPUT, RUN, "the folder of the results (default: out/SCENE-NAME)"},
     {"force", NULL, KEY_FORCE, RUN, "replace an earlier run in that folder"},
     {"no-output", NULL, KEY_NO_OUTPUT, RUN, "simulate, and leave no files"},
-    {"steps", "N", KEY_STEPS, RUN, "do N steps, whatever the scene says"},
-    {"duration", "T", KEY_DURATION, RUN, "simulate T seconds, whatever the scene says"},
+    {"steps", "N", KEY_STEPS, RUN, "perform N steps; overrides the scene"},
+    {"duration", "T", KEY_DURATION, RUN, "simulate T seconds; overrides the scene"},
     {"state", "FILE", KEY_STATE, RUN, "write the final state to FILE, as CSV"},
     {"hash", NULL, KEY_HASH, RUN, "print the hash of the final state"},
     {"set", "PATH=VALUE", KEY_SET, SCENE | VIEW,
@@ -135,8 +134,8 @@ static const struct option_entry option_entries[] = {
      "how springs are computed: auto (the fastest), grid,\npacked, coloured, or reference, plain "
      "serial\nloops (default: auto)"},
     {"precision", "NAME", KEY_PRECISION, (SCENE & ~STUDY) | VIEW,
-     "single or double, whatever the scene says"},
-    {"strict", NULL, KEY_STRICT, SCENE, "take warnings for errors, e.g. that dt is not stable"},
+     "single or double; overrides the scene"},
+    {"strict", NULL, KEY_STRICT, SCENE, "treat warnings as errors, e.g. that dt is not stable"},
     {"json", NULL, KEY_JSON, SCENE, "print the results as one JSON object"},
     {"quiet", NULL, KEY_QUIET, SCENE,
      "no progress and no table: only errors, and what\n--json or --hash ask for"},
@@ -266,7 +265,7 @@ static bool set_path(const struct command *command, const char *option, const ch
 
 // ---- Values of render and view.
 
-// Numbers parted by commas; how many, or -1 if they are none or too many.
+// Numbers separated by commas; how many, or -1 if they are none or too many.
 static int parse_numbers(const char *text, double *numbers, int most)
 {
     int count = 0;
@@ -292,7 +291,7 @@ static bool set_positive(const struct command *command, const char *option, cons
 static bool set_times(const struct command *command, const char *value,
                       struct render_request *request)
 {
-    const char *wanted = "up to 64 ascending times in seconds, parted by commas";
+    const char *wanted = "up to 64 ascending times in seconds, separated by commas";
     int count = parse_numbers(value, request->times, RENDER_TIMES_MAX);
     bool sound = count > 0;
     for (int i = 0; i < count; i++)
@@ -406,7 +405,7 @@ static bool set_layers(const struct command *command, const char *option, const 
         if (layer == 0)
             return refuse_value(command, option, value,
                                 "faces, springs, nodes, pins, colliders, wind, ground, legend or "
-                                "caption, parted by commas");
+                                "caption, separated by commas");
         *layers |= layer;
         at += length;
         if (*at == '\0')
@@ -593,12 +592,11 @@ static bool check_combinations(const struct command *command, const bool *given,
     }
 
     if (given[KEY_STEPS - KEY_SET] && given[KEY_DURATION - KEY_SET]) {
-        complain("%s: --steps and --duration are two ways to say the same: give one",
-                 command->name);
+        complain("%s: --steps and --duration exclude each other: give one", command->name);
         return false;
     }
     if (options->no_output && (options->output || options->force)) {
-        complain("%s: --no-output leaves no files, so --output and --force have no place",
+        complain("%s: --no-output writes no files, so it excludes --output and --force",
                  command->name);
         return false;
     }
@@ -606,14 +604,14 @@ static bool check_combinations(const struct command *command, const bool *given,
     // The operand.
     if (!command->operand) {
         if (operand_count > 0)
-            complain("%s: it takes no scene; '%s' is one too many", command->name, operands[0]);
+            complain("%s: it takes no scene, but '%s' was given", command->name, operands[0]);
         return operand_count == 0;
     }
     if (operand_count == 0)
         complain("%s: which scene? Give the path of a scene file%s", command->name,
                  command->kind == COMMAND_DRAWS ? ", or of a run's folder" : "");
     else if (operand_count > 1)
-        complain("%s: one scene at a time; '%s' is one too many", command->name, operands[1]);
+        complain("%s: one scene at a time; '%s' is a second one", command->name, operands[1]);
     return operand_count == 1;
 }
 

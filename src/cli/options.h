@@ -55,7 +55,7 @@ struct options {
     const char *state; // NULL: none
     bool no_output, hash;
     // Of `stability` alone.
-    const char *integrators; // names parted by commas; NULL: all
+    const char *integrators; // names separated by commas; NULL: all
     enum study_map_kind map;
     double budget;                // s
     struct render_request render; // size, colours and the like of `view` too

@@ -45,9 +45,10 @@ char *python_tool_find(const char *name, taut_error *error)
             return path;
         free(path);
     }
-    (void)fail(error, TAUT_ERROR_IO,
-               "the tool '%s' is neither in %s/%s nor in %s/%s: install taut whole", name, program,
-               folders[0], program, folders[1]);
+    (void)fail(
+        error, TAUT_ERROR_IO,
+        "the tool '%s' is neither in %s/%s nor in %s/%s: the installation of taut is incomplete",
+        name, program, folders[0], program, folders[1]);
     return NULL;
 }
 
@@ -185,7 +186,7 @@ static const char *last_line(struct messages *messages)
         messages->text[--messages->length] = '\0';
     const char *newline = strrchr(messages->text, '\n');
     const char *line = newline ? newline + 1 : messages->text;
-    return *line ? line : "it did not say why";
+    return *line ? line : "it printed no reason";
 }
 
 static taut_status report_outcome(const struct python_tool *tool, enum outcome outcome, int reason,
@@ -217,7 +218,7 @@ static taut_status report_outcome(const struct python_tool *tool, enum outcome o
 taut_status python_tool_run(const struct python_tool *tool, taut_error *error)
 {
     if (memory_left_to_this_process().bytes < tool->bytes_least)
-        return fail(error, TAUT_ERROR_MEMORY, "there is too little memory: it takes %.0f MB",
+        return fail(error, TAUT_ERROR_MEMORY, "not enough memory: it needs %.0f MB",
                     tool->bytes_least / 1e6);
     const char *chosen = getenv("TAUT_PYTHON");
     const char *const interpreters[] = {chosen && *chosen ? chosen : "python3", "/usr/bin/python3"};

@@ -40,22 +40,22 @@ taut_status render_sort_of(const struct render_request *request, const char *pat
         return fail(
             error, TAUT_ERROR_ARGUMENT,
             "the name of the output '%s' should end in .png (a picture or a strip), .mp4 or "
-            ".gif (a film)",
+            ".gif (a video)",
             path);
 
     // Half a pixel of colour cannot be stored, and padding would give another size than was asked.
     if (*sort == RENDER_MP4 && (request->width % 2 != 0 || request->height % 2 != 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "an .mp4 film has an even width and height (H.264 stores one colour for 2 x 2 "
-                    "pixels), not %dx%d: take %dx%d, or let the output end in .gif, which takes "
-                    "any size",
+                    "an .mp4 video has an even width and height (H.264 stores one colour for 2 x 2 "
+                    "pixels), not %dx%d: use %dx%d, or an output that ends in .gif, which may "
+                    "have any size",
                     request->width, request->height, request->width + request->width % 2,
                     request->height + request->height % 2);
 
     // Options of another sort.
     if (!render_is_film(*sort) && (request->fps > 0 || request->speed > 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "--fps and --speed are of films: let the output end in .mp4 or .gif");
+                    "--fps and --speed are for videos: let the output end in .mp4 or .gif");
     if (*sort != RENDER_STRIP && request->columns > 0)
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "--columns is of strips: give several times with --time, or --frames");
@@ -63,13 +63,13 @@ taut_status render_sort_of(const struct render_request *request, const char *pat
     // Times that do not fit together.
     if (render_is_film(*sort) && request->time_count == 1)
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "a film has two times, where it begins and where it ends: --time FROM,TO");
+                    "a video has two times, its beginning and its end: --time FROM,TO");
     if (request->frames > 0 && request->time_count != 0 && request->time_count != 2)
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "--frames are spread between two times: --time FROM,TO, or none");
     if (request->frames > 0 && request->speed > 0)
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "--frames and --speed are two ways to say the same: give one");
+                    "--frames and --speed exclude each other: give one");
     if (*sort == RENDER_STRIP && request->frames > RENDER_TIMES_MAX)
         return fail(error, TAUT_ERROR_ARGUMENT, "a strip has at most %d frames", RENDER_TIMES_MAX);
     return TAUT_OK;
@@ -110,7 +110,7 @@ static taut_status list_times(struct render_plan *plan, const double *times, siz
 {
     plan->times = calloc(count, sizeof *plan->times);
     if (!plan->times)
-        return fail_memory(error, "the times of a film");
+        return fail_memory(error, "the times of a video");
     plan->count = count;
     for (size_t i = 0; i < count; i++)
         plan->times[i] = times ? times[i] : fmin(from + step * (double)i, end);
@@ -135,7 +135,7 @@ static taut_status plan_times(const struct render_request *request, const struct
     double count = step > 0 ? floor((to - from) / step * (1 + 1e-9)) + 1 : 1;
     if (count > RENDER_FRAMES_MAX)
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "the film would have %.0f frames, more than %d: give a higher --speed, or "
+                    "the video would have %.0f frames, more than %d: give a higher --speed, or "
                     "--time FROM,TO",
                     count, RENDER_FRAMES_MAX);
     return list_times(plan, NULL, (size_t)count, from, step, to, error);

@@ -371,7 +371,7 @@ static void warn_of_unsolved(struct run *run)
     if (!run->options->quiet)
         complain("warning: the equations of a step at about t = %g s were not solved to "
                  "simulation.implicit.tolerance: a residual of %.2g is left; allow more "
-                 "'iterations' or 'newton', or take a smaller dt",
+                 "'iterations' or 'newton', or use a smaller dt",
                  taut_solver_time(run->solver), statistics->worst_residual);
 }
 
@@ -460,12 +460,12 @@ static void report_end(const struct run *run)
         complain("interrupted by %s at t = %g s, step %" PRIu64 " of %" PRIu64 "%s",
                  signals_name(run->signal_number), taut_solver_time(run->solver),
                  taut_solver_step_count(run->solver), taut_solver_steps_planned(run->solver),
-                 options->no_output ? "" : "; what was written is whole");
+                 options->no_output ? "" : "; the files written are complete");
     if (run->status == TAUT_OK)
         return;
     complain("%s", run->error.text);
     if (run->file_count > 0 && taut_solver_step_count(run->solver) > 0)
-        complain("what was written to '%s' until then is whole", run->folder);
+        complain("the files written to '%s' until then are complete", run->folder);
 }
 
 static void print_results(struct run *run)

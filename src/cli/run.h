@@ -22,7 +22,7 @@ struct run {
     struct snapshot first;          // energies at t = 0
     uint64_t energy_step;           // the step that the view's energies are of
     double setup_seconds;           // reading, making
-    double output_seconds;          // looking and writing
+    double output_seconds;          // evaluating and writing
     bool warned;                    // of an implicit step that was not solved
     struct dt_exceeded dt_exceeded; // at the end
     int signal_number;              // that ended the run early; 0: none

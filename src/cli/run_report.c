@@ -137,7 +137,7 @@ static const char *cause_of(const struct run *run, double residual)
             return "the numerical damping of bdf2";
         break;
     case INTEGRATOR_XPBD:
-        return "what the constraints of xpbd take and give";
+        return "the work of the constraints of xpbd";
     case INTEGRATOR_EXPLICIT_EULER:
     case INTEGRATOR_MIDPOINT:
         if (residual > 0)
@@ -302,7 +302,7 @@ static void print_closure(const struct balance *balance)
         printf("closes: order %d leaves up to %.2g J at this dt", balance->order, balance->allowed);
         break;
     case BALANCE_COARSE:
-        printf("too coarse to tell: order %d leaves up to %.2g J at this dt", balance->order,
+        printf("too coarse to judge: order %d leaves up to %.2g J at this dt", balance->order,
                balance->allowed);
         break;
     case BALANCE_OPEN:

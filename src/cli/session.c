@@ -113,8 +113,8 @@ int session_open(const struct options *options, memory_beside beside, struct ses
         if (status == TAUT_OK && !options->quiet && wanted.config.kernel != TAUT_KERNEL_REFERENCE &&
             taut_solver_threads(session->solver) < options->threads) {
             live_line_clear();
-            complain("%d threads are more than this machine's processors can keep busy; it goes on "
-                     "with %d, to the same results",
+            complain("%d threads are more than this machine's processors can keep busy; continuing "
+                     "with %d, with the same results",
                      options->threads, taut_solver_threads(session->solver));
         }
     }

@@ -217,7 +217,7 @@ static size_t read_integrators(const char *list, enum integrator chosen[INTEGRAT
         size_t length = strcspn(at, ",");
         enum integrator integrator;
         if (!find_integrator(at, length, &integrator) || taken[integrator]) {
-            complain("stability: --integrators takes names from this list, each once, parted by "
+            complain("stability: --integrators takes names from this list, each once, separated by "
                      "commas:");
             for (int i = 0; i < INTEGRATOR_COUNT; i++)
                 fprintf(stderr, "    %s\n", integrator_name((enum integrator)i));

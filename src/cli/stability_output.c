@@ -500,7 +500,7 @@ static taut_status claim(const struct stability *stability,
     size_t count;
     const char **inputs = scene_inputs(stability->scene, &count);
     if (!inputs)
-        return fail_memory(error, "the list of files in the way");
+        return fail_memory(error, "the list of conflicting files");
     const struct folder_claim claim = {.folder = stability->folder,
                                        .kind = "study",
                                        .force = true,

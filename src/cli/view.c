@@ -1,4 +1,5 @@
-// taut view: a scene in a window, live.
+// taut view: opens the window on a scene (view/view.h). Everything that happens in the window is
+// left to view/ and play/.
 #include "cli/command.h"
 
 #include "cli/session.h"

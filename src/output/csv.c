@@ -1,4 +1,4 @@
-// The tables of a run, as comma-separated values.
+// Writes the tables of a run (csv.h): headers, rows and the buffer between them and the file.
 #include "output/csv.h"
 
 #include <assert.h>
@@ -97,7 +97,7 @@ static void write_node(struct file *file, const struct snapshot *now,
     }
 }
 
-// Rows are handed over when this many bytes wait, well before the buffer would cut one in two.
+// Rows are written when this many bytes wait, well before the buffer would cut one in two.
 enum { WAITING_MAX = 16 * 1024 };
 
 taut_status probes_csv_open(struct probes_csv *table, const char *path,

@@ -60,7 +60,7 @@ bool probes_csv_wants(const struct probes_csv *table, uint64_t step);
 // call probes_csv_flush now and then.
 taut_status probes_csv_add(struct probes_csv *table, const struct snapshot *now, taut_error *error);
 
-// Hands all waiting rows to the system, whole; cuts off those that do not fit.
+// Writes all waiting rows, whole; truncates those that do not fit.
 taut_status probes_csv_flush(struct probes_csv *table, taut_error *error);
 
 taut_status probes_csv_close(struct probes_csv *table, taut_error *error);

@@ -1,3 +1,6 @@
+// Whole and growing files on Linux (file.h): unnamed files, their links, records and permissions.
+// What the files contain is left to the writers of the formats.
+//
 // O_TMPFILE and renameat2() are of Linux.
 #define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier)
 
@@ -178,7 +181,7 @@ static taut_status open_whole(struct file *file, enum file_sort sort, taut_error
     return TAUT_OK;
 }
 
-// A device or a pipe. What was there a moment ago could be a regular file by now.
+// A device or a pipe. What was checked before could be a regular file by now.
 static taut_status open_direct(struct file *file, taut_error *error)
 {
     struct stat present;

@@ -1,17 +1,17 @@
 // A file being written, of one of two sorts.
 //
 // A whole file (file_create, file_create_new, file_replace; file_commit) gets its name when all of
-// it is on the disk: whoever looks at PATH sees the old file, or none, or the new one, and never
+// it is on the disk: whoever opens PATH sees the old file, or none, or the new one, and never
 // half of it. Until then it has no name at all (O_TMPFILE), so that a killed process leaves
 // nothing. File systems that cannot do this (NFS, FAT) get a file .taut-RANDOM.tmp in the same
 // folder, with 64 random bits, created exclusively and never through a link; that one is left by
-// SIGKILL alone. A whole file has such a name too for the moment in which it replaces another one.
+// SIGKILL alone. A whole file also has such a name while it replaces another one.
 //
 // A growing file (file_grow, file_end_record, file_close) is written in place and grows by whole
 // records: what could not be written entirely is cut off again, so that it ends with its last whole
 // record.
 //
-// All of them are closed in the programs that this one starts, unless it hands them a descriptor.
+// All of them are closed in the programs that this one starts, unless it passes them a descriptor.
 //
 // The writing functions return nothing: the first failure is kept, later writes do nothing, and the
 // function that ends the file or the record reports it, with the path and the reason.
@@ -79,7 +79,7 @@ taut_status file_grow(struct file *file, const char *path, taut_error *error);
 // Continues a growing file that is there, behind its contents.
 taut_status file_extend(struct file *file, const char *path, taut_error *error);
 
-// Ends a record: everything written since the last one is handed to the system, or, on failure, cut
+// Ends a record: everything since the last one is written to the system, or, on failure, cut
 // off. Fails too where the file has been deleted meanwhile, since its rows would vanish with it.
 // The file stays usable.
 taut_status file_end_record(struct file *file, taut_error *error);

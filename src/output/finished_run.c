@@ -30,7 +30,7 @@ char *finished_run_scene(const char *folder, taut_error *error)
     } else if (stat(path, &status) != 0) {
         if (errno == ENOENT)
             (void)fail(error, TAUT_ERROR_SCENE,
-                       "the folder '%s' holds no run: there is no scene.yaml in it", folder);
+                       "the folder '%s' contains no run: there is no scene.yaml in it", folder);
         else
             (void)fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, strerror(errno));
         free(path);

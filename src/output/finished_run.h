@@ -45,7 +45,7 @@ taut_status finished_run_open(const char *folder, const struct finished_system *
 size_t finished_run_nearest(const struct finished_run *run, double time);
 
 // A frame: 3 positions a node, and where `strains` is not NULL and the frames have them, of each
-// spring its strain and whether it has broken; *has_strains tells. Where the frames have the
+// spring its strain and whether it has broken; *has_strains is set. Where the frames have the
 // springs of some bodies only, the strains of the others are not a number: they follow from
 // positions.
 taut_status finished_run_read(struct finished_run *run, size_t frame, float *positions,

@@ -27,8 +27,7 @@ static taut_status check_link(const char *path, bool leads, taut_error *error)
                     path);
     if (!leads)
         return fail(error, TAUT_ERROR_IO,
-                    "cannot create the folder '%s': it is a symbolic link that leads nowhere",
-                    path);
+                    "cannot create the folder '%s': it is a dangling symbolic link", path);
     return TAUT_OK;
 }
 
@@ -99,7 +98,7 @@ static void add_finding(struct findings *findings, const char *name, enum verdic
 {
     static const char *const sentences[] = {
         [CHANGED] = "has changed since taut wrote it",
-        [FOREIGN] = "is in the way and was not written by taut (no " MANIFEST_NAME " lists it)",
+        [FOREIGN] = "exists and was not written by taut (no " MANIFEST_NAME " lists it)",
         [INPUT] = "is one of the files that the scene is made of",
     };
     if (findings->count == 0) {
@@ -119,15 +118,16 @@ static void add_finding(struct findings *findings, const char *name, enum verdic
 static taut_status report_findings(const struct findings *findings, taut_error *error)
 {
     if (findings->failed)
-        return fail_memory(error, "the list of files in the way");
+        return fail_memory(error, "the list of conflicting files");
     if (findings->count == 0)
         return TAUT_OK;
     if (findings->older)
-        return fail(error, TAUT_ERROR_IO,
-                    "'%s' holds a run of an older version of taut, without the " MANIFEST_NAME
-                    " that tells its files from those of others: move or delete the folder, or "
-                    "choose another one with --output",
-                    findings->claim->folder);
+        return fail(
+            error, TAUT_ERROR_IO,
+            "'%s' contains a run of an older version of taut, without the " MANIFEST_NAME
+            " that distinguishes its files from those of others: move or delete the folder, or "
+            "choose another one with --output",
+            findings->claim->folder);
     if (findings->count == 1)
         return fail(error, TAUT_ERROR_IO, "%s: move it, or choose another folder with --output",
                     findings->first);
@@ -174,7 +174,7 @@ static taut_status prepare_findings(const struct folder_claim *claim,
                                   .listed_count = manifest ? manifest->count : 0};
     findings->listed = calloc(findings->listed_count + 1, sizeof *findings->listed);
     if (!findings->inputs || !findings->listed)
-        return fail_memory(error, "the list of files in the way");
+        return fail_memory(error, "the list of conflicting files");
     for (size_t i = 0; i < claim->input_count; i++) {
         struct stat status;
         if (stat(claim->inputs[i], &status) == 0)
@@ -238,11 +238,11 @@ static taut_status check_kind(const struct folder_claim *claim, const struct man
         return manifest_fail_busy(claim->folder, error);
     if (strcmp(manifest->kind, claim->kind) != 0)
         return fail(error, TAUT_ERROR_IO,
-                    "'%s' holds a %s (%s): choose another folder with --output", claim->folder,
+                    "'%s' contains a %s (%s): choose another folder with --output", claim->folder,
                     manifest->kind, manifest->name);
     if (!claim->force)
         return fail(error, TAUT_ERROR_IO,
-                    "'%s' already holds %s %s (%s): replace it with --force, or choose another "
+                    "'%s' already contains %s %s (%s): replace it with --force, or choose another "
                     "folder with --output",
                     claim->folder, manifest->complete ? "a" : "an interrupted", manifest->kind,
                     manifest->name);

@@ -1,3 +1,6 @@
+// The manifest of a folder (manifest.h): its log while files are written, its final form, and
+// reading both. Which files may be removed is decided in folder.c.
+//
 // flock() is of BSD and Linux.
 #define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier)
 
@@ -121,7 +124,7 @@ static void put_entry(struct file *file, const struct manifest_entry *entry, boo
 taut_status manifest_fail_busy(const char *folder, taut_error *error)
 {
     return fail(error, TAUT_ERROR_IO,
-                "'%s' is being written by another taut at this moment: choose another folder with "
+                "'%s' is being written by another taut: choose another folder with "
                 "--output",
                 folder);
 }
@@ -145,7 +148,7 @@ taut_status manifest_begin(const char *folder, const char *kind, const char *nam
     if (status == TAUT_OK) {
         put_head(&head, manifest);
         status = file_commit(&head, error);
-        // It was not there a moment ago (folder.c).
+        // It was not there when the folder was checked (folder.c).
         if (status != TAUT_OK && access(path, F_OK) == 0)
             status = manifest_fail_busy(folder, error);
     }
@@ -156,7 +159,7 @@ taut_status manifest_begin(const char *folder, const char *kind, const char *nam
             (void)unlink(path);
     }
 
-    // Held as long as the process lives: see manifest_read. Where it cannot be had, none is.
+    // Locked as long as the process lives: see manifest_read. Where it cannot be had, none is.
     if (status == TAUT_OK)
         (void)flock(manifest->log.descriptor, LOCK_EX | LOCK_NB);
     free(path);
@@ -394,7 +397,7 @@ static taut_status read_all(FILE *file, const char *path, struct manifest *manif
     scan_expect(&scan, ",\n\"checksum\": \"XXH64\",\n\"files\": [");
     if (scan.failed)
         return fail(error, TAUT_ERROR_IO,
-                    "'%s' is in the way and was not written by taut: move it, or choose another "
+                    "'%s' exists and was not written by taut: move it, or choose another "
                     "folder with --output",
                     path);
 
@@ -445,7 +448,7 @@ taut_status manifest_read(const char *folder, struct manifest *manifest, bool *p
         (void)fclose(file);
     } else if (reason == ELOOP) {
         result = fail(error, TAUT_ERROR_IO,
-                      "'%s' is in the way: it is not a regular file; move it, or choose another "
+                      "'%s' exists and is not a regular file: move it, or choose another "
                       "folder with --output",
                       path);
     } else if (reason != ENOENT) {

@@ -1,10 +1,10 @@
 // manifest.json: which files of a folder taut wrote, each with its size and its checksum, so that
-// they can be told from files of others before anything is replaced.
+// they can be distinguished from files of others before anything is replaced.
 //
 // It is made in two steps. While files are written it is a log that grows by a line: a file is
 // announced before it exists ("writing": true), and listed with size and checksum when it is whole;
 // the later line counts. So whatever was there when a process was killed is known. At the end it is
-// written anew, whole, as one JSON object with a line for each file:
+// written again, whole, as one JSON object with a line for each file:
 //
 //   {
 //   "taut_manifest": 1,
@@ -51,7 +51,7 @@ struct manifest {
 };
 
 // Reads FOLDER/manifest.json. *present is false where there is none; a file of that name that taut
-// did not write is an error. `busy` tells whether a process is still writing it. manifest_free
+// did not write is an error. `busy` returns whether a process is still writing it. manifest_free
 // after success.
 taut_status manifest_read(const char *folder, struct manifest *manifest, bool *present, bool *busy,
                           taut_error *error);
@@ -69,7 +69,7 @@ taut_status manifest_announce(struct manifest *manifest, const char *path, taut_
 taut_status manifest_add(struct manifest *manifest, const char *path, taut_error *error);
 
 // Lists files that were announced and are whole now, leaves out those that are not there, and
-// writes the manifest anew. It is freed.
+// writes the manifest again. It is freed.
 taut_status manifest_end(struct manifest *manifest, bool complete, taut_error *error);
 
 // Removes it.

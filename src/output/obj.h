@@ -6,7 +6,7 @@
 // Vertex i + 1 is node i. A body with triangles has its faces (f), one without has its springs (l).
 // Blender's importer leaves out vertices that nothing refers to, and the cache would no longer fit:
 // so each node that no face touches, such as those inside a lattice, brings one of its springs with
-// it (l), and a node without springs stands as a point (p) where anything else is drawn.
+// it (l), and a node without springs is a point (p) where anything else is drawn.
 #ifndef TAUT_OUTPUT_OBJ_H
 #define TAUT_OUTPUT_OBJ_H
 

@@ -1,4 +1,4 @@
-// .pc2 files.
+// Writes and reads .pc2 files (pc2.h). Which times are sampled is left to recording.c.
 #include "output/pc2.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ taut_status pc2_open(struct pc2 *cache, const char *path, uint64_t node_count, d
     memset(cache, 0, sizeof *cache);
     if (node_count > INT32_MAX)
         return fail(error, TAUT_ERROR_UNSUPPORTED,
-                    "cannot write '%s': a point cache holds at most 2147483647 points", path);
+                    "cannot write '%s': a point cache has at most 2147483647 points", path);
     taut_status status = file_grow(&cache->file, path, error);
     if (status != TAUT_OK)
         return status;
@@ -37,7 +37,7 @@ taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *erro
 {
     if (cache->sample_count == INT32_MAX)
         return fail(error, TAUT_ERROR_UNSUPPORTED,
-                    "cannot write '%s': a point cache holds at most 2147483647 samples",
+                    "cannot write '%s': a point cache has at most 2147483647 samples",
                     cache->file.path);
     for (uint64_t i = 0; i < 3 * cache->node_count; i++)
         file_put_f32(&cache->file, positions[i]);
@@ -83,7 +83,7 @@ static taut_status read_head(struct pc2_reader *reader, taut_error *error)
     // It may be longer: a run that was killed while it wrote its last sample.
     if (scan_length(scan) < HEAD_BYTES + reader->sample_count * sample_bytes(reader) ||
         scan->failed)
-        return fail(error, TAUT_ERROR_IO, "'%s' is shorter than its head says", reader->path);
+        return fail(error, TAUT_ERROR_IO, "'%s' is shorter than its header states", reader->path);
     return TAUT_OK;
 }
 

@@ -22,7 +22,7 @@ struct pc2 {
 taut_status pc2_open(struct pc2 *cache, const char *path, uint64_t node_count, double start,
                      double sample_seconds, taut_error *error);
 
-// Adds a sample, 3 doubles a node, and then counts it in the header: at every moment the file holds
+// Adds a sample, 3 doubles a node, and then counts it in the header: at every time the file holds
 // the samples that its header promises.
 taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *error);
 

@@ -1,4 +1,4 @@
-// .pvd files.
+// Writes and reads .pvd files (pvd.h). The frames that they list are vtp.c's.
 #include "output/pvd.h"
 
 #include <errno.h>

@@ -48,9 +48,9 @@ taut_status recording_probe(struct recording *recording, const struct snapshot *
 // Marks the run as complete in the manifest.
 void recording_complete(struct recording *recording);
 
-// Flushes and closes everything and writes the manifest anew; after a failure too. The recording is
-// gone afterwards. *files (may be NULL) gets a malloc'ed array of malloc'ed paths of all files of
-// the run.
+// Flushes and closes everything and writes the manifest again; after a failure too. The recording
+// is gone afterwards. *files (may be NULL) gets a malloc'ed array of malloc'ed paths of all files
+// of the run.
 taut_status recording_close(struct recording *recording, char ***files, size_t *file_count,
                             taut_error *error);
 

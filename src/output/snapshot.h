@@ -1,4 +1,4 @@
-// What output sees of a run: one moment of every body, in double and in builder order.
+// What output sees of a run: one frame of every body, in double and in builder order.
 #ifndef TAUT_OUTPUT_SNAPSHOT_H
 #define TAUT_OUTPUT_SNAPSHOT_H
 

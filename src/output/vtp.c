@@ -552,7 +552,7 @@ struct batch {
 // Level 1 all along: on indices higher levels save nothing, on numbers least of all
 // (docs/performance.md has the figures).
 static size_t deflate_bytes(const unsigned char *bytes, size_t count, int strategy,
-                            unsigned char *out, size_t room)
+                            unsigned char *out, size_t capacity)
 {
     z_stream stream = {0};
     if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, strategy) != Z_OK)
@@ -560,23 +560,23 @@ static size_t deflate_bytes(const unsigned char *bytes, size_t count, int strate
     stream.next_in = (unsigned char *)(uintptr_t)bytes; // zlib only reads it
     stream.avail_in = (uInt)count;
     stream.next_out = out;
-    stream.avail_out = (uInt)room;
+    stream.avail_out = (uInt)capacity;
     bool done = deflate(&stream, Z_FINISH) == Z_STREAM_END;
     size_t length = stream.total_out;
     (void)deflateEnd(&stream);
     return done ? length : 0;
 }
 
-// Of numbers that vary, zlib finds hardly anything twice, and looks for it in vain for most of its
+// In arrays that vary, zlib finds hardly any repetition, and searches in vain for most of its
 // time: then only their bytes are coded by how frequent they are. A sample decides.
 static int choose_strategy(const struct array *array, const unsigned char *bytes, size_t count,
-                           unsigned char *out, size_t room)
+                           unsigned char *out, size_t capacity)
 {
     if (array->type != TYPE_REAL || count < 2 * SAMPLE)
         return Z_DEFAULT_STRATEGY;
     const unsigned char *sample = bytes + (count / 2 / SAMPLE) * SAMPLE;
-    size_t plain = deflate_bytes(sample, SAMPLE, Z_HUFFMAN_ONLY, out, room);
-    size_t searched = deflate_bytes(sample, SAMPLE, Z_DEFAULT_STRATEGY, out, room);
+    size_t plain = deflate_bytes(sample, SAMPLE, Z_HUFFMAN_ONLY, out, capacity);
+    size_t searched = deflate_bytes(sample, SAMPLE, Z_DEFAULT_STRATEGY, out, capacity);
     return searched + searched / 16 < plain ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY;
 }
 
@@ -629,7 +629,7 @@ static void cache_block(struct cached_array *cached, const unsigned char *bytes,
     cached->length += length;
 }
 
-// Makes room for a constant array; without it, it is compressed anew each time.
+// Allocates a constant array; without it, it is compressed again each time.
 static void begin_caching(struct vtp_writer *writer, struct cached_array *cached, uint64_t units,
                           size_t header, uint64_t raw)
 {
@@ -747,7 +747,7 @@ static void write_field_data(struct file *file, const struct content *content)
     file_print(file, "      </DataArray>\n    </FieldData>\n");
 }
 
-// Room for any offset; what it leaves is blanks.
+// Space for any offset, filled up with blanks.
 enum { OFFSET_ROOM = 21 };
 
 // offsets: where each array's offset is to be written.

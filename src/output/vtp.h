@@ -1,4 +1,4 @@
-// A moment of all bodies as a VTK XML PolyData file (.vtp), for ParaView: appended data in blocks
+// A frame of all bodies as a VTK XML PolyData file (.vtp), for ParaView: appended data in blocks
 // that zlib has compressed (vtkZLibDataCompressor), UInt64 headers, little endian. File format:
 // VTK, "VTK File Formats", section "XML file formats"; of compressed data, vtkXMLDataParser.
 //
@@ -11,7 +11,7 @@
 // if there are none), body (its index in the list `body_names`), force (N) where it is asked for,
 // and, where there are cloths, TextureCoordinates: 0 to 1 along the edges u and v. Cell data: body,
 // and, where there are lines, strain and broken (1: this spring has broken). The strain of a
-// triangle is the mean over the springs at its corners, that of a vert is 0. `body_springs` tells
+// triangle is the mean over the springs at its corners, that of a vert is 0. `body_springs` says
 // of each body whether its springs are there.
 #ifndef TAUT_OUTPUT_VTP_H
 #define TAUT_OUTPUT_VTP_H

@@ -116,7 +116,7 @@ static void pass_line(struct vtp_frame *frame, int section, struct head *head)
     line->components = scan_count(scan, '"');
     scan_expect(scan, " format=\"appended\" offset=\"");
     line->offset = scan_count(scan, '"');
-    while (!scan->failed && scan_next_is(scan, ' ')) // room for a longer number
+    while (!scan->failed && scan_next_is(scan, ' ')) // space for a longer number
         scan_expect(scan, " ");
     scan_expect(scan, "/>\n");
 }
@@ -309,7 +309,7 @@ static taut_status pass_head(struct vtp_frame *frame, taut_error *error)
     scan_seek(scan, end);
     scan_expect(scan, tail);
     if (scan->failed || length != end + strlen(tail))
-        return refuse(frame, "is not whole: it is shorter or longer than its head says", error);
+        return refuse(frame, "is incomplete: its length is not that in its header", error);
     return TAUT_OK;
 }
 

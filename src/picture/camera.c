@@ -1,3 +1,5 @@
+// Axes, projections and fitted distances of a camera (camera.h). What is drawn is left to
+// renderer.c.
 #include "picture/camera.h"
 
 #include <string.h>

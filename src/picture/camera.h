@@ -6,7 +6,7 @@
 #include "picture/subject.h"
 
 struct camera {
-    vec3 target;               // what it looks at
+    vec3 target;               // the point at the centre of the picture
     vec3 up;                   // unit
     double azimuth, elevation; // of the eye around the target: about `up`, and above the level
     double distance;           // of the eye from the target

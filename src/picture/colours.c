@@ -1,4 +1,4 @@
-// Names of colourings and layers, palettes and colour maps.
+// Names of colourings and layers, palettes and colour maps (colours.h).
 #include "picture/colours.h"
 
 #include <math.h>

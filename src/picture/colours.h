@@ -1,5 +1,5 @@
 // What pictures can show, by name (colourings and layers, for options and menus), and in which
-// colours: ones that people with any sort of colour vision tell apart. Needs neither OpenGL nor a
+// colours: ones that are distinguishable with any type of colour vision. Needs neither OpenGL nor a
 // scene; which spring has which value is found by values.h.
 #ifndef TAUT_PICTURE_COLOURS_H
 #define TAUT_PICTURE_COLOURS_H

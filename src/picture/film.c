@@ -1,4 +1,5 @@
-// A pipe to a child process of ffmpeg, and the file it writes.
+// A pipe to a child process of ffmpeg, and the file it writes (film.h). Images come from the
+// caller.
 #include "picture/film.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include "base/text.h"
 #include "output/file.h"
 
-// ffmpeg is given no file name: it writes to a descriptor of ours, which it opens anew, since it
+// ffmpeg is given no file name: it writes to a descriptor of ours, which it opens again, since it
 // seeks in an MP4 file and reads it again.
 enum { DRAFT_DESCRIPTOR = 3 };
 #define DRAFT_URL "file:/dev/fd/3"
@@ -46,7 +47,7 @@ taut_status film_possible(taut_error *error)
         at = at[length] ? at + length + 1 : NULL;
     }
     return fail(error, TAUT_ERROR_UNSUPPORTED,
-                "films are made by the program ffmpeg, which is not installed (apt-get install "
+                "videos are made by the program ffmpeg, which is not installed (apt-get install "
                 "ffmpeg); pictures and strips (.png) need none");
 }
 
@@ -140,18 +141,18 @@ taut_status film_open(const struct film_options *options, struct film **film, ta
     // yuv420p, which every player supports, halves the resolution of colours in both directions.
     if (options->format == FILM_MP4 && (options->width % 2 != 0 || options->height % 2 != 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "an .mp4 film has an even width and height, not %dx%d", options->width,
+                    "an .mp4 video has an even width and height, not %dx%d", options->width,
                     options->height);
     struct film *opened = calloc(1, sizeof *opened);
     if (!opened)
-        return fail_memory(error, "a film");
+        return fail_memory(error, "a video");
     *opened = (struct film){.options = *options, .child = -1, .frames = -1};
     opened->path = text_format("%s", options->path);
     opened->messages = tmpfile();
     char *texts[2] = {text_format("%dx%d", options->width, options->height),
                       text_format("%.0f/1000", options->frames_per_second * 1000)};
     if (!opened->path || !opened->messages || !texts[0] || !texts[1])
-        status = fail_memory(error, "a film");
+        status = fail_memory(error, "a video");
     else
         status = file_create(&opened->draft, options->path, error);
     if (status == TAUT_OK)
@@ -169,7 +170,7 @@ taut_status film_open(const struct film_options *options, struct film **film, ta
 static void last_message(struct film *film, char *line, size_t size)
 {
     char next[512];
-    snprintf(line, size, "it said nothing");
+    snprintf(line, size, "it printed nothing");
     rewind(film->messages);
     while (fgets(next, sizeof next, film->messages)) {
         next[strcspn(next, "\r\n")] = '\0';
@@ -208,7 +209,7 @@ static taut_status fail_film(struct film *film, taut_error *error)
 taut_status film_add(struct film *film, const struct image *image, taut_error *error)
 {
     if (image->width != film->options.width || image->height != film->options.height)
-        return fail(error, TAUT_ERROR_ARGUMENT, "a frame of another size than the film's");
+        return fail(error, TAUT_ERROR_ARGUMENT, "a frame of another size than the video's");
     if (film->child < 0)
         return fail_film(film, error);
     const uint8_t *bytes = image->pixels;

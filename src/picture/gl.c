@@ -1,4 +1,5 @@
-// Programs, tables, uniforms and the errors of OpenGL.
+// Programs, tables, uniforms and the errors of OpenGL (gl.h). What is drawn with them is left to
+// the parts of the renderer.
 #include "picture/gl.h"
 
 #include "picture/shaders.h"

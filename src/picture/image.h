@@ -38,7 +38,7 @@ enum { STRIP_GAP = 2 }; // pixels between pictures
 // The number of columns for `count` pictures: one row of up to four, then about a square.
 int strip_columns(int count);
 
-// Makes room for `count` pictures. Gaps and empty cells have this shade of grey.
+// Allocates a sheet of `count` pictures. Gaps and empty cells have this shade of grey.
 taut_status strip_make(int count, int columns, int width, int height, uint8_t shade,
                        struct strip *strip, taut_error *error);
 

@@ -1,4 +1,4 @@
-// Overlays and the legend.
+// Draws overlays and the legend with cairo (legend.h); the colours are those of colours.h.
 #include "picture/legend.h"
 
 #include "picture/shaders.h"

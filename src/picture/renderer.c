@@ -618,7 +618,7 @@ static void draw_scene(const struct renderer *renderer, const struct render_cont
     if (layers & LAYER_SPRINGS)
         springs_draw(&renderer->springs, context, values, tables, 1.0);
     if (layers & LAYER_SPRINGS)
-        arrows_draw_threads(&renderer->solids, context);
+        arrows_draw_strings(&renderer->solids, context);
     if (layers & LAYER_NODES)
         marks_draw_nodes(&renderer->marks, context, tables);
     if (layers & LAYER_PINS)

@@ -1,4 +1,4 @@
-// The text of the shaders (src/picture/shaders/NAME.glsl). Each file has both stages, parted by
+// The text of the shaders (src/picture/shaders/NAME.glsl). Each file has both stages, separated by
 // VERTEX and FRAGMENT, and is compiled behind common.glsl.
 #ifndef TAUT_PICTURE_SHADERS_H
 #define TAUT_PICTURE_SHADERS_H

@@ -1,4 +1,5 @@
-// Spheres, cylinders and cones; colliders, planes and arrows.
+// Draws spheres, cylinders and cones; with them colliders, planes and arrows (solids.h). When each
+// is drawn is decided in renderer.c.
 #include "picture/solids.h"
 
 #include "picture/shaders.h"
@@ -486,7 +487,7 @@ static double pixels_at(const struct render_context *context, vec3 point, double
     return pixels * scale_of(context) * camera_pixel_size(context->camera, depth);
 }
 
-void arrows_draw_threads(const struct solids *solids, const struct render_context *context)
+void arrows_draw_strings(const struct solids *solids, const struct render_context *context)
 {
     for (size_t b = 0; b < context->subject->body_count; b++) {
         const struct subject_body *body = &context->subject->bodies[b];

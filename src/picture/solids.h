@@ -1,5 +1,5 @@
 // Solids and what is drawn with them: spheres, cylinders and cones; colliders and the ground
-// (planes with a grid, rooms that one sees into); arrows of the wind, threads of pendulums and
+// (planes with a grid, rooms that one sees into); arrows of the wind, strings of pendulums and
 // mouse springs.
 #ifndef TAUT_PICTURE_SOLIDS_H
 #define TAUT_PICTURE_SOLIDS_H
@@ -58,7 +58,7 @@ void arrows_draw_wind(const struct solids *solids, const struct render_context *
 void arrows_wind_label(const struct render_context *context, double *x, double *y);
 
 // The thread from the anchor to a mass, where no spring is drawn between them.
-void arrows_draw_threads(const struct solids *solids, const struct render_context *context);
+void arrows_draw_strings(const struct solids *solids, const struct render_context *context);
 
 // From the node that the mouse has grabbed to the pointer.
 void arrows_draw_mouse_springs(const struct solids *solids, const struct render_context *context);

@@ -1,4 +1,4 @@
-// Springs, nodes and pins.
+// Draws springs, nodes and pins (springs.h). Their values and colours come from values.c.
 #include "picture/springs.h"
 
 #include "picture/shaders.h"
@@ -197,7 +197,8 @@ static bool is_bob(const struct subject_body *body)
     return (body->type == BODY_PENDULUM || body->type == BODY_OSCILLATOR) && body->node_count == 2;
 }
 
-// The more there are the smaller; and no larger than what parts them, else one sees no springs.
+// The more there are the smaller; and no larger than the distance between them, else they hide the
+// springs.
 static double diameter_of(const struct marks *marks, const struct render_context *context,
                           size_t number)
 {

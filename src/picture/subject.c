@@ -226,7 +226,7 @@ taut_status subject_make(const taut_solver *solver, const struct subject_options
     if (status == TAUT_OK)
         fill(solver, subject);
     if (status == TAUT_OK && task_is_cancelled())
-        status = fail_memory(error, "a picture that is given up");
+        status = fail_memory(error, "a cancelled picture");
     if (status != TAUT_OK)
         subject_free(subject);
     return status;

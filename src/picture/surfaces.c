@@ -1,4 +1,4 @@
-// Faces, their normals and the insides of plane bodies.
+// Draws faces with their normals, and the insides of plane bodies (surfaces.h).
 #include "picture/surfaces.h"
 
 #include "picture/shaders.h"
@@ -221,6 +221,8 @@ taut_status faces_fill(struct faces *faces, const struct render_context *context
                        const struct values *values, const struct tables *tables, taut_error *error)
 {
     const struct subject *subject = context->subject;
+
+    // Indices where the resolution has changed, and normals unless the shader finds them.
     glBindVertexArray(faces->vertices);
     for (size_t b = 0; b < faces->body_count; b++) {
         const struct subject_body *body = &subject->bodies[b];
@@ -240,14 +242,18 @@ taut_status faces_fill(struct faces *faces, const struct render_context *context
         else
             normals_of_faces(subject, body, context->frame->positions, faces->normals);
     }
+
+    // Attributes 0 to 2: positions, normals and values.
     glBindBuffer(GL_ARRAY_BUFFER, tables->positions.buffer);
     glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, 0, NULL);
     glEnableVertexAttribArray(0);
+
     glBindBuffer(GL_ARRAY_BUFFER, faces->normal_buffer);
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(3 * faces->node_count * sizeof(float)),
                  faces->normals, GL_STREAM_DRAW);
     glVertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, 0, NULL);
     glEnableVertexAttribArray(1);
+
     glDisableVertexAttribArray(2);
     if (values->of_nodes) {
         glBindBuffer(GL_ARRAY_BUFFER, faces->value_buffer);
@@ -256,6 +262,7 @@ taut_status faces_fill(struct faces *faces, const struct render_context *context
         glVertexAttribPointer(2, 1, GL_FLOAT, GL_FALSE, 0, NULL);
         glEnableVertexAttribArray(2);
     }
+
     glBindVertexArray(0);
     return TAUT_OK;
 }

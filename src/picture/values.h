@@ -7,7 +7,7 @@
 #include "picture/colours.h"
 #include "picture/renderer.h"
 
-// Stands for the value of a broken spring (shaders/springs.glsl).
+// The value of a broken spring (shaders/springs.glsl).
 static const float VALUE_BROKEN = 2e30f;
 
 struct values {

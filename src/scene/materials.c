@@ -1,4 +1,4 @@
-// A hash table of materials.
+// A hash table of materials (materials.h).
 #include "scene/materials.h"
 
 #include <stdlib.h>

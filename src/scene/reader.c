@@ -96,7 +96,7 @@ static void bind_section(struct binder *binder, const struct bound *bound, const
         bind(binder, &pair->value);
 }
 
-// The order matters: bodies look at gravity and at materials, probes at bodies.
+// The order matters: bodies use gravity and materials, probes use bodies.
 static void bind_scene(struct binder *binder)
 {
     taut_scene *scene = binder->scene;

@@ -83,7 +83,7 @@ void scene_report(const taut_scene *scene, struct diagnostics *diagnostics, mark
     va_end(arguments);
     if (scene->document)
         document_report(scene->document, diagnostics, at, NULL, "%s", text);
-    else // made by hand: it has places, perhaps, but no text to show
+    else // not read from a text: it may have positions, but no text to show
         diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, scene->file ? scene->file : "scene", at,
                         NULL, NULL, "%s", text);
 }

@@ -1,3 +1,5 @@
+// Refreshes what is derived from constants (change.h): before a change the state is remembered, and
+// after it forces, contacts and energies follow. Which value is allowed is left to set.c.
 #include "solver/change.h"
 
 #include <string.h>
@@ -164,7 +166,7 @@ static void scale_grid(const struct scaling *it, const struct plan_grid *grid)
     }
 }
 
-// Slots have no numbers of their springs. What stands there is the rest length of a list, or that
+// Slots have no numbers of their springs. Their value is the rest length of a list, or that
 // of a direction, rounded.
 static real scaled_slot(const struct scaling *it, real before)
 {
@@ -225,8 +227,8 @@ static bool sees_same_forces(const struct system *system, const struct change *c
     return true;
 }
 
-// As in checkpoint.c: forces of the last step go on where the same act now as before; otherwise
-// they are found anew, and verlet starts as at t = 0, from the velocities.
+// As in checkpoint.c: forces of the last step are kept where the same act now as before; otherwise
+// they are found again, and verlet starts as at t = 0, from the velocities.
 static void continue_forces(struct system *system, const struct change *change, bool current,
                             const struct worker *worker)
 {

@@ -99,7 +99,7 @@ static void restore_spring(struct state *s, struct checkpoint *checkpoint,
         s->rest_length[spring->state_index] = rest_length_now(checkpoint, spring);
 }
 
-// The running totals of losses: whose chunk they stand in does not matter to their sum.
+// The running totals of losses: which chunk stores them does not change their sum.
 static double sum_losses(const struct system *system)
 {
     double lost = 0;
@@ -132,7 +132,7 @@ static const struct motion *motion_of(const struct checkpoint *checkpoint, uint6
     return NULL;
 }
 
-// A motion of the same kind goes on; another begins where the node is.
+// A motion of the same kind continues; another begins where the node is.
 static void restore_motions(struct system *system, const struct checkpoint *checkpoint)
 {
     const struct topology *topology = system->topology;
@@ -151,7 +151,7 @@ static void restore_motions(struct system *system, const struct checkpoint *chec
     }
 }
 
-// Nodes that are held from now on stop; what moves some of them tells their velocity at the next
+// Nodes that become kinematic stop; what moves some of them sets their velocity at the next
 // step.
 static void stop_held_nodes(struct system *system, const struct checkpoint *checkpoint)
 {
@@ -166,7 +166,7 @@ static void stop_held_nodes(struct system *system, const struct checkpoint *chec
     }
 }
 
-// To the last bit where they are, if they are still held.
+// To the last bit where they are, if they are still kinematic.
 static void restore_kinematic_targets(struct system *system, struct checkpoint *checkpoint)
 {
     system->kinematic_targets.count = 0;
@@ -203,9 +203,9 @@ static bool same_vector(vec3 a, vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// A sphere goes on where it is; what the scene says of it otherwise than before counts from now on.
+// A sphere continues from where it is; keys of it that have changed in the scene apply from now on.
 // `center` is where it is at time 0: with another one the sphere is where the scene has it now, so
-// that a run that goes on and one that begins anew have it at the same position.
+// that a continued run and a new one have it at the same position.
 static void restore_sphere(struct system *system, const struct checkpoint *checkpoint, size_t c,
                            double now)
 {
@@ -301,6 +301,7 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     save_forces(system, checkpoint, worker);
     if (worker->index != 0)
         return;
+
     save_nodes(system, FIELD(s, x, y, z), checkpoint->positions);
     save_nodes(system, FIELD(s, vx, vy, vz), checkpoint->velocities);
     save_nodes(system, FIELD(s, x0, y0, z0), checkpoint->positions_before);
@@ -308,21 +309,27 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     if (system->implicit)
         save_nodes(system, FIELD(&system->implicit->solver.solution, x, y, z),
                    checkpoint->correction);
+
     visit_springs(system, checkpoint, checkpoint->from_springs, save_spring);
+
     for (size_t m = 0; m < (size_t)s->motions; m++) {
         checkpoint->motion_position[m] = s->motion_position[m];
         checkpoint->motion_angle[m] = s->motion_angle[m];
         checkpoint->motion_rate[m] = s->motion_rate[m];
     }
+
     checkpoint->kinematic_targets = &system->kinematic_targets;
     checkpoint->mouse_spring = system->mouse_spring;
+
     for (size_t c = 0; c < (size_t)s->colliders; c++) {
         checkpoint->collider_centre[c] = s->collider_centre[c];
         checkpoint->collider_velocity[c] = s->collider_velocity[c];
         checkpoint->collider_since[c] = s->collider_since[c];
         checkpoint->collider_radius[c] = s->collider_radius[c];
     }
+
     save_touching(system, checkpoint);
+
     checkpoint->step = s->step;
     checkpoint->memory_from = s->memory_from;
     checkpoint->forces_current = s->forces_current;
@@ -389,9 +396,9 @@ static void restore_memory(struct system *system, const struct checkpoint *check
 }
 
 // Velocity Verlet and verlet end a step with the forces that the next one begins with, found with
-// other velocities than those at the end. Where the same forces act now as before, these go on, so
-// that the run does to the bit; otherwise they are found anew, and verlet starts as at t = 0, from
-// the velocities.
+// other velocities than those at the end. Where the same forces act now as before, these are kept,
+// so that the run does to the bit; otherwise they are found again, and verlet starts as at t = 0,
+// from the velocities.
 static void continue_forces(struct system *system, const struct checkpoint *checkpoint,
                             const struct worker *worker)
 {

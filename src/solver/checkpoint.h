@@ -1,7 +1,7 @@
-// All that a run has become by a moment, in double and by the builders' numbers, so that it passes
-// from one solver to another of the same nodes, whatever their precision, plan, numbering, team or
-// constants. What follows from the constants (rest lengths, volumes and gas as built) is no part
-// of it.
+// The complete state of a run at one time, in double and by the builders' numbers, so that it
+// passes from one solver to another of the same nodes, whatever their precision, plan, numbering,
+// team or constants. What follows from the constants (rest lengths, volumes and gas as built) is no
+// part of it.
 #ifndef TAUT_SOLVER_CHECKPOINT_H
 #define TAUT_SOLVER_CHECKPOINT_H
 
@@ -73,12 +73,12 @@ void checkpoint_free(struct checkpoint *checkpoint);
 #ifdef TAUT_REAL_BITS
 #    include "base/real.h"
 
-// All workers together. Looking at the forces is no step: the state stays as it is.
+// All workers together. Evaluating the forces is no step: the state does not change.
 void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
                                 const struct worker *worker);
 
 // Into a system that has been started with its own scene. What may be judged about divergence
-// begins here: energies, and the places of colliders.
+// begins here: energies, and the positions of colliders.
 void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
                                    const struct worker *worker);
 #endif

@@ -130,7 +130,7 @@ static struct team *team_of(taut_solver *solver)
 {
     if (solver->team_threads != solver->threads)
         free_team(solver);
-    if (!solver->team && solver->pinned) // without memory nobody is held
+    if (!solver->team && solver->pinned) // without memory no thread is bound
         numa_binding_make(solver->threads, &solver->binding, NULL);
     if (!solver->team)
         solver->team = team_make(solver->threads, solver->binding);
@@ -165,7 +165,7 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
         wanted = team_threads_requested();
     solver->threads = wanted;
     if (solver->plan->reference || (wanted == 0 && useful <= 1)) {
-        // Without a look at the machine, which takes ten times as long as all else of a flag.
+        // Without inspecting the machine, which takes ten times as long as all else of a flag.
         solver->threads = 1;
     } else if (wanted == 0) {
         struct machine machine;
@@ -179,11 +179,11 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
     return TAUT_OK;
 }
 
-// Between two parts of the work: says what comes, and ends it where nobody wants it any more.
-static taut_status go_on(const char *stage, taut_error *error)
+// Between two stages of a build: names the next one, and fails where the build was cancelled.
+static taut_status begin_stage(const char *stage, taut_error *error)
 {
     task_stage(stage);
-    return task_is_cancelled() ? fail_memory(error, "a scene that is given up") : TAUT_OK;
+    return task_is_cancelled() ? fail_memory(error, "a cancelled build") : TAUT_OK;
 }
 
 // What the kernel and the integrator want of the plan.
@@ -193,7 +193,7 @@ static void add_kernel_options(const taut_solver *solver, struct plan_options *o
     options->reference = kernel == TAUT_KERNEL_REFERENCE;
     options->coloured |= kernel == TAUT_KERNEL_COLOURED;
     options->no_spring_grids |= kernel == TAUT_KERNEL_COLOURED || kernel == TAUT_KERNEL_PACKED;
-    // xpbd solves springs one after the other: those on no grid stand in coloured blocks.
+    // xpbd solves springs one after the other: those on no grid are in coloured blocks.
     options->no_packing |= options->coloured || solver->integrator == INTEGRATOR_XPBD;
 }
 
@@ -222,17 +222,20 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
                          const struct solver_options *wanted, taut_error *error)
 {
     const taut_allocator *allocator = solver->allocator;
-    taut_status status = go_on("ordering the nodes", error);
+    taut_status status = begin_stage("ordering the nodes", error);
     struct plan_options plan_options = wanted->plan;
     add_kernel_options(solver, &plan_options);
+
     if (status == TAUT_OK && !wanted->keep_numbers && !bodies_renumber(bodies))
         status = fail_memory(error, "the order of the nodes");
+
     if (status == TAUT_OK)
-        status = go_on("laying out springs and faces", error);
+        status = begin_stage("laying out springs and faces", error);
     if (status == TAUT_OK)
         status = topology_cook(scene, bodies, allocator, &solver->topology, error);
+
     if (status == TAUT_OK)
-        status = go_on("planning the work", error);
+        status = begin_stage("planning the work", error);
     if (status == TAUT_OK)
         status = plan_make(solver->topology, &plan_options, allocator, &solver->plan, error);
     if (status == TAUT_OK)
@@ -243,6 +246,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
 #endif
     if (status == TAUT_OK)
         status = choose_threads(solver, wanted->config.threads, error);
+
     struct system_options options = {
         .scene = scene,
         .dt = scene->simulation.dt_auto ? 0 : scene->simulation.dt,
@@ -253,7 +257,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
         .tolerant = wanted->tolerant,
     };
     if (status == TAUT_OK)
-        status = go_on("filling the state", error);
+        status = begin_stage("filling the state", error);
     if (status == TAUT_OK) {
         bodies_place(bodies);
         options.team = team_of(solver);
@@ -262,11 +266,13 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
                                          allocator, &solver->system, error);
         numa_unbind_thread(solver->binding, before);
     }
+
     bodies_free(bodies); // before what follows takes memory in their place
     if (status == TAUT_OK)
         plan_forget(solver->topology, solver->plan);
+
     if (status == TAUT_OK)
-        status = go_on("finding the first forces", error);
+        status = begin_stage("finding the first forces", error);
     if (status == TAUT_OK)
         status = dt_choose(solver, scene, wanted->tolerant ? NULL : wanted->diagnostics, error);
     if (status == TAUT_OK)
@@ -297,6 +303,7 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     taut_solver *solver = memory_allocate(allocator, 1, sizeof *solver);
     if (!solver)
         return fail_memory(error, "the solver");
+
     solver->allocator_copy = allocator ? *allocator : memory_default_allocator;
     solver->allocator = &solver->allocator_copy;
     solver->precision = scene->precision;
@@ -305,16 +312,19 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     solver->kernel = options->config.kernel;
     solver->functions =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
+
     struct bodies bodies = {0};
     struct diagnostics own = {0};
     struct diagnostics *diagnostics = options->diagnostics ? options->diagnostics : &own;
+
+    // What is cheap to refuse comes before what is expensive to build.
     taut_status status = check_config(&options->config, error);
     if (status == TAUT_OK)
         status = isa_choose(options->config.isa, &solver->isa, error);
     if (status == TAUT_OK)
         status = memory_check_scene(scene, options, error);
     if (status == TAUT_OK)
-        status = go_on("building the bodies", error);
+        status = begin_stage("building the bodies", error);
     if (status == TAUT_OK)
         status = bodies_build(scene, &bodies, diagnostics, error);
     if (status == TAUT_OK && options->change)
@@ -323,12 +333,14 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
         status = build(solver, scene, &bodies, options, error);
     else if (status == TAUT_ERROR_SCENE && own.count)
         fail(error, status, "%s", own.items[0].text);
+
     diagnostics_free(&own);
     bodies_free(&bodies);
     if (status != TAUT_OK) {
         taut_solver_destroy(solver);
         return status;
     }
+
     solver->setup_seconds = clock_seconds() - begin;
     *result = solver;
     return TAUT_OK;

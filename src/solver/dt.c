@@ -4,14 +4,14 @@
 
 #include <math.h>
 
-// A dt in use may come so near to the bound, and lag so far behind it, before it is set anew: a
+// A dt in use may come so near to the bound, and lag so far behind it, before it is set again: a
 // symplectic integrator keeps energy only while dt stays as it is.
 static const double DT_NEAR = 0.95, DT_FAR = 0.8;
 
-// Steps between two looks. A look costs a few steps where all springs are on grids and nothing acts
-// through faces, or where there is not much of them, and some 40 elsewhere, where worker 0 does
-// most of it alone. Of few, looks keep up with gas that is pumped in; of many all of what will have
-// come until the next look counts.
+// Steps between two checks. A check costs a few steps where all springs are on grids and nothing
+// acts through faces, or where there is not much of them, and some 40 elsewhere, where worker 0
+// does most of it alone. With few, checks keep up with gas that is pumped in; with many all of what
+// will have come until the next check counts.
 enum { STEPS_OF_FEW = 512, STEPS_OF_MANY = 4096, FEW = 1024, STEPS_OF_PUMPING = 32 };
 
 bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
@@ -21,7 +21,7 @@ bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
     return rule->automatic && steps_done % interval == 0;
 }
 
-static uint64_t look_interval(const taut_solver *solver)
+static uint64_t check_interval(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
     uint64_t slow = solver->plan->springs.element_count;
@@ -31,13 +31,13 @@ static uint64_t look_interval(const taut_solver *solver)
     return slow <= FEW ? STEPS_OF_FEW : STEPS_OF_MANY;
 }
 
-// How often to look while gas is pumped in: until the look that finds all of it there.
+// How often to check while gas is pumped in: until the check that finds all of it there.
 void dt_plan_checks(taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
     struct dt_rule *rule = &solver->dt_rule;
     rule->pumping = 0;
-    rule->interval = rule->pumping_interval = look_interval(solver);
+    rule->interval = rule->pumping_interval = check_interval(solver);
     double steps = 0;
     for (size_t b = 0; b < topology->body_count; b++)
         if (topology->bodies[b].pressure.present)
@@ -165,7 +165,7 @@ static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *
 }
 
 // Where the dt in use is seen to be unstable at the present state, what is stable: `critical` with
-// the computed step of the integrator in use; else .omega is 0. First a look at materials and
+// the computed step of the integrator in use; else .omega is 0. First a bound from materials and
 // nodes, which most scenes pass; then whether eigenvalues show it; and only then what they are.
 static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
                                  struct diagnostics *diagnostics, struct critical_step *critical,
@@ -203,8 +203,8 @@ static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
     const struct topology *topology = solver->topology;
     size_t body = topology_body_of_node(topology, topology_internal_node(topology, critical.node));
     scene_warn(scene, diagnostics, scene->simulation.dt_at,
-               "dt is %.3g times the largest %s step, %.4g s for %s as the scene stands; it is "
-               "set near node %llu of body '%s'. Take %sat most %.3g s",
+               "dt is %.3g times the largest %s step, %.4g s for %s in this state; the "
+               "limit is set near node %llu of body '%s'. Use %sat most %.3g s",
                solver->dt / stable,
                critical.exact[solver->integrator] ? "stable" : "certainly stable", stable,
                integrator_name(solver->integrator),
@@ -240,7 +240,7 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagn
     return status;
 }
 
-// Looks at more than is needed to see that dt lags too far behind.
+// Evaluates more than is needed to see that dt lags too far behind.
 void dt_adapt(taut_solver *solver, const struct worker *worker)
 {
     const struct system_functions *call = solver->functions;

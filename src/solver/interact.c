@@ -24,7 +24,8 @@ taut_status solver_move_sphere(taut_solver *solver, size_t collider, const doubl
                     collider);
     for (int axis = 0; axis < 3; axis++)
         if (!isfinite(centre[axis]) || !isfinite(velocity[axis]))
-            return fail(error, TAUT_ERROR_ARGUMENT, "a sphere's place and velocity are finite");
+            return fail(error, TAUT_ERROR_ARGUMENT,
+                        "a sphere's position and velocity must be finite");
     if (!isfinite(radius) || !(radius > 0))
         return fail(error, TAUT_ERROR_ARGUMENT, "a sphere's radius is above 0, not %g", radius);
     settle_changes(solver);
@@ -87,10 +88,10 @@ taut_status solver_grab(taut_solver *solver, const struct solver_grab *grab, tau
     if (status != TAUT_OK)
         return status;
     if (is_held(solver, found))
-        return fail(
-            error, TAUT_ERROR_ARGUMENT,
-            "node %llu of body '%s' is held: it is led (solver_set_kinematic_velocity), not pulled",
-            (unsigned long long)grab->node, solver->topology->bodies[grab->body].name);
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "node %llu of body '%s' is kinematic: it takes a velocity "
+                    "(solver_set_kinematic_velocity)",
+                    (unsigned long long)grab->node, solver->topology->bodies[grab->body].name);
     bool sound = isfinite(grab->stiffness) && grab->stiffness >= 0 && isfinite(grab->damping) &&
                  grab->damping >= 0;
     for (int axis = 0; axis < 3; axis++)

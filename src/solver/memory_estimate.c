@@ -12,7 +12,7 @@
 #include "scene/direction.h"
 #include "stability/hessenberg.h"
 
-// ---- What is held now, and the most that was
+// ---- What is allocated now, and the maximum
 
 struct ledger {
     double now, most;
@@ -29,7 +29,7 @@ static void drop(struct ledger *ledger, double bytes)
     ledger->now -= bytes;
 }
 
-// Held for a moment.
+// Allocated for a short time.
 static void touch(struct ledger *ledger, double bytes)
 {
     take(ledger, bytes);
@@ -57,8 +57,8 @@ struct census {
     double outlines;             // faces of plane bodies
     double grids;                // bodies that are grids
     double grid_numbers;         // nodes of grids times their directions
-    double lined;                // places in lines that implicit integrators solve
-    double spilled;              // nodes of the tiles' spills
+    double lined;                // slots in lines that implicit integrators solve
+    double halo;                 // nodes of the tiles' halo contributions
     bool renumbers, sorts, breaks, yields, gas, penalty, projects;
     int listing; // bodies that list springs
     bool one_kind;
@@ -131,7 +131,7 @@ static double mixed_share(const struct scene_body *body)
 }
 
 // springs/grid/sweep.c: reactions that go from tile to tile.
-static double spill_of(const struct body_size *size)
+static double halo_of(const struct body_size *size)
 {
     int x = (int)size->reach[0], y = (int)size->reach[1], z = (int)size->reach[2];
     struct plan_grid grid = {
@@ -154,8 +154,8 @@ static double spill_of(const struct body_size *size)
     return (layers * around + (double)tiling.above * (rows + around)) * (double)tiling.nx * tiles;
 }
 
-// integrate/preconditioner.c: places in the bundles of the lines of ropes and cloths whose threads
-// are twice as stiff as everything else.
+// integrate/preconditioner.c: slots in the bundles of the lines of ropes and cloths whose grid
+// lines are twice as stiff as everything else.
 static double lined_by(const struct scene_body *body, const struct body_size *size)
 {
     enum { LANES = 8 };
@@ -194,15 +194,19 @@ static void count_body(struct census *census, const struct scene_body *body,
     bool grid = is_grid(census, size);
     bool own_masses =
         body->type == BODY_NETWORK || body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM;
+
     census->nodes += size->nodes;
     census->springs += size->springs;
     census->faces += size->faces;
     census->massed += own_masses ? size->nodes : 0;
     census->listed_faces += size->is_sheet ? 0 : size->faces;
+
     bool fragile = any_material(body, breaks) || any_material(body, yields);
     census->breaks |= any_material(body, breaks);
     census->yields |= any_material(body, yields);
     census->gas |= body->pressure.present;
+
+    // Springs that are listed.
     if (size->directions == 0 && size->springs > 0) {
         census->listed += size->springs;
         census->listing++;
@@ -215,15 +219,19 @@ static void count_body(struct census *census, const struct scene_body *body,
         census->renumbers |= is_renumbered(size);
         census->sorts |= is_renumbered(size);
     }
+
     count_faces(census, body, size);
+
     if (grid) {
         census->grids++;
         census->grid_numbers += size->nodes * (double)size->directions;
         census->lined += lined_by(body, size);
-        census->spilled += spill_of(size);
+        census->halo += halo_of(size);
         census->remembered += fragile ? size->springs : 0;
         return;
     }
+
+    // Packed springs, one in each lane of a column.
     double columns = 2 * size->springs / PACKED_LANES * lanes_a_half(size);
     census->off_grid += size->nodes;
     census->planned += size->springs;
@@ -265,7 +273,7 @@ static double topology_bytes_of(const struct census *census)
            12 * census->listed_faces;
 }
 
-// faces/plan.c: corners and places of nodes, then what is kept until springs are packed.
+// faces/plan.c: corners and slots of nodes, then what is kept until springs are packed.
 static double rings(struct ledger *ledger, const struct census *census)
 {
     double kept = census->ringed * (2 * 6.5 + 0.25 + 1);
@@ -413,7 +421,7 @@ static double implicit_bytes_of(const struct census *census)
            constraints_bytes_of(census);
 }
 
-// stability/spectral_bound.c, while dt is looked at.
+// stability/spectral_bound.c, while dt is checked.
 static double bound_bytes_of(const struct census *census)
 {
     bool faces = census->gas || (census->scene->environment.wind.present &&
@@ -429,7 +437,7 @@ static double threads_bytes(const struct solver_options *options)
         return 0;
     if (threads == 0)
         threads = team_threads_requested();
-    taut_error error; // without memory for a look at the machine the solver says so
+    taut_error error; // without memory to inspect the machine the solver reports it
     if (machine_cap_threads(threads, &threads, &error) != TAUT_OK)
         return 0;
     return threads > 1 ? (threads - 1) * 256e3 : 0;
@@ -460,8 +468,8 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     struct ledger ledger = {0, 0};
     double largest = -1;
     *estimate = (struct memory_estimate){.exact = true};
-    // Bodies one after the other, and then their renumbering, which is told apart by nobody: the
-    // most is reached with the last of the large ones, so one loop serves for both.
+    // Bodies one after the other, and then their renumbering, in one loop: the most is
+    // reached with the last of the large ones in either order.
     double bodies = 0, renumbering = 0;
     for (size_t b = 0; b < scene->body_count; b++) {
         struct body_size size;
@@ -489,7 +497,7 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     take(&ledger, topology_bytes_of(&census));
     plan(&ledger, &census);
     take(&ledger, constants_bytes_of(&census) + state_bytes_of(&census, call) +
-                      3 * census.real * census.spilled + threads_bytes(options));
+                      3 * census.real * census.halo + threads_bytes(options));
     if (integrator_is_implicit(scene->simulation.integrator))
         touch(&ledger, tangent_faces_bytes_of(&census));
     drop(&ledger, bodies);

@@ -240,7 +240,7 @@ taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body, siz
     if (status != TAUT_OK)
         return status;
     if (!isfinite(factor) || !(factor > 0))
-        return fail(error, TAUT_ERROR_ARGUMENT, "a factor of rest lengths is above 0, not %g",
+        return fail(error, TAUT_ERROR_ARGUMENT, "a factor of rest lengths must be above 0, not %g",
                     factor);
     if (has_formula(solver->topology, body))
         return refuse_formula("the rest length", error);

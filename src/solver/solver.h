@@ -117,7 +117,7 @@ const char *kernel_choice_name(int kernel);
 // "blocks" where xpbd solves them in coloured blocks.
 const char *solver_body_kernel(const taut_solver *solver, size_t body);
 
-// Bytes held for topology, plan, constants and state.
+// Bytes allocated for topology, plan, constants and state.
 uint64_t solver_bytes(const taut_solver *solver);
 
 double solver_setup_seconds(const taut_solver *solver); // wall time of solver_create
@@ -159,7 +159,7 @@ enum snapshot_want {
     WANT_LISTS = 16,  // springs and faces by their nodes, which never change
 };
 
-// All that output can want of one moment; the arrays belong to it.
+// All that output can request of one frame; the arrays belong to it.
 struct snapshot_buffer {
     unsigned room; // what there are arrays for; the others are NULL
     struct snapshot snapshot;
@@ -225,11 +225,11 @@ struct memory_estimate {
 void memory_estimate_make(const taut_scene *scene, const struct solver_options *options,
                           struct memory_estimate *estimate);
 
-// Bytes of a view of a moment (snapshot_buffer_make), by enum snapshot_want.
+// Bytes of the buffer of a frame (snapshot_buffer_make), by enum snapshot_want.
 double memory_of_view(const struct memory_estimate *estimate, unsigned wanted);
 
 // TAUT_ERROR_MEMORY, with both figures, where `bytes` more are more than this process may take now
-// (parallel/quota.h). Small numbers of bytes are not looked into. "%s needs about ..." begins the
+// (parallel/quota.h). Small numbers of bytes are not checked. "%s needs about ..." begins the
 // sentence.
 taut_status memory_check(double bytes, const char *what, taut_error *error);
 
@@ -304,7 +304,7 @@ struct sphere_state {
 // Where a sphere is now.
 struct sphere_state solver_sphere(const taut_solver *solver, size_t collider);
 
-// Moves a pinned or driven node with that velocity (m/s) from now on, until told otherwise; its
+// Moves a pinned or driven node with that velocity (m/s) from now on, until it is changed; its
 // drive of the scene counts no more. It stops at planes marked blocks_drives.
 taut_status solver_set_kinematic_velocity(taut_solver *solver, size_t body, uint64_t node,
                                           const double velocity[3], taut_error *error);

@@ -59,7 +59,7 @@ static taut_status explain_collapse(const taut_solver *solver, const struct faul
                                     taut_error *error)
 {
     return fail(error, fault->code,
-                "body '%s' collapsed: its volume is %g at t = %g s (step %llu); gas has no room "
+                "body '%s' collapsed: its volume is %g at t = %g s (step %llu); gas has no volume "
                 "left. Try a smaller dt, stiffer springs, or more gas",
                 solver->topology->bodies[fault->body].name,
                 solver->functions->volume(solver->system, fault->body), fault->time,
@@ -83,8 +83,8 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
         double dt = critical.dt[solver->integrator];
         snprintf(limit, sizeof limit,
                  isinf(dt)
-                     ? "; dt is %g s, and springs set no limit to %s: look at what else acts, "
-                       "and at how the equations were solved"
+                     ? "; dt is %g s, and springs set no limit to %s: check the other forces, "
+                       "and how the equations were solved"
                  : dt > 0 ? "; dt is %g s, and %s is known to be stable up to %.4g s"
                           : "; dt is %g s, and %s grows at every step without damping",
                  solver->dt, integrator_name(solver->integrator), dt);

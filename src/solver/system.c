@@ -168,6 +168,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     struct system *system = memory_allocate(allocator, 1, sizeof *system);
     if (!system)
         return fail_memory(error, "the solver");
+
     system->topology = topology;
     system->plan = plan;
     system->allocator = allocator;
@@ -177,6 +178,8 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->settings.tolerant = options->tolerant;
     system->settings.keep_energy_budget = options->keep_energy_budget;
     set_dt(system, options->dt);
+
+    // Constants, state and scratch, in the order in which they need each other.
     struct state_needs needs = needs_of(&system->settings, topology, plan->grid_count > 0,
                                         ring_tiles(plan, topology->body_count) > 0);
     taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
@@ -189,11 +192,14 @@ static taut_status make(const struct topology *topology, const struct plan *plan
                                         options->threads, allocator, &system->sweeps, error);
     if (status == TAUT_OK && !allocate_scratch(system))
         status = fail_memory(error, "the solver");
+
+    // What single families of integrators need.
     const enum integrator integrator = system->settings.integrator;
     if (status == TAUT_OK && integrator_is_implicit(integrator))
         status = REAL_NAME(implicit_make)(system, error);
     if (status == TAUT_OK && (integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD))
         status = REAL_NAME(constraints_make)(system, error);
+
     if (status != TAUT_OK) {
         free_system(system);
         return status;
@@ -226,7 +232,7 @@ static void evaluate(struct system *system, bool want_forces, taut_energy *energ
                      const struct worker *worker)
 {
     struct evaluation now = REAL_NAME(evaluation_now)(system);
-    struct stage_clock clock = system->clock; // a look is no part of the steps that it tells of
+    struct stage_clock clock = system->clock; // an evaluation is no part of the steps that it times
     struct fault found = system->fault;       // and ends no run
     bool wanted = want_forces || system->settings.keep_energy_budget;
     if (wanted && !system->state->forces_current)

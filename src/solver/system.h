@@ -38,7 +38,7 @@ struct system_functions {
     // So many steps between two evaluations of the bound that dt: auto follows; 0: none.
     void (*set_dt_interval)(struct system *system, uint64_t every);
     void (*change_dt)(struct system *system, double dt, const struct worker *worker); // later
-    // Makes room for that many workers; false without memory.
+    // Allocates for that many workers; false without memory.
     bool (*reserve_workers)(struct system *system, int workers);
     // The state at t = 0: built volumes, energies, what the integrator must remember.
     void (*start)(struct system *system, const struct worker *worker);

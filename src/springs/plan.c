@@ -118,7 +118,9 @@ static taut_status plan_blocks(const struct topology *topology, const struct pla
                                      .tile_nodes = plan->tile_nodes,
                                      .reference = wanted->reference || (plan->packs && !faces),
                                      .colours_allowed = wanted->colours_allowed};
+
     struct plan_set *set = faces ? &plan->faces : &plan->springs;
+
     // Where everything goes into blocks and is listed, the lists are there already.
     if (faces && topology->listed_face_count == topology->face_count &&
         all_faces_in_blocks(topology, plan)) {
@@ -141,6 +143,7 @@ static taut_status plan_blocks(const struct topology *topology, const struct pla
                                !plan->packs};
         return plan_set_make(&all, &made, set, error);
     }
+
     struct blocked blocked = {.arity = faces ? 3 : 2};
     taut_status status = list_blocked(topology, plan, faces, &blocked, error);
     struct elements some = {blocked.nodes,         blocked.arity,   blocked.count,
@@ -220,7 +223,7 @@ static uint64_t fragile_number(const struct plan *plan, uint32_t index)
     return low < plan->fragile_count && plan->fragile[low] == index ? low : plan->fragile_count;
 }
 
-// Where each fragile spring stands among the packed ones, once for each end.
+// The slots of each fragile spring among the packed ones, once for each end.
 static taut_status find_fragile_slots(struct plan *plan, taut_error *error)
 {
     size_t count = (size_t)plan->fragile_count;
@@ -362,11 +365,14 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     struct plan *plan = memory_allocate(allocator, 1, sizeof *plan);
     if (!plan)
         return fail_memory(error, "the plan");
+
     plan->allocator = allocator;
     plan->reference = options->reference;
     plan->tile_nodes =
         options->tile_nodes ? options->tile_nodes : choose_tile_nodes(topology->node_count);
     plan->packs = !options->reference && !options->no_packing;
+
+    // Springs on grids and faces that are not listed; the rest is listed in blocks.
     taut_status status = TAUT_OK;
     if (!options->reference && !options->no_grids)
         status = find_grids(topology, !options->no_spring_grids, plan, error);
@@ -374,12 +380,15 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
         status = make_rings(topology, plan, error);
     if (status == TAUT_OK)
         status = list_off_grid(topology, plan, error);
+
     const bool coloured = options->coloured && !plan->packs && !plan->reference;
     if (status == TAUT_OK)
         status = coloured ? plan_coloured(topology, options, plan, error)
                           : plan_blocks(topology, options, plan, false, error);
     if (status == TAUT_OK)
         status = plan_blocks(topology, options, plan, true, error);
+
+    // Where springs that can break or yield have their state.
     if (status == TAUT_OK) {
         assign_state_indices(topology, plan);
         status = list_fragile(topology, plan, error);
@@ -388,6 +397,7 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
         status = packed_make(topology, plan, error);
     if (status == TAUT_OK)
         status = find_fragile_slots(plan, error);
+
     if (status != TAUT_OK) {
         plan_free(plan);
         return status;
@@ -446,7 +456,7 @@ uint64_t plan_bytes(const struct plan *plan)
 
 // ---- The plan proves itself
 
-// Every element of the plan is one of `count`, none stands twice, and blocks cover them.
+// Every element of the plan is one of `count`, none is listed twice, and blocks cover them.
 static taut_status check_complete(const struct plan_set *set, uint64_t count, const char *what,
                                   taut_error *error)
 {
@@ -458,8 +468,9 @@ static taut_status check_complete(const struct plan_set *set, uint64_t count, co
     for (uint64_t i = 0; i < set->element_count && status == TAUT_OK; i++) {
         uint32_t element = plan_element(set, i);
         if (element >= count || seen[element])
-            status = fail(error, TAUT_ERROR_ARGUMENT, "plan: %s %lu stands twice or out of range",
-                          what, (unsigned long)element);
+            status =
+                fail(error, TAUT_ERROR_ARGUMENT, "plan: %s %lu is listed twice or out of range",
+                     what, (unsigned long)element);
         else
             seen[element] = 1;
     }
@@ -493,6 +504,8 @@ static taut_status check_spring_grids(const struct topology *topology, const str
                                       taut_error *error)
 {
     uint64_t springs = plan->springs.element_count;
+
+    // The grids are those that would be found now.
     for (size_t g = 0; g < plan->grid_count; g++) {
         const struct plan_grid *grid = &plan->grids[g];
         struct plan_grid found;
@@ -502,16 +515,20 @@ static taut_status check_spring_grids(const struct topology *topology, const str
             return status;
         if (!is_grid || !same_directions(&found, grid))
             return fail(error, TAUT_ERROR_ARGUMENT,
-                        "plan: body %zu is not the grid it is taken for", grid->body);
+                        "plan: body %zu is not the grid that the plan describes", grid->body);
         if (g > 0 && plan->grids[g - 1].body >= grid->body)
             return fail(error, TAUT_ERROR_ARGUMENT, "plan: grids out of order");
         springs += topology->bodies[grid->body].spring_count;
     }
+
+    // No spring is in a block as well.
     for (uint64_t i = 0; plan->grid_count > 0 && i < plan->springs.element_count; i++)
         if (plan_grid_of_body(plan,
                               topology_body_of_spring(topology, plan_element(&plan->springs, i))))
             return fail(error, TAUT_ERROR_ARGUMENT, "plan: spring %lu is in a block and in a grid",
                         (unsigned long)plan_element(&plan->springs, i));
+
+    // The indices of springs with a state are consecutive, and all springs are there.
     uint64_t state_index = plan->springs.element_count;
     for (size_t g = 0; g < plan->grid_count; g++)
         if (plan->grids[g].stateful) {
@@ -582,7 +599,7 @@ static taut_status check_face_grids(const struct topology *topology, const struc
         if (!face_grid_find(topology, grid->body, &found) || found.first_node != grid->first_node ||
             found.nx != grid->nx || found.ny != grid->ny)
             return fail(error, TAUT_ERROR_ARGUMENT,
-                        "plan: the faces of body %zu are not the grid they are taken for",
+                        "plan: the faces of body %zu are not the grid that the plan describes",
                         grid->body);
         if (g > 0 && plan->face_grids[g - 1].body >= grid->body)
             return fail(error, TAUT_ERROR_ARGUMENT, "plan: grids of faces out of order");
@@ -590,7 +607,7 @@ static taut_status check_face_grids(const struct topology *topology, const struc
     return TAUT_OK;
 }
 
-// Blocks have the faces that something acts on, but for those of grids and those that rings stand
+// Blocks have the faces that something acts on, except those of grids and those that rings stand
 // for.
 static taut_status check_blocked_faces(const struct topology *topology, const struct plan *plan,
                                        taut_error *error)
@@ -683,7 +700,7 @@ taut_status plan_check(const struct topology *topology, const struct plan *plan,
     taut_status status = check_set(topology, &plan->springs, false, error);
     if (status == TAUT_OK)
         status = check_set(topology, &plan->faces, true, error);
-    // Rings first: packed springs are held against them.
+    // Rings first: packed springs are compared with them.
     for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++)
         if (plan_rings_of_body(plan, body) &&
             (plan->rings[body].tiles || !packed_ring_tiles(&plan->packed, topology, body)))

@@ -1,4 +1,4 @@
-// Writes the event log: what tests and scripts read of the window.
+// Writes the event log (event_log.h): what tests and scripts read of the window.
 #include "view/event_log.h"
 
 #include <errno.h>

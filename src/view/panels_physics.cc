@@ -321,7 +321,7 @@ static void draw_motion(struct view *view, const struct scene_simulation *simula
         return;
     struct field field = {.path = "simulation.keep_velocity",
                           .label = "energy loss",
-                          .meaning = "The part of every velocity that is lost with each step.",
+                          .meaning = "The fraction of every velocity that is lost in each step.",
                           .most = 0.1,
                           .flags = FIELD_SENDS_NOTHING};
     double loss = 1 - simulation->keep_velocity;
@@ -396,8 +396,9 @@ static void draw_collider(struct view *view, const struct scene_collider *collid
     double loss = 1 - collider->keep;
     struct field field = {.path = key,
                           .label = "energy loss",
-                          .meaning = "Collision energy loss: the part of its velocity along the "
-                                     "surface that a node loses at an impact.",
+                          .meaning =
+                              "Collision energy loss: the fraction of its velocity along the "
+                              "surface that a node loses at an impact.",
                           .most = 1,
                           .flags = FIELD_SENDS_NOTHING};
     if (field_numbers(view, field, &loss, 1))
@@ -468,7 +469,7 @@ static char *response_text(const struct dom_node *last)
     return bare;
 }
 
-// A further sphere: beside the bodies as they stand, as hard as the last one; nullptr without
+// A further sphere: beside the bodies as they are, as hard as the last one; nullptr without
 // memory.
 static char *new_sphere_text(const struct view *view, const taut_scene *scene,
                              const struct dom_node *last)
@@ -695,7 +696,7 @@ static void draw_step(struct view *view, const struct scene_simulation *simulati
             else
                 field_send(view, "simulation.dt", "%.9g", view->status.dt);
         }
-        tooltip("Takes a safe fraction of the critical step, and follows it.");
+        tooltip("Uses a safe fraction of the critical step, and follows it.");
     }
     double dt = simulation->dt;
     if (!simulation->dt_auto)

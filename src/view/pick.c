@@ -1,4 +1,4 @@
-// Picking by lines of sight, and cuts on the screen.
+// Picking by lines of sight, and cuts on the screen (pick.h).
 #include "view/pick.h"
 
 #include <stdlib.h>

@@ -56,7 +56,7 @@ static void update_rows(struct view *view)
         view->layout.plots ? player_rows(view->player, view->rows, PLOT_ROWS) : view->row_count;
 }
 
-// Reads the past frame that the user looks at; the present one where it is no longer stored.
+// Reads the past frame that the user views; the present one where it is no longer stored.
 static void update_scrub(struct view *view)
 {
     if (view->scrub.active &&

@@ -56,7 +56,7 @@ struct mouse {
     vec3 grip;             // of a sphere: from the point under the pointer to the centre
     vec3 centre;           // of the sphere, at the press
     double radius;
-    bool holds_sphere; // the player has been told that the sphere is held
+    bool holds_sphere; // the player knows that the sphere is held
     vec3 target;       // of the node that is grabbed or driven
     double driven_at;  // s, simulated: when the driven node was last given a velocity
     struct stroke stroke;
@@ -147,7 +147,7 @@ struct view_options {
 taut_status view_run(const struct view_options *options, struct diagnostics *diagnostics,
                      taut_error *error);
 
-// The frame that is shown: a past one while the user looks back.
+// The frame that is shown: a past one while the user views the history.
 const struct player_frame *view_frame(const struct view *view);
 
 void view_notify(struct view *view, bool is_error, const char *format, ...) PRINTF_FORMAT(3, 4);

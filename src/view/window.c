@@ -1,4 +1,4 @@
-// The window by GLFW, and the ring of its events.
+// The window by GLFW, and the ring buffer of its events (window.h).
 #include "view/window.h"
 
 #include <epoxy/gl.h>
@@ -153,11 +153,13 @@ taut_status window_open(int width, int height, const char *title, struct window 
     *window = NULL;
     glfw_message[0] = '\0';
     leave_cores();
+
     glfwSetErrorCallback(note_error);
     if (!glfwInit())
         return fail(error, TAUT_ERROR_UNSUPPORTED,
                     "there is no display for a window (%s); 'taut render' draws without one",
                     glfw_message);
+
     struct window *made = calloc(1, sizeof *made);
     if (made)
         made->handle = make_handle(width, height, title);
@@ -172,9 +174,11 @@ taut_status window_open(int width, int height, const char *title, struct window 
         glfwTerminate();
         return status;
     }
+
     glfwMakeContextCurrent(made->handle);
     glfwSwapInterval(1);
     listen(made);
+
     made->touched = true;
     made->device = (const char *)glGetString(GL_RENDERER);
     atomic_store(&is_open, true);

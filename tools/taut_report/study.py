@@ -85,4 +85,4 @@ def read(path):
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise StudyError(f"it is no JSON: {error}") from error
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise StudyError(f"it is not whole: {type(error).__name__} {error}") from error
+        raise StudyError(f"it is incomplete: {type(error).__name__} {error}") from error

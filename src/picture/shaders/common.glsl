@@ -1,5 +1,5 @@
 // What all shaders share: the frame, colours, light. Colours are shaded in linear light; squares and
-// square roots stand for sRGB's curve, which costs much more where there is no graphics card.
+// square roots approximate sRGB's curve, which costs much more where there is no graphics card.
 
 layout(std140) uniform frame {
     mat4 world_to_clip;

@@ -128,7 +128,7 @@ taut_status build_allocate(struct build *build, const struct build_counts *count
         left = memory_left_to_this_process();
     if (bytes > left.bytes)
         return fail(build->error, TAUT_ERROR_MEMORY,
-                    "body '%s' of %llu nodes and %llu springs takes %.3g GiB to build, and this "
+                    "body '%s' of %llu nodes and %llu springs needs %.3g GiB to build, and this "
                     "process may take %.3g GiB (%s)",
                     build->given->name, (unsigned long long)body->node_count,
                     (unsigned long long)body->spring_count, bytes / 1073741824.0,
@@ -316,7 +316,7 @@ static taut_status place_nodes(struct build *build)
         vec3_store(body->positions, node, p);
         if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z))
             return build_refuse(build, build->given->at,
-                                "node %" PRIu64 " of body '%s' has no finite place", node,
+                                "node %" PRIu64 " of body '%s' has no finite position", node,
                                 body->name);
         if (body->masses && check_mass(build, node, body->masses[node]) != TAUT_OK)
             return TAUT_ERROR_SCENE;

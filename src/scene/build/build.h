@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "scene/bodies.h"
 
-// The most nodes of one body: their numbers are 32 bits wide, and UINT32_MAX stands for "none".
+// The most nodes of one body: their numbers are 32 bits wide, and UINT32_MAX means "none".
 #define BODY_NODES_MAX (UINT64_C(0xffffffff) - 1)
 
 // Springs `all` grow with the square of the nodes: 200 million springs at this many.

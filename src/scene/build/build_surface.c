@@ -237,7 +237,7 @@ static taut_status refuse_pressure(struct build *build, const struct mesh_report
     if (report->non_manifold_edges > 0)
         build_refuse(build, at,
                      "pressure needs a surface with an inside: '%s' has %" PRIu64
-                     " %s with three or more faces; take out inner walls and doubled faces",
+                     " %s with three or more faces; remove inner walls and duplicate faces",
                      path, report->non_manifold_edges,
                      plural(report->non_manifold_edges, "edge", "edges"));
     // Where edges are wrong, their ends are too: one cause, one message.

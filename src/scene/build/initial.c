@@ -109,8 +109,8 @@ static int motion_of(const struct reading *reading, uint64_t node)
     return progress->motions ? progress->motions[node] : 0;
 }
 
-// Pinned nodes, and those that move by a closed form, are where the scene says. Drives go on from
-// wherever their nodes are.
+// Pinned nodes, and those that move by a closed form, are where the scene says. Drives continue
+// from wherever their nodes are.
 static bool is_placed(const struct reading *reading, uint64_t node)
 {
     const struct body *body = &reading->bodies->items[reading->present];
@@ -127,7 +127,7 @@ static bool check_kinematic(struct reading *reading, uint64_t node, const double
     for (int axis = 0; axis < 3; axis++)
         if (!is_there(position[axis], built[axis]))
             return csv_report(&reading->csv, X + (size_t)axis,
-                              motion ? "node %" PRIu64 " of body '%s' moves as its model says, "
+                              motion ? "node %" PRIu64 " of body '%s' has a prescribed motion, "
                                        "from %.9g, %.9g, %.9g on, where it must be at the start"
                                      : "node %" PRIu64 " of body '%s' is pinned at %.9g, %.9g, "
                                        "%.9g and cannot be elsewhere",
@@ -143,7 +143,7 @@ static bool read_numbers(struct reading *reading, double numbers[6])
         if (!csv_number(csv, X + i, &numbers[i]))
             fine = false;
         else if (reading->scene->precision == PRECISION_SINGLE && fabs(numbers[i]) > FLT_MAX)
-            fine = csv_report(csv, X + i, "this is more than single precision holds");
+            fine = csv_report(csv, X + i, "this exceeds the range of single precision");
     }
     return fine;
 }

@@ -110,7 +110,7 @@ static taut_status pin_node(struct build *build, uint64_t node, mark at)
     uint8_t *motion = &build->body->kinematic[node];
     if (*motion == NODE_MOVED)
         return build_refuse(build, at,
-                            "node %" PRIu64 " of '%s' moves as its model says and cannot be pinned",
+                            "node %" PRIu64 " of '%s' has a prescribed motion and cannot be pinned",
                             node, build->given->name);
     *motion = NODE_PINNED;
     return TAUT_OK;
@@ -147,7 +147,7 @@ static taut_status pin_group(struct build *build, const struct selector *selecto
                 status = pin_run(build, selector, node + row - 1, 1, &taken);
         }
     if (status == TAUT_OK && taken == 0)
-        build_warn(build, selector->at, "no node of body '%s' stands in this box, so it pins none",
+        build_warn(build, selector->at, "no node of body '%s' is in this box, so it pins none",
                    build->given->name);
     return status;
 }
@@ -215,7 +215,7 @@ static taut_status drive_all(struct build *build)
         return TAUT_OK;
     if (body->motion_count > 0)
         return build_refuse(build, given->drives[0].node.at,
-                            "the nodes of '%s' move as its model says and cannot be driven",
+                            "the nodes of '%s' have a prescribed motion and cannot be driven",
                             given->name);
     body->motions = memory_allocate(NULL, given->drive_count, sizeof *body->motions);
     if (!body->motions)

@@ -120,7 +120,7 @@ void pair_table_free(struct pair_table *table)
 
 // ---- Springs of a surface
 
-// A vertex that stands for "none yet" and "nobody's".
+// Values of a vertex that mean "none yet" and "nobody's".
 #define NO_VERTEX UINT32_MAX
 
 static bool add_ordered(struct pair_list *list, uint32_t a, uint32_t b)

@@ -1,6 +1,6 @@
 // The springs of a triangulated surface (its edges, the far vertices of adjacent triangles, second
 // neighbours) as sets of node pairs. A set has a row for each first node, ascending inside a row:
-// looking for a duplicate is looking into a short row.
+// finding a duplicate searches a short row.
 #ifndef TAUT_SCENE_SURFACE_H
 #define TAUT_SCENE_SURFACE_H
 

@@ -151,8 +151,8 @@ bool token_is_exactly(struct token token, const char *word)
 struct token_shown token_show(struct token token)
 {
     struct token_shown shown;
-    size_t room = sizeof shown.text - 4;
-    size_t length = token.length < room ? token.length : room;
+    size_t capacity = sizeof shown.text - 4;
+    size_t length = token.length < capacity ? token.length : capacity;
     for (size_t i = 0; i < length; ++i) {
         unsigned char c = (unsigned char)token.text[i];
         shown.text[i] = c < 0x20 || c == 0x7f ? '?' : (char)c;
@@ -165,18 +165,18 @@ struct token_shown token_show(struct token token)
 // Columns count characters, as messages do, not bytes.
 static mark mark_at(const struct mesh_text *text, const char *at, const char **line)
 {
-    mark place = {1, 1};
+    mark position = {1, 1};
     *line = text->data + byte_order_mark(text);
     for (const char *next = *line; next < at;) {
         next = is_line_end(*next) ? after_line_end(text, next) : next + 1;
         if (next <= at && is_line_end(next[-1])) {
-            ++place.line;
+            ++position.line;
             *line = next;
         }
     }
     for (const char *next = *line; next < at; ++next)
-        place.column += !text_utf8_continues(*next);
-    return place;
+        position.column += !text_utf8_continues(*next);
+    return position;
 }
 
 // The line for the message; nothing where it is too long to be of use.
@@ -201,17 +201,17 @@ bool text_report(struct mesh_text *text, const char *at, const char *format, ...
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    mark place = {0, 0};
+    mark position = {0, 0};
     if (at) {
         const char *line;
-        place = mark_at(text, at, &line);
+        position = mark_at(text, at, &line);
         has_line = copy_line(text, line, copy, sizeof copy) && copy[0];
     }
-    diagnostics_add(text->diagnostics, DIAGNOSTIC_ERROR, text->path, place, has_line ? copy : NULL,
-                    NULL, "%s", sentence);
+    diagnostics_add(text->diagnostics, DIAGNOSTIC_ERROR, text->path, position,
+                    has_line ? copy : NULL, NULL, "%s", sentence);
     if (++text->error_count == MESH_ERRORS_MAX)
         diagnostics_add(text->diagnostics, DIAGNOSTIC_NOTE, text->path, (mark){0, 0}, NULL, NULL,
-                        "too many errors: the rest of the file is not looked at");
+                        "too many errors: the rest of the file is not checked");
     return false;
 }
 
@@ -370,7 +370,7 @@ static bool is_strictly_convex(const struct polygon_corner *corners, size_t coun
     return true;
 }
 
-static bool same_place(const struct polygon_corner *a, const struct polygon_corner *b)
+static bool same_position(const struct polygon_corner *a, const struct polygon_corner *b)
 {
     return a->u == b->u && a->v == b->v;
 }
@@ -386,7 +386,7 @@ static bool is_ear(const struct polygon_corner *corners, size_t count, size_t ti
         return false;
     for (size_t i = 0; i < count; ++i) {
         const struct polygon_corner *p = &corners[i];
-        if (same_place(p, a) || same_place(p, b) || same_place(p, c))
+        if (same_position(p, a) || same_position(p, b) || same_position(p, c))
             continue;
         if (turn(a, b, p) >= -FLATNESS && turn(b, c, p) >= -FLATNESS && turn(c, a, p) >= -FLATNESS)
             return false;

@@ -156,7 +156,7 @@ bool mesh_read_memory(enum mesh_format format, const void *data, size_t size, co
                       struct mesh *mesh, struct diagnostics *diagnostics);
 
 // Each reads the whole text into an empty draft. False when the file could not be understood to its
-// end; a reader may also go on after an error, so `text->error_count` has the last word.
+// end; a reader may also continue after an error, so `text->error_count` has the last word.
 bool asc_read(struct mesh_text *text, struct mesh_draft *draft);
 bool obj_read(struct mesh_text *text, struct mesh_draft *draft);
 bool ply_read(struct mesh_text *text, struct mesh_draft *draft);

@@ -204,7 +204,7 @@ static bool read_property(struct mesh_text *text, struct ply_header *header)
     struct ply_property property = {0};
     const char *at = text->at;
     if (header->element_count == 0)
-        return text_report(text, at, "a property must come behind its element");
+        return text_report(text, at, "a property must come after its element");
     struct ply_element *element = &header->elements[header->element_count - 1];
     property.is_list = text_label(text, "list ") || text_label(text, "list\t");
     if (property.is_list) {
@@ -587,9 +587,9 @@ static bool read_body(struct ply_body *body)
     struct mesh_text *text = body->text;
     if (body->header->encoding == PLY_ASCII)
         return !text_find_line(text) ||
-               text_report(text, text->at, "unexpected text behind the last element");
+               text_report(text, text->at, "unexpected text after the last element");
     return text->at == text->end ||
-           text_report(text, NULL, "%zu unexpected bytes behind the last element",
+           text_report(text, NULL, "%zu unexpected bytes after the last element",
                        (size_t)(text->end - text->at));
 }
 

@@ -123,7 +123,7 @@ static void check_rope(struct binder *binder, const struct bound *bound,
     const struct dom_pair *to = bound_find(bound, "to");
     if (to && bound_find(bound, "from") && bound_sound(bound, "from") && bound_sound(bound, "to") &&
         is_zero(vec3_subtract(rope->to, rope->from)))
-        bind_report(binder, to->value.at, NULL, "'from' and 'to' are the same place");
+        bind_report(binder, to->value.at, NULL, "'from' and 'to' are the same position");
 }
 
 static void check_stiffness(struct binder *binder, const struct bound *bound,

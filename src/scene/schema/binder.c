@@ -596,7 +596,8 @@ void bound_exclusive(struct binder *binder, const struct bound *bound, const cha
             one_override != other_override ? one_override > other_override : one > other;
         const struct dom_pair *later = one_is_later ? one : other;
         bind_report(binder, one_override + other_override > 0 ? later->value.at : later->key_at,
-                    NULL, "'%s' and '%s' are both given; only one of them can hold", first, second);
+                    NULL, "'%s' and '%s' are both given; only one of them is allowed", first,
+                    second);
     } else if (!optional && bound_lacks(bound, first) && bound_lacks(bound, second))
         bind_report(binder, bound->at, NULL, "'%s' or '%s' is missing in %s", first, second,
                     bound->what);

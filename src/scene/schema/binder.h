@@ -49,7 +49,7 @@ bool bind_report(struct binder *binder, mark at, const char *hint, const char *f
     PRINTF_FORMAT(4, 5);
 bool bind_report_memory(struct binder *binder);
 
-// Binds all keys of a mapping that its parts know (VALUE_LATER ones are only looked at for being
+// Binds all keys of a mapping that its parts know (VALUE_LATER ones are only checked for being
 // there), and reports unknown and missing ones. With `partly` the parts are not all that the
 // mapping may hold (its type is not known), and other keys pass. False if the value is no mapping.
 bool bind_mapping(struct binder *binder, const struct dom_value *value, const char *what,

@@ -100,7 +100,7 @@ extern const char *const body_type_names[];
 extern const char *const collider_type_names[];
 extern const char *const integrator_names[];
 
-// "> 0", "in (0, 1]", "from 2 to 8": the words of a range. `buffer` has room for RANGE_TEXT bytes.
+// "> 0", "in (0, 1]", "from 2 to 8": the words of a range. `buffer` has space for RANGE_TEXT bytes.
 enum { RANGE_TEXT = 64 };
 const char *range_text(const struct range *range, char buffer[RANGE_TEXT]);
 

@@ -19,7 +19,7 @@ enum { SHOWN_LINE = 200, SHOWN_CELL = 40 };
 // Adds an error at `at`, a position in the current row, or about the whole file if that is NULL.
 static void report_at(struct csv *csv, const char *at, const char *hint, const char *text)
 {
-    mark place = {0, 0};
+    mark position = {0, 0};
     char shown[SHOWN_LINE + 1];
     csv->error_count++;
     if (at) {
@@ -28,11 +28,11 @@ static void report_at(struct csv *csv, const char *at, const char *hint, const c
         memcpy(shown, csv->row, length);
         shown[length] = '\0';
         size_t column = (size_t)(at - csv->row) + 1;
-        place.line = csv->line < INT_MAX ? (int)csv->line : INT_MAX;
-        place.column = column < INT_MAX ? (int)column : INT_MAX;
+        position.line = csv->line < INT_MAX ? (int)csv->line : INT_MAX;
+        position.column = column < INT_MAX ? (int)column : INT_MAX;
     }
-    diagnostics_add(csv->diagnostics, DIAGNOSTIC_ERROR, csv->path, place, at ? shown : NULL, hint,
-                    "%s", text);
+    diagnostics_add(csv->diagnostics, DIAGNOSTIC_ERROR, csv->path, position, at ? shown : NULL,
+                    hint, "%s", text);
 }
 
 bool csv_report(struct csv *csv, size_t field, const char *format, ...)

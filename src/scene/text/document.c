@@ -1,4 +1,4 @@
-// The document of document.h: its texts with their lines, the memory of its nodes, looking into it,
+// The document of document.h: its texts with their lines, the memory of its nodes, searching it,
 // changing it, and messages that point into it. Reading YAML is document_load.c.
 #include "scene/text/document.h"
 
@@ -132,7 +132,7 @@ void *document_allocate(struct scene_document *document, size_t bytes)
         if (!block)
             return NULL;
         block->size = size;
-        // A large block is full at once: it goes behind the one that still has room.
+        // A large block is full at once: it goes after the one that still has space.
         if (rounded > ARENA_BYTES && document->arena) {
             block->next = document->arena->next;
             document->arena->next = block;

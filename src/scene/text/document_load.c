@@ -574,9 +574,9 @@ static void add_alias(struct loader *loader, mark at, const char *name)
         tree_stop(&loader->tree, at, NULL, "a key must be written out, not be an alias");
     else if (!node)
         tree_stop(&loader->tree, at, anchors_nearest(&loader->anchors, name),
-                  "no anchor '&%s' stands before this alias", show_text(name).text);
+                  "no anchor '&%s' precedes this alias", show_text(name).text);
     else if (!node->complete)
-        tree_stop(&loader->tree, at, NULL, "the alias '*%s' stands inside what it names",
+        tree_stop(&loader->tree, at, NULL, "the alias '*%s' is inside what it names",
                   show_text(name).text);
     else
         tree_add_alias(&loader->tree, at, node);
@@ -654,7 +654,7 @@ static void report_syntax(struct loader *loader)
     else if (parser->error == YAML_READER_ERROR)
         tree_stop(&loader->tree, (mark){0, 0}, NULL, "%s", problem);
     else if (is_tab_indentation(loader, at))
-        tree_stop(&loader->tree, at, NULL, "a tab stands in the indentation; YAML wants spaces");
+        tree_stop(&loader->tree, at, NULL, "a tab in the indentation; YAML requires spaces");
     else if (parser->context && parser->context_mark.line != parser->problem_mark.line)
         tree_stop(&loader->tree, at, NULL, "%s (%s that begins at line %zu)", problem,
                   parser->context, parser->context_mark.line + 1);
@@ -723,7 +723,7 @@ bool document_load_value(struct scene_document *document, size_t index, size_t o
     bool sound = load(&loader, source->text + offset, source->length - offset);
     if (sound && !loader.tree.has_root) {
         document_report(document, diagnostics, (mark){loader.line, loader.column + 1}, NULL,
-                        "no value stands after '='");
+                        "no value after '='");
         return false;
     }
     *value = loader.tree.root;

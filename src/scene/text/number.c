@@ -140,7 +140,7 @@ static bool compose_exactly(const struct digits *number, double *value)
     return true;
 }
 
-// strtod reads the decimal point of the thread's locale, so it gets the "C" one for the moment.
+// strtod reads the decimal point of the thread's locale, so it gets the "C" one meanwhile.
 static bool convert(const char *text, double *value)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -223,7 +223,7 @@ const char *number_fault_text(enum number_fault fault)
     case NUMBER_HEXADECIMAL:
         return "is hexadecimal; write it in decimal";
     case NUMBER_OCTAL:
-        return "has a leading zero, which YAML takes for octal; write it in decimal";
+        return "has a leading zero, which YAML reads as octal; write it in decimal";
     case NUMBER_NOT_FINITE:
         return "is not a finite number";
     case NUMBER_COMMA:

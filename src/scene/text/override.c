@@ -160,7 +160,7 @@ static struct dom_value *step(struct setter *setter, struct dom_value *value,
     if (node->kind == DOM_LIST)
         return find_item(setter, node, segment);
     report(setter, segment->at, NULL,
-           "the path goes on to '%s', but what stands there is '%s', not a mapping or list",
+           "the path continues to '%s', but the value there is '%s', not a mapping or list",
            show_text(segment->name).text, show_text(node->text).text);
     return NULL;
 }

@@ -244,7 +244,7 @@ static taut_status check_ends(const struct topology *topology, const struct plan
         }
         if (topology->materials[spring.material].damping > 0 && !block->damped)
             return fail(error, TAUT_ERROR_ARGUMENT,
-                        "plan: coloured block %llu is taken for undamped", (unsigned long long)b);
+                        "plan: coloured block %llu is marked as undamped", (unsigned long long)b);
     }
     return TAUT_OK;
 }

@@ -324,7 +324,7 @@ static int64_t ring_step(const struct dealing *d, const struct ring_columns *rin
     return (int64_t)rings->nodes[position][lane] - (int64_t)(d->first + lane);
 }
 
-// Neighbours of a lane before its ring begins anew.
+// Neighbours of a lane before its ring begins again.
 static int ring_count(const struct ring_columns *rings, uint32_t lane, int length)
 {
     while (length > 1 && rings->nodes[length - 1][lane] == rings->nodes[0][lane])
@@ -1012,7 +1012,7 @@ static taut_status compare_node(struct check *check, uint64_t node, taut_error *
         if (compare_node_springs(&check->found[i], &truth[i]) != 0)
             return no_sense(node, "one goes elsewhere, or has another material", error);
         if (check->packed->slot_springs && check->found[i].index != truth[i].index)
-            return no_sense(node, "one stands for another", error);
+            return no_sense(node, "one is stored in place of another", error);
     }
     return TAUT_OK;
 }
