@@ -55,34 +55,28 @@ static void add_contact(struct contact_blocks *blocks, const struct scene_collid
               approaches ? (real)collider->absorption : 0, (real)collider->friction);
 }
 
+static void visit_contact(const struct system *system, const struct scene_collider *collider,
+                          size_t node, const struct contact *contact, void *context)
+{
+    struct contact_tangent *tangent = context;
+    const struct state *s = system->state;
+    const size_t number = (size_t)(collider - system->topology->colliders);
+    const bool curved = tangent->kind == TANGENT_EXACT && collider->type == COLLIDER_SPHERE;
+    struct contact_blocks *blocks = &tangent->contacts[node];
+    if (!tangent->touching[node])
+        memset(blocks, 0, sizeof *blocks);
+    tangent->touching[node] = 1;
+    add_contact(blocks, collider, contact, node_velocity(s, node),
+                curved ? s->collider_radius[number] - contact->depth : 0);
+}
+
 void REAL_NAME(contact_tangent_update)(struct contact_tangent *tangent, double time,
                                        struct range nodes)
 {
-    const struct system *system = tangent->system;
-    const struct topology *topology = system->topology;
-    const bool exact = tangent->kind == TANGENT_EXACT;
-    if (!tangent->contacts)
+    if (!tangent->contacts || nodes.first >= nodes.end)
         return;
-    for (size_t node = nodes.first; node < nodes.end; node++) {
-        struct contact_blocks *blocks = &tangent->contacts[node];
-        int touches = 0;
-        for (size_t c = 0; c < topology->collider_count; c++) {
-            const struct scene_collider *collider = &topology->colliders[c];
-            if (collider->response != RESPONSE_PENALTY)
-                continue;
-            struct contact contacts[6];
-            int count = REAL_NAME(collider_contacts)(system, c, time,
-                                                     node_position(system->state, node), contacts);
-            if (count > 0 && touches == 0)
-                memset(blocks, 0, sizeof *blocks);
-            bool curved = exact && collider->type == COLLIDER_SPHERE;
-            for (int i = 0; i < count; i++)
-                add_contact(blocks, collider, &contacts[i], node_velocity(system->state, node),
-                            curved ? system->state->collider_radius[c] - contacts[i].depth : 0);
-            touches += count;
-        }
-        tangent->touching[node] = touches > 0;
-    }
+    memset(tangent->touching + nodes.first, 0, nodes.end - nodes.first);
+    REAL_NAME(contacts_visit)(tangent->system, time, nodes, visit_contact, tangent);
 }
 
 static void weigh(const struct contact_blocks *blocks, real stiffness, real damping, real b[6])
