@@ -103,49 +103,57 @@ int REAL_NAME(collider_contacts)(const struct system *system, size_t collider, d
 
 // ---- Broad phase
 
+// fmax would be a call.
+static inline double larger_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double greatest_component(vec3 v)
+{
+    return larger_of(fabs(v.x), larger_of(fabs(v.y), fabs(v.z)));
+}
+
+static struct block_box box_of(const struct system *system, const real *x, const real *y,
+                               const real *z, struct range nodes)
+{
+    struct node_box found;
+    struct block_box box = {.reach = 0};
+    system->kernels->node_box(x, y, z, nodes, &found);
+    for (int axis = 0; axis < 3; axis++) {
+        const double least = (double)found.least[axis], most = (double)found.most[axis];
+        box.least[axis] = least;
+        box.most[axis] = most;
+        box.reach = larger_of(box.reach, larger_of(fabs(least), fabs(most)));
+    }
+    return box;
+}
+
+static struct block_box box_of_nodes(const struct system *system, struct range nodes)
+{
+    const struct state *s = system->state;
+    return box_of(system, s->x, s->y, s->z, nodes);
+}
+
 double REAL_NAME(contact_greatest_length)(const struct system *system, const real *x, const real *y,
                                           const real *z, struct range nodes)
 {
-    struct node_box box;
-    system->kernels->node_box(x, y, z, nodes, &box);
+    const struct block_box box = box_of(system, x, y, z, nodes);
     double square = 0;
     for (int axis = 0; axis < 3; axis++) {
-        double size = fmax(fabs((double)box.least[axis]), fabs((double)box.most[axis]));
+        double size = larger_of(fabs(box.least[axis]), fabs(box.most[axis]));
         square += size * size;
     }
     return sqrt(square);
 }
 
-static struct node_box box_of(const struct system *system, struct range nodes)
-{
-    const struct state *s = system->state;
-    struct node_box box;
-    system->kernels->node_box(s->x, s->y, s->z, nodes, &box);
-    return box;
-}
-
-// The greatest coordinate of a box, which its rounding errors go by.
-static double reach_of(const struct node_box *box)
-{
-    double reach = 0;
-    for (int axis = 0; axis < 3; axis++)
-        reach = fmax(reach, fmax(fabs((double)box->least[axis]), fabs((double)box->most[axis])));
-    return reach;
-}
-
-static double greatest_component(vec3 v)
-{
-    return fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z)));
-}
-
 // False only where no point of the box is deeper than -slack.
-static bool box_is_near(const struct surface *surface, const struct node_box *box, double slack)
+static bool box_is_near(const struct surface *surface, const struct block_box *box, double slack)
 {
-    const double most[3] = {(double)box->most[0], (double)box->most[1], (double)box->most[2]};
-    const double least[3] = {(double)box->least[0], (double)box->least[1], (double)box->least[2]};
+    const double *most = box->most, *least = box->least;
     const struct scene_collider *it = surface->it;
     const double rounding = 1e-12;
-    double margin = slack + rounding * reach_of(box);
+    double margin = slack + rounding * box->reach;
     if (it->type == COLLIDER_PLANE) {
         const double n[3] = {it->normal.x, it->normal.y, it->normal.z};
         double height = -vec3_dot(it->point, it->normal);
@@ -157,7 +165,7 @@ static bool box_is_near(const struct surface *surface, const struct node_box *bo
         const double c[3] = {surface->centre.x, surface->centre.y, surface->centre.z};
         double square = 0;
         for (int axis = 0; axis < 3; axis++) {
-            double away = fmax(0, fmax(least[axis] - c[axis], c[axis] - most[axis]));
+            double away = larger_of(0, larger_of(least[axis] - c[axis], c[axis] - most[axis]));
             square += away * away;
         }
         double reach = surface->radius + margin + rounding * greatest_component(surface->centre);
@@ -173,13 +181,13 @@ static bool box_is_near(const struct surface *surface, const struct node_box *bo
 
 // The shape to test the nodes of a box against, in the run's precision, with a margin that covers
 // the rounding of the test.
-static struct near_shape shape_of(const struct surface *surface, const struct node_box *box,
+static struct near_shape shape_of(const struct surface *surface, const struct block_box *box,
                                   double slack)
 {
     const struct scene_collider *it = surface->it;
     struct near_shape shape = {.type = it->type};
     vec3 a = it->normal, b = {0, 0, 0};
-    double digits = 16 * (double)REAL_EPSILON, reach = reach_of(box);
+    double digits = 16 * (double)REAL_EPSILON, reach = box->reach;
     if (it->type == COLLIDER_PLANE) {
         double margin = slack + digits * (reach + greatest_component(it->point));
         shape.limit = (real)(vec3_dot(it->point, it->normal) + margin);
@@ -191,7 +199,7 @@ static struct near_shape shape_of(const struct surface *surface, const struct no
     } else {
         a = it->min;
         b = it->max;
-        double size = fmax(greatest_component(a), greatest_component(b));
+        double size = larger_of(greatest_component(a), greatest_component(b));
         shape.limit = (real)(slack + digits * (reach + size));
     }
     shape.a[0] = (real)a.x, shape.a[1] = (real)a.y, shape.a[2] = (real)a.z;
@@ -203,7 +211,7 @@ enum { BLOCK_WORDS = CONTACT_BLOCK / 64 };
 
 // Bit i of the block's words: node i of the range may be deeper than -slack. Whether any is.
 static bool find_near(const struct system *system, const struct surface *surface,
-                      const struct node_box *box, double slack, struct range nodes,
+                      const struct block_box *box, double slack, struct range nodes,
                       uint64_t near[BLOCK_WORDS])
 {
     const struct near_shape shape = shape_of(surface, box, slack);
@@ -235,7 +243,7 @@ static int lowest_bit(uint64_t bits)
 // then where the collider is, and which nodes.
 static inline bool find_near_collider(const struct system *system, size_t collider,
                                       enum collider_response response, double time,
-                                      const struct node_box *box, double slack, struct range nodes,
+                                      const struct block_box *box, double slack, struct range nodes,
                                       struct surface *surface, uint64_t near[BLOCK_WORDS])
 {
     if (system->topology->colliders[collider].response != response)
@@ -248,7 +256,7 @@ static inline bool find_near_collider(const struct system *system, size_t collid
 static inline void visit_block(const struct system *system, double time, struct range nodes,
                                contact_visitor *visit, void *context)
 {
-    const struct node_box box = box_of(system, nodes);
+    const struct block_box box = box_of_nodes(system, nodes);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         struct surface surface;
         uint64_t near[BLOCK_WORDS];
@@ -282,7 +290,7 @@ bool REAL_NAME(contacts_within)(const struct system *system, enum collider_respo
                                 double time, struct range nodes, double slack,
                                 uint64_t near[CONTACT_BLOCK / 64])
 {
-    const struct node_box box = box_of(system, nodes);
+    const struct block_box box = box_of_nodes(system, nodes);
     bool any = false;
     for (int word = 0; word < BLOCK_WORDS; word++)
         near[word] = 0;
@@ -302,7 +310,7 @@ bool REAL_NAME(contacts_within)(const struct system *system, enum collider_respo
 
 static bool block_may_touch(const struct system *system, double time, struct range nodes)
 {
-    const struct node_box box = box_of(system, nodes);
+    const struct block_box box = box_of_nodes(system, nodes);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         struct surface surface;
         uint64_t near[BLOCK_WORDS];
@@ -363,9 +371,9 @@ static double touching_slack(vec3 position)
     return 4 * (double)REAL_EPSILON * size + (double)REAL_TINY;
 }
 
-static double block_slack(const struct node_box *box)
+static double block_slack(const struct block_box *box)
 {
-    return 12 * (double)REAL_EPSILON * reach_of(box) + (double)REAL_TINY;
+    return 12 * (double)REAL_EPSILON * box->reach + (double)REAL_TINY;
 }
 
 // A surface near a block, and where the state keeps who touches it.
@@ -678,7 +686,7 @@ enum { SURFACES_AT_ONCE = 16 };
 // The colliders that project from *collider on that nodes of the block may touch; *collider goes on
 // behind them. Who touches none of those that are passed over does not touch them any more.
 static int find_surfaces(const struct projection *it, struct range nodes,
-                         const struct node_box *box, double slack, bool touched, size_t *collider,
+                         const struct block_box *box, double slack, bool touched, size_t *collider,
                          size_t *number, struct near_surface near[SURFACES_AT_ONCE])
 {
     const struct system *system = it->system;
@@ -730,7 +738,7 @@ static void project_block(const struct projection *it, size_t block, double work
     struct system *system = it->system;
     const struct state *s = system->state;
     const struct range nodes = contact_block_nodes(system, block);
-    const struct node_box box = box_of(system, nodes);
+    const struct block_box box = box_of_nodes(system, nodes);
     const bool touched = s->block_touches[block];
     const double slack = block_slack(&box) + solved_slack(it, nodes);
     struct near_surface near[SURFACES_AT_ONCE];
@@ -756,6 +764,7 @@ static void project_block(const struct projection *it, size_t block, double work
     }
     s->block_touches[block] = touches;
     system->contacts.moved[block] = moved;
+    system->contacts.boxes[block] = box;
 }
 
 bool REAL_NAME(colliders_near)(struct system *system, double time, const struct worker *worker)
@@ -765,7 +774,7 @@ bool REAL_NAME(colliders_near)(struct system *system, double time, const struct 
     struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++) {
         struct range nodes = contact_block_nodes(system, block);
-        struct node_box box = box_of(system, nodes);
+        struct block_box box = box_of_nodes(system, nodes);
         struct near_surface near[SURFACES_AT_ONCE];
         size_t collider = 0, number = 0;
         all->near[block] =
@@ -797,22 +806,20 @@ void REAL_NAME(colliders_project)(struct system *system, double time, const stru
 // Velocities at the start of the next step, of blocks that may touch in it: they would have to be
 // four times as fast as now to come from farther away.
 static void remember_velocities(struct system *system, double time, struct range nodes,
-                                size_t block)
+                                const struct block_box *box, size_t block)
 {
     const double step = projection_step(system);
     struct state *s = system->state;
-    const struct node_box box = box_of(system, nodes);
-    struct node_box speeds;
-    system->kernels->node_box(s->vx, s->vy, s->vz, nodes, &speeds);
+    const struct block_box speeds = box_of(system, s->vx, s->vy, s->vz, nodes);
     const double gravity = vec3_length(system->topology->environment.gravity);
-    const double slack = 4 * step * (2 * reach_of(&speeds) + step * gravity);
+    const double slack = 4 * step * (2 * speeds.reach + step * gravity);
     s->start_known[block] = 0;
     for (size_t c = 0; c < system->topology->collider_count && !s->start_known[block]; c++) {
         const struct surface surface = surface_at(system, c, time);
         double moves = 4 * step * vec3_length(surface.velocity);
         s->start_known[block] = surface.it->response == RESPONSE_PROJECT &&
                                 surface.it->restitution > 0 &&
-                                box_is_near(&surface, &box, slack + moves);
+                                box_is_near(&surface, box, slack + moves);
     }
     for (size_t i = nodes.first; i < nodes.end && s->start_known[block]; i++) {
         s->start_vx[i] = s->vx[i];
@@ -821,13 +828,22 @@ static void remember_velocities(struct system *system, double time, struct range
     }
 }
 
+static void remember_block(struct system *system, double time, size_t block)
+{
+    const struct contacts *all = &system->contacts;
+    const struct range nodes = contact_block_nodes(system, block);
+    if (all->moved[block])
+        all->boxes[block] = box_of_nodes(system, nodes);
+    remember_velocities(system, time, nodes, &all->boxes[block], block);
+}
+
 void REAL_NAME(colliders_remember)(struct system *system, double time, const struct worker *worker)
 {
     if (!system->state->start_known)
         return;
     struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++)
-        remember_velocities(system, time, contact_block_nodes(system, block), block);
+        remember_block(system, time, block);
 }
 
 // A third of the stiffness of the springs at a node: what there is of it in a direction, on
@@ -888,8 +904,10 @@ void REAL_NAME(colliders_restart)(struct system *system, double time, const stru
     if (!s->touching)
         return;
     struct range share = contact_block_share(system, worker);
-    for (size_t block = share.first; block < share.end; block++)
-        s->block_touches[block] = 1; // at worst some bytes are cleared that are 0
+    for (size_t block = share.first; block < share.end; block++) {
+        s->block_touches[block] = 1;       // at worst some bytes are cleared that are 0
+        system->contacts.moved[block] = 1; // its box is not known
+    }
     REAL_NAME(colliders_remember)(system, time, worker);
     if (s->spring_rate && worker->index == 0)
         find_spring_rates(system);

@@ -4,58 +4,56 @@
 #include "kernels/kernels.h"
 #include "simd/wide.h"
 
-WIDE_INLINE void extend_by_lanes(wide most, wide most_negated, real *high, real *low)
+// The bounding box of registers of nodes, lane by lane.
+struct wide_box {
+    wide least[3], most[3];
+};
+
+WIDE_INLINE void extend_box(struct wide_box *box, wide x, wide y, wide z)
 {
-    real above[WIDE_LANES], below[WIDE_LANES];
-    wide_store(above, most);
-    wide_store(below, most_negated);
-    for (int half = WIDE_LANES / 2; half > 0;
-         half /= 2) // pairs side by side, not one after another
-        for (int lane = 0; lane < half; lane++) {
-            above[lane] = above[lane + half] > above[lane] ? above[lane + half] : above[lane];
-            below[lane] = below[lane + half] > below[lane] ? below[lane + half] : below[lane];
-        }
-    *high = above[0] > *high ? above[0] : *high;
-    *low = -below[0] < *low ? -below[0] : *low;
+    const wide axes[3] = {x, y, z};
+    for (int axis = 0; axis < 3; axis++) {
+        box->most[axis] = wide_max(axes[axis], box->most[axis]);
+        box->least[axis] = wide_min(axes[axis], box->least[axis]);
+    }
 }
 
-// The least of x is minus the greatest of -x. A value that is not a number is passed over: it
-// touches nothing.
-static void find_extent(const real *x, const real *y, const real *z, struct range nodes,
-                        struct node_box *box)
+// A value that is not a number is passed over: it touches nothing. The last nodes come with some of
+// those before, which a box may have twice.
+static void node_box(const real *x, const real *y, const real *z, struct range nodes,
+                     struct node_box *box)
 {
     enum { PARTS = 2 }; // so that one maximum does not wait for the last
-    const wide none = wide_set(-REAL_HUGE), zero = wide_set(0);
-    wide high[PARTS][3] = {{none, none, none}, {none, none, none}};
-    wide low[PARTS][3] = {{none, none, none}, {none, none, none}};
+    const wide high = wide_set(REAL_HUGE), low = wide_set(-REAL_HUGE);
+    const size_t lanes = WIDE_LANES;
+    struct wide_box parts[PARTS];
+    for (int part = 0; part < PARTS; part++)
+        parts[part] = (struct wide_box){{high, high, high}, {low, low, low}};
     size_t i = nodes.first;
-    for (; i + PARTS * WIDE_LANES <= nodes.end; i += PARTS * WIDE_LANES)
-        for (int part = 0; part < PARTS; part++) {
-            const size_t at = i + (size_t)part * WIDE_LANES;
-            const wide axes[3] = {wide_load(x + at), wide_load(y + at), wide_load(z + at)};
-            for (int axis = 0; axis < 3; axis++) {
-                high[part][axis] = wide_max(axes[axis], high[part][axis]);
-                low[part][axis] = wide_max(wide_subtract(zero, axes[axis]), low[part][axis]);
-            }
+    for (; i + PARTS * lanes <= nodes.end; i += PARTS * lanes)
+        for (size_t part = 0; part < PARTS; part++) {
+            const size_t at = i + part * lanes;
+            extend_box(&parts[part], wide_load(x + at), wide_load(y + at), wide_load(z + at));
         }
-    for (int axis = 0; axis < 3; axis++)
-        extend_by_lanes(wide_max(high[0][axis], high[1][axis]),
-                        wide_max(low[0][axis], low[1][axis]), &box->most[axis], &box->least[axis]);
-    for (; i < nodes.end; i++) {
+    for (size_t part = 0; i < nodes.end && nodes.end - nodes.first >= lanes; part = 1) {
+        const size_t at = i + lanes <= nodes.end ? i : nodes.end - lanes;
+        extend_box(&parts[part], wide_load(x + at), wide_load(y + at), wide_load(z + at));
+        i = at + lanes;
+    }
+    const wide zero = wide_set(0);
+    for (int axis = 0; axis < 3; axis++) {
+        const wide most = wide_max(parts[0].most[axis], parts[1].most[axis]);
+        const wide least = wide_min(parts[0].least[axis], parts[1].least[axis]);
+        box->most[axis] = wide_greatest(most);
+        box->least[axis] = -wide_greatest(wide_subtract(zero, least));
+    }
+    for (; i < nodes.end; i++) { // fewer than a register
         const real at[3] = {x[i], y[i], z[i]};
         for (int axis = 0; axis < 3; axis++) {
             box->most[axis] = at[axis] > box->most[axis] ? at[axis] : box->most[axis];
             box->least[axis] = at[axis] < box->least[axis] ? at[axis] : box->least[axis];
         }
     }
-}
-
-static void node_box(const real *x, const real *y, const real *z, struct range nodes,
-                     struct node_box *box)
-{
-    *box =
-        (struct node_box){{REAL_HUGE, REAL_HUGE, REAL_HUGE}, {-REAL_HUGE, -REAL_HUGE, -REAL_HUGE}};
-    find_extent(x, y, z, nodes, box);
 }
 
 // Where the measure of a collider is below the shape's limit: n.x of a plane, the square of the

@@ -194,7 +194,6 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
         if (memchr(contacts->moved, 1, contacts->blocks))
             system->state->forces_current = false;
     }
-    worker_barrier(worker);
 }
 
 static void keep_and_count(struct system *system, const struct worker *worker)
@@ -228,5 +227,6 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
         REAL_NAME(colliders_remember)(system, end, worker);
     if (worker->index == 0)
         system->state->step++;
-    stage_count(&system->clock, STAGE_INTEGRATE, worker);
+    if (!projects || system->state->start_known) // else the last stage ended a moment ago
+        stage_count(&system->clock, STAGE_INTEGRATE, worker);
 }

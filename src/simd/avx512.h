@@ -39,6 +39,12 @@ typedef __m512d quads;
 
 #include "simd/x86.h"
 
+#define WIDE_GREATEST
+static inline real wide_greatest(wide a)
+{
+    return WIDE_OP(reduce_max)(a);
+}
+
 static inline wide_mask wide_lane_range(long first, long end)
 {
     long low = first < 0 ? 0 : first > WIDE_LANES ? WIDE_LANES : first;

@@ -38,10 +38,15 @@ static const uint64_t wide_lane_bit[WIDE_LANES] = {1, 2};
 #define WIDE_FIRST_BY_MEMORY
 #include "simd/common.h"
 
-// Not vmax, which gives NaN where one is NaN.
+// Not vmax and vmin, which give NaN where one is NaN.
 static inline wide wide_max(wide a, wide b)
 {
     return WIDE_OP(bsl)(WIDE_OP(cgt)(a, b), a, b);
+}
+
+static inline wide wide_min(wide a, wide b)
+{
+    return WIDE_OP(bsl)(WIDE_OP(cgt)(b, a), a, b);
 }
 
 static inline wide wide_shift_up_1(wide before, wide a)

@@ -66,6 +66,11 @@ static inline wide wide_max(wide a, wide b)
     WIDE_EACH(wide, a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l])
 }
 
+static inline wide wide_min(wide a, wide b)
+{
+    WIDE_EACH(wide, a.lane[l] < b.lane[l] ? a.lane[l] : b.lane[l])
+}
+
 static inline wide wide_shift_up_1(wide before, wide a)
 {
     WIDE_EACH(wide, l >= 1 ? a.lane[l - 1] : before.lane[l + WIDE_LANES - 1])

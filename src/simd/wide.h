@@ -10,7 +10,8 @@
 //   wide_store_first(p, a, n)  the first n lanes, n <= WIDE_LANES; nothing beyond is touched
 //   wide_set(r)             r in every lane
 //   wide_add, _subtract, _multiply, _divide, _sqrt
-//   wide_max(a, b)          the larger; b where one is no number
+//   wide_max(a, b), _min    the larger, the smaller; b where one is no number
+//   wide_greatest(a)        the greatest lane, of numbers only
 //   wide_multiply_where(m, a, b)  the product where the mask is set, 0 elsewhere
 //   wide_shift_up_1(b, a), _2 lane l of the result is lane l - 1 (l - 2) of a; the first ones are the
 //                           last of b, the register before a
@@ -99,6 +100,18 @@ static inline void wide_components(const real *records, const uint16_t *at, int 
     *x = wide_load(lanes[0]);
     *y = wide_load(lanes[1]);
     *z = wide_load(lanes[2]);
+}
+#endif
+
+#ifndef WIDE_GREATEST
+static inline real wide_greatest(wide a)
+{
+    real lanes[WIDE_LANES];
+    wide_store(lanes, a);
+    for (int half = WIDE_LANES / 2; half > 0; half /= 2)
+        for (int lane = 0; lane < half; lane++)
+            lanes[lane] = lanes[lane + half] > lanes[lane] ? lanes[lane + half] : lanes[lane];
+    return lanes[0];
 }
 #endif
 

@@ -19,6 +19,11 @@ static inline wide wide_max(wide a, wide b)
     return WIDE_OP(max)(a, b);
 }
 
+static inline wide wide_min(wide a, wide b)
+{
+    return WIDE_OP(min)(a, b);
+}
+
 #ifdef WIDE_LANE_MASKS
 typedef wide wide_mask;
 

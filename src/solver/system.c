@@ -95,7 +95,8 @@ static bool allocate_contacts(struct system *system)
     contacts->near = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->near);
     contacts->work = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->work);
     contacts->moved = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->moved);
-    return contacts->near && contacts->moved && contacts->work;
+    contacts->boxes = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->boxes);
+    return contacts->near && contacts->moved && contacts->work && contacts->boxes;
 }
 
 static bool allocate_scratch(struct system *system)
@@ -136,6 +137,8 @@ static void free_system(struct system *system)
                    sizeof *system->contacts.near);
     memory_release(system->allocator, system->contacts.moved, system->contacts.blocks,
                    sizeof *system->contacts.moved);
+    memory_release(system->allocator, system->contacts.boxes, system->contacts.blocks,
+                   sizeof *system->contacts.boxes);
     memory_release(system->allocator, system->contacts.work, system->contacts.blocks,
                    sizeof *system->contacts.work);
     memory_release(system->allocator, system, 1, sizeof *system);

@@ -39,10 +39,17 @@ struct settings {
 enum { SUM_WIDTH = 8 };
 
 // Scratch of the colliders (contact/colliders.c), an element for each block of nodes.
+// The bounding box of a block of nodes, m, and its greatest coordinate, which rounding errors go by.
+struct block_box {
+    double least[3], most[3];
+    double reach;
+};
+
 struct contacts {
     size_t blocks;
-    uint8_t *near;  // whether nodes may touch in the present evaluation, or projection
-    uint8_t *moved; // whether the last projection changed a node
+    uint8_t *near;           // whether nodes may touch in the present evaluation, or projection
+    uint8_t *moved;          // whether the last projection changed a node
+    struct block_box *boxes; // at the last projection, before it changed any
     // J of a projection: taken by friction, put in by moving spheres; and the work of surfaces that
     // an implicit step has solved.
     double (*work)[3];
