@@ -458,6 +458,72 @@ static void test_same_bits_of_implicit_contacts(void **state)
         }
 }
 
+// Many nodes that touch are done side by side by a kernel, and one by one in the reference, which
+// has no such kernel: to the same bits.
+struct crowd {
+    const char *integrator, *precision, *colliders;
+};
+
+enum { CROWD = 150 };
+
+static taut_solver *solver_of_crowd(const void *context, const struct solver_options *options)
+{
+    const struct crowd *it = context;
+    char nodes[16384], velocities[16384];
+    size_t a = 0, b = 0;
+    for (int i = 0; i < CROWD; i++) { // dense where they touch first, with a few elsewhere
+        const double x = 0.01 * i, y = i % 37 == 0 ? 0.2 : 0.002 * (i % 5);
+        a += (size_t)snprintf(nodes + a, sizeof nodes - a, "%s[" NUM "," NUM "," NUM "]",
+                              i ? "," : "", x, y, 0.003 * (i % 11) - 0.01);
+        b += (size_t)snprintf(velocities + b, sizeof velocities - b, "%s[" NUM "," NUM "," NUM "]",
+                              i ? "," : "", 0.1 * (i % 3), -0.5, 0.2 * (i % 7 - 3));
+    }
+    return solver_from(
+        scene_of("title: crowd\nsimulation: {integrator: %s, dt: 0.001, steps: 1000}\n"
+                 "precision: %s\nenvironment: {gravity: [0, -9.81, 0.5]}\n"
+                 "bodies: [{name: b, type: network, nodes: [%s], velocities: [%s],\n"
+                 "  node_mass: 0.5, springs: [], pins: [70]}]\ncolliders: [%s]\n",
+                 it->integrator, it->precision, nodes, velocities, it->colliders),
+        options);
+}
+
+static uint64_t hash_of_crowd(const void *context, const struct solver_options *options)
+{
+    taut_solver *solver = solver_of_crowd(context, options);
+    advance(solver, 120);
+    uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_side_by_side_is_one_by_one(void **state)
+{
+    (void)state;
+    static const char *const colliders[] = {
+        "{type: plane, response: project}",
+        "{type: plane, normal: [0.1,1,0.2], response: project, friction: 0.3, restitution: 0.4}",
+        "{type: room, min: [-1,0,-0.02], max: [3,1,0.03], response: project, friction: 0.2}",
+        "{type: sphere, center: [0.7,-5,0], radius: 5, velocity: [0.2,0.1,0], response: project,"
+        " friction: 0.1, keep: 0.9}",
+        "{type: plane, response: project}, {type: plane, normal: [-1,0.2,0], point: [1.2,0,0],"
+        " response: project}",
+        "{type: plane, stiffness: 900, friction: 0.3, absorption: 2}",
+        "{type: room, min: [-1,0,-0.02], max: [1.4,1,0.03], stiffness: 900, absorption: 1}",
+        "{type: sphere, center: [0.7,-5,0], radius: 5, velocity: [0,0.1,0], stiffness: 900}",
+    };
+    static const char *const tried[] = {"symplectic_euler", "verlet", "rk4"};
+    for (size_t c = 0; c < sizeof colliders / sizeof colliders[0]; c++)
+        for (int i = 0; i < 3; i++)
+            for (int precision = 0; precision < 2; precision++) {
+                const struct crowd it = {tried[i], precision ? "double" : "single", colliders[c]};
+                const struct solver_options one = {
+                    .config = {.threads = 1, .kernel = TAUT_KERNEL_REFERENCE}};
+                const struct solver_options many = {.config = {.threads = 1}};
+                assert_same_hashes(hash_of_crowd, &it);
+                assert_int_equal(hash_of_crowd(&it, &many), hash_of_crowd(&it, &one));
+            }
+}
+
 // What a contact within an implicit step takes is what the node had: m v^2 / 2 at an impact, which
 // lies anywhere in the step.
 static void test_projection_in_implicit_steps_is_budgeted(void **state)
@@ -639,6 +705,7 @@ int main(void)
         cmocka_unit_test(test_no_gain_in_a_long_run),
         cmocka_unit_test(test_no_gain_of_implicit_steps),
         cmocka_unit_test(test_same_bits_of_implicit_contacts),
+        cmocka_unit_test(test_side_by_side_is_one_by_one),
         cmocka_unit_test(test_projection_in_implicit_steps_is_budgeted),
         cmocka_unit_test(test_impact_of_a_body_is_budgeted),
         cmocka_unit_test(test_budget_of_bounces_closes),

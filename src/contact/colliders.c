@@ -239,6 +239,67 @@ static int lowest_bit(uint64_t bits)
 #endif
 }
 
+static int bit_count(uint64_t bits)
+{
+    int count = 0;
+    for (; bits != 0; bits &= bits - 1)
+        count++;
+    return count;
+}
+
+// Of a block.
+static struct range word_nodes(struct range nodes, int word)
+{
+    const size_t first = nodes.first + 64 * (size_t)word;
+    if (first >= nodes.end)
+        return (struct range){nodes.end, nodes.end};
+    return (struct range){first, nodes.end - first < 64 ? nodes.end : first + 64};
+}
+
+// ---- Nodes side by side
+
+// Of fewer near nodes each is faster by itself.
+enum { TOUCH_LEAST = 10 };
+
+// The surfaces of a collider that a node of the box may be deeper than -slack in.
+static int touch_surfaces(const struct surface *surface, const struct block_box *box, double slack,
+                          struct touch_surface found[6])
+{
+    const struct scene_collider *it = surface->it;
+    const struct touch_surface all = {
+        .curved = it->type == COLLIDER_SPHERE,
+        .at = it->type == COLLIDER_SPHERE ? surface->centre : it->point,
+        .normal = it->normal,
+        .radius = surface->radius,
+        .velocity = surface->velocity,
+        .stiffness = it->stiffness,
+        .friction = it->friction,
+        .absorption = it->absorption,
+        .bit = 1,
+    };
+    if (it->type != COLLIDER_ROOM) {
+        found[0] = all;
+        return 1;
+    }
+    const double margin = slack + 1e-12 * box->reach;
+    const double gap[6] = {box->least[0] - it->min.x, it->max.x - box->most[0],
+                           box->least[1] - it->min.y, it->max.y - box->most[1],
+                           box->least[2] - it->min.z, it->max.z - box->most[2]};
+    int count = 0;
+    for (int wall = 0; wall < 6; wall++) {
+        if (gap[wall] > margin)
+            continue;
+        const double side = wall % 2 ? -1 : 1;
+        struct touch_surface *one = &found[count++];
+        *one = all;
+        one->at = wall % 2 ? it->max : it->min;
+        one->normal =
+            vec3_make(wall / 2 == 0 ? side : 0, wall / 2 == 1 ? side : 0, wall / 2 == 2 ? side : 0);
+        one->bit = (uint8_t)(1u << wall);
+    }
+    return count;
+}
+
 // Whether a node of the block may be deeper than -slack in this collider, if it responds like that;
 // then where the collider is, and which nodes.
 static inline bool find_near_collider(const struct system *system, size_t collider,
@@ -252,6 +313,18 @@ static inline bool find_near_collider(const struct system *system, size_t collid
     return box_is_near(surface, box, slack) && find_near(system, surface, box, slack, nodes, near);
 }
 
+static inline void visit_word(const struct system *system, const struct surface *surface,
+                              size_t first, uint64_t near, contact_visitor *visit, void *context)
+{
+    for (uint64_t left = near; left != 0; left &= left - 1) {
+        const size_t node = first + (size_t)lowest_bit(left);
+        struct contact contacts[6];
+        int count = surface_contacts(surface, node_position(system->state, node), 0, contacts);
+        for (int i = 0; i < count; i++)
+            visit(system, surface->it, node, &contacts[i], context);
+    }
+}
+
 // Visits the contacts of nodes of a block with penalty colliders, collider after collider.
 static inline void visit_block(const struct system *system, double time, struct range nodes,
                                contact_visitor *visit, void *context)
@@ -263,14 +336,8 @@ static inline void visit_block(const struct system *system, double time, struct 
         if (!find_near_collider(system, c, RESPONSE_PENALTY, time, &box, 0, nodes, &surface, near))
             continue;
         for (int word = 0; word < BLOCK_WORDS; word++)
-            for (uint64_t left = near[word]; left != 0; left &= left - 1) {
-                size_t node = nodes.first + 64 * (size_t)word + (size_t)lowest_bit(left);
-                struct contact contacts[6];
-                int count =
-                    surface_contacts(&surface, node_position(system->state, node), 0, contacts);
-                for (int i = 0; i < count; i++)
-                    visit(system, surface.it, node, &contacts[i], context);
-            }
+            visit_word(system, &surface, nodes.first + 64 * (size_t)word, near[word], visit,
+                       context);
     }
 }
 
@@ -345,6 +412,30 @@ static void add_force(const struct system *system, const struct scene_collider *
     s->fz[node] += (real)force.z;
 }
 
+// The same forces of a block, of words with many near nodes by a kernel.
+static void add_block(struct system *system, double time, struct range nodes)
+{
+    const struct block_box box = box_of_nodes(system, nodes);
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        struct surface surface;
+        struct touch_surface walls[6];
+        uint64_t near[BLOCK_WORDS];
+        if (!find_near_collider(system, c, RESPONSE_PENALTY, time, &box, 0, nodes, &surface, near))
+            continue;
+        const int count = touch_surfaces(&surface, &box, 0, walls);
+        const bool side_by_side = system->kernels->touch_forces && box.reach <= (double)REAL_HUGE;
+        for (int word = 0; word < BLOCK_WORDS; word++) {
+            const struct range some = word_nodes(nodes, word);
+            if (!side_by_side || bit_count(near[word]) < TOUCH_LEAST)
+                visit_word(system, &surface, some.first, near[word], add_force, NULL);
+            else
+                for (int wall = 0; wall < count; wall++)
+                    system->kernels->touch_forces(system->state, some.first,
+                                                  (int)(some.end - some.first), &walls[wall]);
+        }
+    }
+}
+
 void REAL_NAME(colliders_add)(struct system *system, double time, const struct worker *worker)
 {
     if (!contacts_are_found(system))
@@ -352,7 +443,7 @@ void REAL_NAME(colliders_add)(struct system *system, double time, const struct w
     struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++)
         if (system->contacts.near[block])
-            visit_block(system, time, contact_block_nodes(system, block), add_force, NULL);
+            add_block(system, time, contact_block_nodes(system, block));
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
 
@@ -580,6 +671,16 @@ static void shift_memory(struct system *system, size_t i, vec3 place, vec3 veloc
 
 // Verlet's earlier position follows, as at its start: x - h v + h^2 a / 2, with the force of the
 // moment before.
+static void follow_verlet(struct system *system, size_t i)
+{
+    struct state *s = system->state;
+    real h = (real)system->settings.dt;
+    real half = h * h * system->constants->inverse_mass[i] / 2;
+    s->x0[i] = s->x[i] - h * s->vx[i] + half * s->fx[i];
+    s->y0[i] = s->y[i] - h * s->vy[i] + half * s->fy[i];
+    s->z0[i] = s->z[i] - h * s->vz[i] + half * s->fz[i];
+}
+
 static void put_node(struct system *system, size_t i, const struct projected *moved)
 {
     struct state *s = system->state;
@@ -590,13 +691,8 @@ static void put_node(struct system *system, size_t i, const struct projected *mo
     s->vx[i] = (real)moved->velocity.x;
     s->vy[i] = (real)moved->velocity.y;
     s->vz[i] = (real)moved->velocity.z;
-    if (system->settings.integrator == INTEGRATOR_VERLET) {
-        real h = (real)system->settings.dt;
-        real half = h * h * system->constants->inverse_mass[i] / 2;
-        s->x0[i] = s->x[i] - h * s->vx[i] + half * s->fx[i];
-        s->y0[i] = s->y[i] - h * s->vy[i] + half * s->fy[i];
-        s->z0[i] = s->z[i] - h * s->vz[i] + half * s->fz[i];
-    }
+    if (system->settings.integrator == INTEGRATOR_VERLET)
+        follow_verlet(system, i);
     if (system->settings.integrator == INTEGRATOR_BDF2)
         shift_memory(system, i, position, velocity);
 }
@@ -733,6 +829,138 @@ static double solved_slack(const struct projection *it, struct range nodes)
     return 16 * (double)REAL_EPSILON * size;
 }
 
+// The nodes of a word and what surfaces do on them.
+struct projected_word {
+    struct range nodes;
+    int number; // in the block
+    double mass[TOUCH_NODES], taken[TOUCH_NODES], driven[TOUCH_NODES];
+};
+
+static void clear_touching(const struct near_surface *near, int count, size_t first, uint64_t nodes)
+{
+    for (uint64_t left = nodes; left != 0; left &= left - 1)
+        for (int n = 0; n < count; n++)
+            near[n].touching[first + (size_t)lowest_bit(left)] = 0;
+}
+
+static void find_slows(const struct projection *it, const struct scene_collider *collider,
+                       const struct projected_word *word, double slows[TOUCH_NODES])
+{
+    const int count = (int)(word->nodes.end - word->nodes.first);
+    for (int i = 0; i < TOUCH_NODES; i++) {
+        if (i > 0 && (i >= count || word->mass[i] == word->mass[i - 1]))
+            slows[i] = slows[i - 1];
+        else
+            slows[i] = exp(-collider->friction * it->step / word->mass[i]);
+    }
+}
+
+// Those of `nodes` that touch what they touched before, in a kernel. Returns what is left.
+static uint64_t project_touching(const struct projection *it, struct near_surface *near, int count,
+                                 int number, uint64_t nodes, const struct block_box *box,
+                                 double slack, struct projected_word *word, bool *moved)
+{
+    struct system *system = it->system;
+    const struct surface *surface = &near[number].surface;
+    const size_t first = word->nodes.first;
+    const struct scene_collider *collider = surface->it;
+    const bool rests = count == 1 && collider->type == COLLIDER_PLANE && collider->friction == 0;
+    struct touch_surface surfaces[6];
+    double slows[TOUCH_NODES], taken[TOUCH_NODES], driven[TOUCH_NODES];
+    if (rests && !system->kernels->touch_rests)
+        return nodes;
+    if (collider->friction != 0)
+        find_slows(it, collider, word, slows);
+    const struct touch_word touch = {
+        .first = first,
+        .count = (int)(word->nodes.end - first),
+        .except = count == 1 ? 0 : ~nodes,
+        .surfaces = surfaces,
+        .surface_count = touch_surfaces(surface, box, slack, surfaces),
+        .rests = rests,
+        .slows = collider->friction != 0 ? slows : NULL,
+        .mass = word->mass,
+        .touching = near[number].touching,
+        .taken = taken,
+        .driven = driven,
+    };
+    if (touch.surface_count == 0)
+        return nodes;
+    const struct touch_result result =
+        system->kernels->touch_project(system->state, system->constants->inverse_mass, &touch);
+    for (int i = 0; i < TOUCH_NODES; i++) {
+        word->taken[i] += taken[i];
+        word->driven[i] += driven[i];
+    }
+    const bool verlet = system->settings.integrator == INTEGRATOR_VERLET;
+    for (uint64_t left = verlet ? result.moved : 0; left != 0; left &= left - 1)
+        follow_verlet(system, first + (size_t)lowest_bit(left));
+    for (int n = 0; n < count; n++)
+        if (n != number)
+            clear_touching(&near[n], 1, first, nodes & result.done);
+    *moved |= result.moved != 0;
+    return nodes & ~result.done;
+}
+
+// Returns whether a node has changed. `touched`: whether any of the block touched anything before;
+// else no byte of `touching` is set.
+static bool project_word(const struct projection *it, struct near_surface *near, int count,
+                         const struct block_box *box, double slack, bool touched,
+                         struct projected_word *word, double work[3])
+{
+    struct system *system = it->system;
+    const struct contact_constraints *all = system->contacts.constraints;
+    const size_t first = word->nodes.first, nodes = word->nodes.end - first;
+    uint64_t any = 0, several = 0;
+    bool moved = false;
+    for (int n = 0; n < count; n++) {
+        several |= any & near[n].near[word->number];
+        any |= near[n].near[word->number];
+    }
+    for (int n = 0; n < count && touched && any == 0; n++)
+        memset(near[n].touching + first, 0, nodes);
+    if (any == 0)
+        return false;
+
+    for (size_t i = 0; i < TOUCH_NODES; i++)
+        word->mass[i] = word->taken[i] = word->driven[i] = 0;
+    for (size_t node = first; node < word->nodes.end;) {
+        const struct node_masses masses = topology_masses(system->topology, node, word->nodes.end);
+        for (; node < masses.end; node++)
+            word->mass[node - first] = mass_in(&masses, node);
+    }
+
+    uint64_t left = any;
+    const bool side_by_side = touched && system->kernels->touch_project && !(all && all->present) &&
+                              system->settings.integrator != INTEGRATOR_BDF2;
+    for (int n = 0; n < count && side_by_side; n++) {
+        const uint64_t own = near[n].near[word->number] & ~several;
+        if (bit_count(own) >= TOUCH_LEAST)
+            left =
+                (left & ~own) | project_touching(it, near, count, n, own, box, slack, word, &moved);
+    }
+    for (; left != 0; left &= left - 1) {
+        const int i = lowest_bit(left);
+        const size_t node = first + (size_t)i;
+        double of_node[3] = {0, 0, 0};
+        if (system->constants->inverse_mass[node] == 0) {
+            clear_touching(near, count, first, touched ? left & -left : 0);
+            continue;
+        }
+        moved |= project_node(it, near, count, node, word->mass[i], of_node);
+        word->taken[i] += of_node[0];
+        word->driven[i] += of_node[1];
+        work[2] += of_node[2];
+    }
+    const uint64_t last = nodes < 64 ? (UINT64_C(1) << nodes) - 1 : ~UINT64_C(0);
+    clear_touching(near, count, first, touched ? ~any & last : 0);
+    for (size_t i = 0; i < nodes; i++) {
+        work[0] += word->taken[i];
+        work[1] += word->driven[i];
+    }
+    return moved;
+}
+
 static void project_block(const struct projection *it, size_t block, double work[3])
 {
     struct system *system = it->system;
@@ -746,19 +974,11 @@ static void project_block(const struct projection *it, size_t block, double work
     bool touches = false, moved = false;
     while (collider < system->topology->collider_count) {
         int count = find_surfaces(it, nodes, &box, slack, touched, &collider, &number, near);
-        struct node_masses masses = {.end = 0};
-        for (size_t node = nodes.first; node < nodes.end && count > 0; node++) {
-            size_t i = node - nodes.first;
-            bool may_touch = false;
-            if (node >= masses.end)
-                masses = topology_masses(system->topology, node, nodes.end);
-            for (int n = 0; n < count; n++)
-                may_touch |= near[n].near[i / 64] >> (i % 64) & 1;
-            if (may_touch && system->constants->inverse_mass[node] != 0)
-                moved |= project_node(it, near, count, node, mass_in(&masses, node), work);
-            else
-                for (int n = 0; n < count && touched; n++)
-                    near[n].touching[node] = 0;
+        for (int i = 0; i < BLOCK_WORDS && count > 0; i++) {
+            struct projected_word word;
+            word.nodes = word_nodes(nodes, i);
+            word.number = i;
+            moved |= project_word(it, near, count, &box, slack, touched, &word, work);
         }
         touches |= any_touches(near, count, nodes);
     }

@@ -48,6 +48,37 @@ struct near_shape {
     real limit;
 };
 
+// Nodes of a word (contact/touch_body.h).
+enum { TOUCH_NODES = 64 };
+
+// A plane, a wall of a room or a sphere, in double: a surface of a collider as its contacts see it.
+struct touch_surface {
+    bool curved;
+    vec3 at, normal; // a point of a plane and its normal; the centre of a sphere
+    double radius;
+    vec3 velocity;                          // the same of all surfaces of a collider
+    double stiffness, friction, absorption; // of penalties
+    uint8_t bit;                            // which of the collider's surfaces
+};
+
+// What a projection is told of a word of nodes, and what it writes beside the state.
+struct touch_word {
+    size_t first;
+    int count;
+    uint64_t except;                      // nodes that are to be left alone
+    const struct touch_surface *surfaces; // of one collider, in their order
+    int surface_count;
+    bool rests;          // a plane without friction: contacts change a node as rest_on_plane does
+    const double *slows; // what friction leaves of the speed along the surface; NULL: all
+    const double *mass;
+    uint8_t *touching;      // of all nodes
+    double *taken, *driven; // J, by friction and by moving surfaces
+};
+
+struct touch_result {
+    uint64_t done, moved; // bits of nodes; what is not done is as it was
+};
+
 struct kernels {
     const char *name;
 
@@ -128,6 +159,15 @@ struct kernels {
     // Bit i is set where node first + i may touch; count <= 64.
     uint64_t (*nodes_near)(const struct state *state, size_t first, int count,
                            const struct near_shape *shape);
+    // Adds the penalty forces of a surface on nodes whose coordinates are numbers; count <=
+    // TOUCH_NODES. NULL: contact by contact alone.
+    void (*touch_forces)(struct state *state, size_t first, int count,
+                         const struct touch_surface *surface);
+    // Projects the nodes that touch no surface of the collider that they did not touch before.
+    // NULL: contact by contact alone.
+    struct touch_result (*touch_project)(struct state *state, const real *inverse_mass,
+                                         const struct touch_word *word);
+    bool touch_rests; // whether this is faster than node by node also where word->rests
 };
 
 // The plain loops that every other kernel is tested against. Of this table only the kernels of

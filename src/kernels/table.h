@@ -12,6 +12,7 @@
 #include "springs/listed/coloured_body.h"
 #include "faces/gas_body.h"
 #include "contact/near_body.h"
+#include "contact/touch_body.h"
 #include "forces/node_sums_body.h"
 
 extern const struct kernels KERNELS_TABLE;
@@ -37,4 +38,7 @@ const struct kernels KERNELS_TABLE = {
     .node_sums = node_sums,
     .node_box = node_box,
     .nodes_near = nodes_near,
+    .touch_forces = touch_forces,
+    .touch_project = touch_project,
+    .touch_rests = TAUT_WIDE_ISA >= 3,
 };
