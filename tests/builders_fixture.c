@@ -246,7 +246,7 @@ static void assert_triple(const double *values, double x, double y, double z)
     assert_near(values[2], z, 1e-14 * scale);
 }
 
-void assert_place(const struct body *body, uint64_t node, double x, double y, double z)
+void assert_position(const struct body *body, uint64_t node, double x, double y, double z)
 {
     assert_true(node < body->node_count);
     assert_triple(&body->positions[3 * node], x, y, z);

@@ -52,14 +52,14 @@ taut_status fixture_try(struct fixture *fixture);
 // Builds the scene and returns its first body; the test fails if there is any error.
 const struct body *fixture_build(struct fixture *fixture);
 
-// Builds the scene; the test fails unless the errors are just this one, at this place of `file`
+// Builds the scene; the test fails unless the errors are just this one, at this position of `file`
 // (NULL: the scene file).
 void fixture_refuse(struct fixture *fixture, const char *file, mark at, const char *text);
 
 // Frees what was built, and the findings; the scene stays and can be changed and built again.
 void fixture_reset(struct fixture *fixture);
 
-// The only warning's text and place.
+// The only warning's text and position.
 void fixture_assert_warning(const struct fixture *fixture, mark at, const char *text);
 
 // Writes a file for the test and returns its path, which stays valid until the next call.
@@ -78,7 +78,7 @@ uint64_t kind_count(const struct body *body, size_t kind);
 // The built length of a spring.
 double spring_length(const struct body *body, uint64_t spring);
 
-void assert_place(const struct body *body, uint64_t node, double x, double y, double z);
+void assert_position(const struct body *body, uint64_t node, double x, double y, double z);
 void assert_velocity(const struct body *body, uint64_t node, double x, double y, double z);
 
 // |a - b| <= tolerance, with the numbers in the message.

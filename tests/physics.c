@@ -52,7 +52,7 @@ taut_solver *oscillator_of(struct oscillator wanted)
         "  - {name: o, type: network, nodes: [[0,0,0],[" NUM ",0,0]], node_mass: [1,1],\n"
         "     velocities: [[0,0,0],[" NUM ",0,0]], pins: [0], springs: [[1, 0,\n"
         "     {stiffness: " NUM ", rest_length: 0, damping: " NUM ", damping_law: full}]]}\n",
-        wanted.integrator, wanted.dt, wanted.place, wanted.speed, wanted.omega * wanted.omega,
+        wanted.integrator, wanted.dt, wanted.position, wanted.speed, wanted.omega * wanted.omega,
         wanted.damping);
 }
 
@@ -68,7 +68,7 @@ static vec3 vector_at(const double *values, uint64_t node)
     return vec3_make(values[3 * node], values[3 * node + 1], values[3 * node + 2]);
 }
 
-vec3 place_of(const taut_solver *solver, uint64_t node)
+vec3 position_of(const taut_solver *solver, uint64_t node)
 {
     double values[3];
     solver_read_nodes(solver, node, 1, values, NULL, NULL);
@@ -82,13 +82,13 @@ vec3 velocity_of(const taut_solver *solver, uint64_t node)
     return vector_at(values, 0);
 }
 
-double *all_places(const taut_solver *solver)
+double *all_positions(const taut_solver *solver)
 {
     uint64_t count = taut_solver_node_count(solver);
-    double *places = calloc((size_t)count * 3, sizeof *places);
-    assert_non_null(places);
-    solver_read_nodes(solver, 0, count, places, NULL, NULL);
-    return places;
+    double *positions = calloc((size_t)count * 3, sizeof *positions);
+    assert_non_null(positions);
+    solver_read_nodes(solver, 0, count, positions, NULL, NULL);
+    return positions;
 }
 
 static struct snapshot_buffer view_of(taut_solver *solver, unsigned wanted)
@@ -172,13 +172,13 @@ static struct state *open_state(taut_solver *solver)
     return solver_system(solver)->state;
 }
 
-void put(taut_solver *solver, uint64_t node, vec3 place)
+void put(taut_solver *solver, uint64_t node, vec3 position)
 {
     struct state *s = open_state(solver);
     node = topology_internal_node(solver_topology(solver), node);
-    s->x[node] = place.x;
-    s->y[node] = place.y;
-    s->z[node] = place.z;
+    s->x[node] = position.x;
+    s->y[node] = position.y;
+    s->z[node] = position.z;
 }
 
 void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity)

@@ -37,19 +37,19 @@ taut_scene *scene_of_text(char *text);
 // A solver of the scene, which is destroyed; `options` may be NULL: one thread.
 taut_solver *solver_from(taut_scene *scene, const struct solver_options *options);
 
-// A mass of 1 kg at x = `place` with velocity `speed`, tied to the pinned node 0 at the origin by a
-// spring without length, k = omega^2: x'' = -omega^2 x - damping x' in every direction, with full
-// damping. Node 1. No energy budget.
+// A mass of 1 kg at x = `position` with velocity `speed`, tied to the pinned node 0 at the origin
+// by a spring without length, k = omega^2: x'' = -omega^2 x - damping x' in every direction, with
+// full damping. Node 1. No energy budget.
 struct oscillator {
     const char *integrator;
-    double omega, dt, place, speed, damping;
+    double omega, dt, position, speed, damping;
 };
 
 taut_solver *oscillator_of(struct oscillator wanted);
 
 void advance(taut_solver *solver, uint64_t steps);
 
-vec3 place_of(const taut_solver *solver, uint64_t node);
+vec3 position_of(const taut_solver *solver, uint64_t node);
 vec3 velocity_of(const taut_solver *solver, uint64_t node);
 
 // All forces on the node now, springs that would break included.
@@ -57,7 +57,7 @@ vec3 force_on(taut_solver *solver, uint64_t node);
 
 // 3 doubles a node over all bodies; the caller frees them.
 double *all_forces(taut_solver *solver);
-double *all_places(const taut_solver *solver);
+double *all_positions(const taut_solver *solver);
 
 // All forces on the second solver's nodes are those on the first one's, to so many times the
 // greatest of them.
@@ -76,7 +76,7 @@ struct snapshot_work work_of(taut_solver *solver);
 
 // Puts a node of a double precision solver there; integrators with a memory of the last step do
 // not notice.
-void put(taut_solver *solver, uint64_t node, vec3 place);
+void put(taut_solver *solver, uint64_t node, vec3 position);
 void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity);
 
 // The present rest length of a spring (builder order) of a double precision solver.

@@ -136,12 +136,12 @@ void assert_same_frame(const struct subject_frame *frame, taut_solver *solver)
 {
     assert_int_equal(frame->step, taut_solver_step_count(solver));
     assert_true(frame->time == taut_solver_time(solver));
-    double *places = all_places(solver);
+    double *wanted = all_positions(solver);
     for (uint64_t i = 0; i < 3 * taut_solver_node_count(solver); i++)
-        if (frame->positions[i] != (float)places[i])
+        if (frame->positions[i] != (float)wanted[i])
             fail_msg("step %llu: number %llu is %.9g, not %.9g", (unsigned long long)frame->step,
-                     (unsigned long long)i, (double)frame->positions[i], places[i]);
-    free(places);
+                     (unsigned long long)i, (double)frame->positions[i], wanted[i]);
+    free(wanted);
 }
 
 double coordinate(const struct player_frame *frame, uint64_t node, int axis)

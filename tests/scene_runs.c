@@ -58,9 +58,9 @@ static uint64_t node_of(const taut_solver *solver, const char *name, uint64_t no
     return body->first_node + node;
 }
 
-vec3 body_place(const taut_solver *solver, const char *body, uint64_t node)
+vec3 position_in_body(const taut_solver *solver, const char *body, uint64_t node)
 {
-    return place_of(solver, node_of(solver, body, node));
+    return position_of(solver, node_of(solver, body, node));
 }
 
 vec3 body_velocity(const taut_solver *solver, const char *body, uint64_t node)
@@ -87,13 +87,13 @@ double enclosed_volume(taut_solver *solver, const char *body)
 struct extent body_extent(const taut_solver *solver, const char *body)
 {
     uint64_t count = body_nodes(solver, body);
-    double *places = malloc((size_t)count * 3 * sizeof *places);
-    assert_non_null(places);
-    taut_solver_get_positions(solver, (size_t)taut_solver_find_body(solver, body), places);
-    vec3 first = vec3_make(places[0], places[1], places[2]);
+    double *positions = malloc((size_t)count * 3 * sizeof *positions);
+    assert_non_null(positions);
+    taut_solver_get_positions(solver, (size_t)taut_solver_find_body(solver, body), positions);
+    vec3 first = vec3_make(positions[0], positions[1], positions[2]);
     struct extent extent = {first, first, {0, 0, 0}};
     for (uint64_t i = 0; i < count; i++) {
-        vec3 p = vec3_make(places[3 * i], places[3 * i + 1], places[3 * i + 2]);
+        vec3 p = vec3_make(positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]);
         assert_true(isfinite(p.x) && isfinite(p.y) && isfinite(p.z));
         extent.min =
             vec3_make(fmin(extent.min.x, p.x), fmin(extent.min.y, p.y), fmin(extent.min.z, p.z));
@@ -101,7 +101,7 @@ struct extent body_extent(const taut_solver *solver, const char *body)
             vec3_make(fmax(extent.max.x, p.x), fmax(extent.max.y, p.y), fmax(extent.max.z, p.z));
         extent.mean = vec3_add(extent.mean, vec3_scale(1 / (double)count, p));
     }
-    free(places);
+    free(positions);
     return extent;
 }
 

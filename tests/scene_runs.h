@@ -14,7 +14,7 @@ taut_solver *scene_open(const char *name, const char *const *overrides,
 void advance_to(taut_solver *solver, double time);
 
 // A node of a body, by the builder's own number.
-vec3 body_place(const taut_solver *solver, const char *body, uint64_t node);
+vec3 position_in_body(const taut_solver *solver, const char *body, uint64_t node);
 vec3 body_velocity(const taut_solver *solver, const char *body, uint64_t node);
 vec3 body_force(taut_solver *solver, const char *body, uint64_t node);
 uint64_t body_nodes(const taut_solver *solver, const char *body);

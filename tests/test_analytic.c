@@ -30,10 +30,10 @@ static void test_oscillator_in_closed_form(void **state)
     taut_solver *solver = oscillator("symplectic_euler", "closed_form", "0.01");
     for (int sample = 0; sample < 40; sample++) {
         double t = taut_solver_time(solver), e = 1e-5;
-        assert_vector_near(place_of(solver, 1), oscillator_at(t), 1e-14);
+        assert_vector_near(position_of(solver, 1), oscillator_at(t), 1e-14);
         vec3 slope = vec3_scale(0.5 / e, vec3_subtract(oscillator_at(t + e), oscillator_at(t - e)));
         assert_vector_near(velocity_of(solver, 1), slope, 1e-8);
-        assert_vector_near(place_of(solver, 0), vec3_make(1, 3, 2), 0);
+        assert_vector_near(position_of(solver, 0), vec3_make(1, 3, 2), 0);
         advance(solver, 7);
     }
     taut_solver_destroy(solver);
@@ -43,10 +43,10 @@ static void test_oscillator_on_a_spring(void **state)
 {
     (void)state;
     taut_solver *solver = oscillator("rk4", "spring", "0.001");
-    assert_vector_near(place_of(solver, 1), oscillator_at(0), 1e-14);
+    assert_vector_near(position_of(solver, 1), oscillator_at(0), 1e-14);
     for (int sample = 0; sample < 20; sample++) {
         advance(solver, 100);
-        assert_vector_near(place_of(solver, 1), oscillator_at(taut_solver_time(solver)), 1e-9);
+        assert_vector_near(position_of(solver, 1), oscillator_at(taut_solver_time(solver)), 1e-9);
     }
     taut_solver_destroy(solver);
 }
@@ -63,7 +63,7 @@ static taut_solver *pendulum(const char *model, double angle, double dt, const c
 
 static double angle_of(const taut_solver *solver)
 {
-    vec3 at = place_of(solver, 1);
+    vec3 at = position_of(solver, 1);
     return atan2(at.x, 2 - at.y);
 }
 
@@ -75,7 +75,7 @@ static void test_pendulum_of_small_angle(void **state)
     for (int sample = 0; sample < 30; sample++) {
         double t = taut_solver_time(solver), omega = sqrt(9.81 / 0.8);
         double theta = 10 * RADIANS * cos(omega * t);
-        assert_vector_near(place_of(solver, 1),
+        assert_vector_near(position_of(solver, 1),
                            vec3_make(0.8 * sin(theta), 2 - 0.8 * cos(theta), 0), 1e-14);
         double rate = -omega * 10 * RADIANS * sin(omega * t);
         assert_vector_near(velocity_of(solver, 1),

@@ -35,7 +35,7 @@ static void assert_bounded(const char *body, double at_least, double disturbed_a
     uint64_t seed = 7;
     for (int round = 0; round < 6; round++) {
         for (size_t i = 0; i < (size_t)taut_solver_node_count(solver); i++) {
-            vec3 at = place_of(solver, i);
+            vec3 at = position_of(solver, i);
             vec3 by = {next_random(&seed), next_random(&seed), next_random(&seed)};
             put(solver, i, vec3_add(at, vec3_scale(0.05, by)));
         }

@@ -1,5 +1,5 @@
 // Broken scenes: each data/broken/NAME.yaml must be refused with exactly the text of NAME.expected:
-// every message with its place, source line, caret and suggestion. TAUT_UPDATE_EXPECTED=1 writes
+// every message with its position, source line, caret and suggestion. TAUT_UPDATE_EXPECTED=1 writes
 // the .expected files again; read the difference before committing it.
 #include "test.h"
 

@@ -1,4 +1,4 @@
-// What all bodies have in common: size, place, masses, velocities; and scenes of several bodies.
+// What all bodies have in common: size, position, masses, velocities; and scenes of several bodies.
 #include "builders_fixture.h"
 
 #include <unistd.h>
@@ -57,7 +57,7 @@ static void test_rotation_turns_about_x_then_y_then_z(void **state)
     double y1 = 2 * cx - 3 * sx, z1 = 2 * sx + 3 * cx;
     double x2 = cy + z1 * sy, z2 = -sy + z1 * cy;
     body = fixture_build(&fixture);
-    assert_place(body, 1, x2 * cz - y1 * sz, x2 * sz + y1 * cz, z2);
+    assert_position(body, 1, x2 * cz - y1 * sz, x2 * sz + y1 * cz, z2);
     fixture_reset(&fixture);
 }
 

@@ -127,7 +127,7 @@ static void test_cloth_of_a_million_and_a_half_springs(void **state)
         fixture_kind(cloth, kind, 1);
     const struct body *body = fixture_build(&fixture);
     assert_int_equal(body->spring_count, 2 * 499 * 500 + 2 * 499 * 499 + 2 * 498 * 500);
-    assert_place(body, 249999, 1.5, 1, 0);
+    assert_position(body, 249999, 1.5, 1, 0);
     fixture_reset(&fixture);
 }
 

@@ -33,7 +33,7 @@ static void test_files(void **state)
     const struct body *body = fixture_build(&fixture);
     assert_int_equal(body->node_count, 3);
     assert_int_equal(body->spring_count, 2);
-    assert_place(body, 2, 1, 2, 0);
+    assert_position(body, 2, 1, 2, 0);
     assert_velocity(body, 2, 0, 0, 4);
     assert_true(body->masses[2] == 0.5);
     assert_int_equal(body->material_count, 2);
@@ -56,7 +56,7 @@ static void test_files_with_all_columns_in_another_order(void **state)
                   "rest_length,damping,stiffness,b,a\n0.5,0.1,10,1,0\n,,20,2,1\n0,0.1,10,2,0");
     given->rotate = vec3_make(0, 0, 90);
     const struct body *body = fixture_build(&fixture);
-    assert_place(body, 2, -2, 1, 0);
+    assert_position(body, 2, -2, 1, 0);
     assert_velocity(body, 0, 1, 2, 3);
     assert_velocity(body, 1, 0, 0, 0);
     assert_velocity(body, 2, -1e-3, 0, 0);

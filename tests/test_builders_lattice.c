@@ -23,10 +23,10 @@ static int kind_between(const int64_t apart[3])
     return longest < 1 || longest > 2 ? -1 : components - 1 + 3 * (int)(longest - 1);
 }
 
-static void split(const struct body *body, uint64_t node, int64_t place[3])
+static void split(const struct body *body, uint64_t node, int64_t position[3])
 {
     for (int axis = 0; axis < 3; axis++) {
-        place[axis] = (int64_t)(node % body->grid[axis]);
+        position[axis] = (int64_t)(node % body->grid[axis]);
         node /= body->grid[axis];
     }
 }
@@ -99,8 +99,8 @@ static void test_lattice_numbering(void **state)
     for (uint64_t k = 0; k < 2; k++)
         for (uint64_t j = 0; j < 3; j++)
             for (uint64_t i = 0; i < 4; i++)
-                assert_place(body, (k * 3 + j) * 4 + i, 1 + 0.25 * (double)i, 2 + 0.25 * (double)j,
-                             3 + 0.25 * (double)k);
+                assert_position(body, (k * 3 + j) * 4 + i, 1 + 0.25 * (double)i,
+                                2 + 0.25 * (double)j, 3 + 0.25 * (double)k);
     fixture_reset(&fixture);
 }
 

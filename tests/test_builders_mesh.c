@@ -83,7 +83,7 @@ static void test_cube(void **state)
     assert_int_equal(kind_count(body, 1), expected_bends(body));
     assert_surface_closed(body);
     assert_near(body_volume(body), 1, 1e-14);
-    assert_place(body, 6, 0.5, 2.5, 0.5);
+    assert_position(body, 6, 0.5, 2.5, 0.5);
     assert_int_equal(body->unused_vertices, 0);
     fixture_reset(&fixture);
 }
@@ -151,7 +151,7 @@ static void test_unused_vertices_are_left_out_with_a_warning(void **state)
     const struct body *body = fixture_build(&fixture);
     assert_int_equal(body->node_count, 3);
     assert_int_equal(body->unused_vertices, 1);
-    assert_place(body, 1, 1, 0, 0);
+    assert_position(body, 1, 1, 0, 0);
     assert_false(body->closed);
     char expected[4200];
     snprintf(expected, sizeof expected, "'%s': 1 vertex is used by no face and is left out", path);
@@ -243,9 +243,10 @@ static void refuse_with_pressure(const char *name, const char *text, const char 
     const char *path = fixture_file(name, text);
     struct scene_body *given = add_mesh(&fixture, path);
     given->pressure = fixture_pressure();
-    const char *place = strstr(format, "PATH");
-    assert_non_null(place);
-    snprintf(expected, sizeof expected, "%.*s%s%s", (int)(place - format), format, path, place + 4);
+    const char *position = strstr(format, "PATH");
+    assert_non_null(position);
+    snprintf(expected, sizeof expected, "%.*s%s%s", (int)(position - format), format, path,
+             position + 4);
     fixture_refuse(&fixture, NULL, pressure_mark, expected);
 }
 

@@ -1,7 +1,7 @@
 // Networks that are listed in the scene.
 #include "builders_fixture.h"
 
-static const vec3 places[3] = {{0, 0, 0}, {1, 0, 0}, {1, 2, 0}};
+static const vec3 built[3] = {{0, 0, 0}, {1, 0, 0}, {1, 2, 0}};
 
 // Lists that tests change: three nodes, three springs of two materials.
 struct lists {
@@ -20,7 +20,7 @@ static struct scene_body *add_listed(struct fixture *fixture, struct lists *list
                             .spring_materials = {0, 1, 0},
                             .marks = {{21, 3}, {22, 3}, {23, 3}},
                             .materials = {fixture_material(5), fixture_material(7)}};
-    memcpy(lists->positions, places, sizeof places);
+    memcpy(lists->positions, built, sizeof built);
     struct scene_body *given = fixture_add(fixture, BODY_NETWORK, "truss");
     given->shape.network = (struct scene_network){.positions = lists->positions,
                                                   .velocities = lists->velocities,
@@ -49,7 +49,7 @@ static void test_listed(void **state)
     const struct body *body = fixture_build(&fixture);
     lists = (struct lists){0}; // the body has copies
     assert_int_equal(body->node_count, 3);
-    assert_place(body, 2, 11, 2, 0);
+    assert_position(body, 2, 11, 2, 0);
     assert_velocity(body, 1, 0, 1, 0);
     assert_velocity(body, 2, 0, 0, 0); // pinned
     assert_true(body->masses[0] == 1 && body->masses[1] == 2 && body->masses[2] == 3);

@@ -47,8 +47,8 @@ static void test_oscillator_on_a_spring(void **state)
     assert_int_equal(body->kinematic[0], 1);
     assert_int_equal(body->kinematic[1], 0);
     assert_true(body->masses[1] == 2.0);
-    assert_place(body, 0, 1, 2, 3);
-    assert_place(body, 1, 1, 2 - equilibrium - displacement, 3);
+    assert_position(body, 0, 1, 2, 3);
+    assert_position(body, 1, 1, 2 - equilibrium - displacement, 3);
     assert_velocity(body, 0, 0, 0, 0);
     assert_velocity(body, 1, 0, -speed, 0);
     assert_true(body->materials[0].has_rest_length);
@@ -78,8 +78,8 @@ static void test_oscillator_in_closed_form(void **state)
     assert_near(motion->phase, PI / 6, 1e-15);
     assert_near(motion->omega, 5, 1e-15);
     assert_near(motion->decay, 1, 1e-15);
-    // Both models begin at the same place with the same velocity.
-    assert_place(body, 1, 1, 2 - equilibrium - 0.1 * cos(PI / 6), 3);
+    // Both models begin at the same position with the same velocity.
+    assert_position(body, 1, 1, 2 - equilibrium - 0.1 * cos(PI / 6), 3);
     assert_velocity(body, 1, 0, 0.1 * (cos(PI / 6) + sqrt(24) * sin(PI / 6)), 0);
     fixture_reset(&fixture);
 }
@@ -94,7 +94,7 @@ static void test_oscillator_is_placed_before_gravity_pulls(void **state)
     given->rotate = vec3_make(0, 0, 180); // the axis now points up
     given->translate = vec3_make(1, 2, -3);
     const struct body *body = fixture_build(&fixture);
-    assert_place(body, 0, 0, 0, 0);
+    assert_position(body, 0, 0, 0, 0);
     assert_near(body->motions[0].axis.y, 1, 0);
     assert_near(body->motions[0].origin.y, 0.8 - 2 * 9.81 / 50, 1e-15);
     fixture_reset(&fixture);
@@ -112,7 +112,7 @@ static void test_oscillator_defaults(void **state)
     const struct body *body = fixture_build(&fixture);
     assert_true(body->materials[0].stiffness == 8.0);
     assert_true(body->materials[0].rest_length == 1.0);
-    assert_place(body, 1, 1, 2 - 1.1, 3);
+    assert_position(body, 1, 1, 2 - 1.1, 3);
     assert_velocity(body, 1, 0, 0, 0);
     fixture_reset(&fixture);
 }
@@ -214,8 +214,8 @@ static void test_pendulum_on_a_spring(void **state)
     assert_int_equal(body->motion_count, 0);
     assert_int_equal(body->kinematic[0], 1);
     assert_int_equal(body->kinematic[1], 0);
-    assert_place(body, 0, 1, 2, 3);
-    assert_place(body, 1, 1 + 0.5 * sqrt(0.75), 1.75, 3);
+    assert_position(body, 0, 1, 2, 3);
+    assert_position(body, 1, 1 + 0.5 * sqrt(0.75), 1.75, 3);
     assert_velocity(body, 1, 0, 0, 0);
     assert_near(spring_length(body, 0), 0.5, 1e-15);
     fixture_reset(&fixture);
@@ -248,7 +248,7 @@ static void test_pendulum_by_its_equation_and_its_closed_form(void **state)
         assert_near(motion->length, 0.5, 0);
         assert_int_equal(body->kinematic[1], 1);
         double out = 0.5 * sqrt(0.75);
-        assert_place(body, 1, -2 - 5 * across * out, 1 + 2 * across * out, 3.25);
+        assert_position(body, 1, -2 - 5 * across * out, 1 + 2 * across * out, 3.25);
         fixture_reset(&fixture);
     }
 }

@@ -47,7 +47,7 @@ static void test_ring(void **state)
         assert_int_equal(body->face_count, n);
         for (uint64_t i = 0; i < n; i++) {
             double angle = 2 * PI * (double)i / (double)n;
-            assert_place(body, i, 1 + 0.5 * cos(angle), 2 + 0.5 * sin(angle), 3);
+            assert_position(body, i, 1 + 0.5 * cos(angle), 2 + 0.5 * sin(angle), 3);
             assert_int_equal(body->faces[2 * i], i);
             assert_int_equal(body->faces[2 * i + 1], (i + 1) % n);
             assert_near(spring_length(body, i), sin(PI / (double)n), 1e-14);
@@ -111,9 +111,9 @@ static void test_quad(void **state)
     const struct body *body = fixture_build(&fixture);
     assert_int_equal(body->node_count, 4);
     assert_int_equal(body->spring_count, 4);
-    assert_place(body, 1, 2, 0, 0);
-    assert_place(body, 2, 3, 3, 0);
-    assert_place(body, 3, 1, 3, 0);
+    assert_position(body, 1, 2, 0, 0);
+    assert_position(body, 2, 3, 3, 0);
+    assert_position(body, 3, 1, 3, 0);
     assert_edges_look_outwards(body, vec3_make(1.5, 1.5, 0));
     assert_near(body_volume(body), 6, 1e-14);
     fixture_reset(&fixture);
@@ -135,7 +135,7 @@ static void test_quad_listed_clockwise(void **state)
     struct scene_body *quad = add_quad(&fixture);
     quad->shape.quad.v = vec3_make(1, -3, 0);
     const struct body *body = fixture_build(&fixture);
-    assert_place(body, 3, 1, -3, 0);
+    assert_position(body, 3, 1, -3, 0);
     assert_edges_look_outwards(body, vec3_make(1.5, -1.5, 0));
     assert_near(body_volume(body), 6, 1e-14);
     fixture_reset(&fixture);

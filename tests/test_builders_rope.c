@@ -37,7 +37,7 @@ static void test_rope_nodes_run_from_end_to_end(void **state)
     fixture_kind(rope, 1, 1);
     const struct body *body = fixture_build(&fixture);
     for (uint64_t i = 0; i < 9; i++)
-        assert_place(body, i, 0.5 * (double)i, 2, 0);
+        assert_position(body, i, 0.5 * (double)i, 2, 0);
     for (uint64_t i = 0; i < 8; i++) {
         assert_int_equal(body_spring(body, i).a, i);
         assert_int_equal(body_spring(body, i).b, i + 1);

@@ -378,8 +378,8 @@ static void info_prints_a_table_for_people(void **state)
     outcome_free(&outcome);
 }
 
-// Beyond the largest stable step a given dt is a warning at its place, and with --strict an error;
-// up to it there is nothing to say. One mass: 2 / omega = 0.4.
+// Beyond the largest stable step a given dt is a warning at its position, and with --strict an
+// error; up to it there is nothing to say. One mass: 2 / omega = 0.4.
 static void a_dt_beyond_the_limit_is_said(void **state)
 {
     (void)state;

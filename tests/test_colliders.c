@@ -6,7 +6,7 @@
 #include <string.h>
 
 // One node of 2 kg, without springs, before the colliders given.
-static taut_solver *node_before(vec3 place, vec3 velocity, const char *gravity,
+static taut_solver *node_before(vec3 position, vec3 velocity, const char *gravity,
                                 const char *colliders)
 {
     return solver_of(
@@ -15,12 +15,12 @@ static taut_solver *node_before(vec3 place, vec3 velocity, const char *gravity,
                         "bodies: [{name: b, type: network, nodes: [[" NUM "," NUM "," NUM "]],\n"
                         "  node_mass: [2], velocities: [[" NUM "," NUM "," NUM "]], springs: []}]\n"
                         "colliders: [%s]\n",
-        gravity, place.x, place.y, place.z, velocity.x, velocity.y, velocity.z, colliders);
+        gravity, position.x, position.y, position.z, velocity.x, velocity.y, velocity.z, colliders);
 }
 
-static void assert_force(vec3 place, vec3 velocity, const char *collider, vec3 expected)
+static void assert_force(vec3 position, vec3 velocity, const char *collider, vec3 expected)
 {
-    taut_solver *solver = node_before(place, velocity, "[0,0,0]", collider);
+    taut_solver *solver = node_before(position, velocity, "[0,0,0]", collider);
     assert_vector_near(force_on(solver, 0), expected, 1e-12);
     taut_solver_destroy(solver);
 }
@@ -150,10 +150,10 @@ static void test_projection(void **state)
             "  keep: 0.8}]\n",
             integrators[i], i == INTEGRATORS - 1 ? ", substeps: 1" : "");
         advance(solver, 1);
-        assert_vector_near(place_of(solver, 0), vec3_make(0.001, 0, 0), 1e-12);
+        assert_vector_near(position_of(solver, 0), vec3_make(0.001, 0, 0), 1e-12);
         assert_vector_near(velocity_of(solver, 0), vec3_make(0.8, 0, 0), 1e-12);
         advance(solver, 10); // and it continues with that velocity
-        assert_vector_near(place_of(solver, 0), vec3_make(0.009, 0, 0), 1e-12);
+        assert_vector_near(position_of(solver, 0), vec3_make(0.009, 0, 0), 1e-12);
         assert_vector_near(velocity_of(solver, 0), vec3_make(0.8, 0, 0), 1e-12);
         taut_solver_destroy(solver);
     }
@@ -170,7 +170,7 @@ static void test_projection_on_sphere_and_room(void **state)
                     " velocity: [0,0,1]}");
     advance(solver, 1);
     double out = 1.299 - 1, along = 0.005 - 0.001, far = sqrt(out * out + along * along);
-    assert_near(place_of(solver, 0).x, 1 + 0.5 * out / far, 1e-12);
+    assert_near(position_of(solver, 0).x, 1 + 0.5 * out / far, 1e-12);
     vec3 n = vec3_make(out / far, 0, along / far), relative = vec3_make(-1, 0, 4);
     vec3 rest = vec3_subtract(relative, vec3_scale(vec3_dot(relative, n), n));
     if (vec3_dot(relative, n) < 0) // it comes nearer
@@ -183,7 +183,7 @@ static void test_projection_on_sphere_and_room(void **state)
                                     " response: project, keep: 0.5, restitution: 0.25}";
     solver = node_before(vec3_make(0.999, -1.999, 2.999), vec3_make(10, -10, 10), "[0,0,0]", room);
     advance(solver, 1);
-    assert_vector_near(place_of(solver, 0), vec3_make(1, -2, 3), 0);
+    assert_vector_near(position_of(solver, 0), vec3_make(1, -2, 3), 0);
     assert_vector_near(velocity_of(solver, 0), vec3_make(-2.5, 2.5, -2.5), 1e-13);
     taut_solver_destroy(solver);
     solver = node_before(vec3_make(0.999, -1.999, 0), vec3_make(10, -10, 10), "[0,0,0]", room);
@@ -202,21 +202,21 @@ static void test_rest_on_a_floor(void **state)
                     "{type: plane, point: [0,0,0], normal: [0,1,0], stiffness: 1000,\n"
                     " friction: 5, absorption: 40}");
     advance(solver, 20000);
-    assert_near(place_of(solver, 0).y, -2 * 10.0 / 1000, 1e-9);
+    assert_near(position_of(solver, 0).y, -2 * 10.0 / 1000, 1e-9);
     assert_vector_near(velocity_of(solver, 0), vec3_make(0, 0, 0), 1e-9);
     taut_solver_destroy(solver);
     solver = node_before(vec3_make(0, 0.05, 0), vec3_make(0.5, 0, 0), "[0,-10,0]",
                          "{type: plane, point: [0,0,0], normal: [0,1,0], response: project,\n"
                          " keep: 0.9}");
     advance(solver, 5000);
-    assert_near(place_of(solver, 0).y, 0, 0);
+    assert_near(position_of(solver, 0).y, 0, 0);
     assert_vector_near(velocity_of(solver, 0), vec3_make(0.45, 0, 0), 1e-12);
     taut_solver_destroy(solver);
     solver = node_before(vec3_make(0, 0.05, 0), vec3_make(0.5, 0, 0), "[0,-10,0]",
                          "{type: plane, point: [0,0,0], normal: [0,1,0], response: project,\n"
                          " friction: 20}");
     advance(solver, 5000);
-    assert_near(place_of(solver, 0).y, 0, 0);
+    assert_near(position_of(solver, 0).y, 0, 0);
     assert_vector_near(velocity_of(solver, 0), vec3_make(0, 0, 0), 1e-12);
     taut_solver_destroy(solver);
 }
@@ -236,7 +236,8 @@ static void test_nodes_that_lie_stay(void **state)
             precisions[i % 2], integrators[i / 2], i % 4 < 2 ? 1 : 0.9);
         advance(solver, 3000);
         for (uint64_t node = 0; node < 3; node++) {
-            assert_vector_near(place_of(solver, node), vec3_make(0.5 * (double)node, 3, 0), 1e-6);
+            assert_vector_near(position_of(solver, node), vec3_make(0.5 * (double)node, 3, 0),
+                               1e-6);
             assert_near(vec3_length(velocity_of(solver, node)), 0, 1e-6);
         }
         taut_solver_destroy(solver);
@@ -266,7 +267,7 @@ static void test_keep_is_a_factor_of_an_impact(void **state)
         advance(solver, (uint64_t)(0.5 / dt));
         // verlet's velocity is a difference of positions in the run's precision
         assert_near(velocity_of(solver, 0).x, 0.9, 1e-5 + (coarse ? 2.4e-7 / dt : 0));
-        assert_near(place_of(solver, 0).x, fall + 0.9 * (0.5 - fall),
+        assert_near(position_of(solver, 0).x, fall + 0.9 * (0.5 - fall),
                     0.2 * dt + (i / 4 % 2 == 0 ? 2e-3 : 1e-4));
         taut_solver_destroy(solver);
     }
@@ -291,8 +292,8 @@ static void test_sliding_distance(void **state)
             advance(solver, (uint64_t)(3 / dt));
             double far = rubs ? mass / friction : 3;
             for (uint64_t node = 0; node < 3; node++) {
-                assert_near(place_of(solver, node).y, 0, 0);
-                assert_near(place_of(solver, node).z, far, rubs ? 0.7 * dt : 1e-9);
+                assert_near(position_of(solver, node).y, 0, 0);
+                assert_near(position_of(solver, node).z, far, rubs ? 0.7 * dt : 1e-9);
             }
             taut_solver_destroy(solver);
         }
@@ -317,7 +318,7 @@ static void test_restitution(void **state)
             double top = 0, before = height, expected = height;
             for (bool rises = false; bounces < wanted;) {
                 advance(solver, 1);
-                double y = place_of(solver, 0).y;
+                double y = position_of(solver, 0).y;
                 if (!rises && y > before) {
                     rises = true;
                 } else if (rises && y < before) {
@@ -433,7 +434,7 @@ static void test_no_gain_of_implicit_steps(void **state)
                 const vec3 n =
                     f == 1 ? vec3_scale(1 / sqrt(1.04), vec3_make(0.2, 1, 0)) : vec3_make(0, 1, 0);
                 for (uint64_t node = 0; node < 64; node++)
-                    assert_true(vec3_dot(place_of(solver, node), n) > -1e-12);
+                    assert_true(vec3_dot(position_of(solver, node), n) > -1e-12);
                 taut_solver_destroy(solver);
             }
 }
@@ -541,7 +542,7 @@ static void test_projection_in_implicit_steps_is_budgeted(void **state)
             energy_of(solver);
             advance(solver, 20);
             assert_vector_near(velocity_of(solver, 0), vec3_make(1, 0, 0), 1e-12);
-            assert_near(place_of(solver, 0).y, 0, 1e-15);
+            assert_near(position_of(solver, 0).y, 0, 1e-15);
             assert_near(work_of(solver).projection, 0.5 * 2 * 2 * 2, 1e-12);
             taut_solver_destroy(solver);
         }
@@ -636,7 +637,7 @@ static void test_moving_sphere_projects(void **state)
         energy_of(solver);
         advance(solver, 1000);
         assert_vector_near(velocity_of(solver, 0), vec3_make(3, 0, 0), 1e-12);
-        assert_near(place_of(solver, 0).x, 2.5, 1e-12);
+        assert_near(position_of(solver, 0).x, 2.5, 1e-12);
         assert_near(work_of(solver).drives, 2 * 3 * 3, 1e-10); // m v^2: half of it is lost
         assert_near(work_of(solver).projection, 0.5 * 2 * 3 * 3, 1e-10);
         taut_solver_destroy(solver);
@@ -665,7 +666,7 @@ static void test_bounce_on_a_plane_through_zero(void **state)
                 const double fall = sqrt(2 * height / 9.81);
                 advance(solver, (uint64_t)((fall + 0.7 * fall) / dt)); // near the top
                 const double v = velocity_of(solver, 0).y;
-                const double top = place_of(solver, 0).y + v * v / (2 * 9.81);
+                const double top = position_of(solver, 0).y + v * v / (2 * 9.81);
                 assert_near(top / (0.49 * height), 1, 0.02);
                 taut_solver_destroy(solver);
             }
@@ -682,7 +683,7 @@ static void test_pinned_nodes_are_not_projected(void **state)
                  "colliders: [{type: plane, point: [0,0,0], normal: [0,1,0], response: "
                  "project}]\n");
     advance(solver, 10);
-    assert_vector_near(place_of(solver, 0), vec3_make(0, -1, 0), 0);
+    assert_vector_near(position_of(solver, 0), vec3_make(0, -1, 0), 0);
     taut_solver_destroy(solver);
 }
 

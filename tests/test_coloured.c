@@ -168,11 +168,11 @@ static void test_agrees_with_the_reference(void **state)
             free(forces);
             advance(a, 40);
             advance(b, 40);
-            double *places_a = all_places(a), *places_b = all_places(b);
-            if (greatest_difference(places_a, places_b, count) > 1e-9)
+            double *positions_a = all_positions(a), *positions_b = all_positions(b);
+            if (greatest_difference(positions_a, positions_b, count) > 1e-9)
                 fail_msg("%s: positions differ", samples[s].name);
-            free(places_a);
-            free(places_b);
+            free(positions_a);
+            free(positions_b);
             taut_solver_destroy(a);
             taut_solver_destroy(b);
         }

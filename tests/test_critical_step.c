@@ -34,8 +34,8 @@ static struct dense dense_of(const taut_solver *solver)
     for (uint64_t s = 0; s < topology->spring_count; s++) {
         struct spring_run spring = topology_spring(topology, s);
         const uint64_t nodes[2] = {spring.a, spring.b};
-        vec3 d = vec3_subtract(place_of(solver, topology_builder_node(topology, spring.a)),
-                               place_of(solver, topology_builder_node(topology, spring.b)));
+        vec3 d = vec3_subtract(position_of(solver, topology_builder_node(topology, spring.a)),
+                               position_of(solver, topology_builder_node(topology, spring.b)));
         double length = vec3_length(d), k = topology->materials[spring.material].stiffness;
         double n[3] = {d.x / length, d.y / length, d.z / length};
         double across = 1 - spring.rest_length / length;
@@ -69,7 +69,7 @@ static double arpack_largest(const struct dense *matrix)
 {
     enum { VECTORS = 20 };
     int n = (int)matrix->size, state = 0, info = 0, vectors = n < VECTORS ? n : VECTORS;
-    int settings[11] = {1, 0, 3000, 1, 0, 0, 1}, places[14];
+    int settings[11] = {1, 0, 3000, 1, 0, 0, 1}, positions[14];
     int capacity = vectors * (vectors + 8);
     double *residual = calloc((size_t)n, sizeof(double));
     double *basis = calloc((size_t)n * (size_t)vectors, sizeof(double));
@@ -77,16 +77,16 @@ static double arpack_largest(const struct dense *matrix)
     double *more = calloc((size_t)capacity, sizeof(double));
     assert_true(residual && basis && work && more);
     do {
-        dsaupd_c(&state, "I", n, "LA", 1, 0, residual, vectors, basis, n, settings, places, work,
+        dsaupd_c(&state, "I", n, "LA", 1, 0, residual, vectors, basis, n, settings, positions, work,
                  more, capacity, &info);
         if (state == 1 || state == -1)
-            multiply(matrix, work + places[0] - 1, work + places[1] - 1);
+            multiply(matrix, work + positions[0] - 1, work + positions[1] - 1);
     } while (state == 1 || state == -1);
     assert_int_equal(info, 0);
     int chosen[VECTORS] = {0};
     double found = 0;
     dseupd_c(0, "A", chosen, &found, NULL, n, 0, "I", n, "LA", 1, 0, residual, vectors, basis, n,
-             settings, places, work, more, capacity, &info);
+             settings, positions, work, more, capacity, &info);
     assert_int_equal(info, 0);
     free(residual);
     free(basis);

@@ -60,15 +60,15 @@ static void test_forces_are_those_of_the_rest(void **state)
             odd.springs[i] = i % 2 != 0;
         }
         const struct solver_cuts *cuts[] = {&none, &all, &even, &odd};
-        double *forces[4], *places = all_places(whole), most = 0;
+        double *forces[4], *positions = all_positions(whole), most = 0;
         uint64_t count = taut_solver_node_count(whole);
         for (int k = 0; k < 4; k++) {
             taut_solver *solver = cut_solver(scene_of_sample(&samples[s], ""), cuts[k], NULL);
             for (uint64_t node = 0; node < count; node++) { // nothing is at rest length any more
                 double wave = 0.01 * sin(3.0 * (double)node);
                 put(solver, node,
-                    vec3_make(places[3 * node] + wave, places[3 * node + 1] - wave,
-                              places[3 * node + 2] + 2 * wave));
+                    vec3_make(positions[3 * node] + wave, positions[3 * node + 1] - wave,
+                              positions[3 * node + 2] + 2 * wave));
             }
             forces[k] = all_forces(solver);
             taut_solver_destroy(solver);
@@ -79,7 +79,7 @@ static void test_forces_are_those_of_the_rest(void **state)
             assert_near(forces[2][i] + forces[3][i] - forces[1][i], forces[0][i], 1e-9 * most);
         for (int k = 0; k < 4; k++)
             free(forces[k]);
-        free(places);
+        free(positions);
         cuts_free(&none);
         cuts_free(&all);
         cuts_free(&even);

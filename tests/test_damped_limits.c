@@ -149,7 +149,7 @@ static bool grows(enum integrator integrator, const char *body, double h, uint64
                                    topology_internal_node(solver_topology(solver), n))) {
             vec3 by = {next_random(&seed), next_random(&seed), next_random(&seed)};
             put_velocity(solver, n, vec3_scale(1e-9, by)); // of which Verlet's takes no notice
-            put(solver, n, vec3_add(place_of(solver, n), vec3_scale(1e-10, by)));
+            put(solver, n, vec3_add(position_of(solver, n), vec3_scale(1e-10, by)));
         }
     double start = energy_now(solver), before = 0, after = 0;
     bool grown = false;

@@ -55,7 +55,7 @@ static void test_growth_is_found_early(void **state)
     assert_int_equal(taut_solver_step(solver, 100, NULL), TAUT_OK);
     assert_int_equal(taut_solver_step(solver, 1000, NULL), TAUT_ERROR_DIVERGED);
     assert_true(taut_solver_step_count(solver) < 400);
-    assert_true(fabs(place_of(solver, 1).x) < 3000);
+    assert_true(fabs(position_of(solver, 1).x) < 3000);
     taut_solver_destroy(solver);
 }
 

@@ -1,4 +1,4 @@
-// scene/document: the YAML tree, its places, aliases, merge keys and limits.
+// scene/document: the YAML tree, its positions, aliases, merge keys and limits.
 #include "test.h"
 
 #include <stdbool.h>
@@ -41,7 +41,7 @@ static const struct dom_node *get(const struct dom_node *mapping, const char *ke
     return pair->value.node;
 }
 
-// Loads, and wants one error of that text at that place.
+// Loads, and wants one error of that text at that position.
 static void expect_error(const char *text, size_t length, int line, int column, const char *message)
 {
     struct loaded loaded = load_bytes(text, length);
@@ -103,7 +103,7 @@ static void test_aliases(void **state)
     assert_ptr_equal(get(root, "a"), get(root, "b"));
     assert_true(root->pairs[1].value.shared);
     assert_false(root->pairs[0].value.shared);
-    assert_int_equal(root->pairs[1].value.at.line, 2);       // the place of the alias
+    assert_int_equal(root->pairs[1].value.at.line, 2);       // the position of the alias
     assert_int_equal(root->pairs[1].value.node->at.line, 1); // and of what it names
     assert_string_equal(get(root, "d")->text, "2");          // the later definition
     release(&loaded);

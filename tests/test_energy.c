@@ -297,8 +297,8 @@ static void test_columns(void **state)
                 energy.kinetic + energy.elastic + energy.gravity + energy.contact + energy.gas, 0);
     for (uint64_t i = 2; i < 10; i++) // twice as wide along x: V = 16
         put(solver, i,
-            vec3_make(50 + 2 * (place_of(solver, i).x - 50), place_of(solver, i).y,
-                      place_of(solver, i).z));
+            vec3_make(50 + 2 * (position_of(solver, i).x - 50), position_of(solver, i).y,
+                      position_of(solver, i).z));
     assert_near(energy_of(solver).gas, -5 * log(2) + 0.5 * 8, 1e-13);
     taut_solver_destroy(solver);
 }

@@ -88,13 +88,13 @@ static void crumple(taut_solver *solver)
     uint64_t seed = 17, nodes = taut_solver_node_count(solver);
     for (uint64_t i = 0; i < nodes; i++) {
         vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
+        put(solver, i, vec3_add(position_of(solver, i), vec3_scale(0.02, by)));
         by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
         if (!topology_is_kinematic(solver_topology(solver), i))
             put_velocity(solver, i, by);
     }
-    put(solver, nodes - 1, place_of(solver, nodes - 2)); // faces without area
-    put(solver, 1, place_of(solver, 0));
+    put(solver, nodes - 1, position_of(solver, nodes - 2)); // faces without area
+    put(solver, 1, position_of(solver, 0));
 }
 
 // The forces of springs are in both, from the same kernel.
@@ -236,7 +236,7 @@ static void test_swept_wind_is_that_of_plain_faces(void **state)
         advance(a, 3);
         advance(b, 3);
         for (uint64_t i = 0; i < taut_solver_node_count(a); i++) {
-            vec3 apart = vec3_subtract(place_of(a, i), place_of(b, i));
+            vec3 apart = vec3_subtract(position_of(a, i), position_of(b, i));
             assert_near(vec3_length(apart), 0, 1e-12);
         }
         taut_solver_destroy(a);

@@ -216,7 +216,7 @@ static void test_strip(void **state)
         strip_put(&strip, i, &image);
         image_free(&image);
     }
-    // Each pixel is of its picture, of a gap, or of the place that stays empty.
+    // Each pixel is of its picture, of a gap, or of the cell that stays empty.
     for (int y = 0; y < strip.image.height; y++)
         for (int x = 0; x < strip.image.width; x++) {
             int column = x / (4 + STRIP_GAP), row = y / (3 + STRIP_GAP);

@@ -208,19 +208,19 @@ static void test_a_bomb_is_refused(void **state)
     assert_int_equal(vtp_write(path, &fixture.snapshot, NULL, NULL), TAUT_OK);
     struct vtp_frame frame;
     assert_int_equal(vtp_frame_open(path, &frame, NULL), TAUT_OK);
-    uint64_t place = frame.positions.offset;
+    uint64_t position = frame.positions.offset;
     vtp_frame_close(&frame);
     size_t length;
     char *bytes = fixture_read(path, &length);
     uint64_t packed;
-    memcpy(&packed, bytes + place + 24, sizeof packed);
+    memcpy(&packed, bytes + position + 24, sizeof packed);
     // Of as many packed bytes, with zeros behind its end.
     static unsigned char zeros[50000];
     unsigned char bomb[256] = {0};
     uLongf size = sizeof bomb;
     assert_int_equal(compress2(bomb, &size, zeros, sizeof zeros, 9), Z_OK);
     assert_in_range(size, 1, packed);
-    memcpy(bytes + place + 32, bomb, packed < sizeof bomb ? (size_t)packed : sizeof bomb);
+    memcpy(bytes + position + 32, bomb, packed < sizeof bomb ? (size_t)packed : sizeof bomb);
     const char *changed = fixture_path(folder, "b.vtp");
     write_bytes(changed, bytes, length);
     assert_unreadable(changed, "cannot be read to its end");
@@ -341,7 +341,7 @@ static void test_run_of_caches(void **state)
     assert_int_equal(finished_run_open(folder, &fixture_system, &run, &error), TAUT_OK);
     assert_int_equal(run.frame_count, 3);
     assert_true(run.times[1] == 0.4); // not what the float 0.4f is
-    assert_true(run.times[2] == 0.7); // the end comes before the third sample's place
+    assert_true(run.times[2] == 0.7); // the end comes before the third sample's time
     assert_int_equal(finished_run_nearest(&run, 0.1), 0);
     assert_int_equal(finished_run_nearest(&run, 0.45), 1);
     assert_int_equal(finished_run_nearest(&run, 99), 2);

@@ -75,7 +75,7 @@ static void test_breaking_is_for_ever(void **state)
             before = broken;
         }
         assert_true(before >= 1);
-        assert_near(place_of(solver, 10).x, 1 + 3 * 0.4, 1e-12);
+        assert_near(position_of(solver, 10).x, 1 + 3 * 0.4, 1e-12);
         taut_solver_destroy(solver);
     }
 }
@@ -141,7 +141,7 @@ static void test_yields_once_a_step(void **state)
             integrators[i]);
         advance(solver, 1); // moves during the step, but its start was not past the limit
         assert_near(rest_length_of(solver, 0), 1, 0);
-        double length = place_of(solver, 1).x;
+        double length = position_of(solver, 1).x;
         assert_true(length > 1.3);
         advance(solver, 1);
         assert_near(rest_length_of(solver, 0), length / 1.25, 1e-14);
@@ -179,7 +179,7 @@ static void test_permanent_set_after_unloading(void **state)
     advance(solver, 20000);
     double rest = rest_length_of(solver, 0);
     assert_true(rest > 1.2);
-    assert_near(place_of(solver, 1).x, rest, 1e-9);
+    assert_near(position_of(solver, 1).x, rest, 1e-9);
     assert_near(energy_of(solver).total, 0, 1e-15);
     taut_solver_destroy(solver);
 }

@@ -10,20 +10,20 @@ static void displace(taut_solver *solver, vec3 most, uint64_t seed)
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 by = vec3_make(most.x * next_random(&seed), most.y * next_random(&seed),
                             most.z * next_random(&seed));
-        put(solver, i, vec3_add(place_of(solver, i), by));
+        put(solver, i, vec3_add(position_of(solver, i), by));
         put_velocity(solver, i, vec3_make(0, 0, 0));
     }
 }
 
-static double energy_at(taut_solver *solver, uint64_t node, vec3 place)
+static double energy_at(taut_solver *solver, uint64_t node, vec3 position)
 {
-    put(solver, node, place);
+    put(solver, node, position);
     return energy_of(solver).total;
 }
 
 static vec3 minus_gradient(taut_solver *solver, uint64_t node, double epsilon)
 {
-    vec3 at = place_of(solver, node);
+    vec3 at = position_of(solver, node);
     static const vec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double slopes[3];
     for (int axis = 0; axis < 3; axis++) {

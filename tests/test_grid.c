@@ -74,7 +74,7 @@ static taut_solver *as_network(const taut_solver *solver)
     assert_non_null(nodes);
     assert_non_null(springs);
     for (uint64_t i = 0; i < topology->node_count; i++) {
-        vec3 p = place_of(solver, i);
+        vec3 p = position_of(solver, i);
         length += (size_t)snprintf(nodes + length, capacity - length, "%s[%.17g,%.17g,%.17g]",
                                    i ? "," : "", p.x, p.y, p.z);
     }
@@ -182,7 +182,7 @@ static void disturb(taut_solver *solver, uint64_t seed)
 {
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
+        put(solver, i, vec3_add(position_of(solver, i), vec3_scale(0.02, by)));
         put_velocity(solver, i, by);
     }
 }
@@ -197,8 +197,8 @@ static void compare_with_plain_springs(const char *body, int isa)
     assert_non_null(grid_of(b));
     disturb(a, 3);
     disturb(b, 3);
-    put(a, 1, place_of(a, 0)); // a spring without length
-    put(b, 1, place_of(b, 0));
+    put(a, 1, position_of(a, 0)); // a spring without length
+    put(b, 1, position_of(b, 0));
     assert_same_forces(a, b, 1e-13);
     taut_solver_destroy(a);
     taut_solver_destroy(b);

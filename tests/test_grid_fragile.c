@@ -212,10 +212,10 @@ static void compare_after_a_step(const char *body, int isa)
         uint64_t seed = 7;
         for (uint64_t i = 0; i < count; i++) {
             vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-            put(solvers[s], i, vec3_add(place_of(solvers[s], i), vec3_scale(0.02, by)));
+            put(solvers[s], i, vec3_add(position_of(solvers[s], i), vec3_scale(0.02, by)));
             put_velocity(solvers[s], i, by);
         }
-        put(solvers[s], 1, place_of(solvers[s], 0));
+        put(solvers[s], 1, position_of(solvers[s], 0));
         advance(solvers[s], 1);
         forces[s] = all_forces(solvers[s]);
     }

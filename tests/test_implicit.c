@@ -48,7 +48,7 @@ static void test_oscillator_steps(void **state)
             taut_solver *solver = oscillator_of((struct oscillator){.integrator = implicit[i],
                                                                     .omega = OMEGA,
                                                                     .dt = ys[j] / OMEGA,
-                                                                    .place = 1,
+                                                                    .position = 1,
                                                                     .speed = 0.7});
             struct complex_number u = {OMEGA, 0.7}, before = u;
             for (int step = 0; step < 50; step++) {
@@ -56,7 +56,7 @@ static void test_oscillator_steps(void **state)
                 before = u;
                 u = next;
                 advance(solver, 1);
-                assert_near(OMEGA * place_of(solver, 1).x, u.re, 1e-11);
+                assert_near(OMEGA * position_of(solver, 1).x, u.re, 1e-11);
                 assert_near(velocity_of(solver, 1).x, u.im, 1e-11);
             }
             taut_solver_destroy(solver);
@@ -70,7 +70,7 @@ static double oscillator_error(const char *integrator, double damping, int steps
     taut_solver *solver = oscillator_of((struct oscillator){.integrator = integrator,
                                                             .omega = OMEGA,
                                                             .dt = time / steps,
-                                                            .place = 1,
+                                                            .position = 1,
                                                             .speed = speed,
                                                             .damping = damping});
     advance(solver, (uint64_t)steps);
@@ -78,7 +78,7 @@ static double oscillator_error(const char *integrator, double damping, int steps
     double c = cos(omega_d * time), s = sin(omega_d * time), envelope = exp(-decay * time);
     double x = envelope * (c + b * s);
     double v = envelope * ((b * omega_d - decay) * c - (omega_d + decay * b) * s);
-    double error = hypot(OMEGA * (place_of(solver, 1).x - x), velocity_of(solver, 1).x - v);
+    double error = hypot(OMEGA * (position_of(solver, 1).x - x), velocity_of(solver, 1).x - v);
     taut_solver_destroy(solver);
     return error;
 }
@@ -120,10 +120,10 @@ static double swinging_error(const char *integrator, int steps, const double *ex
 {
     taut_solver *solver = swinging(integrator, ", implicit: {tolerance: 1e-12}", 0.7 / steps);
     advance(solver, (uint64_t)steps);
-    double *places = all_places(solver), square = 0;
+    double *positions = all_positions(solver), square = 0;
     for (int i = 0; i < 12; i++)
-        square += (places[i] - exact[i]) * (places[i] - exact[i]);
-    free(places);
+        square += (positions[i] - exact[i]) * (positions[i] - exact[i]);
+    free(positions);
     taut_solver_destroy(solver);
     return sqrt(square);
 }
@@ -135,7 +135,7 @@ static void test_order_where_forces_are_not_linear(void **state)
     (void)state;
     taut_solver *solver = swinging("rk4", "", 0.7 / 20000);
     advance(solver, 20000);
-    double *exact = all_places(solver);
+    double *exact = all_positions(solver);
     taut_solver_destroy(solver);
     for (int i = 0; i < IMPLICIT_COUNT; i++) {
         int steps = i == 0 ? 6400 : 800;
@@ -281,7 +281,8 @@ static void test_a_step_against_a_dense_solve(void **state)
         vec3 before = vec3_make(v[3 * node], v[3 * node + 1], v[3 * node + 2]);
         vec3 guess = vec3_make(x[3 * node], x[3 * node + 1], x[3 * node + 2]);
         assert_vector_near(velocity_of(solver, node), vec3_add(before, change), 1e-10);
-        assert_vector_near(place_of(solver, node), vec3_add(guess, vec3_scale(h, change)), 1e-11);
+        assert_vector_near(position_of(solver, node), vec3_add(guess, vec3_scale(h, change)),
+                           1e-11);
     }
     taut_solver_destroy(solver);
 }

@@ -26,7 +26,7 @@ static void test_keep_velocity(void **state)
         advance(solver, 30);
         double kept = pow(0.9, 30), way = 0.1 * (1 - kept) / (1 - 0.9);
         assert_vector_near(velocity_of(solver, 0), vec3_make(kept, -2 * kept, 3 * kept), 1e-13);
-        assert_vector_near(place_of(solver, 0), vec3_make(way, -2 * way, 3 * way), 1e-13);
+        assert_vector_near(position_of(solver, 0), vec3_make(way, -2 * way, 3 * way), 1e-13);
         taut_solver_destroy(solver);
     }
 }
@@ -49,7 +49,7 @@ static void test_projection(void **state)
         advance(solver, 20);
         assert_near(velocity_of(solver, 0).x, 1, 1e-12);
         advance(solver, 400);
-        assert_near(place_of(solver, 0).y, 0, 0);
+        assert_near(position_of(solver, 0).y, 0, 0);
         assert_true(fabs(velocity_of(solver, 0).x) < 0.05);
         taut_solver_destroy(solver);
     }
@@ -69,19 +69,19 @@ static void test_pins_and_drives(void **state)
             "     node_mass: 0.1, pins: [0], spring: {stiffness: 1.0e+5, damping: 0.1},\n"
             "     drives: [{node: last, velocity: [[0,[0,0,0]],[0.1,[0,1,0.5]],[0.5,[0,0,0]]]}]}\n",
             implicit[i]);
-        vec3 pin = place_of(solver, 0);
+        vec3 pin = position_of(solver, 0);
         advance(solver, 40);
-        assert_same_bits(place_of(solver, 0).x, pin.x);
-        assert_same_bits(place_of(solver, 0).y, pin.y);
-        assert_same_bits(place_of(solver, 0).z, pin.z);
+        assert_same_bits(position_of(solver, 0).x, pin.x);
+        assert_same_bits(position_of(solver, 0).y, pin.y);
+        assert_same_bits(position_of(solver, 0).z, pin.z);
         assert_vector_near(velocity_of(solver, 0), vec3_make(0, 0, 0), 0);
-        assert_vector_near(place_of(solver, 8), vec3_make(2, 0.4, 0.2), 1e-12);
+        assert_vector_near(position_of(solver, 8), vec3_make(2, 0.4, 0.2), 1e-12);
         assert_int_equal(unconverged(solver), 0);
         taut_solver_destroy(solver);
     }
 }
 
-// Springs break where the run has come to, not where it was only tried: here the place that the
+// Springs break where the run has come to, not where it was only tried: here the position that the
 // velocity points to is far beyond, and the rope, which catches the mass, is not.
 static void test_nothing_breaks_at_places_only_tried(void **state)
 {

@@ -12,25 +12,25 @@ static const char *const all[] = {"explicit_euler",  "symplectic_euler", "verlet
 static taut_solver *undamped(const char *integrator, double y, double speed)
 {
     return oscillator_of((struct oscillator){
-        .integrator = integrator, .omega = OMEGA, .dt = y / OMEGA, .place = 1, .speed = speed});
+        .integrator = integrator, .omega = OMEGA, .dt = y / OMEGA, .position = 1, .speed = speed});
 }
 
 // omega^2 x^2 + v^2, the square of the amplitude in phase space.
 static double amplitude_square(const taut_solver *solver)
 {
-    double x = OMEGA * place_of(solver, 1).x, v = velocity_of(solver, 1).x;
+    double x = OMEGA * position_of(solver, 1).x, v = velocity_of(solver, 1).x;
     return x * x + v * v;
 }
 
 // x[n+1] + x[n-1] = 2 cos(theta) x[n]: theta by least squares over a run.
 static double measured_angle(taut_solver *solver, int steps)
 {
-    double before = place_of(solver, 1).x, product = 0, square = 0;
+    double before = position_of(solver, 1).x, product = 0, square = 0;
     advance(solver, 1);
-    double now = place_of(solver, 1).x;
+    double now = position_of(solver, 1).x;
     for (int step = 0; step < steps; step++) {
         advance(solver, 1);
-        double after = place_of(solver, 1).x;
+        double after = position_of(solver, 1).x;
         product += now * (after + before);
         square += now * now;
         before = now;
@@ -68,7 +68,7 @@ static void test_place_after_many_steps(void **state)
         double first = 1 + y / OMEGA * speed - y * y * (i == 0 ? 1 : 0.5);
         double b = (first - cos(theta)) / sin(theta);
         advance(solver, 1000);
-        assert_near(place_of(solver, 1).x, cos(1000 * theta) + b * sin(1000 * theta), 1e-9);
+        assert_near(position_of(solver, 1).x, cos(1000 * theta) + b * sin(1000 * theta), 1e-9);
         taut_solver_destroy(solver);
     }
 }
@@ -80,11 +80,11 @@ static void test_verlet_reports_the_centred_velocity(void **state)
     const double y = 0.5, h = y / OMEGA;
     taut_solver *solver = undamped("verlet", y, 0.7);
     for (int step = 0; step < 20; step++) {
-        double before = place_of(solver, 1).x;
+        double before = position_of(solver, 1).x;
         advance(solver, 1);
         double reported = velocity_of(solver, 1).x;
         // x[n+1] follows from x[n] and x[n-1].
-        double now = place_of(solver, 1).x, after = (2 - y * y) * now - before;
+        double now = position_of(solver, 1).x, after = (2 - y * y) * now - before;
         assert_near(reported, (after - before) / (2 * h), 1e-12);
     }
     taut_solver_destroy(solver);
@@ -123,7 +123,7 @@ static void test_invariant_of_symplectic_euler(void **state)
     taut_solver *solver = undamped("symplectic_euler", y, 0.7);
     double start = 0, worst = 0;
     for (int sample = 0; sample <= 1000; sample++) {
-        double x = place_of(solver, 1).x, v = velocity_of(solver, 1).x;
+        double x = position_of(solver, 1).x, v = velocity_of(solver, 1).x;
         double invariant = (v * v + OMEGA * OMEGA * x * x - h * OMEGA * OMEGA * x * v) / 2;
         if (sample == 0)
             start = invariant;
@@ -141,7 +141,7 @@ static double error_after(const char *integrator, double damping, int steps)
     taut_solver *solver = oscillator_of((struct oscillator){.integrator = integrator,
                                                             .omega = OMEGA,
                                                             .dt = time / steps,
-                                                            .place = 1,
+                                                            .position = 1,
                                                             .speed = speed,
                                                             .damping = damping});
     advance(solver, (uint64_t)steps);
@@ -152,7 +152,7 @@ static double error_after(const char *integrator, double damping, int steps)
     double c = cos(omega_d * time), s = sin(omega_d * time);
     double x = envelope * (c + b * s);
     double v = envelope * ((b * omega_d - decay) * c - (omega_d + decay * b) * s);
-    double dx = OMEGA * (place_of(solver, 1).x - x), dv = velocity_of(solver, 1).x - v;
+    double dx = OMEGA * (position_of(solver, 1).x - x), dv = velocity_of(solver, 1).x - v;
     taut_solver_destroy(solver);
     return sqrt(dx * dx + dv * dv);
 }
@@ -207,7 +207,7 @@ static void test_position_step(void **state)
         h, h_x, OMEGA * OMEGA);
     advance(solver, 1);
     assert_near(velocity_of(solver, 1).x, -h * OMEGA * OMEGA, 1e-15);
-    assert_near(place_of(solver, 1).x, 1 - h_x * h * OMEGA * OMEGA, 1e-15);
+    assert_near(position_of(solver, 1).x, 1 - h_x * h * OMEGA * OMEGA, 1e-15);
     assert_near(measured_angle(solver, 400), 2 * asin(y / 2), 1e-9);
     taut_solver_destroy(solver);
 }
@@ -226,7 +226,7 @@ static void test_keep_velocity(void **state)
         advance(solver, 30);
         double kept = pow(0.9, 30), way = 0.1 * (1 - kept) / (1 - 0.9);
         assert_vector_near(velocity_of(solver, 0), vec3_make(kept, -2 * kept, 3 * kept), 1e-13);
-        assert_vector_near(place_of(solver, 0), vec3_make(way, -2 * way, 3 * way), 1e-13);
+        assert_vector_near(position_of(solver, 0), vec3_make(way, -2 * way, 3 * way), 1e-13);
         taut_solver_destroy(solver);
     }
 }

@@ -33,10 +33,10 @@ static void compare_forces(const struct sample *sample, const struct plan_option
     uint64_t seed = 5, count = taut_solver_node_count(a);
     for (uint64_t i = 0; i < count; i++) {
         vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        vec3 place = vec3_add(place_of(a, i), vec3_scale(0.004, by));
+        vec3 position = vec3_add(position_of(a, i), vec3_scale(0.004, by));
         vec3 velocity = vec3_add(velocity_of(a, i), by);
-        put(a, i, place);
-        put(b, i, place);
+        put(a, i, position);
+        put(b, i, position);
         put_velocity(a, i, velocity);
         put_velocity(b, i, velocity);
     }
@@ -65,8 +65,8 @@ static void test_forces_agree_to_round_off(void **state)
             compare_forces(&samples[s], &plans[p]);
 }
 
-// After some steps, too, forces and places of both are the same but for round-off that has grown a
-// little; in both precisions.
+// After some steps, too, forces and positions of both are the same but for round-off that has grown
+// a little; in both precisions.
 static void compare_runs(const struct sample *sample, const char *precision, double tolerance,
                          const struct plan_options *plan)
 {
@@ -77,12 +77,12 @@ static void compare_runs(const struct sample *sample, const char *precision, dou
     advance(a, 40);
     advance(b, 40);
     uint64_t count = 3 * taut_solver_node_count(a);
-    double *expected = all_places(a), *places = all_places(b);
-    assert_all_near(places, expected, count, tolerance * greatest_of(expected, count),
+    double *expected = all_positions(a), *positions = all_positions(b);
+    assert_all_near(positions, expected, count, tolerance * greatest_of(expected, count),
                     sample->name);
     assert_int_equal(taut_solver_broken_count(a), taut_solver_broken_count(b));
     free(expected);
-    free(places);
+    free(positions);
     taut_solver_destroy(a);
     taut_solver_destroy(b);
 }
@@ -116,11 +116,11 @@ static void test_single_agrees_with_double(void **state)
         advance(a, 40);
         advance(b, 40);
         uint64_t count = 3 * taut_solver_node_count(a);
-        double *expected = all_places(a), *places = all_places(b);
-        assert_all_near(places, expected, count, 1e-4 * greatest_of(expected, count),
+        double *expected = all_positions(a), *positions = all_positions(b);
+        assert_all_near(positions, expected, count, 1e-4 * greatest_of(expected, count),
                         samples[s].name);
         free(expected);
-        free(places);
+        free(positions);
         taut_solver_destroy(a);
         taut_solver_destroy(b);
     }

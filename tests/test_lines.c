@@ -24,7 +24,7 @@ static double compare(const char *text, uint64_t steps, double tolerance)
     advance(plain, steps);
     assert_int_equal(statistics_of(lines)->unconverged, 0);
     for (size_t i = 0; i < (size_t)taut_solver_node_count(lines); i++)
-        assert_vector_near(place_of(lines, i), place_of(plain, i), tolerance);
+        assert_vector_near(position_of(lines, i), position_of(plain, i), tolerance);
     double ratio =
         (double)statistics_of(plain)->iterations / (double)statistics_of(lines)->iterations;
     taut_solver_destroy(lines);
@@ -115,7 +115,7 @@ static void test_lines_beyond_the_precision(void **state)
                                     TAUT_KERNEL_AUTO);
     advance(solver, 5);
     for (size_t i = 0; i < 400; i++)
-        assert_true(isfinite(place_of(solver, i).y));
+        assert_true(isfinite(position_of(solver, i).y));
     taut_solver_destroy(solver);
 }
 

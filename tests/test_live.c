@@ -68,7 +68,7 @@ static void test_growing_is_no_divergence(void **state)
         advance(solver, 20);
         assert_int_equal(solver_move_sphere(solver, 0, centre, centre, 0.8, &error), TAUT_OK);
         advance(solver, 200);
-        assert_true(place_of(solver, 190).y > 0.7);
+        assert_true(position_of(solver, 190).y > 0.7);
         assert_int_equal(solver_restore_from(second, solver, NULL, NULL, &error), TAUT_OK);
         advance(second, 100);
         advance(solver, 100);
@@ -103,19 +103,19 @@ static void test_leads(void **state)
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         taut_solver *solver = rope(integrator_name((enum integrator)i), "double", "", NULL);
         advance(solver, 100);
-        assert_vector_near(place_of(solver, 39), vec3_make(1, 0.025, 0), 1e-12);
+        assert_vector_near(position_of(solver, 39), vec3_make(1, 0.025, 0), 1e-12);
         lead(solver, 0, 0, 0, 2);
         lead(solver, 39, 1, 0, 0);
         advance(solver, 200);
-        assert_vector_near(place_of(solver, 0), vec3_make(0, 0, 0.2), 1e-12);
-        assert_vector_near(place_of(solver, 39), vec3_make(1.1, 0.025, 0), 1e-12);
+        assert_vector_near(position_of(solver, 0), vec3_make(0, 0, 0.2), 1e-12);
+        assert_vector_near(position_of(solver, 39), vec3_make(1.1, 0.025, 0), 1e-12);
         assert_vector_near(velocity_of(solver, 39), vec3_make(1, 0, 0), 1e-9);
         lead(solver, 0, 0, 0, 0);
         lead(solver, 39, -1, 0, 0);
         advance(solver, 100);
-        assert_vector_near(place_of(solver, 0), vec3_make(0, 0, 0.2), 1e-12);
-        assert_vector_near(place_of(solver, 39), vec3_make(1.05, 0.025, 0), 1e-12);
-        assert_true(place_of(solver, 1).z > 0.1); // it takes the rope along
+        assert_vector_near(position_of(solver, 0), vec3_make(0, 0, 0.2), 1e-12);
+        assert_vector_near(position_of(solver, 39), vec3_make(1.05, 0.025, 0), 1e-12);
+        assert_true(position_of(solver, 1).z > 0.1); // it takes the rope along
         taut_solver_destroy(solver);
     }
 }
@@ -127,7 +127,7 @@ static void test_planes_stop_leads(void **state)
     taut_solver *solver = rope("symplectic_euler", "double", "", NULL);
     lead(solver, 0, 0.5, -4, 0);
     advance(solver, 800);
-    assert_vector_near(place_of(solver, 0), vec3_make(0.2, -1, 0), 1e-12);
+    assert_vector_near(position_of(solver, 0), vec3_make(0.2, -1, 0), 1e-12);
     assert_vector_near(velocity_of(solver, 0), vec3_make(0.5, 0, 0), 1e-12);
     taut_solver_destroy(solver);
 }

@@ -131,14 +131,14 @@ static void test_synthetic_bare_processors(void **state)
 
 // ---- Places of workers, on made-up machines
 
-struct found_places {
+struct found_positions {
     bool made;
     int nodes[64];
 };
 
 static int print_places(int workers)
 {
-    struct found_places found = {0};
+    struct found_positions found = {0};
     struct numa_binding *binding;
     if (numa_binding_make(workers, &binding, NULL) != TAUT_OK)
         return 1;
@@ -152,7 +152,7 @@ static int print_places(int workers)
     return write(3, &found, sizeof found) == (ssize_t)sizeof found ? 0 : 1;
 }
 
-static struct found_places places_on(const char *description, const char *workers)
+static struct found_positions positions_on(const char *description, const char *workers)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -165,7 +165,7 @@ static struct found_places places_on(const char *description, const char *worker
         _exit(1);
     }
     close(ends[1]);
-    struct found_places found;
+    struct found_positions found;
     assert_int_equal(read(ends[0], &found, sizeof found), sizeof found);
     close(ends[0]);
     int status = 0;
@@ -177,15 +177,15 @@ static struct found_places places_on(const char *description, const char *worker
 static void test_places_fill_node_after_node(void **state)
 {
     (void)state;
-    struct found_places found = places_on("pack:2 [numa] core:8 pu:2", "16");
+    struct found_positions found = positions_on("pack:2 [numa] core:8 pu:2", "16");
     assert_true(found.made);
     for (int i = 0; i < 16; i++)
         assert_int_equal(found.nodes[i], i / 8);
-    found = places_on("pack:2 [numa] group:2 [numa] core:3 pu:1", "12");
+    found = positions_on("pack:2 [numa] group:2 [numa] core:3 pu:1", "12");
     assert_true(found.made); // memory of a package and of its halves: the same processors
     for (int i = 1; i < 12; i++)
         assert_in_range(found.nodes[i], found.nodes[i - 1], found.nodes[i - 1] + 1);
-    found = places_on("numa:4 pu:2", "8"); // processors without cores
+    found = positions_on("numa:4 pu:2", "8"); // processors without cores
     assert_true(found.made);
     for (int i = 0; i < 8; i++)
         assert_int_equal(found.nodes[i], i / 2);
@@ -194,10 +194,10 @@ static void test_places_fill_node_after_node(void **state)
 static void test_places_only_of_whole_machines_with_nodes(void **state)
 {
     (void)state;
-    assert_false(places_on("pack:2 [numa] core:8 pu:2", "15").made);
-    assert_false(places_on("pack:2 [numa] core:8 pu:2", "32").made);
-    assert_false(places_on("numa:1 core:8 pu:2", "8").made);
-    assert_false(places_on("pu:1", "1").made);
+    assert_false(positions_on("pack:2 [numa] core:8 pu:2", "15").made);
+    assert_false(positions_on("pack:2 [numa] core:8 pu:2", "32").made);
+    assert_false(positions_on("numa:1 core:8 pu:2", "8").made);
+    assert_false(positions_on("pu:1", "1").made);
 }
 
 // ---- Quotas, in folders that look like /sys/fs/cgroup
@@ -322,9 +322,9 @@ int main(void)
 {
     if (getenv("TAUT_PRINT_MACHINE"))
         return print_machine();
-    const char *places = getenv("TAUT_PRINT_PLACES");
-    if (places)
-        return print_places((int)strtol(places, NULL, 10));
+    const char *positions = getenv("TAUT_PRINT_PLACES");
+    if (positions)
+        return print_places((int)strtol(positions, NULL, 10));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_this_machine),
         cmocka_unit_test(test_affinity_mask_of_one_processor),

@@ -29,21 +29,21 @@ static void test_concave_caps(void **state)
 static void check_cut(const double (*points)[2], size_t count, double area)
 {
     struct polygon_corner corners[16];
-    double places[16][2];
+    double positions[16][2];
     uint32_t triangles[14][3];
     assert_true(count <= 16);
     for (size_t start = 0; start < count; ++start) {
         for (size_t i = 0; i < count; ++i) {
             const double *p = points[(start + i) % count];
-            memcpy(places[i], p, sizeof places[i]);
+            memcpy(positions[i], p, sizeof positions[i]);
             corners[i] = (struct polygon_corner){
                 (uint32_t)i, vec3_make(100 + 0.6 * p[0], p[1] - 7, 0.8 * p[0] + 3), 0, 0};
         }
         assert_int_equal(polygon_cut(corners, count, triangles), POLYGON_CUT);
         double sum = 0;
         for (size_t t = 0; t + 2 < count; ++t) {
-            const double *a = places[triangles[t][0]], *b = places[triangles[t][1]],
-                         *c = places[triangles[t][2]];
+            const double *a = positions[triangles[t][0]], *b = positions[triangles[t][1]],
+                         *c = positions[triangles[t][2]];
             double part = ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2;
             assert_true(part > 1e-9);
             sum += part;

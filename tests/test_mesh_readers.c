@@ -1,5 +1,5 @@
 // scene/mesh: sound files of every format. Their shapes are known, so volumes show whether every
-// coordinate and corner arrived in its place.
+// coordinate and corner arrived in its slot.
 #include "test.h"
 
 #include "mesh_fixture.h"
@@ -138,8 +138,8 @@ static void test_stl_ascii_merges_corners(void **state)
     struct mesh mesh = read_sound(path, warning);
     assert_int_equal(mesh.vertex_count, 4);
     assert_int_equal(mesh.triangle_count, 4);
-    assert_int_equal(mesh.merged_vertices, 10); // 15 corners at 5 places
-    assert_int_equal(mesh.unused_vertices, 1);  // the place of the dropped facet alone
+    assert_int_equal(mesh.merged_vertices, 10); // 15 corners at 5 positions
+    assert_int_equal(mesh.unused_vertices, 1);  // the position of the dropped facet alone
     assert_true(six_volumes(&mesh) == 1);
     mesh_free(&mesh);
 }
@@ -406,7 +406,7 @@ static void test_stl_binary(void **state)
     }
 }
 
-// More places than the first table of vertices holds, in a grid whose corners are all shared.
+// More positions than the first table of vertices holds, in a grid whose corners are all shared.
 static void test_stl_many_vertices(void **state)
 {
     (void)state;

@@ -35,11 +35,11 @@ static void test_step_response_of_the_spring(void **state)
             advance(solver, fine ? 1600 : 800);
             double w = sqrt(8), t = 0.8, decay = exp(-t);
             double offset = decay * (cos(w * t) + sin(w * t) / w);
-            vec3 place = place_of(solver, 0);
-            errors[fine] = fabs(place.x - offset);
-            assert_near(place.x, offset, 0.005);
-            assert_near(3 - place.z, 3 * offset, 0.015);
-            assert_near(place.y, 0, 0);
+            vec3 position = position_of(solver, 0);
+            errors[fine] = fabs(position.x - offset);
+            assert_near(position.x, offset, 0.005);
+            assert_near(3 - position.z, 3 * offset, 0.015);
+            assert_near(position.y, 0, 0);
             taut_solver_destroy(solver);
         }
         assert_true(order_between(errors[0], errors[1]) > 0.9);
@@ -76,7 +76,7 @@ static void assert_drags(const char *integrator, const char *dt, double near, do
     taut_solver *solver = cloth(integrator, "single", dt, NULL);
     uint64_t third = (uint64_t)(0.3 / taut_solver_dt(solver));
     advance(solver, third);
-    vec3 start = place_of(solver, CORNER), inner = place_of(solver, CORNER - 41 * 3 - 3);
+    vec3 start = position_of(solver, CORNER), inner = position_of(solver, CORNER - 41 * 3 - 3);
     vec3 target = vec3_add(start, vec3_make(-0.2, 0.1, 0.4));
     pull(solver, CORNER, target, 0, 0);
     double speed = 0;
@@ -84,8 +84,8 @@ static void assert_drags(const char *integrator, const char *dt, double near, do
         advance(solver, third / 10);
         speed = fmax(speed, fastest(solver));
     }
-    double left = vec3_length(vec3_subtract(place_of(solver, CORNER), target));
-    vec3 along = vec3_subtract(place_of(solver, CORNER - 41 * 3 - 3), inner);
+    double left = vec3_length(vec3_subtract(position_of(solver, CORNER), target));
+    vec3 along = vec3_subtract(position_of(solver, CORNER - 41 * 3 - 3), inner);
     if (left > near || speed > limit || vec3_length(along) < 0.15)
         fail_msg("%s, dt %s: %g m from the mouse, %g m/s, the cloth by %g m", integrator, dt, left,
                  speed, vec3_length(along));
@@ -93,7 +93,7 @@ static void assert_drags(const char *integrator, const char *dt, double near, do
     double away = 0;
     for (uint64_t i = 0; i < 10; i++) {
         advance(solver, third / 10);
-        away = fmax(away, vec3_length(vec3_subtract(place_of(solver, CORNER), target)));
+        away = fmax(away, vec3_length(vec3_subtract(position_of(solver, CORNER), target)));
     }
     assert_true(away > 0.05);
     taut_solver_destroy(solver);

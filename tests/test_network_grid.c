@@ -166,8 +166,8 @@ static void test_motion_is_the_same(void **state)
         put_velocity(solver, 21 + lattice.number[17], vec3_make(1, -2, 3));
         advance(solver, 100);
         for (int i = 0; i < NODES; i++) {
-            assert_vector_near(place_of(solver, 21 + lattice.number[i]), place_of(truth, 21 + i),
-                               1e-12);
+            assert_vector_near(position_of(solver, 21 + lattice.number[i]),
+                               position_of(truth, 21 + i), 1e-12);
             assert_vector_near(velocity_of(solver, 21 + lattice.number[i]),
                                velocity_of(truth, 21 + i), 1e-10);
         }

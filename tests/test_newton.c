@@ -107,8 +107,8 @@ static void test_newton_at_rest(void **state)
     assert_int_equal(statistics_of(solver)->unconverged, 0);
     for (uint64_t i = 1; i < 6; i++) { // u_i = (m g / k) (i N - i (i - 1) / 2)
         double n = (double)i;
-        assert_near(place_of(solver, i).y, -0.2 * n - 0.1 * 9.81 / 1000 * (n * 5 - n * (n - 1) / 2),
-                    1e-9);
+        assert_near(position_of(solver, i).y,
+                    -0.2 * n - 0.1 * 9.81 / 1000 * (n * 5 - n * (n - 1) / 2), 1e-9);
     }
     taut_solver_destroy(solver);
 }

@@ -44,7 +44,7 @@ static void test_plain(void **state)
     expect_number("0e999999999", 0.0);
 }
 
-// Where a careless conversion is off by one in the last place.
+// Where a careless conversion is off by one unit in the last place.
 static void test_rounding(void **state)
 {
     (void)state;

@@ -131,8 +131,8 @@ static void test_forces_agree_with_the_reference(void **state)
         put_velocity(a, i, velocity);
         put_velocity(b, i, velocity);
     }
-    put(a, 40, place_of(a, 41)); // a spring of length 0
-    put(b, 40, place_of(b, 41));
+    put(a, 40, position_of(a, 41)); // a spring of length 0
+    put(b, 40, position_of(b, 41));
     double *expected = all_forces(a), *forces = all_forces(b);
     assert_true(greatest_difference(forces, expected, 3 * NODES) < 1e-12 * 100);
     assert_true(fabs(expected[3 * 41]) > 1e-3);
@@ -152,12 +152,12 @@ static void test_runs_agree_with_the_reference(void **state)
         taut_solver *b = tangle_solver(precisions[p], &packed);
         advance(a, 120);
         advance(b, 120);
-        double *expected = all_places(a), *places = all_places(b);
-        assert_true(greatest_difference(places, expected, 3 * NODES) < tolerances[p]);
+        double *expected = all_positions(a), *positions = all_positions(b);
+        assert_true(greatest_difference(positions, expected, 3 * NODES) < tolerances[p]);
         assert_true(taut_solver_broken_count(a) > 5);
         assert_int_equal(taut_solver_broken_count(a), taut_solver_broken_count(b));
         free(expected);
-        free(places);
+        free(positions);
         taut_solver_destroy(a);
         taut_solver_destroy(b);
     }
@@ -262,8 +262,8 @@ static void test_a_scene_has_late_springs(void **state)
     taut_solver *solver = solver_from(scene, &packed);
     assert_int_equal(solver_plan(solver)->packed.overflow_count, 72 - 1);
     advance(solver, 200);
-    assert_true(place_of(solver, 0).y < -0.001); // it sags
-    assert_vector_near(place_of(solver, 72), vec3_make(0, 0, 0), 0);
+    assert_true(position_of(solver, 0).y < -0.001); // it sags
+    assert_vector_near(position_of(solver, 72), vec3_make(0, 0, 0), 0);
     taut_solver_destroy(solver);
 }
 

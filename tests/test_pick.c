@@ -123,18 +123,20 @@ static void places_on_planes_and_lines(void **state)
     (void)state;
     struct camera camera = camera_fit(vec3_make(-1, -1, -1), vec3_make(1, 1, 1), vec3_make(0, 1, 0),
                                       30, 25, 35, WIDTH, HEIGHT);
-    vec3 wanted = vec3_make(0.3, 0.2, 0.5), place;
+    vec3 wanted = vec3_make(0.3, 0.2, 0.5), position;
     double x, y;
     seen_at(&camera, wanted, &x, &y);
-    assert_true(pick_on_plane(&camera, x, y, vec3_make(0, 0, 0.5), vec3_make(0, 0, 1), &place));
-    assert_true(vec3_length(vec3_subtract(place, wanted)) < 1e-9);
-    assert_true(pick_on_line(&camera, x, y, vec3_make(0.3, 0.2, -3), vec3_make(0, 0, 1), &place));
-    assert_true(vec3_length(vec3_subtract(place, wanted)) < 1e-9);
-    // Seen edge on, or end on, there is no such place.
+    assert_true(pick_on_plane(&camera, x, y, vec3_make(0, 0, 0.5), vec3_make(0, 0, 1), &position));
+    assert_true(vec3_length(vec3_subtract(position, wanted)) < 1e-9);
+    assert_true(
+        pick_on_line(&camera, x, y, vec3_make(0.3, 0.2, -3), vec3_make(0, 0, 1), &position));
+    assert_true(vec3_length(vec3_subtract(position, wanted)) < 1e-9);
+    // Seen edge on, or end on, there is no such point.
     vec3 right, up, forward;
     camera_axes(&camera, &right, &up, &forward);
-    assert_false(pick_on_plane(&camera, WIDTH / 2.0, HEIGHT / 2.0, camera.target, up, &place));
-    assert_false(pick_on_line(&camera, WIDTH / 2.0, HEIGHT / 2.0, camera.target, forward, &place));
+    assert_false(pick_on_plane(&camera, WIDTH / 2.0, HEIGHT / 2.0, camera.target, up, &position));
+    assert_false(
+        pick_on_line(&camera, WIDTH / 2.0, HEIGHT / 2.0, camera.target, forward, &position));
 }
 
 static void cut(const struct camera *camera, struct stroke *stroke, const vec3 *path, size_t count)

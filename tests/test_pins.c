@@ -9,7 +9,7 @@ static const char *const all[] = {"explicit_euler",  "symplectic_euler", "verlet
                                   "velocity_verlet", "midpoint",         "rk4"};
 static const char *const precisions[] = {"single", "double"};
 
-// Every force there is, on a ball with pins at awkward places.
+// Every force there is, on a ball with pins at awkward nodes.
 static const char *const busy_scene =
     "precision: %s\nsimulation: {integrator: %s, dt: 0.0005, keep_velocity: 0.999, steps: 1}\n"
     "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02,\n"
@@ -32,17 +32,17 @@ static void test_pins_do_not_move_one_bit(void **state)
             scene_of(busy_scene, precisions[run % 2], all[run / 2], laws[run % 3]), NULL);
         vec3 start[3];
         for (int p = 0; p < 3; p++)
-            start[p] = place_of(solver, pins[p]);
-        vec3 free_start = place_of(solver, 1);
+            start[p] = position_of(solver, pins[p]);
+        vec3 free_start = position_of(solver, 1);
         advance(solver, 200);
         for (int p = 0; p < 3; p++) {
-            vec3 now = place_of(solver, pins[p]), velocity = velocity_of(solver, pins[p]);
+            vec3 now = position_of(solver, pins[p]), velocity = velocity_of(solver, pins[p]);
             assert_same_bits(now.x, start[p].x);
             assert_same_bits(now.y, start[p].y);
             assert_same_bits(now.z, start[p].z);
             assert_true(velocity.x == 0 && velocity.y == 0 && velocity.z == 0);
         }
-        assert_true(vec3_length(vec3_subtract(place_of(solver, 1), free_start)) > 1e-3);
+        assert_true(vec3_length(vec3_subtract(position_of(solver, 1), free_start)) > 1e-3);
         taut_solver_destroy(solver);
     }
 }
@@ -93,7 +93,7 @@ static void test_drives_follow_their_integral(void **state)
         for (int step = 1; step <= 40; step++) {
             advance(solver, 1);
             double time = 0.005 * step;
-            assert_vector_near(place_of(solver, 0), integral_to(time), single ? 2e-7 : 1e-14);
+            assert_vector_near(position_of(solver, 0), integral_to(time), single ? 2e-7 : 1e-14);
             assert_vector_near(velocity_of(solver, 0), velocity_at(time), single ? 1e-6 : 0);
         }
         taut_solver_destroy(solver);
@@ -120,7 +120,7 @@ static void test_pieces_that_begin_at_the_end_of_a_step(void **state)
             assert_near(velocity_of(solver, 0).x, 1, 0);
             advance(solver, 1);
             assert_near(velocity_of(solver, 0).x, -3, 0);
-            assert_near(place_of(solver, 0).x, at * steps[i], 1e-13);
+            assert_near(position_of(solver, 0).x, at * steps[i], 1e-13);
             taut_solver_destroy(solver);
         }
 }
@@ -135,7 +135,7 @@ static void test_drive_from_the_start(void **state)
                        "  springs: [], drives: [{node: 0, velocity: [1,2,3]}]}]\n");
     assert_vector_near(velocity_of(solver, 0), vec3_make(1, 2, 3), 0);
     advance(solver, 100);
-    assert_vector_near(place_of(solver, 0), vec3_make(2, 2, 3), 1e-13);
+    assert_vector_near(position_of(solver, 0), vec3_make(2, 2, 3), 1e-13);
     taut_solver_destroy(solver);
 }
 
@@ -155,14 +155,14 @@ static void test_planes_block_drives(void **state)
                 "  blocks_drives: %s}]\n",
                 all[i], blocks ? "true" : "false");
             advance(solver, 20);
-            assert_vector_near(place_of(solver, 0), vec3_make(0.1, 0.005, 0), 1e-14);
+            assert_vector_near(position_of(solver, 0), vec3_make(0.1, 0.005, 0), 1e-14);
             assert_vector_near(velocity_of(solver, 0), vec3_make(0.5, -1, 0), 0);
             advance(solver, 29);
-            assert_vector_near(place_of(solver, 0), vec3_make(0.245, blocks ? 0 : -0.285, 0),
+            assert_vector_near(position_of(solver, 0), vec3_make(0.245, blocks ? 0 : -0.285, 0),
                                1e-14);
             assert_vector_near(velocity_of(solver, 0), vec3_make(0.5, blocks ? 0 : -1, 0), 0);
             advance(solver, 21); // 0.49 to 0.70 s, upwards from 0.5 s on
-            assert_vector_near(place_of(solver, 0), vec3_make(0.25, blocks ? 0.2 : -0.095, 0),
+            assert_vector_near(position_of(solver, 0), vec3_make(0.25, blocks ? 0.2 : -0.095, 0),
                                1e-14);
             assert_vector_near(velocity_of(solver, 0), vec3_make(0, 1, 0), 0);
             taut_solver_destroy(solver);
@@ -182,10 +182,10 @@ static void test_drives_do_not_yield_to_forces(void **state)
             "  velocity: [[0.2, [0,0.25,0]]]}, {node: first, velocity: [[100, [1,0,0]]]}]}]\n",
             all[run]);
         advance(solver, 100);
-        assert_true(place_of(solver, 1).y < -0.001);
+        assert_true(position_of(solver, 1).y < -0.001);
         advance(solver, 300);
-        assert_vector_near(place_of(solver, 3), vec3_make(1, 0.05, 0), 1e-13);
-        assert_vector_near(place_of(solver, 0), vec3_make(0, 0, 0), 0);
+        assert_vector_near(position_of(solver, 3), vec3_make(1, 0.05, 0), 1e-13);
+        assert_vector_near(position_of(solver, 0), vec3_make(0, 0, 0), 0);
         taut_solver_destroy(solver);
     }
 }

@@ -152,7 +152,7 @@ static void test_blocks_behind_a_grid(void **state)
     taut_solver_destroy(solver);
 }
 
-// Fragile springs are those that may break or yield, by their places in the plan, ascending.
+// Fragile springs are those that may break or yield, by their indices in the plan, ascending.
 static void test_fragile_springs(void **state)
 {
     (void)state;

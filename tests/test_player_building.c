@@ -183,18 +183,18 @@ static void test_a_sphere_that_is_moved_meanwhile_is_kept(void **state)
 {
     (void)state;
     struct player *player = player_of("jelly-spheres.yaml", small_jelly);
-    const double places[2][3] = {{0.05, 0.05, 0.1}, {0.7, 0.1, -0.7}};
+    const double positions[2][3] = {{0.05, 0.05, 0.1}, {0.7, 0.1, -0.7}};
     step(player, 5);
     player_set(player, "bodies.jelly.nodes", "[40,20,30]"); // begins anew
     wait_for_building(player, false);
-    player_move_sphere(player, 1, places[0], false);
+    player_move_sphere(player, 1, positions[0], false);
     settle(player);
     assert_int_equal(nodes_of(player), 24000);
     assert_true(player_frame(player)->frame.spheres[1].centre[0] == 0.05f);
     assert_true(player_scene(player)->colliders[1].centre.x == 0.05);
     player_set(player, "simulation.keep_velocity", "0.999"); // goes on
     wait_for_building(player, false);
-    player_move_sphere(player, 1, places[1], false);
+    player_move_sphere(player, 1, positions[1], false);
     player_scale_sphere(player, 2, 0.125);
     settle(player);
     assert_true(newest(player)->frame.spheres[1].centre[0] == 0.7f);

@@ -106,16 +106,16 @@ static void test_a_moved_sphere_is_part_of_the_scene(void **state)
 {
     (void)state;
     struct player *player = player_of("jelly-spheres.yaml", small_jelly);
-    const double places[2][3] = {{0.05, 1.05, 0.1}, {1.0 / 3, 0.6, -0.7}};
+    const double positions[2][3] = {{0.05, 1.05, 0.1}, {1.0 / 3, 0.6, -0.7}};
     step(player, 5);
     uint64_t generation = newest(player)->generation;
-    player_move_sphere(player, 1, places[0], true); // dragged past one place to another
-    player_move_sphere(player, 1, places[1], true);
+    player_move_sphere(player, 1, positions[0], true); // dragged past one place to another
+    player_move_sphere(player, 1, positions[1], true);
     taut_solver *plain = saved_solver(player); // while it is held
     vec3 centre = solver_sphere(plain, 1).centre;
     assert_true(centre.x == 0.333333333 && centre.y == 0.6 && centre.z == -0.7);
     taut_solver_destroy(plain);
-    player_move_sphere(player, 1, places[0], false);
+    player_move_sphere(player, 1, positions[0], false);
     player_scale_sphere(player, 2, 0.27);
     assert_int_equal(newest(player)->generation, generation); // no new solver, nothing else to draw
     const struct scene_collider *colliders = player_scene(player)->colliders;

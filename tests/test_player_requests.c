@@ -136,7 +136,7 @@ static void ask_for_something(struct player *player, uint32_t *seed)
         {"bodies.jelly.shells", "1"},          {"bodies.jelly.springs.k1.stiffness", "90"},
     };
     uint32_t setting = draw(seed, sizeof settings / sizeof settings[0]);
-    const double place[3] = {0.1 * draw(seed, 5), 0.5 + 0.1 * draw(seed, 5), 0.1};
+    const double position[3] = {0.1 * draw(seed, 5), 0.5 + 0.1 * draw(seed, 5), 0.1};
     const double velocity[3] = {0.1, 0, 0};
     switch (draw(seed, 14)) {
     case 0:
@@ -165,7 +165,7 @@ static void ask_for_something(struct player *player, uint32_t *seed)
         player_release(player);
         break;
     case 9:
-        player_move_sphere(player, draw(seed, 5), place, draw(seed, 2));
+        player_move_sphere(player, draw(seed, 5), position, draw(seed, 2));
         player_scale_sphere(player, draw(seed, 5), 0.2);
         break;
     case 10:
@@ -177,7 +177,7 @@ static void ask_for_something(struct player *player, uint32_t *seed)
                                               : TAUT_TEST_SOURCE "/scenes/jelly-spheres.yaml");
         break;
     default:
-        player_grab(player, draw(seed, 200), place);
+        player_grab(player, draw(seed, 200), position);
     }
 }
 

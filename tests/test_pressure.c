@@ -117,7 +117,7 @@ static void crumple(taut_solver *solver)
     uint64_t seed = 23;
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.05, by)));
+        put(solver, i, vec3_add(position_of(solver, i), vec3_scale(0.05, by)));
     }
 }
 
@@ -129,9 +129,9 @@ static void assert_pressure(taut_solver *solver, double pressure)
     assert_non_null(expected);
     for (uint64_t f = 0; f < solver_topology(solver)->face_count; f++) {
         const uint32_t *face = solver_topology(solver)->faces[f];
-        vec3 a = place_of(solver, face[0]);
-        vec3 product = vec3_cross(vec3_subtract(place_of(solver, face[1]), a),
-                                  vec3_subtract(place_of(solver, face[2]), a));
+        vec3 a = position_of(solver, face[0]);
+        vec3 product = vec3_cross(vec3_subtract(position_of(solver, face[1]), a),
+                                  vec3_subtract(position_of(solver, face[2]), a));
         for (int corner = 0; corner < 3; corner++)
             expected[face[corner]] =
                 vec3_add(expected[face[corner]], vec3_scale(pressure / 6, product));
@@ -173,7 +173,7 @@ static void test_force_on_edges(void **state)
     double side = 2, area = 6 * 0.25 * sqrt(3) * side * side;
     double outward = 60 / area * side * cos(PI / 6);
     for (uint64_t i = 0; i < 6; i++) {
-        vec3 direction = vec3_scale(0.5, place_of(solver, i));
+        vec3 direction = vec3_scale(0.5, position_of(solver, i));
         assert_vector_near(force_on(solver, i), vec3_scale(outward, direction), 1e-12);
     }
     taut_solver_destroy(solver);
@@ -190,7 +190,7 @@ static void test_no_net_force_and_torque(void **state)
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 force = vec3_make(forces[3 * i], forces[3 * i + 1], forces[3 * i + 2]);
         net = vec3_add(net, force);
-        torque = vec3_add(torque, vec3_cross(place_of(solver, i), force));
+        torque = vec3_add(torque, vec3_cross(position_of(solver, i), force));
         sum += vec3_length(force);
     }
     assert_true(sum > 10);
@@ -268,7 +268,7 @@ static void test_collapse(void **state)
         taut_solver *solver = ball_of("amount: 60", 1e6);
         advance(solver, 5);
         for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
-            vec3 at = place_of(solver, i);
+            vec3 at = position_of(solver, i);
             put(solver, i, vec3_make(flat ? 3 : -at.x, at.y, at.z));
         }
         assert_collapse(solver);
@@ -282,13 +282,13 @@ static void test_looking_ends_no_run(void **state)
     taut_solver *solver = ball_of("amount: 60", 1e6);
     advance(solver, 5);
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
-        vec3 at = place_of(solver, i);
+        vec3 at = position_of(solver, i);
         put(solver, i, vec3_make(-at.x, at.y, at.z));
     }
     assert_true(taut_solver_body_volume(solver, 0) < 0);
     assert_int_equal(taut_solver_step(solver, 0, NULL), TAUT_OK);
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
-        vec3 at = place_of(solver, i);
+        vec3 at = position_of(solver, i);
         put(solver, i, vec3_make(-at.x, at.y, at.z));
     }
     advance(solver, 5);

@@ -111,8 +111,8 @@ static void add_spring(const taut_solver *solver, const struct spring_run *sprin
     const struct topology *topology = solver_topology(solver);
     const struct material *material = &topology->materials[spring->material];
     const uint64_t nodes[2] = {spring->a, spring->b};
-    vec3 d = vec3_subtract(place_of(solver, topology_builder_node(topology, spring->a)),
-                           place_of(solver, topology_builder_node(topology, spring->b)));
+    vec3 d = vec3_subtract(position_of(solver, topology_builder_node(topology, spring->a)),
+                           position_of(solver, topology_builder_node(topology, spring->b)));
     double length = vec3_length(d), across = 1 - spring->rest_length / length;
     double n[3] = {d.x / length, d.y / length, d.z / length};
     for (int e = 0; e < 4; e++) {

@@ -48,13 +48,13 @@ static taut_scene *scene_with(const char *precision, double dt, double bend)
 {
     size_t capacity = 1 << 20, node_length = 0, spring_length = 0;
     char *nodes = calloc(capacity, 1), *springs = calloc(capacity, 1);
-    char(*places)[80] = calloc(NODES, sizeof *places);
-    assert_true(nodes && springs && places);
+    char(*positions)[80] = calloc(NODES, sizeof *positions);
+    assert_true(nodes && springs && positions);
     uint64_t seed = 4;
     shuffle();
     for (int i = 0; i < NODES; i++) {
         int x = i % NX, y = i / NX % NY, z = i / NX / NY;
-        snprintf(places[shuffled[i]], sizeof *places, "[%.5f,%.5f,%.5f],\n",
+        snprintf(positions[shuffled[i]], sizeof *positions, "[%.5f,%.5f,%.5f],\n",
                  0.08 * x - 0.06 * y + bend * next_random(&seed),
                  0.06 * x + 0.08 * y + bend * next_random(&seed),
                  0.1 * z + bend * next_random(&seed));
@@ -63,7 +63,7 @@ static taut_scene *scene_with(const char *precision, double dt, double bend)
     }
     for (int i = 0; i < NODES; i++)
         node_length +=
-            (size_t)snprintf(nodes + node_length, capacity - node_length, "%s", places[i]);
+            (size_t)snprintf(nodes + node_length, capacity - node_length, "%s", positions[i]);
     taut_scene *scene = scene_of(
         "precision: %s\nsimulation: {integrator: symplectic_euler, dt: " NUM ", steps: 1}\n"
         "environment: {gravity: [0.5,-9.81,0], wind: {velocity: [3,1,0], law: face}}\n"
@@ -77,7 +77,7 @@ static taut_scene *scene_with(const char *precision, double dt, double bend)
         precision, dt, nodes, springs, dt < 0.1 ? ", pressure: {amount: 20}" : "");
     free(nodes);
     free(springs);
-    free(places);
+    free(positions);
     return scene;
 }
 
@@ -141,7 +141,7 @@ static void test_plain_loops_agree(void **state)
     taut_solver *b = solver_with("double", TAUT_KERNEL_REFERENCE, false);
     advance(a, 50);
     advance(b, 50);
-    double *p = all_places(a), *q = all_places(b);
+    double *p = all_positions(a), *q = all_positions(b);
     assert_all_near(p, q, 3 * taut_solver_node_count(a), 1e-12);
     assert_true(taut_solver_broken_count(a) > 0);
     assert_int_equal(taut_solver_broken_count(a), taut_solver_broken_count(b));
@@ -219,10 +219,10 @@ static void test_held_nodes_stay_the_users(void **state)
     (void)state;
     taut_solver *solver = solver_with("double", TAUT_KERNEL_AUTO, false);
     uint64_t pinned = 20 + 100, driven = 20 + 7;
-    vec3 pin = place_of(solver, pinned), start = place_of(solver, driven);
+    vec3 pin = position_of(solver, pinned), start = position_of(solver, driven);
     advance(solver, 100);
-    assert_vector_near(place_of(solver, pinned), pin, 0);
-    assert_vector_near(place_of(solver, driven), vec3_add(start, vec3_make(0.05, 0, 0)), 1e-12);
+    assert_vector_near(position_of(solver, pinned), pin, 0);
+    assert_vector_near(position_of(solver, driven), vec3_add(start, vec3_make(0.05, 0, 0)), 1e-12);
     taut_solver_destroy(solver);
 }
 

@@ -222,7 +222,7 @@ static void test_other_integrators(void **state)
             advance(second, 1000);
             assert_near(taut_solver_time(second), 0.2, 1e-12);
             advance(first, 500);
-            vec3 a = place_of(first, 23), b = place_of(second, 23);
+            vec3 a = position_of(first, 23), b = position_of(second, 23);
             if (vec3_length(vec3_subtract(a, b)) > 2e-3)
                 fail_msg("%s to %s: %g m apart", integrator_name(from), integrator_name(to),
                          vec3_length(vec3_subtract(a, b)));
@@ -248,10 +248,10 @@ static void test_other_plans_and_precisions(void **state)
         for (int k = 0; k < 3; k++)
             restore(others[k], first);
         advance(first, 20);
-        double *expected = all_places(first);
+        double *expected = all_positions(first);
         for (int k = 0; k < 3; k++) {
             advance(others[k], 20);
-            double *found = all_places(others[k]);
+            double *found = all_positions(others[k]);
             for (uint64_t i = 0; i < 3 * taut_solver_node_count(first); i++)
                 assert_near(found[i], expected[i], k == 2 ? 1e-4 : 1e-9);
             free(found);
@@ -279,7 +279,7 @@ static void test_other_constants(void **state)
         restore(second, first);
         assert_near(energy_of(second).elastic, 100 * energy, 1e-9);
         advance(second, 5000);
-        vec3 end = place_of(second, 23);
+        vec3 end = position_of(second, 23);
         assert_true(vec3_length(end) < 1.02);
         taut_solver_destroy(first);
         taut_solver_destroy(second);
@@ -298,14 +298,14 @@ static void test_other_pins(void **state)
                   "  node_mass: 0.01, pins: [last], links: chain, %s}]\n",
                   simulation, SOFT);
     advance(first, 500);
-    vec3 end = place_of(first, 23);
+    vec3 end = position_of(first, 23);
     restore(second, first);
     advance(second, 500);
-    vec3 pinned = place_of(second, 23);
+    vec3 pinned = position_of(second, 23);
     assert_same_bits(pinned.x, end.x);
     assert_same_bits(pinned.y, end.y);
     assert_true(vec3_length(velocity_of(second, 23)) == 0);
-    assert_true(place_of(second, 0).y < -0.001);
+    assert_true(position_of(second, 0).y < -0.001);
     taut_solver_destroy(first);
     taut_solver_destroy(second);
 }
@@ -371,29 +371,30 @@ static void test_checkpoints(void **state)
             advance(whole, 2 * STEPS);
             advance(second, 3);
             size_t count = (size_t)taut_solver_node_count(whole);
-            double *places = calloc(6 * count, sizeof *places),
+            double *positions = calloc(6 * count, sizeof *positions),
                    *now = calloc(6 * count, sizeof *now);
-            assert_true(places && now && count > 1);
+            assert_true(positions && now && count > 1);
             assert_int_equal(solver_restore(second, checkpoint, NULL, NULL, &error), TAUT_OK);
             assert_int_equal(taut_solver_step_count(second), STEPS);
             advance(second, STEPS);
             assert_near(taut_solver_time(second), taut_solver_time(whole), 1e-12);
             assert_int_equal(taut_solver_broken_count(second), taut_solver_broken_count(whole));
             for (uint64_t n = 0; n < count; n++) {
-                vec3 apart = vec3_subtract(place_of(second, n), place_of(whole, n));
+                vec3 apart = vec3_subtract(position_of(second, n), position_of(whole, n));
                 if (!(vec3_length(apart) < 1e-8))
                     fail_msg("%s with %s: node %d is %g m away", samples[s].name, name, (int)n,
                              vec3_length(apart));
             }
-            solver_read_nodes(second, 0, count, places, places + 3 * count, NULL);
-            places[3 * count - 1] += 0.25;
-            assert_int_equal(solver_restore(second, checkpoint, places, places + 3 * count, &error),
-                             TAUT_OK);
+            solver_read_nodes(second, 0, count, positions, positions + 3 * count, NULL);
+            positions[3 * count - 1] += 0.25;
+            assert_int_equal(
+                solver_restore(second, checkpoint, positions, positions + 3 * count, &error),
+                TAUT_OK);
             assert_int_equal(taut_solver_step_count(second), STEPS);
             solver_read_nodes(second, 0, count, now, now + 3 * count, NULL);
             for (size_t k = 0; k < 3 * count; k++)
-                assert_same_bits(now[k], places[k]);
-            free(places);
+                assert_same_bits(now[k], positions[k]);
+            free(positions);
             free(now);
             solver_checkpoint_free(checkpoint);
             taut_solver_destroy(whole);

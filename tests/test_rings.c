@@ -133,7 +133,7 @@ static void crumple(taut_solver *solver, double by)
     uint64_t seed = 17;
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 move = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(by, move)));
+        put(solver, i, vec3_add(position_of(solver, i), vec3_scale(by, move)));
     }
 }
 

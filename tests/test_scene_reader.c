@@ -136,7 +136,7 @@ static void append_message(void *context, const char *message)
 }
 
 // Through the public interface: a scene file that cannot be read is TAUT_ERROR_IO with the system's
-// reason; a file named in the scene that cannot be read is an error of the scene, at its place.
+// reason; a file named in the scene that cannot be read is an error of the scene, at its position.
 static void test_status_of_unreadable_files(void **state)
 {
     (void)state;

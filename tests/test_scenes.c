@@ -99,7 +99,7 @@ static void test_reference_is_near(void **context)
     uint64_t steps = steps_for(fast);
     advance(fast, steps);
     advance(reference, steps);
-    double *a = all_places(fast), *b = all_places(reference), size = 0, apart = 0;
+    double *a = all_positions(fast), *b = all_positions(reference), size = 0, apart = 0;
     for (uint64_t i = 0; i < 3 * taut_solver_node_count(fast); i++) {
         assert_true(isfinite(a[i]) && isfinite(b[i]));
         size = fmax(size, fabs(b[i]));

@@ -29,7 +29,7 @@ static void test_quad_without_diagonals_folds(void **context)
 // How far the middle of the lower side hangs below the corners that hold the cloth.
 static double sag(const taut_solver *solver, const char *cloth)
 {
-    return -body_place(solver, cloth, 10 * 11 + 5).y;
+    return -position_in_body(solver, cloth, 10 * 11 + 5).y;
 }
 
 static void test_cloth_links_sag_in_their_order(void **context)
@@ -47,8 +47,8 @@ static void test_cloth_links_sag_in_their_order(void **context)
     static const char *const names[] = {"structural", "shear", "bend", "all"};
     for (size_t i = 0; i < 4; i++) {
         double x = 1.5 * (double)i;
-        assert_vector_near(body_place(solver, names[i], 0), vec3_make(x, 0, 0), 0);
-        assert_vector_near(body_place(solver, names[i], 10), vec3_make(x + 1, 0, 0), 0);
+        assert_vector_near(position_in_body(solver, names[i], 0), vec3_make(x, 0, 0), 0);
+        assert_vector_near(position_in_body(solver, names[i], 10), vec3_make(x + 1, 0, 0), 0);
     }
     taut_solver_destroy(solver);
 }
@@ -58,11 +58,11 @@ static void test_scarf_gives_on_the_bias(void **context)
     (void)context;
     taut_solver *solver = scene_open("scarf", NULL, NULL);
     double side = 0.6, diagonal = 0.6 * sqrt(2);
-    assert_near(body_place(solver, "bias", 440).y, -diagonal, 1e-6);
+    assert_near(position_in_body(solver, "bias", 440).y, -diagonal, 1e-6);
     advance_to(solver, quick() ? 0.3 : 8);
-    double straight = -body_place(solver, "straight", 430).y / side - 1;
-    double bias = -body_place(solver, "bias", 440).y / diagonal - 1;
-    double plain = -body_place(solver, "plain", 440).y / diagonal - 1;
+    double straight = -position_in_body(solver, "straight", 430).y / side - 1;
+    double bias = -position_in_body(solver, "bias", 440).y / diagonal - 1;
+    double plain = -position_in_body(solver, "plain", 440).y / diagonal - 1;
     assert_true(straight > 0 && bias > 5 * straight && bias > 2.5 * plain);
     taut_solver_destroy(solver);
 }
@@ -79,7 +79,7 @@ static void test_flag_flies_and_flutters(void **context)
         double time = 0.1 * tenth;
         advance_to(solver, time);
         assert_true(greatest_strain(solver) < 0.5);
-        vec3 middle = body_place(solver, "flag", 20 * 61 + 60); // of the free side
+        vec3 middle = position_in_body(solver, "flag", 20 * 61 + 60); // of the free side
         if (time < 0.75)
             continue;
         left = fmin(left, middle.z);
@@ -87,7 +87,7 @@ static void test_flag_flies_and_flutters(void **context)
         reach = fmax(reach, middle.x);
     }
     for (uint64_t j = 0; j < 41; j++)
-        assert_vector_near(body_place(solver, "flag", 61 * j),
+        assert_vector_near(position_in_body(solver, "flag", 61 * j),
                            vec3_make(0, 2.5 - 0.025 * (double)j, 0), 1e-6);
     assert_true(quick() || (reach > 1.2 && right - left > 0.3));
     taut_solver_destroy(solver);
@@ -97,7 +97,7 @@ static double bulge(const char *scene)
 {
     taut_solver *solver = scene_open(scene, NULL, NULL);
     advance_to(solver, 3);
-    double height = body_place(solver, "sheet", 840).y; // the middle
+    double height = position_in_body(solver, "sheet", 840).y; // the middle
     assert_near(body_extent(solver, "sheet").min.y, 0, 1e-6);
     assert_near(body_extent(solver, "sheet").max.y, height, 1e-4);
     assert_true(vec3_length(body_velocity(solver, "sheet", 840)) < 0.05);
@@ -128,18 +128,18 @@ static void test_jelly_bends_with_the_wind(void **context)
     double least = 1, most = -1, end = quick() ? 0.4 : 5;
     for (int tenth = 1; 0.1 * tenth < end + 0.05; tenth++) {
         advance_to(solver, 0.1 * tenth);
-        double lean = body_place(solver, "jelly", top).x - 0.15;
+        double lean = position_in_body(solver, "jelly", top).x - 0.15;
         least = fmin(least, lean);
         most = fmax(most, lean);
     }
     assert_true(most > 0.15);
     assert_true(quick() || least < 0.05); // between gusts it swings back
-    assert_near(body_place(solver, "jelly", 3).x, 0.15, 1e-7);
+    assert_near(position_in_body(solver, "jelly", 3).x, 0.15, 1e-7);
     assert_true(enclosed_volume(solver, "jelly") > 0.5 * 0.3 * 0.8 * 0.3);
     taut_solver_destroy(solver);
     solver = scene_open("jelly-wind", calm, NULL);
     advance_to(solver, 0.4);
-    assert_near(body_place(solver, "jelly", top).x, 0.15, 1e-4);
+    assert_near(position_in_body(solver, "jelly", top).x, 0.15, 1e-4);
     taut_solver_destroy(solver);
 }
 
@@ -204,7 +204,7 @@ static void test_ball_keeps_its_volume(void **context)
         if (time > 3.96 && time < 4.04) {
             assert_true(extent.max.y < tallest);
             for (uint64_t i = 0; i < body_nodes(solver, "ball"); i++) {
-                vec3 gap = vec3_subtract(body_place(solver, "ball", i),
+                vec3 gap = vec3_subtract(position_in_body(solver, "ball", i),
                                          vec3_make(-8 + 2 * taut_solver_time(solver), 1.2, 0.1));
                 assert_true(vec3_length(gap) > 0.4 - 0.05);
             }
@@ -225,8 +225,8 @@ static void test_cube_lands_on_a_side(void **context)
     assert_near(enclosed_volume(solver, "cube"), 0.216, 0.216 * 0.05);
     int low = 0, high = 0;
     for (uint64_t i = 0; i < 8; i++) {
-        low += fabs(body_place(solver, "cube", i).y) < 0.05;
-        high += fabs(body_place(solver, "cube", i).y - 0.6) < 0.05;
+        low += fabs(position_in_body(solver, "cube", i).y) < 0.05;
+        high += fabs(position_in_body(solver, "cube", i).y - 0.6) < 0.05;
     }
     assert_int_equal(low, 4);
     assert_int_equal(high, 4);
@@ -273,7 +273,7 @@ static void test_jelly_stays_in_the_room_and_out_of_the_spheres(void **context)
         for (uint64_t i = 0; i < body_nodes(solver, "jelly"); i++)
             for (size_t s = 0; s < 3; s++) {
                 vec3 centre = vec3_make(spheres[s][0], spheres[s][1], spheres[s][2]);
-                vec3 gap = vec3_subtract(body_place(solver, "jelly", i), centre);
+                vec3 gap = vec3_subtract(position_in_body(solver, "jelly", i), centre);
                 double outside = vec3_length(gap) - spheres[s][3];
                 // Projected last is the third sphere: it may push a node into another one.
                 assert_true(outside > (s == 2 ? -1e-6 : -0.01));

@@ -13,19 +13,19 @@ static void test_rope_comes_to_rest_on_the_floor(void **context)
     (void)context;
     taut_solver *solver = scene_open("rope", NULL, NULL);
     advance_to(solver, 0.5);
-    assert_true(body_place(solver, "rope", 79).y > -1.3); // still in the air
+    assert_true(position_in_body(solver, "rope", 79).y > -1.3); // still in the air
     advance_to(solver, 15);
     double sunk = 0.05 * g / 100;
     for (uint64_t i = 0; i < 80; i++)
-        assert_true(body_place(solver, "rope", i).y > -1.5 - 1.1 * sunk);
+        assert_true(position_in_body(solver, "rope", i).y > -1.5 - 1.1 * sunk);
     for (uint64_t i = 60; i < 80; i++)
-        assert_near(body_place(solver, "rope", i).y, -1.5 - sunk, 2e-4);
-    double upper =
-        vec3_length(vec3_subtract(body_place(solver, "rope", 1), body_place(solver, "rope", 0)));
-    double lower =
-        vec3_length(vec3_subtract(body_place(solver, "rope", 21), body_place(solver, "rope", 20)));
+        assert_near(position_in_body(solver, "rope", i).y, -1.5 - sunk, 2e-4);
+    double upper = vec3_length(
+        vec3_subtract(position_in_body(solver, "rope", 1), position_in_body(solver, "rope", 0)));
+    double lower = vec3_length(
+        vec3_subtract(position_in_body(solver, "rope", 21), position_in_body(solver, "rope", 20)));
     assert_near(10000 * (upper - lower), 20 * 0.05 * g, 0.1);
-    assert_true(fabs(body_place(solver, "rope", 20).x) < 0.02); // it hangs straight down
+    assert_true(fabs(position_in_body(solver, "rope", 20).x) < 0.02); // it hangs straight down
     taut_solver_destroy(solver);
 }
 
@@ -41,17 +41,17 @@ static void test_swung_rope_follows_the_hand(void **context)
     double swing = 0;
     for (size_t i = 0; i < sizeof driven / sizeof driven[0]; i++) {
         advance_to(solver, driven[i].time);
-        assert_vector_near(body_place(solver, "rope", 0), vec3_make(driven[i].x, driven[i].y, 0),
-                           2e-5);
+        assert_vector_near(position_in_body(solver, "rope", 0),
+                           vec3_make(driven[i].x, driven[i].y, 0), 2e-5);
         assert_true(greatest_strain(solver) < 0.5);
-        swing = fmax(swing, fabs(body_place(solver, "rope", 79).x));
+        swing = fmax(swing, fabs(position_in_body(solver, "rope", 79).x));
     }
     assert_true(swing > 0.8);
-    assert_near(body_place(solver, "rope", 0).y, -1.5, 0);
+    assert_near(position_in_body(solver, "rope", 0).y, -1.5, 0);
     taut_solver_destroy(solver);
 }
 
-// How far the last of `masses` masses hangs below its built place: every pair (i, j) with
+// How far the last of `masses` masses hangs below its built position: every pair (i, j) with
 // j - i <= reach is joined by a spring k. Node 0 is the nail.
 static double hanging_stretch(size_t masses, size_t reach, double k, double weight)
 {
@@ -84,9 +84,9 @@ static void test_rope_links_hang_as_their_springs_say(void **context)
     double chain = hanging_stretch(19, 1, k, weight), skip = hanging_stretch(19, 2, k, weight);
     double all = hanging_stretch(19, 19, k, weight);
     assert_near(chain, weight / k * 19 * 20 / 2, 1e-12);
-    assert_near(body_place(solver, "chain", 19).y, -0.95 - chain, 5e-4);
-    assert_near(body_place(solver, "skip", 19).y, -0.95 - skip, 5e-4);
-    assert_near(body_place(solver, "all", 19).y, -0.95 - all, 5e-4);
+    assert_near(position_in_body(solver, "chain", 19).y, -0.95 - chain, 5e-4);
+    assert_near(position_in_body(solver, "skip", 19).y, -0.95 - skip, 5e-4);
+    assert_near(position_in_body(solver, "all", 19).y, -0.95 - all, 5e-4);
     assert_true(chain > 2 * skip && skip > 2 * all);
     taut_solver_destroy(solver);
 }
@@ -100,20 +100,21 @@ static void test_bungee_pulls_and_never_pushes(void **context)
     double m = 70, k = 82.3, slack = 10, total = energy_of(solver).total;
     double b = slack + m * g / k, depth = b + sqrt(b * b - slack * slack);
     advance(solver, 500);
-    assert_near(body_place(solver, "cord", 1).y, -g / 2, 1e-9);
-    assert_true(body_place(solver, "spring", 1).x > 31.5); // the spring throws its jumper aside
+    assert_near(position_in_body(solver, "cord", 1).y, -g / 2, 1e-9);
+    assert_true(position_in_body(solver, "spring", 1).x >
+                31.5); // the spring throws its jumper aside
     double lowest = 0, highest = -100;
     while (taut_solver_step_count(solver) < taut_solver_steps_planned(solver)) {
         advance(solver, 5);
-        vec3 place = body_place(solver, "cord", 1);
+        vec3 position = position_in_body(solver, "cord", 1);
         vec3 pull = vec3_subtract(body_force(solver, "cord", 1), vec3_make(0, -m * g, 0));
-        if (vec3_length(place) <= slack)
+        if (vec3_length(position) <= slack)
             assert_vector_near(pull, vec3_make(0, 0, 0), 1e-9);
         else
-            assert_true(vec3_dot(pull, place) < 0);
-        lowest = fmin(lowest, place.y);
+            assert_true(vec3_dot(pull, position) < 0);
+        lowest = fmin(lowest, position.y);
         if (taut_solver_time(solver) > 5)
-            highest = fmax(highest, place.y);
+            highest = fmax(highest, position.y);
     }
     assert_near(lowest, -depth, 0.01);
     assert_near(highest, 0, 0.01);
@@ -130,7 +131,7 @@ static void test_shock_absorber_pushes_and_never_pulls(void **context)
     double lowest = 2, highest = 0, held = 2;
     while (taut_solver_step_count(solver) < taut_solver_steps_planned(solver)) {
         advance(solver, 10);
-        double height = body_place(solver, "absorber", 1).y;
+        double height = position_in_body(solver, "absorber", 1).y;
         double push = body_force(solver, "absorber", 1).y + m * g;
         if (height >= 1)
             assert_near(push, 0, 1e-9);
@@ -140,13 +141,13 @@ static void test_shock_absorber_pushes_and_never_pulls(void **context)
         if (taut_solver_time(solver) > 1)
             highest = fmax(highest, height);
         if (taut_solver_time(solver) < 0.6)
-            held = fmin(held, body_place(solver, "spring", 1).y);
+            held = fmin(held, position_in_body(solver, "spring", 1).y);
     }
     assert_near(lowest, deepest, 5e-4);
     assert_near(highest, 2, 5e-3);
     assert_true(held < lowest); // the ordinary spring pulls its mass down too
-    assert_near(body_place(solver, "damped", 1).y, 1 - m * g / k, 1e-4);
-    assert_near(body_place(solver, "spring", 1).y, 1 - m * g / k, 1e-4);
+    assert_near(position_in_body(solver, "damped", 1).y, 1 - m * g / k, 1e-4);
+    assert_near(position_in_body(solver, "spring", 1).y, 1 - m * g / k, 1e-4);
     taut_solver_destroy(solver);
 }
 
@@ -165,8 +166,8 @@ static void test_rope_breaks_once_and_falls(void **context)
         assert_int_equal(view.broken[i], i == 39); // the spring at the driven end
     snapshot_buffer_free(&view);
     for (uint64_t i = 0; i < 40; i++)
-        assert_true(body_place(solver, "rope", i).y < 0.5);
-    assert_vector_near(body_place(solver, "rope", 40), vec3_make(1.1, 2, 0), 1e-5);
+        assert_true(position_in_body(solver, "rope", i).y < 0.5);
+    assert_vector_near(position_in_body(solver, "rope", 40), vec3_make(1.1, 2, 0), 1e-5);
     taut_solver_destroy(solver);
 }
 
@@ -179,8 +180,8 @@ static void test_spring_that_yields_stays_longer(void **context)
     taut_solver *solver = scene_open("spring-yields", NULL, NULL);
     advance_to(solver, 15);
     double rest = 200.0 / 140, set = (300 * rest + 100) / 400;
-    assert_near(body_place(solver, "elastic", 1).x, 1, 1e-5);
-    assert_near(body_place(solver, "yielding", 1).x, set, 0.005);
+    assert_near(position_in_body(solver, "elastic", 1).x, 1, 1e-5);
+    assert_near(position_in_body(solver, "yielding", 1).x, set, 0.005);
     assert_near(rest_length_of(solver, 2), rest, 0.01);
     assert_near(rest_length_of(solver, 0), 1, 0);
     taut_solver_destroy(solver);
@@ -193,7 +194,7 @@ static double oscillator_error(const char *dt, const char *simulated, const char
     double worst = 0;
     while (taut_solver_step_count(solver) < taut_solver_steps_planned(solver)) {
         advance(solver, 1);
-        vec3 a = body_place(solver, simulated, 1), b = body_place(solver, formula, 1);
+        vec3 a = position_in_body(solver, simulated, 1), b = position_in_body(solver, formula, 1);
         worst = fmax(worst, fabs(a.x - b.x));
     }
     taut_solver_destroy(solver);
@@ -218,9 +219,9 @@ static double pendulum_at(taut_solver *solver, const char *body, double time)
 {
     double dt = taut_solver_dt(solver);
     advance_to(solver, floor(time / dt) * dt);
-    double before = body_place(solver, body, 1).x, since = time - taut_solver_time(solver);
+    double before = position_in_body(solver, body, 1).x, since = time - taut_solver_time(solver);
     advance(solver, 1);
-    return before + since / dt * (body_place(solver, body, 1).x - before);
+    return before + since / dt * (position_in_body(solver, body, 1).x - before);
 }
 
 // The period of a pendulum is 2 pi sqrt(r / g) / agm(1, cos(theta0 / 2)).
@@ -245,11 +246,11 @@ static void test_pendulums_agree_except_the_small_angle(void **context)
     assert_near(pendulum_at(solver, "wide-equation", 4.25 * period), 0, 1e-5);
     while (taut_solver_step_count(solver) < taut_solver_steps_planned(solver)) {
         advance(solver, 1);
-        double equation = body_place(solver, "wide-equation", 1).x;
-        apart = fmax(apart, fabs(body_place(solver, "wide-formula", 1).x - equation));
-        stiff = fmax(stiff, fabs(body_place(solver, "wide-spring", 1).x - equation));
-        narrow = fmax(narrow, fabs(body_place(solver, "narrow-formula", 1).x -
-                                   body_place(solver, "narrow-equation", 1).x));
+        double equation = position_in_body(solver, "wide-equation", 1).x;
+        apart = fmax(apart, fabs(position_in_body(solver, "wide-formula", 1).x - equation));
+        stiff = fmax(stiff, fabs(position_in_body(solver, "wide-spring", 1).x - equation));
+        narrow = fmax(narrow, fabs(position_in_body(solver, "narrow-formula", 1).x -
+                                   position_in_body(solver, "narrow-equation", 1).x));
     }
     assert_true(apart > 0.5);     // more than half the way: the formula is wrong at 60 degrees
     assert_true(narrow < 0.0015); // and good at 5

@@ -135,8 +135,8 @@ static void test_runs_from_no_length(void **state)
                       "  springs: [[0,1,{}],[1,2,{rest_length: 0}]]}]\n",
                       integrators[i]);
         advance(solver, 200);
-        vec3 centre =
-            vec3_add(place_of(solver, 0), vec3_add(place_of(solver, 1), place_of(solver, 2)));
+        vec3 centre = vec3_add(position_of(solver, 0),
+                               vec3_add(position_of(solver, 1), position_of(solver, 2)));
         assert_vector_near(centre, vec3_make(0.2, 0, 0), 1e-12);
         assert_true(isfinite(energy_of(solver).total));
         taut_solver_destroy(solver);

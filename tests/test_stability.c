@@ -15,14 +15,14 @@ static bool grows_damped(const char *integrator, double damping, double y, doubl
     taut_solver *solver = oscillator_of((struct oscillator){.integrator = integrator,
                                                             .omega = OMEGA,
                                                             .dt = y / OMEGA,
-                                                            .place = 1,
+                                                            .position = 1,
                                                             .speed = start_speed,
                                                             .damping = damping});
     double start = OMEGA * OMEGA + start_speed * start_speed;
     bool grown = false;
     for (int step = 0; step < steps && !grown; step += 100) {
         grown = taut_solver_step(solver, 100, NULL) != TAUT_OK;
-        double x = OMEGA * place_of(solver, 1).x, v = velocity_of(solver, 1).x;
+        double x = OMEGA * position_of(solver, 1).x, v = velocity_of(solver, 1).x;
         grown = grown || x * x + v * v > factor * factor * start;
     }
     taut_solver_destroy(solver);
@@ -114,8 +114,8 @@ static void test_limit_with_a_position_step(void **state)
             h, ratio * h, OMEGA / sqrt(ratio), OMEGA * OMEGA);
         bool grown = false;
         for (int step = 0; step < 4000 && !grown; step += 100)
-            grown =
-                taut_solver_step(solver, 100, NULL) != TAUT_OK || fabs(place_of(solver, 1).x) > 3;
+            grown = taut_solver_step(solver, 100, NULL) != TAUT_OK ||
+                    fabs(position_of(solver, 1).x) > 3;
         assert_int_equal(grown, side > 0);
         taut_solver_destroy(solver);
     }

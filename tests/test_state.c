@@ -45,7 +45,7 @@ static void test_hash(void **unused)
     struct hash hash;
     hash_begin(&hash);
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
-        vec3 x = place_of(solver, i), v = velocity_of(solver, i);
+        vec3 x = position_of(solver, i), v = velocity_of(solver, i);
         double values[6] = {x.x, x.y, x.z, v.x, v.y, v.z};
         hash_add(&hash, values, sizeof values);
     }
@@ -101,7 +101,7 @@ static void test_views_by_need(void **unused)
         assert_int_equal(view.bodies[0].springs[s][1], spring.b);
     }
     snapshot_buffer_take(solver, WANT_NODES, &view);
-    assert_same_bits(view.bodies[0].positions[3 * 50 + 1], place_of(solver, 50).y);
+    assert_same_bits(view.bodies[0].positions[3 * 50 + 1], position_of(solver, 50).y);
     snapshot_buffer_free(&view);
     taut_solver_destroy(solver);
 }

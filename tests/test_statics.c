@@ -18,7 +18,7 @@ static void test_hanging_chain(void **state)
     advance(solver, 3000);
     for (int i = 0; i <= N; i++) {
         double u = m * g / k * (i * N - i * (i - 1) / 2.0);
-        assert_vector_near(place_of(solver, (uint64_t)i), vec3_make(0, -0.1 * i - u, 0), 1e-9);
+        assert_vector_near(position_of(solver, (uint64_t)i), vec3_make(0, -0.1 * i - u, 0), 1e-9);
     }
     taut_solver_destroy(solver);
 }
@@ -32,7 +32,7 @@ static double mode_period(taut_solver *solver, int masses, int n, int periods)
         double amplitude = 0;
         for (int i = 1; i <= masses; i++)
             amplitude +=
-                (place_of(solver, (uint64_t)i).x - 0.1 * i) * sin(i * n * PI / (masses + 1));
+                (position_of(solver, (uint64_t)i).x - 0.1 * i) * sin(i * n * PI / (masses + 1));
         if (before < 0 && amplitude >= 0) {
             last = taut_solver_time(solver) - h * amplitude / (amplitude - before);
             first = first < 0 ? last : first;
@@ -94,7 +94,7 @@ static vec3 momentum(const taut_solver *solver, vec3 *angular)
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 p = vec3_scale(topology_mass(solver_topology(solver), i), velocity_of(solver, i));
         linear = vec3_add(linear, p);
-        *angular = vec3_add(*angular, vec3_cross(place_of(solver, i), p));
+        *angular = vec3_add(*angular, vec3_cross(position_of(solver, i), p));
     }
     return linear;
 }
@@ -104,7 +104,7 @@ static void shake(taut_solver *solver)
     uint64_t seed = 3;
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
+        put(solver, i, vec3_add(position_of(solver, i), vec3_scale(0.02, by)));
         by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
         put_velocity(solver, i, by);
     }

@@ -255,12 +255,12 @@ static void test_map_over_stiffness(void **state)
     assert_near(map->factors[map->row_count - 1], 100, 1e-9);
     int compared = 0;
     for (size_t row = 0; row < map->row_count; row++) {
-        size_t place = INTEGRATOR_VERLET * map->row_count + row;
+        size_t position = INTEGRATOR_VERLET * map->row_count + row;
         double limit = 2 / OMEGA / sqrt(map->factors[row]);
-        assert_near(map->predicted[place] / limit, 1, 1e-9);
+        assert_near(map->predicted[position] / limit, 1, 1e-9);
         for (size_t column = 0; column < map->column_count; column++) {
             double ratio = map->steps[column] / limit;
-            const struct study_cell *cell = &map->cells[place * map->column_count + column];
+            const struct study_cell *cell = &map->cells[position * map->column_count + column];
             if (ratio > 0.95 && ratio < 1.05)
                 continue;
             assert_int_equal(cell->verdict, ratio < 1 ? STUDY_STABLE : STUDY_UNSTABLE);

@@ -65,7 +65,7 @@ static void shake(taut_solver *solver)
     uint64_t seed = 7;
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 by = {next_random(&seed), next_random(&seed), next_random(&seed)};
-        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.02, by)));
+        put(solver, i, vec3_add(position_of(solver, i), vec3_scale(0.02, by)));
         vec3 velocity = {next_random(&seed), next_random(&seed), next_random(&seed)};
         if (!topology_is_kinematic(solver_topology(solver), i))
             put_velocity(solver, i, velocity);
@@ -124,7 +124,7 @@ static void test_springs_without_length(void **state)
     (void)state;
     taut_solver *solver = scene_with(1, "double", true, NULL);
     for (uint64_t i = 22; i < 22 + 41; i++)
-        put(solver, i, place_of(solver, 21));
+        put(solver, i, position_of(solver, 21));
     double *forces = all_forces(solver);
     for (uint64_t i = 0; i < 3 * taut_solver_node_count(solver); i++)
         assert_near(forces[i], 0, 1e6); // and so no NaN

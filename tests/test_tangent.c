@@ -91,7 +91,7 @@ static void displace(taut_solver *solver, const struct subject *subject, double 
         for (int k = 0; k < 6; k++)
             r[k] = k % 3 == 2 && subject->flat ? 0 : next_random(&seed);
         put(solver, i,
-            vec3_add(place_of(solver, i), vec3_scale(most, vec3_make(r[0], r[1], r[2]))));
+            vec3_add(position_of(solver, i), vec3_scale(most, vec3_make(r[0], r[1], r[2]))));
         put_velocity(solver, i, vec3_scale(speed, vec3_make(r[3], r[4], r[5])));
     }
 }
@@ -105,7 +105,7 @@ static void shift(taut_solver *solver, bool velocities, double epsilon, const do
         if (velocities)
             put_velocity(solver, i, vec3_add(velocity_of(solver, i), by));
         else
-            put(solver, i, vec3_add(place_of(solver, i), by));
+            put(solver, i, vec3_add(position_of(solver, i), by));
     }
 }
 
@@ -267,7 +267,7 @@ static void test_translations_are_free(void **state)
 static void test_blocks_are_products(void **state)
 {
     (void)state;
-    static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    static const int position[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
     for (int i = 0; i < SUBJECTS; i++) {
         taut_solver *solver = subject_solver(&subjects[i], NULL);
         displace(solver, &subjects[i], 0.2, 0.5);
@@ -283,7 +283,7 @@ static void test_blocks_are_products(void **state)
                 p[k] = 1;
                 double *out = product_of(solver, both, p);
                 for (uint64_t axis = 0; axis < 3; axis++)
-                    assert_near(blocks[k / 3 * 6 + (uint64_t)place[k % 3][axis]],
+                    assert_near(blocks[k / 3 * 6 + (uint64_t)position[k % 3][axis]],
                                 out[k / 3 * 3 + axis], 1e-13 * greatest);
                 free(p);
                 free(out);

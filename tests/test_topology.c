@@ -69,7 +69,7 @@ static void test_rest_lengths_and_materials(void **state)
     const struct topology *t = solver_topology(solver);
     for (uint64_t s = 0; s < t->spring_count; s++) {
         struct spring_run spring = topology_spring(t, s);
-        vec3 d = vec3_subtract(place_of(solver, spring.a), place_of(solver, spring.b));
+        vec3 d = vec3_subtract(position_of(solver, spring.a), position_of(solver, spring.b));
         const struct material *material = &t->materials[spring.material];
         bool shear = s >= 6 + 7;
         assert_near(material->stiffness, s < 6 ? 10 : shear ? 30 : 20, 0);
@@ -150,12 +150,12 @@ static void test_bodies_through_the_api(void **state)
     assert_int_equal(taut_solver_find_body(solver, "third"), -1);
     assert_string_equal(taut_solver_body_name(solver, 1), "second");
     assert_int_equal(taut_solver_body_node_count(solver, 1), 6);
-    double places[18], velocities[18];
-    taut_solver_get_positions(solver, 1, places);
+    double positions[18], velocities[18];
+    taut_solver_get_positions(solver, 1, positions);
     taut_solver_get_velocities(solver, 1, velocities);
     for (int j = 0; j < 2; j++)
         for (int i = 0; i < 3; i++) {
-            const double *p = &places[3 * (3 * j + i)];
+            const double *p = &positions[3 * (3 * j + i)];
             assert_vector_near(vec3_make(p[0], p[1], p[2]), vec3_make(i, j, 0), 1e-15);
         }
     assert_near(velocities[1], 2, 0);

@@ -28,7 +28,7 @@ static void crumple(taut_solver *solver)
     uint64_t seed = 17;
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
         vec3 by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
-        put(solver, i, vec3_add(place_of(solver, i), vec3_scale(0.1, by)));
+        put(solver, i, vec3_add(position_of(solver, i), vec3_scale(0.1, by)));
         by = vec3_make(next_random(&seed), next_random(&seed), next_random(&seed));
         if (!topology_is_kinematic(solver_topology(solver), i))
             put_velocity(solver, i, by);
@@ -37,8 +37,8 @@ static void crumple(taut_solver *solver)
 
 static vec3 normal_of(const taut_solver *solver, const uint32_t face[3], double *area)
 {
-    vec3 a = place_of(solver, face[0]), b = place_of(solver, face[1]),
-         c = place_of(solver, face[2]);
+    vec3 a = position_of(solver, face[0]), b = position_of(solver, face[1]),
+         c = position_of(solver, face[2]);
     vec3 product = vec3_cross(vec3_subtract(b, a), vec3_subtract(c, a));
     *area = vec3_length(product) / 2;
     return vec3_scale(1 / vec3_length(product), product);
@@ -147,7 +147,8 @@ static void test_wind_on_a_ring(void **state)
         vec3 expected = {0, 0, 0};
         uint64_t ends[2][2] = {{(i + 6) % 7, i}, {i, (i + 1) % 7}};
         for (int e = 0; e < 2; e++) {
-            vec3 d = vec3_subtract(place_of(solver, ends[e][1]), place_of(solver, ends[e][0]));
+            vec3 d =
+                vec3_subtract(position_of(solver, ends[e][1]), position_of(solver, ends[e][0]));
             double length = vec3_length(d);
             vec3 n = vec3_make(d.y / length, -d.x / length, 0);
             double push = 1.7 * length * vec3_dot(vec3_make(3, 1, 0), n) / 2;

@@ -19,7 +19,7 @@ static void test_one_spring_is_implicit_euler(void **state)
             snprintf(integrator, sizeof integrator, "xpbd, substeps: %d, iterations: %d", substeps,
                      iterations);
             taut_solver *solver = oscillator_of((struct oscillator){
-                integrator, omega, dt, .place = 1, .speed = -0.4, .damping = damping});
+                integrator, omega, dt, .position = 1, .speed = -0.4, .damping = damping});
             double x = 1, v = -0.4, h = dt / substeps;
             for (int step = 0; step < 100; step++) {
                 for (int i = 0; i < substeps; i++) {
@@ -27,7 +27,7 @@ static void test_one_spring_is_implicit_euler(void **state)
                     x += h * v;
                 }
                 advance(solver, 1);
-                assert_near(place_of(solver, 1).x, x, 1e-12);
+                assert_near(position_of(solver, 1).x, x, 1e-12);
                 assert_near(velocity_of(solver, 1).x, v, 1e-12);
             }
             taut_solver_destroy(solver);
@@ -59,9 +59,9 @@ static double oscillator_error(int substeps)
     char integrator[80];
     snprintf(integrator, sizeof integrator, "xpbd, substeps: %d", substeps);
     taut_solver *solver =
-        oscillator_of((struct oscillator){integrator, .omega = 3, .dt = 0.01, .place = 1});
+        oscillator_of((struct oscillator){integrator, .omega = 3, .dt = 0.01, .position = 1});
     advance(solver, 100);
-    double error = fabs(place_of(solver, 1).x - cos(3.0));
+    double error = fabs(position_of(solver, 1).x - cos(3.0));
     taut_solver_destroy(solver);
     return error;
 }
@@ -102,7 +102,7 @@ static void expect_hanging(const char *links, int iterations, double tolerance, 
     advance(solver, 2000);
     for (int i = 1; i <= MASSES; i++) {
         double stretch = weight / k * (i * MASSES - i * (i - 1) / 2.0);
-        assert_near(place_of(solver, (uint64_t)i).y, -i - stretch, tolerance);
+        assert_near(position_of(solver, (uint64_t)i).y, -i - stretch, tolerance);
     }
     taut_solver_destroy(solver);
 }
@@ -149,10 +149,10 @@ static void test_rigid_pendulum(void **state)
     (void)state;
     for (int precision = 0; precision < 2; precision++) {
         taut_solver *solver = rigid_pendulum(precision ? "double" : "single", 20);
-        double period = pendulum_period(2, PI / 3), before = place_of(solver, 1).x, crossing = 0;
+        double period = pendulum_period(2, PI / 3), before = position_of(solver, 1).x, crossing = 0;
         for (int step = 1; crossing == 0 && step < 2000; step++) {
             advance(solver, 1);
-            vec3 now = place_of(solver, 1);
+            vec3 now = position_of(solver, 1);
             assert_near(vec3_length(now), 2, precision ? 1e-12 : 1e-6);
             if (before > 0 && now.x <= 0)
                 crossing = 0.001 * (step - now.x / (now.x - before));
@@ -184,7 +184,8 @@ static void test_rigid_pendulum_keeps_energy(void **state)
 static void expect_length(taut_solver *solver, int nodes, double link, double tolerance)
 {
     for (int i = 0; i + 1 < nodes; i++) {
-        vec3 d = vec3_subtract(place_of(solver, (uint64_t)i + 1), place_of(solver, (uint64_t)i));
+        vec3 d =
+            vec3_subtract(position_of(solver, (uint64_t)i + 1), position_of(solver, (uint64_t)i));
         assert_near(vec3_length(d), link, tolerance * link);
     }
 }
@@ -221,11 +222,11 @@ static void test_drives_tow_rigid_links(void **state)
                                "  nodes: [[0,0,0],[1,0,0]], pins: [0,1], springs: [[0,1]]}]\n");
     advance(solver, 200);
     advance(still, 20);
-    assert_vector_near(place_of(solver, 0), vec3_make(-1, 0, 0), 1e-15);
+    assert_vector_near(position_of(solver, 0), vec3_make(-1, 0, 0), 1e-15);
     assert_vector_near(velocity_of(solver, 0), vec3_make(-0.5, 0, 0), 0);
-    assert_near(place_of(solver, 1).x, 0, 1e-9);
-    assert_near(place_of(solver, 2).x, 1, 1e-9);
-    assert_vector_near(place_of(still, 1), vec3_make(1, 0, 0), 0);
+    assert_near(position_of(solver, 1).x, 0, 1e-9);
+    assert_near(position_of(solver, 2).x, 1, 1e-9);
+    assert_vector_near(position_of(still, 1), vec3_make(1, 0, 0), 0);
     taut_solver_destroy(solver);
     taut_solver_destroy(still);
 }
@@ -275,13 +276,13 @@ static void test_slack_springs_do_nothing(void **state)
                 iterations, pushes ? 1 : -1, pushes ? "compression_only" : "tension_only");
             double way = pushes ? 1 : -1;
             advance(solver, 500);
-            assert_near(place_of(solver, 1).x, 1 + 0.5 * way, 1e-12);
+            assert_near(position_of(solver, 1).x, 1 + 0.5 * way, 1e-12);
             assert_near(velocity_of(solver, 1).x, way, 0);
             put_velocity(solver, 1, vec3_make(-way, 0, 0));
             double farthest = 0;
             for (int step = 0; step < 1000; step++) {
                 advance(solver, 1);
-                farthest = fmax(farthest, way * (1 - place_of(solver, 1).x));
+                farthest = fmax(farthest, way * (1 - position_of(solver, 1).x));
             }
             assert_true(farthest < 0.012); // v / omega = 0.01
             assert_true(way * velocity_of(solver, 1).x > 0.2);
@@ -322,7 +323,7 @@ static void test_contact_is_implicit(void **state)
             if (i % 2 == 0)
                 continue;
             advance(solver, 1);
-            assert_near(place_of(solver, 0).y, y, 1e-12);
+            assert_near(position_of(solver, 0).y, y, 1e-12);
             assert_near(velocity_of(solver, 0).y, v, 1e-12);
             assert_near(velocity_of(solver, 0).x, along, 1e-12);
         }
@@ -395,7 +396,7 @@ static void test_a_moving_sphere_pushes(void **state)
         vec3 velocity = velocity_of(solver, i);
         assert_true(vec3_length(velocity) < 12);
     }
-    assert_near(place_of(solver, 220).z, 2.8, 0.05);
+    assert_near(position_of(solver, 220).z, 2.8, 0.05);
     assert_near(velocity_of(solver, 220).z, 3, 0.3);
     taut_solver_destroy(solver);
 }
@@ -432,7 +433,7 @@ static void test_strong_drag_at_equilibrium(void **state)
                       "bodies: [{name: b, type: network, nodes: [[0,0,0],[0,-1,0]], pins: [0],\n"
                       "  node_mass: [2,2], springs: [[0,1,{stiffness: 50}]]}]\n");
     advance(solver, 1000);
-    assert_near(place_of(solver, 1).y, -1 - 2 * 9.81 / 50, 1e-9);
+    assert_near(position_of(solver, 1).y, -1 - 2 * 9.81 / 50, 1e-9);
     taut_solver_destroy(solver);
 }
 

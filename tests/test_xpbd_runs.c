@@ -94,7 +94,7 @@ static void test_same_bits_of_all_bodies(void **state)
 
 static double apart(const taut_solver *p, const taut_solver *q)
 {
-    double *a = all_places(p), *b = all_places(q), most = 0;
+    double *a = all_positions(p), *b = all_positions(q), most = 0;
     for (uint64_t i = 0; i < 3 * taut_solver_node_count(p); i++)
         most = fmax(most, fabs(a[i] - b[i]));
     free(a);
@@ -173,7 +173,7 @@ static void test_stays_stable(void **state)
     double start = energy_of(solver).total;
     advance(solver, 300);
     assert_true(energy_of(solver).kinetic < fabs(start) + 2);
-    assert_near(place_of(solver, 220).y, 0, 1); // once over the springs leaves them soft
+    assert_near(position_of(solver, 220).y, 0, 1); // once over the springs leaves them soft
     taut_solver_destroy(solver);
 }
 
