@@ -49,13 +49,9 @@ FILE *open_to_read(const char *path, const char **reason)
     struct stat status;
     // Without O_NONBLOCK opening a pipe would wait; reading from one that was given open may.
     int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    *reason = NULL;
-    if (file < 0 && errno == ENXIO && stat(path, &status) == 0) // sockets, devices without a driver
-        *reason = refusal(path, status.st_mode);
-    else if (file < 0 || fstat(file, &status) != 0)
-        *reason = strerror(errno);
-    else
-        *reason = refusal(path, status.st_mode);
+    // ENXIO: sockets, devices without a driver.
+    bool known = file >= 0 ? fstat(file, &status) == 0 : errno == ENXIO && stat(path, &status) == 0;
+    *reason = known ? refusal(path, status.st_mode) : strerror(errno);
     if (!*reason) {
         int flags = fcntl(file, F_GETFL);
         FILE *stream = NULL;

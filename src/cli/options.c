@@ -631,13 +631,14 @@ static const struct option_entry *find_option(const struct command *command, con
 }
 
 // The value of the option argv[*at], which is --NAME=VALUE or --NAME VALUE; *at moves to the last
-// word taken. *value is NULL for an option without one.
+// word taken. *value is empty for an option without one.
 static bool take_value(const struct command *command, const struct option_entry *entry, int argc,
                        char **argv, int *at, const char **value)
 {
     const char *equals = strchr(argv[*at], '=');
     *value = NULL;
     if (!entry->argument) {
+        *value = "";
         if (equals)
             complain("%s: option '--%s' takes no value", command->name, entry->name);
         return !equals;
