@@ -4,8 +4,8 @@
 // not apply to a node is computed and dropped. The arithmetic is that of a node alone
 // (contact_action in contact.h, meet_surface in colliders.c), operation by operation, so the bits
 // are the same. What needs decisions (impacts, contacts that an implicit step has solved) is not
-// done here. kernels/table.h compiles these loops for each instruction set. Flags are 1 and 0 of the
-// type that they select, since not every set compares integers of that size.
+// done here. kernels/table.h compiles these loops for each instruction set. Flags are 1 and 0 of
+// the type that they select, since not every set compares integers of that size.
 #include <math.h>
 
 #include "kernels/kernels.h"

@@ -6,12 +6,12 @@
 // of that than it had.
 //
 // With convex energies and surfaces the step then takes energy from any motion, at every stiffness
-// and h: the place at the start is one that the constraints allow, so the sum of the forces and the
-// change of momentum does no work on the way back to it.
+// and h: the position at the start is one that the constraints allow, so the sum of the forces and
+// the change of momentum does no work on the way back to it.
 //
 // The preconditioner P of the conjugate gradients becomes the inverse of what is left of a node's
 // block when the normals are taken out; what is along normals is moved from the residual to
-// `impulse` in every iteration. That is what the surfaces give, with the other sign, and tells
+// `impulse` in every iteration. That is what the surfaces give, with the other sign, and shows
 // which contacts pull.
 #include "integrate/constraints.h"
 
@@ -140,11 +140,11 @@ static vec3 end_of(const struct system *system, const struct end_rule *rule,
 
 // The contact of a position with one wall of a collider, however far it is; false: it has none.
 static bool contact_with(const struct system *system, size_t collider, uint8_t wall, double time,
-                         vec3 place, struct contact *found)
+                         vec3 position, struct contact *found)
 {
     struct contact contacts[6];
     int count =
-        REAL_NAME(collider_contacts_within)(system, collider, time, place, HUGE_VAL, contacts);
+        REAL_NAME(collider_contacts_within)(system, collider, time, position, HUGE_VAL, contacts);
     for (int k = 0; k < count; k++)
         if (contacts[k].wall == wall) {
             *found = contacts[k];

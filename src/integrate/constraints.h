@@ -40,7 +40,7 @@ void REAL_NAME(constraints_find_direction)(struct system *system, const struct e
                                            const struct worker *worker);
 
 // Takes the directions of the constraints out of the solver's preconditioner, and out of the
-// residual into the impulses. `renewed`: both have been computed anew since the last time.
+// residual into the impulses. `renewed`: both have been computed again since the last time.
 void REAL_NAME(constraints_filter)(struct system *system, struct linear_solver *solver,
                                    bool renewed, const struct worker *worker);
 

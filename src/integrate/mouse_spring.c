@@ -1,3 +1,6 @@
+// The impulse of the mouse spring at the end of a step, for each family of integrators, and its
+// terms in the linear systems of the implicit ones (mouse_spring.h). Who pulls, and where to, is
+// decided in solver/interact.c.
 #include "integrate/mouse_spring.h"
 
 #include "state/reading.h"

@@ -260,7 +260,7 @@ static void factor_line(const struct line_solver *lines, const struct line_famil
         if (there && !invert(s, inverse)) {
             diagonal_of(matrix, node, s);
             for (int i = 0; i < 9; i++)
-                nodes[p - (p > 0)].link[i][lane] = 0;
+                nodes[p - (p > 0)].coupling[i][lane] = 0;
             (void)invert(s, inverse);
         }
         size_t next = node + family->step;
@@ -271,7 +271,7 @@ static void factor_line(const struct line_solver *lines, const struct line_famil
         for (int i = 0; i < 6; i++)
             nodes[p].inverse[i][lane] = (real)inverse[i];
         for (int i = 0; i < 9; i++)
-            nodes[p].link[i][lane] = (real)w[i];
+            nodes[p].coupling[i][lane] = (real)w[i];
     }
 }
 
@@ -386,7 +386,7 @@ static void invert_block(real block[6], double mass)
     block[5] = (real)(scale * (xy * xz - xx * yz));
 }
 
-// The blocks of a group's nodes, which stand node after node, become their inverses, which stand
+// The blocks of a group's nodes, stored node after node, become their inverses, which are stored
 // entry after entry.
 static void invert_group(union block_group *group, const real *mass)
 {

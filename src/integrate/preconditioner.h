@@ -24,7 +24,7 @@ taut_status REAL_NAME(preconditioner_make)(struct system *system, const struct t
                                            taut_error *error);
 void REAL_NAME(preconditioner_free)(const struct system *system, struct preconditioner *made);
 
-// Chooses the lines anew, after the tangent has taken other constants.
+// Chooses the lines again, after the tangent has taken other constants.
 taut_status REAL_NAME(preconditioner_refresh)(struct system *system, const struct tangent *tangent,
                                               struct preconditioner *it, taut_error *error);
 uint64_t REAL_NAME(preconditioner_bytes)(const struct preconditioner *it);

@@ -154,12 +154,12 @@ static vec3 solve_contact(const struct scene_collider *collider, const struct co
 // What of a contact's depth at the end of the substep a surface that projects does not undo by a
 // speed: the depth at the start, which a node may have been given by the scene.
 static double depth_at_start(const struct system *system, size_t collider, int wall, double start,
-                             vec3 place)
+                             vec3 position)
 {
     struct contact contacts[6];
-    int count = REAL_NAME(collider_contacts)(system, collider, start, place, contacts);
+    int count = REAL_NAME(collider_contacts)(system, collider, start, position, contacts);
     const double rounding =
-        16 * (double)REAL_EPSILON * (fabs(place.x) + fabs(place.y) + fabs(place.z));
+        16 * (double)REAL_EPSILON * (fabs(position.x) + fabs(position.y) + fabs(position.z));
     for (int k = 0; k < count; k++)
         if (contacts[k].wall == wall && contacts[k].depth > rounding)
             return contacts[k].depth;
@@ -179,8 +179,8 @@ static vec3 solve_node(const struct system *system, size_t i, double h, double e
         if (collider->response != RESPONSE_PENALTY)
             continue;
         const vec3 free = velocity;
-        vec3 place = vec3_add(start, vec3_scale(h, free));
-        int count = REAL_NAME(collider_contacts)(system, c, end, place, contacts);
+        vec3 position = vec3_add(start, vec3_scale(h, free));
+        int count = REAL_NAME(collider_contacts)(system, c, end, position, contacts);
         for (int k = 0; k < count; k++) {
             vec3 changed = vec3_subtract(velocity, free);
             double depth = contacts[k].depth - h * vec3_dot(changed, contacts[k].normal);
@@ -214,10 +214,10 @@ static double solve_projecting(const struct system *system, size_t i, size_t c, 
 {
     struct constrained_node *it = &system->contacts.constraints->nodes[i];
     const vec3 start = node_position(system->state, i), before = *velocity;
-    const vec3 place = vec3_add(start, vec3_scale(h, before));
+    const vec3 position = vec3_add(start, vec3_scale(h, before));
     struct contact contacts[6];
     double changed = 0;
-    int count = REAL_NAME(collider_contacts_within)(system, c, end, place, HUGE_VAL, contacts);
+    int count = REAL_NAME(collider_contacts_within)(system, c, end, position, HUGE_VAL, contacts);
     for (int n = 0; n < count; n++) {
         const vec3 normal = contacts[n].normal;
         const vec3 moved = vec3_scale(h, vec3_subtract(*velocity, before));
@@ -266,18 +266,18 @@ static bool keeps_changes(const struct system *system)
 static void remember_free(const struct system *system, size_t i, double h, vec3 free)
 {
     struct contact_constraints *all = system->contacts.constraints;
-    const vec3 place = vec3_add(node_position(system->state, i), vec3_scale(h, free));
-    all->free_place.x[i] = (real)place.x;
-    all->free_place.y[i] = (real)place.y;
-    all->free_place.z[i] = (real)place.z;
+    const vec3 position = vec3_add(node_position(system->state, i), vec3_scale(h, free));
+    all->free_place.x[i] = (real)position.x;
+    all->free_place.y[i] = (real)position.y;
+    all->free_place.z[i] = (real)position.z;
     all->free_velocity.x[i] = (real)free.x;
     all->free_velocity.y[i] = (real)free.y;
     all->free_velocity.z[i] = (real)free.z;
 }
 
-// An iteration takes back what the penalty colliders gave the node in the one before, which stands
-// where the forces were, and gives what they would without: so the result of many iterations does
-// not depend on their number.
+// An iteration takes back what the penalty colliders gave the node in the one before, which is
+// stored where the forces were, and gives what they would without: so the result of many iterations
+// does not depend on their number.
 static void solve_penalties_of(struct system *system, size_t i, double h, double end, bool first)
 {
     struct state *s = system->state;
@@ -449,9 +449,9 @@ static void measure_contacts(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-// An iteration hands the impulse of a surface that projects on to a few more nodes, and what has
-// not been handed on when the substep ends is stored in springs, at worst (omega h)^2 times the
-// energy of the motion. So where nodes touch such a surface iterations go on until they change
+// An iteration propagates the impulse of a surface that projects to a few more nodes, and what has
+// not been propagated when the substep ends is stored in springs, at worst (omega h)^2 times the
+// energy of the motion. So where nodes touch such a surface iterations continue until they change
 // velocities by less than these parts of them, and of what gravity adds in a substep; or the
 // springs are too stiff for that. The first is compared with the substep before: a body at rest
 // needs no more.
@@ -587,7 +587,7 @@ static bool may_meet_surface(struct system *system, double time, const struct wo
     }
     worker_barrier(worker);
     const bool any = memchr(contacts->near, 1, contacts->blocks) != NULL;
-    worker_barrier(worker); // all have looked before it is overwritten
+    worker_barrier(worker); // all have read it before it is overwritten
     return any;
 }
 

@@ -72,10 +72,10 @@ struct tangent_grid {
 
 enum { LINE_LANES = 8 };
 
-// A node of eight lines: S^-1 (xx, yy, zz, xy, xz, yz), W to the next node (row after row), and
-// what a solve leaves there on its way out. 0 in lanes without a line.
+// A node of eight lines: S^-1 (xx, yy, zz, xy, xz, yz), the coupling W to the next node (row after
+// row), and what a solve leaves there on its way out. 0 in lanes without a line.
 struct line_node {
-    real inverse[6][LINE_LANES], link[9][LINE_LANES], half[3][LINE_LANES];
+    real inverse[6][LINE_LANES], coupling[9][LINE_LANES], half[3][LINE_LANES];
 };
 
 // Up to eight lines; node p of a line is starts[lane] + p * step.

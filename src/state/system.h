@@ -39,7 +39,8 @@ struct settings {
 enum { SUM_WIDTH = 8 };
 
 // Scratch of the colliders (contact/colliders.c), an element for each block of nodes.
-// The bounding box of a block of nodes, m, and its greatest coordinate, which rounding errors go by.
+// The bounding box of a block of nodes, m, and its greatest coordinate, which rounding errors go
+// by.
 struct block_box {
     double least[3], most[3];
     double reach;

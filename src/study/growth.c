@@ -10,7 +10,7 @@
 //
 // The runs begin again from the next state of the reference run before they have left its
 // neighbourhood: an unstable run may come to a motion that is stable, about which perturbations
-// decay. The perturbation is carried on, rescaled to its first size, so that it has turned to what
+// decay. The perturbation is continued, rescaled to its first size, so that it has turned to what
 // grows fastest.
 //
 // Not seen: growth of less than e^8 in some thousand steps of a scene that moves, as explicit Euler
@@ -183,7 +183,7 @@ static taut_status pair_begin(struct pair *pair, const struct solver_checkpoint 
 }
 
 // So many steps with some samples: the logarithm of the perturbation's speed, root mean square of
-// the samples, and how much it has changed since it began anew.
+// the samples, and how much it has changed since it began again.
 static taut_status pair_advance(struct pair *pair, uint64_t steps, int samples, double *speed,
                                 double *change, taut_error *error)
 {

@@ -12,7 +12,7 @@
 // found by a fine reference run.
 struct energy_scale {
     double available; // J
-    double time;      // s; a force that goes on pushing may do more work later, as the square of it
+    double time;      // s; a force that continues may do more work later, as the square of it
 };
 
 // States along the reference run that the growth of perturbations is followed from (growth.c).

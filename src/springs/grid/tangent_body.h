@@ -112,7 +112,7 @@ static void line_out(const struct line_bundle *bundle, const real *const from[3]
     for (size_t p = 0; p < bundle->length; p++) {
         struct line_node *node = &bundle->nodes[p];
         struct line_vectors next = line_gather(bundle, from, p), half = {{{0}}};
-        const real(*w)[LINE_LANES] = bundle->nodes[p - (p > 0)].link;
+        const real(*w)[LINE_LANES] = bundle->nodes[p - (p > 0)].coupling;
         for (size_t c = 0; p > 0 && c < 3; c++)
             line_add(next.v[c], w[c], w[3 + c], w[6 + c], &y);
         y = next;
@@ -135,8 +135,8 @@ static void line_solve(const struct line_bundle *bundle, const real *const from[
         struct line_vectors next;
         memcpy(next.v, node->half, sizeof next.v);
         for (size_t c = 0; c < 3; c++)
-            line_add(next.v[c], node->link[3 * c], node->link[3 * c + 1], node->link[3 * c + 2],
-                     &z);
+            line_add(next.v[c], node->coupling[3 * c], node->coupling[3 * c + 1],
+                     node->coupling[3 * c + 2], &z);
         line_scatter(bundle, to, p, &next, add);
         z = next;
     }
