@@ -573,19 +573,29 @@ static bool is_solved(const struct projection *it, const struct surface *surface
     return false;
 }
 
-// How deep the node would be without the contacts that the step knew of.
-static double free_depth(const struct surface *surface, int wall, const struct projected *moving)
+// How deep a position is behind one wall of a collider.
+static double depth_in(const struct surface *surface, int wall, vec3 position)
 {
     struct contact contacts[6];
-    int count = surface_contacts(surface, moving->free_position, HUGE_VAL, contacts);
+    int count = surface_contacts(surface, position, HUGE_VAL, contacts);
     for (int i = 0; i < count; i++)
         if (contacts[i].wall == wall)
             return contacts[i].depth;
     return 0;
 }
 
-// A contact that the step knew of, at its end, where the node is on the surface but for rounding:
-// what the node would have done without tells whether this is an impact, and how it leaves.
+// What the coordinates of a node in a step were rounded by is this part of them.
+static const double solved_digits = 16 * (double)REAL_EPSILON;
+
+static double free_size(const struct projection *it, const struct projected *moving)
+{
+    return vec3_length(moving->free_position) + it->step * vec3_length(moving->free_velocity);
+}
+
+// A contact that the step knew of, at its end, where the node is on the surface but for rounding,
+// or outside of a sphere that it went along: what the node would have done without tells whether
+// this is an impact, and how it leaves. Who is outside stays there, for springs would be strained
+// by more; it falls back in the next step.
 static bool meet_solved(const struct projection *it, const struct surface *surface,
                         const struct contact *contact, bool touched, size_t node, vec3 *relative,
                         double *out, struct projected *moving)
@@ -595,12 +605,13 @@ static bool meet_solved(const struct projection *it, const struct surface *surfa
     const bool impact = speed > 0 && !touched && is_impact(it, contact, free, speed);
     if (impact && surface->it->restitution > 0) {
         struct contact passed = *contact;
-        passed.depth = free_depth(surface, contact->wall, moving);
+        passed.depth = depth_in(surface, contact->wall, moving->free_position);
         *out = bounce_speed(it, node, &passed, moving, speed, surface->it->restitution);
     }
     const double now = vec3_dot(*relative, contact->normal);
     *relative = vec3_add(*relative, vec3_scale(*out - now, contact->normal));
-    moving->position = vec3_add(moving->position, vec3_scale(contact->depth, contact->normal));
+    if (contact->depth > -solved_digits * free_size(it, moving))
+        moving->position = vec3_add(moving->position, vec3_scale(contact->depth, contact->normal));
     return impact;
 }
 
@@ -812,21 +823,28 @@ static bool any_touches(const struct near_surface *near, int count, struct range
     return any != 0;
 }
 
-// How far from its surface rounding may leave a node whose step ended with that contact: a surface
-// through 0 leaves it coordinates far smaller than those that the step computed with.
+// How far outside of their surfaces nodes are whose step ended with those contacts. Rounding leaves
+// them there: a surface through 0 leaves a node coordinates far smaller than those that the step
+// computed with. And so does a sphere, whose normals turn while a step goes along one of them.
 static double solved_slack(const struct projection *it, struct range nodes)
 {
     const struct contact_constraints *all = it->system->contacts.constraints;
-    double size = 0;
+    double size = 0, gap = 0;
     for (size_t node = nodes.first; all && all->present && node < nodes.end; node++) {
-        if (all->nodes[node].count == 0)
+        const struct constrained_node *solved = &all->nodes[node];
+        if (solved->count == 0)
             continue;
         struct projected moving;
         recall_free(all, node, &moving);
-        size = fmax(size, vec3_length(moving.free_position) +
-                              it->step * vec3_length(moving.free_velocity));
+        size = fmax(size, free_size(it, &moving));
+        for (int k = 0; k < solved->count; k++) {
+            const struct surface surface = surface_at(it->system, solved->collider[k], it->time);
+            const vec3 position = node_position(it->system->state, node);
+            gap = fmax(gap, -depth_in(&surface, solved->wall[k], position));
+        }
     }
-    return 16 * (double)REAL_EPSILON * size;
+    const double margin = 1.001;
+    return solved_digits * size + margin * gap;
 }
 
 // The nodes of a word and what surfaces do on them.
@@ -987,29 +1005,30 @@ static void project_block(const struct projection *it, size_t block, double work
     system->contacts.boxes[block] = box;
 }
 
-bool REAL_NAME(colliders_near)(struct system *system, double time, const struct worker *worker)
-{
-    struct contacts *all = &system->contacts;
-    struct projection it = {system, time, 0};
-    struct range share = contact_block_share(system, worker);
-    for (size_t block = share.first; block < share.end; block++) {
-        struct range nodes = contact_block_nodes(system, block);
-        struct block_box box = box_of_nodes(system, nodes);
-        struct near_surface near[SURFACES_AT_ONCE];
-        size_t collider = 0, number = 0;
-        all->near[block] =
-            find_surfaces(&it, nodes, &box, block_slack(&box), false, &collider, &number, near) > 0;
-    }
-    stage_end(&system->clock, STAGE_WORK, worker);
-    return memchr(all->near, 1, all->blocks) != NULL;
-}
-
 // From one projection to the next, s.
 static double projection_step(const struct system *system)
 {
     const struct settings *settings = &system->settings;
     return settings->integrator == INTEGRATOR_XPBD ? settings->dt / settings->substeps
                                                    : settings->dt;
+}
+
+bool REAL_NAME(colliders_near)(struct system *system, double time, const struct worker *worker)
+{
+    struct contacts *all = &system->contacts;
+    const struct projection it = {system, time, projection_step(system)};
+    struct range share = contact_block_share(system, worker);
+    for (size_t block = share.first; block < share.end; block++) {
+        struct range nodes = contact_block_nodes(system, block);
+        struct block_box box = box_of_nodes(system, nodes);
+        const double slack = block_slack(&box) + solved_slack(&it, nodes);
+        struct near_surface near[SURFACES_AT_ONCE];
+        size_t collider = 0, number = 0;
+        all->near[block] =
+            find_surfaces(&it, nodes, &box, slack, false, &collider, &number, near) > 0;
+    }
+    stage_end(&system->clock, STAGE_WORK, worker);
+    return memchr(all->near, 1, all->blocks) != NULL;
 }
 
 void REAL_NAME(colliders_project)(struct system *system, double time, const struct worker *worker)

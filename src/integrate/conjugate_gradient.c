@@ -340,9 +340,10 @@ static double start(struct system *system, struct linear_solver *solver,
     return better ? square : find_square(system, solver, worker);
 }
 
-// Conjugate gradients from the residual whose square is given, until it is `goal`.
+// Conjugate gradients from the residual whose square is given, until it is `goal`. The steps are
+// conjugate, so the squares of their lengths by A add up (`energy`).
 static uint64_t iterate(struct system *system, struct linear_solver *solver,
-                        const struct linear_task *task, double goal, double *square,
+                        const struct linear_task *task, double goal, double *square, double *energy,
                         const struct worker *worker)
 {
     turn(solver, 0, worker);
@@ -355,6 +356,7 @@ static uint64_t iterate(struct system *system, struct linear_solver *solver,
         if (!(curvature > 0))
             break;
         const double length = *square / curvature;
+        *energy += length * *square;
         if (solver->constraints)
             REAL_NAME(constraints_advance)
         (solver->constraints, worker_share(worker, (size_t)solver->nodes, 16), length);
@@ -373,9 +375,11 @@ struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
     const double first = find_square(system, solver, worker);
     const double goal = task->tolerance * task->tolerance * first;
     double square = start(system, solver, task->weights, first, task->warm, worker);
-    uint64_t done = iterate(system, solver, task, goal, &square, worker);
+    double energy = 0;
+    uint64_t done = iterate(system, solver, task, goal, &square, &energy, worker);
     return (struct linear_result){
         .iterations = done,
+        .energy = energy,
         .first = sqrt(first),
         .residual = first == 0 ? 0 : sqrt(square / first),
         .converged = square <= goal,
@@ -410,9 +414,11 @@ struct linear_result REAL_NAME(linear_solver_continue)(struct system *system,
     const double first = find_square(system, solver, worker);
     const double goal = fmax(task->tolerance * task->tolerance * first, least * least);
     double square = first;
-    uint64_t done = iterate(system, solver, task, goal, &square, worker);
+    double energy = 0;
+    uint64_t done = iterate(system, solver, task, goal, &square, &energy, worker);
     return (struct linear_result){
         .iterations = done,
+        .energy = energy,
         .first = sqrt(first),
         .residual = first == 0 ? 0 : sqrt(square / first),
         .converged = square <= goal,

@@ -35,6 +35,7 @@ struct linear_result {
     uint64_t iterations;
     double first;    // the norm of the right side, sqrt(r' P r) with P the preconditioner
     double residual; // relative to it
+    double energy;   // d'A d, where it began at 0
     bool converged;
 };
 

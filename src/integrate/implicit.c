@@ -16,6 +16,12 @@
 // contacts are seen before nodes are inside. The tangent leaves out what would make it indefinite
 // (TANGENT_DEFINITE), so that the conjugate gradients always know where to go.
 //
+// A step with contacts of colliders that project is solved again (below), and goes on with further
+// linear systems until hardly any energy is left in the residual: an impact turns springs by so
+// much that one system errs by a multiple of the energy of the motion where they are stiff. And
+// where such a collider is there and nothing puts energy in, a step that would gain some is done
+// again as a step of implicit Euler, solved like that.
+//
 // Springs break and yield at the start of a step, never at a position that was only tried. Moving
 // kinematic nodes are where they will be at the stage.
 #include "integrate/implicit.h"
@@ -375,10 +381,16 @@ static void restore_start(struct system *system, struct node_vectors positions,
     worker_barrier(worker);
 }
 
+// What a linear system with constraints has come to.
+struct constrained_result {
+    double energy; // J, d'A d
+    bool same;     // the constraints are those that it began with
+};
+
 // Solves the linear system at the present state, with the constraints that it finds on the way.
-// Returns whether they are those that it began with.
-static bool solve_constrained(struct system *system, struct stage_rule stage,
-                              const struct end_rule *rule, bool warm, const struct worker *worker)
+static struct constrained_result solve_constrained(struct system *system, struct stage_rule stage,
+                                                   const struct end_rule *rule, bool warm,
+                                                   const struct worker *worker)
 {
     enum { ROUNDS = 8, ROUNDS_THAT_DROP = 4 }; // dropping ends first, so that it cannot go in turns
     const struct scene_implicit *wanted = &system->settings.implicit;
@@ -390,14 +402,14 @@ static bool solve_constrained(struct system *system, struct stage_rule stage,
     REAL_NAME(linear_solver_update)(solver, weights, stage_evaluation(system, stage), worker);
     REAL_NAME(linear_solver_begin)(system, solver, weights, warm, worker);
     struct linear_result result = {0};
+    struct constrained_result found = {.same = true};
     double residual = 0, first = 0;
     uint64_t iterations = 0;
-    bool same = true;
     for (int round = 0; round < ROUNDS; round++) {
         const bool drops = round > 0 && round <= ROUNDS_THAT_DROP;
         if (round > 0 && !REAL_NAME(constraints_find)(system, rule, solver, drops, worker))
             break;
-        same = round == 0;
+        found.same = round == 0;
         REAL_NAME(constraints_find_direction)(system, rule, solver, worker);
         REAL_NAME(linear_solver_shift)(system, solver, weights, worker);
         REAL_NAME(constraints_filter)(system, solver, round == 0, worker);
@@ -409,6 +421,7 @@ static bool solve_constrained(struct system *system, struct stage_rule stage,
         first = fmax(first, result.first);
         residual = first > 0 ? result.residual * result.first / first : 0;
         iterations += result.iterations;
+        found.energy += result.energy;
     }
     REAL_NAME(mouse_spring_add_tangent)(system, solver, weights, false, worker);
     worker_barrier(worker);
@@ -419,22 +432,108 @@ static bool solve_constrained(struct system *system, struct stage_rule stage,
     }
     record(system, residual, result.converged, worker);
     stage_end(&system->clock, STAGE_SOLVE, worker);
-    return same;
+    return found;
 }
 
-// The step again with the constraints that its end asked for.
+// r' d
+static void sum_slopes(const struct system *system, const void *argument, struct range range,
+                       double sums[SUM_WIDTH])
+{
+    (void)argument;
+    const struct node_vectors r = system->implicit->solver.residual;
+    const struct node_vectors d = system->implicit->solver.solution;
+    for (size_t i = range.first; i < range.end; i++)
+        sums[0] += (double)r.x[i] * (double)d.x[i] + (double)r.y[i] * (double)d.y[i] +
+                   (double)r.z[i] * (double)d.z[i];
+}
+
+// m (v^2 + (h gravity)^2) / 2, v being v*.
+static void sum_motion(const struct system *system, const void *argument, struct range range,
+                       double sums[SUM_WIDTH])
+{
+    const double added = *(const double *)argument;
+    const struct implicit *it = system->implicit;
+    for (size_t i = range.first; i < range.end; i++) {
+        const double x = (double)it->velocity.x[i], y = (double)it->velocity.y[i];
+        const double z = (double)it->velocity.z[i];
+        sums[0] += 0.5 * (double)it->solver.mass[i] * (x * x + y * y + z * z + added * added);
+    }
+}
+
+static double sum_over_nodes(struct system *system, chunk_sum sum, const void *argument,
+                             const struct worker *worker)
+{
+    double sums[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->state->nodes, sum, argument, sums, worker);
+    return sums[0];
+}
+
+// J, what errors of a step are measured by: of a body at rest what a step of free fall gives it.
+static double energy_of_motion(struct system *system, const struct worker *worker)
+{
+    const double added = system->settings.dt * vec3_length(system->topology->environment.gravity);
+    return sum_over_nodes(system, sum_motion, &added, worker);
+}
+
+// r' P r, with P as the last linear system with constraints left it. J.
+static double energy_left(struct system *system, const struct worker *worker)
+{
+    struct linear_solver *solver = &system->implicit->solver;
+    if (worker->index == 0)
+        solver->constraints = system->contacts.constraints;
+    worker_barrier(worker);
+    const double norm = REAL_NAME(linear_solver_norm)(system, solver, worker);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        solver->constraints = NULL;
+    return norm * norm;
+}
+
+// V += d, and less of it where that goes too far: d leads down to where the slope r' d along it is
+// 0, from d'A d at its start. Ends with the residual of the new V.
+static void descend(struct system *system, struct stage_rule stage,
+                    const struct constrained_result *found, bool searches,
+                    const struct worker *worker)
+{
+    enum { CUTS = 6 };
+    const double too_far = 0.5, least = 0.1;
+    double scale = 1;
+    correct(system, 1, stage, worker);
+    find_residual(system, stage, worker);
+    for (int cut = 0; searches && cut < CUTS; cut++) {
+        const double slope = sum_over_nodes(system, sum_slopes, NULL, worker);
+        if (!(slope < -too_far * found->energy))
+            break;
+        const double shorter = scale * fmax(least, found->energy / (found->energy - slope));
+        correct(system, shorter - scale, stage, worker);
+        find_residual(system, stage, worker);
+        scale = shorter;
+    }
+}
+
+// The step again with the constraints that its end asked for. The first system takes the nodes to
+// their surfaces; further ones follow until the energy that is left is this part of that of the
+// motion, so that velocities are wrong by a hundredth at most.
 static void solve_again(struct system *system, struct stage_rule stage, const struct end_rule *rule,
                         const struct worker *worker)
 {
-    enum { ITERATIONS_AT_LEAST = 1 };
-    const uint64_t newton = system->settings.implicit.newton;
-    const uint64_t count = newton > ITERATIONS_AT_LEAST ? newton : ITERATIONS_AT_LEAST;
+    enum { SYSTEMS = 20 };
+    const double part = 1e-4;
+    const struct scene_implicit *wanted = &system->settings.implicit;
+    const uint64_t most = wanted->newton > SYSTEMS ? wanted->newton : SYSTEMS;
+    const double enough = (wanted->newton > 1 ? fmin(part, wanted->tolerance) : part) *
+                          energy_of_motion(system, worker);
     follow_velocity(system, (real)stage.g, worker);
     REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
-    for (uint64_t i = 0; i < count; i++) {
-        find_residual(system, stage, worker);
-        solve_constrained(system, stage, rule, i == 0 && newton == 1, worker);
-        correct(system, 1, stage, worker);
+    find_residual(system, stage, worker);
+    for (uint64_t i = 0; i < most; i++) {
+        const bool warm = i == 0 && wanted->newton == 1;
+        const struct constrained_result found =
+            solve_constrained(system, stage, rule, warm, worker);
+        descend(system, stage, &found, i > 0 && found.same, worker);
+        if (energy_left(system, worker) <= enough)
+            break;
     }
     REAL_NAME(constraints_finish)(system, rule, worker);
     REAL_NAME(mouse_spring_store_force)(system, worker);
@@ -443,12 +542,14 @@ static void solve_again(struct system *system, struct stage_rule stage, const st
 // An impact is no smooth motion, of which one step of the midpoint method, or two states of bdf2,
 // tell anything. Such a step becomes implicit Euler's, and so does the next one, in which the nodes
 // that have been stopped stop the others: the midpoint method would throw these back.
-static struct stage_rule euler_instead(struct system *system, const struct worker *worker)
+static struct stage_rule euler_instead(struct system *system, uint64_t steps,
+                                       const struct worker *worker)
 {
     const double h = system->settings.dt;
+    const uint64_t from = system->state->step + steps;
     start_here(system, worker);
-    if (worker->index == 0)
-        system->state->memory_from = system->state->step + (is_midpoint(system) ? 2 : 1);
+    if (worker->index == 0 && system->state->memory_from < from)
+        system->state->memory_from = from;
     worker_barrier(worker);
     return (struct stage_rule){.elapsed = h, .g = h};
 }
@@ -489,11 +590,106 @@ static bool solve_contacts(struct system *system, struct stage_rule stage,
     if (impact && system->settings.keep_energy_budget)
         count_impact_work(system, worker);
     if (impact && integrator != INTEGRATOR_IMPLICIT_EULER) {
-        stage = euler_instead(system, worker);
+        stage = euler_instead(system, is_midpoint(system) ? 2 : 1, worker);
         rule = end_of_step(system, stage, start, speed, false);
     }
     solve_again(system, stage, &rule, worker);
     return !rule.mirrored;
+}
+
+// ---- Steps that would gain energy
+//
+// The steps that follow an impact are those of a body that is strained, turns and vibrates, and one
+// linear system may give stiff springs energy in them too; the midpoint method gains some whatever
+// is solved, since it damps nothing and conserves no energy of springs that turn.
+
+// Whether the energy of a step is checked: it can only stay or fall, for nothing but colliders at
+// rest acts from outside.
+static bool is_checked(const struct system *system)
+{
+    const struct topology *topology = system->topology;
+    if (!system->contacts.constraints || topology->environment.wind.present ||
+        topology->motion_count > 0 || system->kinematic_targets.count > 0 ||
+        system->mouse_spring.pulls)
+        return false;
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const vec3 v = system->state->collider_velocity[c];
+        if (topology->colliders[c].type == COLLIDER_SPHERE && (v.x != 0 || v.y != 0 || v.z != 0))
+            return false;
+    }
+    return true;
+}
+
+// At the start of `step`, the present one or the next, with the present one's gas. Worker 0's
+// alone.
+static void measure_energy(struct system *system, uint64_t step, taut_energy *energy,
+                           const struct worker *worker)
+{
+    const struct evaluation evaluation = {step_time(system, step), system->state->step + 1};
+    const struct fault found = system->fault;
+    taut_energy now = {0};
+    REAL_NAME(energy_measure)(system, evaluation, &now, worker);
+    if (worker->index == 0) {
+        system->fault = found;
+        *energy = now;
+    }
+    worker_barrier(worker);
+}
+
+// Notes the energy at the start of a step; returns whether it is to be compared.
+static bool note_energy(struct system *system, const struct worker *worker)
+{
+    if (!is_checked(system))
+        return false;
+    measure_energy(system, system->state->step, &system->implicit->start, worker);
+    return true;
+}
+
+// Whether the step has gained energy, by more than rounding and than a thousandth with the midpoint
+// method, whose energy goes up and down by that, a ten-thousandth with the others.
+static bool gains_energy(struct system *system, const struct worker *worker)
+{
+    const double part = is_midpoint(system) ? 1e-3 : 1e-4, digits = 8 * (double)REAL_EPSILON;
+    const taut_energy *start = &system->implicit->start;
+    measure_energy(system, system->state->step + 1, &system->implicit->end, worker);
+    const double most = start->total + part * (energy_of_motion(system, worker) + start->elastic) +
+                        digits * (start->elastic + fabs(start->gravity));
+    return !(system->implicit->end.total <= most);
+}
+
+// What nodes do without contacts, for those that another way through the step leads to a surface.
+static void remember_end(struct system *system, const struct worker *worker)
+{
+    const struct state *s = system->state;
+    const struct node_vectors place = system->contacts.constraints->free_place;
+    const struct node_vectors velocity = system->contacts.constraints->free_velocity;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        place.x[i] = s->x[i];
+        place.y[i] = s->y[i];
+        place.z[i] = s->z[i];
+        velocity.x[i] = s->vx[i];
+        velocity.y[i] = s->vy[i];
+        velocity.z[i] = s->vz[i];
+    }
+    worker_barrier(worker);
+}
+
+// Of a step that is at its end: does it again from `start` and `speed`, as implicit Euler's.
+// Contacts that have been found are there from the beginning.
+static void take_no_energy(struct system *system, struct node_vectors start,
+                           struct node_vectors speed, const struct worker *worker)
+{
+    if (!gains_energy(system, worker))
+        return;
+    if (!system->contacts.constraints->present) // else that is known
+        remember_end(system, worker);
+    restore_start(system, start, speed, worker);
+    if (system->settings.keep_energy_budget)
+        count_impact_work(system, worker);
+    const struct stage_rule stage = euler_instead(system, 1, worker);
+    const struct end_rule rule = end_of_step(system, stage, start, speed, false);
+    solve_again(system, stage, &rule, worker);
 }
 
 void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worker)
@@ -501,9 +697,12 @@ void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worke
     double h = system->settings.dt;
     begin(system, worker);
     start_here(system, worker);
+    const bool checked = note_energy(system, worker);
     const struct stage_rule stage = {.elapsed = h, .g = h};
     solve_stage(system, stage, worker);
     solve_contacts(system, stage, worker);
+    if (checked)
+        take_no_energy(system, system->implicit->base, system->implicit->velocity, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -513,11 +712,14 @@ void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *wo
     const bool after_impact = system->state->step < system->state->memory_from;
     begin(system, worker);
     start_here(system, worker);
+    const bool checked = note_energy(system, worker);
     const double g = after_impact ? h : h / 2;
     const struct stage_rule stage = {.elapsed = g, .g = g};
     solve_stage(system, stage, worker);
     if (!solve_contacts(system, stage, worker) && !after_impact)
         reflect(system, worker);
+    if (checked)
+        take_no_energy(system, system->implicit->base, system->implicit->velocity, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -550,8 +752,13 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
         start_from_two(system, worker);
     REAL_NAME(save_start)(system, worker);
     worker_barrier(worker);
+    const bool checked = note_energy(system, worker);
     const struct stage_rule stage = {.elapsed = h, .g = first ? h : 2 * h / 3};
     solve_stage(system, stage, worker);
     solve_contacts(system, stage, worker);
+    const struct state *s = system->state;
+    if (checked)
+        take_no_energy(system, vectors_of(s->x0, s->y0, s->z0), vectors_of(s->vx0, s->vy0, s->vz0),
+                       worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }

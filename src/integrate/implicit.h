@@ -7,6 +7,7 @@
 struct implicit {
     struct node_vectors base, velocity; // x* and v*: where the step's equations start from
     struct linear_solver solver;
+    taut_energy start, end; // of the present step, where it is checked
 };
 
 // Makes system->implicit; what there is of it is freed by implicit_free, after a failure too.
