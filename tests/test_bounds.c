@@ -127,6 +127,52 @@ static void test_gas_counts(void **state)
     }
 }
 
+// Drag on springs that are pressed: a root decays faster than by drag alone.
+static void test_pressed_springs(void **state)
+{
+    (void)state;
+    static const enum integrator integrators[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_MIDPOINT,
+                                                  INTEGRATOR_RK4};
+    static const char *const bodies[] = {
+        "{name: c, type: network, nodes: [[0,0,0],[1,0.1,0],[2,0,0.1],[3,0,0]], pins: [0,3],\n"
+        "  node_mass: [1,1,1,1], springs: [[0,1,{stiffness: 100, rest_length: 3}],\n"
+        "  [1,2,{stiffness: 100, rest_length: 3}],[2,3,{stiffness: 100, rest_length: 3}]]}",
+        "{name: c, type: cloth, u: [1,0,0], v: [0,0,1], nodes: [5,4], node_mass: 0.1,\n"
+        "  springs: {structural: {stiffness: 100, rest_length: 0.9},\n"
+        "  shear: {stiffness: 50, rest_length: 0.8}}}"};
+    static const char *const precisions[] = {"single", "double"};
+    for (int b = 0; b < 4; b++) {
+        taut_solver *solver = solver_of("precision: %s\n"
+                                        "simulation: {integrator: rk4, dt: 1e-5, steps: 1}\n"
+                                        "environment: {air_drag: 12}\nbodies: [%s]\n",
+                                        precisions[b % 2], bodies[b / 2]);
+        struct critical_step critical = sharp_of(solver);
+        for (int i = 0; i < 3; i++) {
+            double bound = critical.dt[integrators[i]], sharp = critical.sharp_dt[integrators[i]];
+            assert_true(critical.exact[integrators[i]]);
+            assert_true(bound > 0.5 * sharp && bound <= sharp * (1 + 1e-5));
+        }
+        taut_solver_destroy(solver);
+    }
+}
+
+// In the corner of a room a node rubs along two walls while it is pushed out of the third.
+static void test_the_corner_of_a_room(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        HEADER("symplectic_euler", "1e-5") "colliders: [{type: room, min: [0,0,0], max: [5,5,5],\n"
+                                           "  stiffness: 100, friction: 3}]\n"
+                                           "bodies: [{name: b, type: network, node_mass: [1,1],\n"
+                                           "  nodes: [[-0.01,-0.01,-0.01],[1,1,1]],\n"
+                                           "  springs: [[0,1,{stiffness: 1}]]}]\n");
+    struct critical_step critical = sharp_of(solver);
+    assert_true(critical.dt[INTEGRATOR_SYMPLECTIC_EULER] <=
+                critical.sharp_dt[INTEGRATOR_SYMPLECTIC_EULER] * (1 + 1e-9));
+    assert_true(critical.dt[INTEGRATOR_RK4] <= critical.sharp_dt[INTEGRATOR_RK4] * (1 + 1e-9));
+    taut_solver_destroy(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +180,8 @@ int main(void)
         cmocka_unit_test(test_cliques),
         cmocka_unit_test(test_gas),
         cmocka_unit_test(test_gas_counts),
+        cmocka_unit_test(test_pressed_springs),
+        cmocka_unit_test(test_the_corner_of_a_room),
     };
     return cmocka_run_group_tests_name("bounds", tests, NULL, NULL);
 }

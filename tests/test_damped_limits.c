@@ -65,6 +65,16 @@ static double spectral_radius(enum integrator integrator, double h, double k, do
     return root < 0 ? sqrt(product) : fabs(half) + sqrt(root);
 }
 
+// Of two real roots the modulus of the one that decays: the lower one, since the other is above 1.
+static double smaller_root(enum integrator integrator, double h, double k, double c)
+{
+    double a[2] = {1, 0}, b[2] = {0, 1};
+    step_once(integrator, h, k, c, a);
+    step_once(integrator, h, k, c, b);
+    double half = (a[0] + b[1]) / 2, product = a[0] * b[1] - a[1] * b[0];
+    return fabs(half - sqrt(half * half - product));
+}
+
 // For damping from none to four times critical, and stiff and soft modes: every step up to what is
 // returned is stable, and a little more is not.
 static void test_limits_of_modes(void **state)
@@ -93,6 +103,31 @@ static void test_limits_of_modes(void **state)
     assert_true(isinf(integrator_mode_step(INTEGRATOR_EXPLICIT_EULER, &plain, 0, 0)));
 }
 
+// A mode that grows by itself: the root that decays leaves the unit circle at the limit.
+static void test_limits_of_growing_modes(void **state)
+{
+    (void)state;
+    const struct stepping plain = {1, 1};
+    for (int i = 0; i < EXPLICIT_ONES; i++)
+        for (int j = 0; j <= 64; j++) {
+            double omega = 3.7, k = -omega * omega, c = j / 8.0 * omega;
+            double h = integrator_mode_step(explicit_ones[i], &plain, k, c);
+            bool none = isinf(h); // it never leaves
+            double most = none ? 20 / omega : h;
+            for (int part = 1; part < 200; part++) {
+                double radius = smaller_root(explicit_ones[i], most * part / 200, k, c);
+                assert_true(radius <= 1 + 1e-12);
+            }
+            bool touches = j == 16 && integrator_limit(explicit_ones[i]) == 2; // -1, and turns back
+            if (!none && !touches)
+                assert_true(smaller_root(explicit_ones[i], h * (1 + 1e-4), k, c) > 1);
+        }
+    const double real = 0.5 * 20 + sqrt(100 + 100); // of x'' + 20 x' - 100 x
+    assert_near(integrator_mode_step(INTEGRATOR_RK4, &plain, -100, 20), 2.785293563405282 / real,
+                1e-12);
+    assert_near(integrator_mode_step(INTEGRATOR_MIDPOINT, &plain, -100, 20), 2 / real, 1e-12);
+}
+
 // The least of a range is not above that of any mode in it.
 static void test_limits_of_ranges(void **state)
 {
@@ -108,9 +143,10 @@ static void test_limits_of_ranges(void **state)
                                    .upper_ratio = round % 2 ? INFINITY : 3 * ratio,
                                    .upper = drag};
         range.form_step = INFINITY;
+        range.square_lack = round % 5 == 0 ? 40 : 0;
         for (int i = 0; i < EXPLICIT_ONES; i++) {
             double limit = integrator_range_step(explicit_ones[i], &plain, &range);
-            for (int p = 0; p <= 100; p++)
+            for (int p = -(int)range.square_lack; p <= 100; p++)
                 for (int q = 0; q <= 100; q++) {
                     double k = p, c = range.damping_most * q / 100;
                     if (c < ratio * k + drag || c > range.upper_ratio * k + drag)
@@ -345,6 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits_of_modes),
+        cmocka_unit_test(test_limits_of_growing_modes),
         cmocka_unit_test(test_limits_of_ranges),
         cmocka_unit_test(test_limits_of_bodies),
         cmocka_unit_test(test_limits_of_uneven_bodies),

@@ -150,12 +150,15 @@ static struct matrices matrices_of(const taut_solver *solver, double drag)
     return matrices;
 }
 
-// |R(h lambda)|^2 - 1
+// |R(h lambda)|^2 - 1, of the lower orders without cancellation.
 static double excess(enum integrator integrator, double h, double re, double im)
 {
-    int order = integrator == INTEGRATOR_RK4 ? 4 : integrator == INTEGRATOR_MIDPOINT ? 2 : 1;
-    double x = 1, y = 0;
-    for (int i = order; i >= 1; i--) {
+    double real = h * re, square = h * h * (re * re + im * im), x = 1, y = 0;
+    if (integrator == INTEGRATOR_EXPLICIT_EULER)
+        return 2 * real + square;
+    if (integrator == INTEGRATOR_MIDPOINT)
+        return 2 * real + 2 * real * real + real * square + square * square / 4;
+    for (int i = 4; i >= 1; i--) {
         double next = 1 + h * (re * x - im * y) / i;
         y = h * (re * y + im * x) / i;
         x = next;
@@ -171,7 +174,8 @@ static double limit_of_roots(enum integrator integrator, const struct roots *roo
         largest = fmax(largest, hypot(roots->re[i], roots->im[i]));
     for (int i = 0; i < roots->count; i++) {
         double re = roots->re[i], im = roots->im[i], size = hypot(re, im);
-        if (size < 1e-5 * largest || (im == 0 && re > 0))
+        // Two that coincide and grow by themselves need not be real to the last digit.
+        if (size < 1e-5 * omega || re > fabs(im))
             continue;
         double low = 0, high = 3 / size; // beyond every region
         if (integrator != INTEGRATOR_RK4 && excess(integrator, 1e-7 / size, re, im) >= 0)
@@ -185,7 +189,7 @@ static double limit_of_roots(enum integrator integrator, const struct roots *roo
         }
         least = fmin(least, high);
     }
-    return least * omega < 1e-6 ? 0 : least;
+    return least * largest < 1e-6 ? 0 : least;
 }
 
 static struct critical_step sharp_of(const char *text, const char *precision, int threads,
@@ -225,6 +229,29 @@ static struct roots roots_of(const struct matrices *matrices)
     return roots;
 }
 
+// The least h at which 4 M - 2 h C - h^2 K is singular, of symplectic Euler and both Verlet methods:
+// of its roots u = 1 / h the largest that is real.
+static double limit_of_symplectic(const struct matrices *matrices)
+{
+    size_t count = (size_t)matrices->size * (size_t)matrices->size;
+    struct matrices scaled = {matrices->size, calloc(count, sizeof(double)),
+                              calloc(count, sizeof(double))};
+    assert_true(scaled.stiffness && scaled.damping);
+    for (size_t i = 0; i < count; i++) {
+        scaled.stiffness[i] = -matrices->stiffness[i] / 4;
+        scaled.damping[i] = -matrices->damping[i] / 2;
+    }
+    struct roots roots = roots_of(&scaled);
+    double largest = 0;
+    for (int i = 0; i < roots.count; i++)
+        if (fabs(roots.im[i]) <= 1e-7 * fabs(roots.re[i]))
+            largest = fmax(largest, roots.re[i]);
+    free_roots(&roots);
+    free(scaled.stiffness);
+    free(scaled.damping);
+    return largest > 0 ? 1 / largest : INFINITY;
+}
+
 static const enum integrator runge_kutta[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_MIDPOINT,
                                               INTEGRATOR_RK4};
 
@@ -241,10 +268,16 @@ static int check_limits(const char *name, const char *text, double drag)
         enum integrator integrator = runge_kutta[i];
         double limit = limit_of_roots(integrator, &roots, critical.sharp_omega);
         double h = critical.sharp_dt[integrator], single = in_single.sharp_dt[integrator];
-        if (h > 1.01 * limit || (critical.exact[integrator] && h < 0.99 * limit))
+        // What damping leaves of a mode that is next to undamped LAPACK does not tell either.
+        double fastest = fmax(critical.sharp_omega, critical.damping / 2);
+        if (limit == 0 && h * fastest < 4e-6) // counted as none here
+            limit = h;
+        bool clear = limit * critical.sharp_omega > 1e-4 || limit * fastest > 0.1 || limit == 0;
+        if (clear && (h > 1.01 * limit || (critical.exact[integrator] && h < 0.99 * limit)))
             fail_msg("%s of %s: %.8g computed%s, the limit is %.8g", integrator_name(integrator),
                      name, h, critical.exact[integrator] ? "" : " as a bound", limit);
-        bool decided = limit * critical.sharp_omega > 1e-3 || limit == 0;
+        bool decided =
+            clear && (limit == 0 || limit * critical.sharp_omega > 1e-3 || limit * fastest > 0.1);
         if (decided &&
             (single > 1.01 * limit || (in_single.exact[integrator] && single < 0.99 * limit)))
             fail_msg("%s of %s in single precision: %.8g computed%s, the limit is %.8g",
@@ -257,6 +290,13 @@ static int check_limits(const char *name, const char *text, double drag)
                    integrator_name(integrator), limit, h, critical.exact[integrator] ? "" : "?",
                    single, in_single.exact[integrator] ? "" : "?");
     }
+    double symplectic = limit_of_symplectic(&matrices);
+    double h = critical.sharp_dt[INTEGRATOR_SYMPLECTIC_EULER];
+    bool is_exact = critical.exact[INTEGRATOR_SYMPLECTIC_EULER];
+    if (h > 1.01 * symplectic || (is_exact && h < 0.99 * symplectic))
+        fail_msg("symplectic Euler of %s: %.8g computed%s, the limit is %.8g", name, h,
+                 is_exact ? "" : " as a bound", symplectic);
+    assert_true(critical.dt[INTEGRATOR_SYMPLECTIC_EULER] <= symplectic * (1 + 1e-6));
     free_roots(&roots);
     free(matrices.stiffness);
     free(matrices.damping);
@@ -347,6 +387,153 @@ static void test_limits_of_uneven_damping(void **state)
     }
 }
 
+// A network of random springs, masses and dampers; its springs are up to `pressed` times as long as
+// they are apart, and damped up to `damping`, N s/m. All nodes have the same mass, or none.
+struct network_kind {
+    double pressed, damping;
+    bool even;
+};
+
+static char *network_text(const struct network_kind *kind, uint64_t *seed)
+{
+    enum { NODES = 8 };
+    double nodes[NODES][3];
+    char *text = text_format("bodies: [{name: b, type: network, pins: [0], nodes: [");
+    for (int i = 0; i < NODES; i++) {
+        for (int j = 0; j < 3; j++)
+            nodes[i][j] = next_random(seed);
+        char *more = text_format("%s%s[" NUM "," NUM "," NUM "]", text, i ? "," : "", nodes[i][0],
+                                 nodes[i][1], nodes[i][2]);
+        free(text);
+        text = more;
+    }
+    char *masses = text_format("%s],\n node_mass: [", text);
+    free(text);
+    text = masses;
+    for (int i = 0; i < NODES; i++) {
+        char *more = text_format("%s%s%g", text, i ? "," : "",
+                                 kind->even ? 0.1 : pow(10, next_random(seed)));
+        free(text);
+        text = more;
+    }
+    char *springs = text_format("%s],\n springs: [", text);
+    free(text);
+    text = springs;
+    for (int i = 0, first = 1; i < NODES; i++)
+        for (int j = i + 1; j < NODES; j++) {
+            double length = 0;
+            for (int axis = 0; axis < 3; axis++)
+                length += pow(nodes[i][axis] - nodes[j][axis], 2);
+            double k = 100 * pow(10, next_random(seed));
+            double c = kind->damping * fmax(0, next_random(seed));
+            double rest = sqrt(length) * (1 + (kind->pressed - 1) * fabs(next_random(seed)));
+            if (next_random(seed) < 0.2)
+                continue;
+            char *more =
+                text_format("%s%s[%d,%d,{stiffness: %g, damping: %g, rest_length: " NUM "}]", text,
+                            first ? "" : ",", i, j, k, c, rest);
+            first = 0;
+            free(text);
+            text = more;
+        }
+    char *whole = text_format("%s]}]\n", text);
+    free(text);
+    return whole;
+}
+
+// Of pressed springs some modes grow by themselves, and the roots with which they decay limit the
+// step; drag alone, damping of a few and of most, and damping of some hundred times critical.
+static void test_limits_of_pressed_networks(void **state)
+{
+    (void)state;
+    static const struct network_kind kinds[] = {
+        {1.5, 0, true}, {3, 0, true}, {2, 2, false}, {1.2, 300, false}, {1.5, 3e3, true}};
+    uint64_t seed = 17;
+    for (int k = 0; k < 5; k++)
+        for (int round = 0; round < 20; round++) {
+            char *text = network_text(&kinds[k], &seed), name[60];
+            snprintf(name, sizeof name, "pressed network %d of kind %d", round, k);
+            int exact = check_limits(name, text, k < 2 ? 0.3 * (round + 1) : 0);
+            assert_true(exact == 3 || (k > 1 && exact > 0)); // round-off may hide light damping
+            free(text);
+        }
+}
+
+// 80 free nodes, whose eigenvalues are all found, and 81, of which some are bounds.
+static void test_limits_at_the_border(void **state)
+{
+    (void)state;
+    for (int nodes = 81; nodes <= 82; nodes++) {
+        char *text = text_format(
+            "bodies: [{name: b, type: rope, from: [0,0,0], to: [1,0.4,0], nodes: %d,\n"
+            " node_mass: 0.1, pins: [first], spring: {stiffness: 300, rest_length: 0.016,\n"
+            " damping: 2}}]\n",
+            nodes);
+        int exact = check_limits("rope", text, 0.2);
+        assert_true(exact == 3 || (nodes == 82 && exact > 0));
+        free(text);
+    }
+}
+
+// A collider that touches no node damps nothing yet: rk4 has the limit of undamped motions.
+static void test_colliders_far_away(void **state)
+{
+    (void)state;
+    static const char *const colliders[] = {
+        "{type: plane, point: [0,-9,0], normal: [0,1,0], stiffness: 10, friction: 2}",
+        "{type: sphere, center: [0,-9,0], radius: 1, stiffness: 10, absorption: 2}"};
+    for (int i = 0; i < 2; i++) {
+        char *text = text_format("colliders: [%s]\n"
+                                 "bodies: [{name: b, type: cloth, u: [1,0,0], v: [0,0,1],\n"
+                                 " nodes: [4,4], node_mass: 0.1,\n"
+                                 " springs: {structural: {stiffness: 300}}}]\n",
+                                 colliders[i]);
+        struct critical_step critical = sharp_of(text, i ? "single" : "double", 1, NULL, 0);
+        double expected = 2 * sqrt(2) / critical.sharp_omega;
+        assert_true(critical.exact[INTEGRATOR_RK4]);
+        assert_near(critical.sharp_dt[INTEGRATOR_RK4], expected, 1e-6 * expected);
+        assert_true(critical.exact[INTEGRATOR_MIDPOINT]);
+        assert_true(critical.sharp_dt[INTEGRATOR_MIDPOINT] == 0);
+        free(text);
+    }
+}
+
+// Friction of a node on a floor across which its springs push it aside: K is negative where C is
+// largest. One node of mass 1 between two springs pressed to half of their length.
+static void test_friction_of_pressed_nodes(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double"};
+    const double k = 100, c = 40, m = 1, stiff = 300;
+    for (int i = 0; i < 2; i++) {
+        char *text = text_format(
+            "colliders: [{type: plane, point: [0,0.01,0], normal: [0,1,0], stiffness: " NUM
+            ", friction: " NUM "}]\n"
+            "bodies: [{name: b, type: network, pins: [0,2], node_mass: " NUM ",\n"
+            " nodes: [[-1,0,0],[0,0,0],[1,0,0]], springs: [\n"
+            " [0,1,{stiffness: " NUM ", rest_length: 2}],[1,2,{stiffness: " NUM
+            ", rest_length: 2}]]}]\n",
+            stiff, c, m, k, k);
+        struct critical_step critical = sharp_of(text, precisions[i], 1, NULL, 0);
+        free(text);
+        // Along x: 2 k and c; up: stiff - 2 k, not damped; aside: -2 k and c.
+        const struct stepping plain = {1, 1};
+        const double modes[3][2] = {
+            {2 * k / m, c / m}, {(stiff - 2 * k) / m, 0}, {-2 * k / m, c / m}};
+        for (int j = 0; j < INTEGRATOR_COUNT; j++) {
+            double expected = INFINITY;
+            for (int mode = 0; mode < 3; mode++)
+                expected = fmin(expected, integrator_mode_step((enum integrator)j, &plain,
+                                                               modes[mode][0], modes[mode][1]));
+            if (isinf(expected))
+                continue;
+            assert_true(critical.exact[j]);
+            assert_near(critical.sharp_dt[j], expected, 1e-4 * expected);
+            assert_true(critical.dt[j] <= expected * (1 + 1e-5));
+        }
+    }
+}
+
 // Networks of random springs, masses and dampers.
 static void test_limits_of_random_networks(void **state)
 {
@@ -427,6 +614,10 @@ int main(void)
         cmocka_unit_test(test_hessenberg_eigenvalues_are_lapacks),
         cmocka_unit_test(test_limits_of_uneven_damping),
         cmocka_unit_test(test_limits_of_random_networks),
+        cmocka_unit_test(test_limits_of_pressed_networks),
+        cmocka_unit_test(test_limits_at_the_border),
+        cmocka_unit_test(test_colliders_far_away),
+        cmocka_unit_test(test_friction_of_pressed_nodes),
         cmocka_unit_test(test_limits_of_larger_bodies),
         cmocka_unit_test(test_threads_change_nothing),
     };

@@ -39,20 +39,60 @@ uint64_t REAL_NAME(contact_tangent_bytes)(const struct contact_tangent *tangent)
     return tangent->contacts ? tangent->nodes * each : 0;
 }
 
-// The centre of a sphere is where the normal comes from: across it, -k p / r, with r how far the
-// node is from it; 0 where the surface is flat.
+// Across the normal of a contact. The centre of a sphere is where the normal comes from: -k p / r,
+// with r how far the node is from it; 0 where the surface is flat.
+static double stiffness_across(const struct scene_collider *collider, const struct contact *contact,
+                               double from_centre)
+{
+    return from_centre > 0 ? -collider->stiffness * contact->depth / from_centre : 0;
+}
+
+static double damping_along(const struct scene_collider *collider, const struct contact *contact,
+                            vec3 velocity)
+{
+    vec3 relative = vec3_subtract(velocity, contact->surface_velocity);
+    return vec3_dot(relative, contact->normal) < 0 ? collider->absorption : 0;
+}
+
 static void add_contact(struct contact_blocks *blocks, const struct scene_collider *collider,
                         const struct contact *contact, vec3 velocity, double from_centre)
 {
     const vec3 n = contact->normal;
-    double across = 0;
-    if (from_centre > 0)
-        across = -collider->stiffness * contact->depth / from_centre;
     block_add(blocks->stiffness, (real)n.x, (real)n.y, (real)n.z, (real)collider->stiffness,
-              (real)across);
-    bool approaches = vec3_dot(vec3_subtract(velocity, contact->surface_velocity), n) < 0;
+              (real)stiffness_across(collider, contact, from_centre));
     block_add(blocks->damping, (real)n.x, (real)n.y, (real)n.z,
-              approaches ? (real)collider->absorption : 0, (real)collider->friction);
+              (real)damping_along(collider, contact, velocity), (real)collider->friction);
+}
+
+static void add_block(double block[3][3], vec3 normal, double along, double across)
+{
+    const double n[3] = {normal.x, normal.y, normal.z};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            block[i][j] += (along - across) * n[i] * n[j] + (i == j ? across : 0);
+}
+
+void REAL_NAME(contact_blocks_of)(const struct system *system, double time, size_t node,
+                                  double stiffness[3][3], double damping[3][3])
+{
+    const struct topology *topology = system->topology;
+    const vec3 position = node_position(system->state, node),
+               velocity = node_velocity(system->state, node);
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const struct scene_collider *collider = &topology->colliders[c];
+        if (collider->response != RESPONSE_PENALTY)
+            continue;
+        struct contact contacts[6];
+        int count = REAL_NAME(collider_contacts)(system, c, time, position, contacts);
+        bool curved = collider->type == COLLIDER_SPHERE;
+        for (int i = 0; i < count; i++) {
+            double from_centre = curved ? system->state->collider_radius[c] - contacts[i].depth : 0;
+            add_block(stiffness, contacts[i].normal, collider->stiffness,
+                      stiffness_across(collider, &contacts[i], from_centre));
+            add_block(damping, contacts[i].normal, damping_along(collider, &contacts[i], velocity),
+                      collider->friction);
+        }
+    }
 }
 
 static void visit_contact(const struct system *system, const struct scene_collider *collider,

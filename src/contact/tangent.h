@@ -30,4 +30,8 @@ void REAL_NAME(contact_tangent_apply)(const struct contact_tangent *tangent, rea
 void REAL_NAME(contact_tangent_blocks)(const struct contact_tangent *tangent, real stiffness,
                                        real damping, real (*blocks)[6], struct range nodes);
 
+// Adds the exact blocks of a node's contacts now, in double; any worker.
+void REAL_NAME(contact_blocks_of)(const struct system *system, double time, size_t node,
+                                  double stiffness[3][3], double damping[3][3]);
+
 #endif

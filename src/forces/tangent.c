@@ -125,6 +125,28 @@ void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damp
     worker_barrier(worker);
 }
 
+bool REAL_NAME(tangent_has_faces)(const struct tangent *tangent)
+{
+    return tangent->faces.any_gas || tangent->faces.any_wind;
+}
+
+void REAL_NAME(tangent_apply_faces)(struct tangent *tangent, real stiffness, real damping,
+                                    struct node_vectors in, struct node_vectors out,
+                                    const struct worker *worker)
+{
+    const struct spring_tangent *springs = &tangent->springs;
+    REAL_NAME(face_tangent_prepare)(&tangent->faces, stiffness, damping, in, worker);
+    struct range range;
+    while (worker_claim(worker, springs->item_count, 1, &range)) {
+        const struct range nodes = springs->items[range.first].nodes;
+        for (size_t node = nodes.first; node < nodes.end; node++)
+            out.x[node] = out.y[node] = out.z[node] = 0;
+        REAL_NAME(face_tangent_apply)(&tangent->faces, stiffness, out, nodes);
+        clear_fixed(tangent, out, nodes);
+    }
+    worker_barrier(worker);
+}
+
 static void fill_blocks(const struct tangent *tangent, real stiffness, real damping,
                         real (*blocks)[6], const struct tangent_item *item)
 {

@@ -50,6 +50,12 @@ void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damp
                               struct node_vectors in, struct node_vectors out,
                               const struct worker *worker);
 
+// The same of gas and wind alone; and whether there are any.
+bool REAL_NAME(tangent_has_faces)(const struct tangent *tangent);
+void REAL_NAME(tangent_apply_faces)(struct tangent *tangent, real stiffness, real damping,
+                                    struct node_vectors in, struct node_vectors out,
+                                    const struct worker *worker);
+
 // The 3 x 3 diagonal blocks of the same matrix: xx, yy, zz, xy, xz, yz of each node. All workers
 // together; ends with a barrier.
 void REAL_NAME(tangent_blocks)(struct tangent *tangent, real stiffness, real damping,

@@ -426,7 +426,7 @@ static double bound_bytes_of(const struct census *census)
 {
     bool faces = census->gas || (census->scene->environment.wind.present &&
                                  census->scene->environment.wind.relative && census->faces > 0);
-    return 14 * census->real * census->off_grid + (faces ? 80 * census->nodes : 0);
+    return 20 * census->real * census->off_grid + (faces ? 128 * census->nodes : 0);
 }
 
 // A team's threads: their stacks, and what each has for itself.

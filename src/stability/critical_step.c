@@ -2,6 +2,8 @@
 // from eigenvalues by Lanczos (lanczos.h) or of the quadratic problem (quadratic.h).
 #include "stability/critical_step.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "integrate/integrate.h"
 #include "stability/lanczos.h"
@@ -14,7 +16,10 @@ struct critical_meter {
     struct spectral_bound *spectral_bound;
     struct lanczos *lanczos; // NULL until it is wanted, and so is
     struct quadratic *quadratic;
-    struct mode_range range; // what worker 0 has found of springs
+    struct mode_range range; // what worker 0 has found of springs,
+    bool pressed;            // and whether K may be negative somewhere;
+    struct dense_steps few;  // and of all eigenvalues of few nodes
+    double form_step;        // s, likewise
 };
 
 taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, taut_error *error)
@@ -73,8 +78,11 @@ static double rough_step(const struct spectral_bound *spectral_bound,
     double square, damping, least = INFINITY;
     if (!REAL_NAME(spectral_bound_rough)(spectral_bound, &square, &damping))
         return 0;
-    for (int f = 0; f < bounds->count; f++)
+    for (int f = 0; f < bounds->count; f++) {
+        if (bounds->forms[f].negative) // how far springs are pressed is not known
+            return 0;
         least = fmin(least, step_of_form(&bounds->forms[f], square, damping));
+    }
     return least;
 }
 
@@ -116,7 +124,7 @@ static void list_form(struct form_list *list, struct step_form form, int integra
     int f = 0;
     while (f < list->count &&
            (list->forms[f].stiffness != form.stiffness || list->forms[f].damping != form.damping ||
-            list->forms[f].limit != form.limit))
+            list->forms[f].limit != form.limit || list->forms[f].negative != form.negative))
         f++;
     if (f == list->count) {
         list->forms[list->count++] = form;
@@ -163,7 +171,7 @@ static void level(struct system *system, const struct worker *worker)
 {
     enum { PASSES = 8 };
     const double worth = 1.005;
-    const struct step_form form = {1, 2, 4};
+    const struct step_form form = {1, 2, 4, false};
     struct spectral_bound *spectral_bound = system->meter->spectral_bound;
     REAL_NAME(spectral_bound_restore_weights)(spectral_bound, true, worker);
     (void)REAL_NAME(spectral_bound_use_cliques)(spectral_bound, false, worker);
@@ -191,7 +199,7 @@ static uint64_t find_node(struct system *system, double bound, const struct work
 {
     const double ties = sizeof(real) == sizeof(float) ? 1e-5 : 1e-9;
     struct step_bounds bounds = {.count = 1,
-                                 .forms = {{1, 0, 4}},
+                                 .forms = {{1, 0, 4, false}},
                                  .dt = {bound * (1 + ties)},
                                  .slack = -1e-5,
                                  .names = true};
@@ -205,6 +213,7 @@ static uint64_t find_node(struct system *system, double bound, const struct work
 
 struct ratios {
     double lower, upper; // s; INFINITY: so far no spring sets it; of upper: there is no such bound
+    bool pressed;        // K may be negative in some direction
 };
 
 // What a spring has in one direction.
@@ -216,6 +225,7 @@ static void take_ratio(struct ratios *ratios, double stiffness, double damping)
         ratios->upper = fmax(ratios->upper, damping / stiffness);
     else if (stiffness < 0 || damping > 0)
         ratios->upper = INFINITY;
+    ratios->pressed |= stiffness < 0;
 }
 
 // Slack springs count, for they may be taut next. A length that is the rest length but for
@@ -241,17 +251,18 @@ static void take_others(const struct system *system, struct ratios *ratios)
     const struct topology *topology = system->topology;
     for (size_t c = 0; c < topology->collider_count; c++)
         if (topology->colliders[c].response == RESPONSE_PENALTY)
-            *ratios = (struct ratios){0, INFINITY};
+            *ratios = (struct ratios){
+                0, INFINITY, ratios->pressed || topology->colliders[c].type == COLLIDER_SPHERE};
     for (size_t b = 0; b < topology->body_count; b++)
         if (topology->bodies[b].pressure.present)
-            *ratios = (struct ratios){0, INFINITY};
+            *ratios = (struct ratios){0, INFINITY, true};
     if (topology->environment.wind.present)
         ratios->upper = INFINITY;
 }
 
-static struct mode_range find_range(const struct system *system)
+static struct mode_range find_range(const struct system *system, bool *pressed)
 {
-    struct ratios ratios = {INFINITY, 0};
+    struct ratios ratios = {INFINITY, 0, false};
     struct spring_walk walk = springs_walk(system);
     struct spring_view view;
     while (springs_next(&walk, &view))
@@ -272,26 +283,34 @@ static struct mode_range find_range(const struct system *system)
         }
     }
     double drag = system->topology->environment.air_drag;
+    *pressed = ratios.pressed;
     return (struct mode_range){.lower_ratio = isfinite(ratios.lower) ? ratios.lower : 0,
                                .lower = isfinite(least) ? drag * least : 0,
                                .upper_ratio = ratios.upper,
                                .upper = drag * most};
 }
 
+static void update_range(struct system *system, const struct worker *worker)
+{
+    worker_barrier(worker);
+    if (worker->index == 0)
+        system->meter->range = find_range(system, &system->meter->pressed);
+    worker_barrier(worker);
+}
+
 // Of the Runge-Kutta methods more is stable, or some is at all, where damping goes with stiffness.
-static void add_ranges(struct system *system, struct critical_step *result,
+// `lack`: a bound of how far K is below 0, 1/s2.
+static void add_ranges(struct system *system, double lack, struct critical_step *result,
                        const struct worker *worker)
 {
     static const enum integrator integrators[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_MIDPOINT,
                                                   INTEGRATOR_RK4};
     const struct stepping stepping = stepping_of(system);
-    worker_barrier(worker);
-    if (worker->index == 0)
-        system->meter->range = find_range(system);
-    worker_barrier(worker);
+    update_range(system, worker);
     struct mode_range range = system->meter->range;
     range.square_most = result->omega * result->omega;
     range.damping_most = result->damping;
+    range.square_lack = lack;
     range.form_step = result->dt[INTEGRATOR_VELOCITY_VERLET];
     for (int i = 0; i < 3; i++)
         result->dt[integrators[i]] = fmax(result->dt[integrators[i]],
@@ -303,8 +322,10 @@ static void find_bounds(struct system *system, struct critical_step *result,
                         const struct worker *worker)
 {
     const struct spectral_bound *spectral_bound = system->meter->spectral_bound;
-    struct step_bounds bounds = {
-        .count = 2, .forms = {{1, 0, 4}, {0, 1, 1}}, .dt = {INFINITY, INFINITY}, .slack = -1e-5};
+    struct step_bounds bounds = {.count = 2,
+                                 .forms = {{1, 0, 4, false}, {0, 1, 1, false}},
+                                 .dt = {INFINITY, INFINITY},
+                                 .slack = -1e-5};
     level(system, worker);
     REAL_NAME(step_bounds_find)(spectral_bound, system, &bounds, worker);
     result->bound = bounds.dt[0];
@@ -317,18 +338,21 @@ static void find_bounds(struct system *system, struct critical_step *result,
         bounds.forms[f] = list.forms[f];
         bounds.dt[f] = INFINITY;
     }
+    bounds.forms[bounds.count] = (struct step_form){1, 0, 1, true};
+    bounds.dt[bounds.count++] = INFINITY;
     REAL_NAME(step_bounds_find)(spectral_bound, system, &bounds, worker);
     share_out(&list, bounds.dt, result->dt);
     result->followed = result->dt[system->settings.integrator];
+    const double slowest = bounds.dt[list.count];
     if (result->damping > 0)
-        add_ranges(system, result, worker);
+        add_ranges(system, isfinite(slowest) ? 1 / (slowest * slowest) : 0, result, worker);
 }
 
 // ---- Computed values
 
 // Where the largest eigenvalue of s h^2 K + d h C reaches the limit: the least step that the form
 // has for any mode. Every mode that is found allows a step, and the one that allows least is found
-// again at its own: so steps come down to the least, the first from a guess.
+// again at its own: so steps come down to the least, the first from a guess. K is not negative.
 static double sharp_step(struct system *system, const struct step_form *form, double guess,
                          const struct worker *worker)
 {
@@ -355,13 +379,13 @@ static double sharp_step(struct system *system, const struct step_form *form, do
 // mode has a smaller one. In parts of the largest square and of the largest damping.
 struct tangent_line {
     double normal[2], limit;
-    double point[2];
+    double point[2], error[2]; // of the point: how far an eigenvalue of K and of C is at the most
 };
 
 enum { LINES_MAX = 24, MANY_NODES = 20000 };
 
 struct enclosure {
-    double scale[2]; // the largest square and damping
+    double scale[2]; // the largest square, of either sign, and damping
     int count;
     struct tangent_line lines[LINES_MAX]; // by the angle of the normal, anticlockwise
 };
@@ -369,22 +393,26 @@ struct enclosure {
 // The tangent with such a normal. Where it misses a known point by round-off alone, it goes through
 // it.
 static struct tangent_line find_tangent(struct system *system, const struct enclosure *set,
-                                        double square, double damping, const double *known,
+                                        double square, double damping,
+                                        const struct tangent_line *known,
                                         const struct worker *worker)
 {
-    const double near = sizeof(real) == sizeof(float) ? 1e-5 : 3e-6;
+    const double near = sizeof(real) == sizeof(float) ? 1e-5 : 3e-6, fine = 0.1;
     double size = hypot(square, damping), s = square / size, d = damping / size;
-    struct lanczos_mode mode = REAL_NAME(lanczos_mode)(
-        system->meter->lanczos, s / set->scale[0], d / set->scale[1], fabs(s) + fabs(d), worker);
-    struct tangent_line line = {.normal = {s, d}, .limit = mode.value};
-    line.point[0] = mode.square / set->scale[0];
-    line.point[1] = mode.damping / set->scale[1];
+    struct lanczos_mode mode =
+        REAL_NAME(lanczos_mode)(system->meter->lanczos, s / set->scale[0], d / set->scale[1],
+                                fine * (fabs(s) + fabs(d)), worker);
+    struct tangent_line line = {
+        .normal = {s, d},
+        .limit = mode.value,
+        .point = {mode.square / set->scale[0], mode.damping / set->scale[1]},
+        .error = {mode.square_error / set->scale[0], mode.damping_error / set->scale[1]}};
     line.limit = fmax(line.limit, s * line.point[0] + d * line.point[1]);
-    double through = known ? s * known[0] + d * known[1] : -INFINITY;
+    double through = s * known->point[0] + d * known->point[1];
     if (line.limit <= through + near) {
         line.limit = through;
-        line.point[0] = known[0];
-        line.point[1] = known[1];
+        memcpy(line.point, known->point, sizeof line.point);
+        memcpy(line.error, known->error, sizeof line.error);
     }
     return line;
 }
@@ -406,8 +434,33 @@ static void put_mode(const struct enclosure *set, const double point[2], double 
     mode[1] = point[1] <= still && point[0] <= still ? 0 : fmax(0, point[1] * set->scale[1]);
 }
 
-// The least step on the polygon of tangents, and the corner near to it; and the least of the points
-// that are known to be in the set.
+// Of a corner, how far its tangents may be off: a fast mode that is damped by a small part of what
+// others are may be damped less. Of slow ones a step is not lost by that.
+static void take_error(const struct enclosure *set, double mode[2])
+{
+    const double error = 2e-4, slow = 1e-3;
+    if (mode[0] > slow * set->scale[0])
+        mode[1] = fmax(0, mode[1] - error * set->scale[1]);
+}
+
+// The most that a mode allows which is as near to the point as its errors: the point itself may be
+// none, but a mixture of modes that the tangent touches alike.
+static double step_near(const struct enclosure *set, const struct tangent_line *line,
+                        enum integrator integrator, const struct stepping *stepping)
+{
+    double most = 0;
+    for (int corner = 0; corner < 4; corner++) {
+        double mode[2];
+        const double point[2] = {line->point[0] + (corner & 1 ? line->error[0] : -line->error[0]),
+                                 line->point[1] + (corner & 2 ? line->error[1] : -line->error[1])};
+        put_mode(set, point, mode);
+        most = fmax(most, integrator_mode_step(integrator, stepping, mode[0], mode[1]));
+    }
+    return most;
+}
+
+// The least step on the polygon of tangents, and the corner near to it; and the least of the modes
+// that are known.
 struct least_step {
     double outside, inside;
     int corner;
@@ -422,6 +475,7 @@ static struct least_step find_least(const struct enclosure *set, enum integrator
         double corner[2], mode[2];
         find_corner(set, i, corner);
         put_mode(set, corner, mode);
+        take_error(set, mode);
         double own = integrator_mode_step(integrator, stepping, mode[0], mode[1]);
         if (own < at) {
             at = own;
@@ -433,12 +487,8 @@ static struct least_step find_least(const struct enclosure *set, enum integrator
         before[0] = mode[0];
         before[1] = mode[1];
     }
-    for (int i = 0; i < set->count; i++) {
-        double mode[2];
-        put_mode(set, set->lines[i].point, mode);
-        least.inside =
-            fmin(least.inside, integrator_mode_step(integrator, stepping, mode[0], mode[1]));
-    }
+    for (int i = 0; i < set->count; i++)
+        least.inside = fmin(least.inside, step_near(set, &set->lines[i], integrator, stepping));
     return least;
 }
 
@@ -459,7 +509,7 @@ static bool refine(struct system *system, struct enclosure *set, int corner,
     if (s * p->normal[0] + d * p->normal[1] > (1 - 1e-10) * length ||
         s * q->normal[0] + d * q->normal[1] > (1 - 1e-10) * length)
         return false;
-    struct tangent_line line = find_tangent(system, set, s, d, p->point, worker);
+    struct tangent_line line = find_tangent(system, set, s, d, p, worker);
     for (int i = set->count; i > corner + 1; i--)
         set->lines[i] = set->lines[i - 1];
     set->lines[corner + 1] = line;
@@ -473,30 +523,47 @@ static bool is_runge_kutta(enum integrator integrator)
            integrator == INTEGRATOR_RK4;
 }
 
-// K and C are nowhere negative (but where springs are pressed, and motions grow by themselves), and
-// drag is in all of C.
-static struct enclosure enclose(const struct mode_range *range, struct lanczos_mode stiffest,
-                                struct lanczos_mode most_damped)
+// Ends of the spectra of M^-1 K and M^-1 C.
+struct spectra {
+    struct lanczos_mode stiffest, softest, most_damped; // softest: of -K
+    double square, lack, damping; // their values, none below 0; lack 0: K is nowhere negative
+};
+
+static struct tangent_line line_through(const struct enclosure *set, double s, double d,
+                                        double limit, const struct lanczos_mode *mode)
 {
-    const double a = stiffest.value, b = most_damped.value;
-    return (struct enclosure){
-        .scale = {a, b},
-        .count = 4,
-        .lines = {{{0, -1}, -range->lower / b, {0, range->lower / b}},
-                  {{1, 0}, 1, {stiffest.square / a, stiffest.damping / b}},
-                  {{0, 1}, 1, {most_damped.square / a, most_damped.damping / b}},
-                  {{-1, 0}, 0, {0, 0}}}};
+    return (struct tangent_line){
+        .normal = {s, d},
+        .limit = limit,
+        .point = {mode->square / set->scale[0], mode->damping / set->scale[1]},
+        .error = {mode->square_error / set->scale[0], mode->damping_error / set->scale[1]}};
+}
+
+// C is nowhere negative, drag is in all of it, and K is so only where springs are pressed or gas
+// and spheres push.
+static struct enclosure enclose(const struct mode_range *range, const struct spectra *ends)
+{
+    const struct lanczos_mode drag_alone = {.damping = range->lower}, still = {.value = 0};
+    struct enclosure set = {.scale = {fmax(ends->square, ends->lack), ends->damping}, .count = 4};
+    const double a = set.scale[0], b = set.scale[1];
+    set.lines[0] = line_through(&set, 0, -1, -range->lower / b, &drag_alone);
+    set.lines[1] = line_through(&set, 1, 0, ends->square / a, &ends->stiffest);
+    set.lines[2] = line_through(&set, 0, 1, 1, &ends->most_damped);
+    set.lines[3] =
+        line_through(&set, -1, 0, ends->lack / a, ends->lack > 0 ? &ends->softest : &still);
+    return set;
 }
 
 // Of many nodes only what is known of the largest eigenvalues and of the ratio of damping to
 // stiffness counts.
 static double step_of_many(struct system *system, const struct critical_step *result,
-                           enum integrator integrator, const struct enclosure *set)
+                           enum integrator integrator, const struct spectra *ends)
 {
     const struct stepping stepping = stepping_of(system);
     struct mode_range range = system->meter->range;
-    range.square_most = set->scale[0];
-    range.damping_most = set->scale[1];
+    range.square_most = ends->square;
+    range.square_lack = ends->lack;
+    range.damping_most = ends->damping;
     range.form_step = result->sharp_dt[INTEGRATOR_VELOCITY_VERLET] > 0
                           ? result->sharp_dt[INTEGRATOR_VELOCITY_VERLET]
                           : INFINITY;
@@ -518,13 +585,14 @@ static unsigned wanted_runge_kutta(const struct system *system, enum critical_wa
 // Of the integrators in `wanted`, from the enclosure. It is the limit where K and C have their
 // eigenvectors in common, or where some eigenvalue allows no more.
 static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool common,
-                                    const struct quadratic_steps *steps,
+                                    const struct quadratic_steps *steps, const struct spectra *ends,
                                     struct critical_step *result, struct enclosure *set,
                                     const struct worker *worker)
 {
     const double enough = 2e-3, certain = 0.99;
     const double none = sizeof(real) == sizeof(float) ? 1e-4 : 1e-6;
     const struct stepping stepping = stepping_of(system);
+    const double fastest = fmax(sqrt(set->scale[0]), set->scale[1] / 2);
     bool many = system->state->nodes > MANY_NODES;
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         enum integrator integrator = (enum integrator)i;
@@ -534,30 +602,87 @@ static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool
         while (!many && least.outside < (1 - enough) * least.inside && set->count < LINES_MAX &&
                refine(system, set, least.corner, worker))
             least = find_least(set, integrator, &stepping);
-        double step = many ? step_of_many(system, result, integrator, set) : least.outside;
-        result->sharp_dt[i] = step * sqrt(set->scale[0]) >= none ? step : 0;
+        double step = many ? step_of_many(system, result, integrator, ends) : least.outside;
+        step = fmax(step, result->dt[i]);
+        bool none_at_all = common && least.inside * fastest < none;
+        result->sharp_dt[i] = none_at_all || step * fastest < none ? 0 : step;
         double seen = steps->stays[i] ? steps->step[i] : 0; // less than `step`: not converged
         bool met = seen > 0 && step >= certain * seen && seen >= certain * step;
-        result->exact[i] = met || (common && !many && least.outside >= certain * least.inside);
+        result->exact[i] =
+            none_at_all || met || (common && !many && step >= certain * least.inside);
     }
 }
 
-// Where K and C have their eigenvectors in common, which a product shows, quotients suffice; else,
-// and where they do not meet, the quadratic eigenproblem, and bounds by quotients for what that
-// does not find.
-static void find_sharp_of_damped(struct system *system, enum critical_wanted wanted,
-                                 struct critical_step *result, struct enclosure *set,
-                                 const struct worker *worker)
+// Without damping every oscillation grows with explicit Euler and midpoint; what does not oscillate
+// grows and decays at the same rate, and that it decays limits all three.
+static void find_sharp_of_undamped(const struct system *system, const struct spectra *ends,
+                                   unsigned wanted, struct critical_step *result)
+{
+    const struct stepping stepping = stepping_of(system);
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        enum integrator integrator = (enum integrator)i;
+        if (!(wanted >> i & 1))
+            continue;
+        double oscillating = ends->square > 0
+                                 ? integrator_mode_step(integrator, &stepping, ends->square, 0)
+                                 : INFINITY;
+        double decaying = integrator_mode_step(integrator, &stepping, -ends->lack, 0);
+        result->sharp_dt[i] = fmin(oscillating, decaying);
+        result->exact[i] = true;
+    }
+}
+
+// Where few nodes are free, from all eigenvalues. Worker 0 finds them, for all.
+static unsigned find_sharp_of_few(struct system *system, const struct spectra *ends,
+                                  unsigned wanted, struct critical_step *result,
+                                  const struct worker *worker)
 {
     struct quadratic *quadratic = system->meter->quadratic;
-    unsigned left = wanted_runge_kutta(system, wanted);
-    const double square = set->scale[0], damping = set->scale[1];
+    const struct dense *dense = REAL_NAME(quadratic_dense)(quadratic, worker);
+    if (!dense)
+        return wanted;
+    if (worker->index == 0)
+        system->meter->few = dense_find(dense, fmax(ends->square, ends->lack), ends->damping);
+    REAL_NAME(quadratic_dense_release)(quadratic, worker);
+    const struct dense_steps steps = system->meter->few;
+    worker_barrier(worker); // all have read it
+    for (int i = 0; i < INTEGRATOR_COUNT && steps.found; i++)
+        if (wanted >> i & 1) {
+            double certain = fmax(steps.step[i], result->dt[i]);
+            result->sharp_dt[i] = steps.exact[i] ? steps.step[i] : certain;
+            result->exact[i] = steps.exact[i];
+        }
+    return steps.found ? 0 : wanted;
+}
+
+// Of more nodes: where K and C have their eigenvectors in common, which a product shows, quotients
+// suffice; else, and where they do not meet, the fastest eigenvalues of the quadratic problem, and
+// bounds by quotients for what that does not find.
+static void find_sharp_of_damped(struct system *system, const struct spectra *ends, unsigned wanted,
+                                 struct critical_step *result, const struct worker *worker)
+{
+    struct quadratic *quadratic = system->meter->quadratic;
+    unsigned left = find_sharp_of_few(system, ends, wanted, result, worker);
+    if (!left)
+        return;
+    struct enclosure set = enclose(&system->meter->range, ends);
+    const double square = set.scale[0], damping = set.scale[1];
     bool many = system->state->nodes > MANY_NODES, common = false;
     struct quadratic_steps steps = {.found = {false}};
-    if (left && !many)
+    if (square == 0) { // drag and damping alone
+        const struct stepping stepping = stepping_of(system);
+        for (int i = 0; i < INTEGRATOR_COUNT; i++)
+            if (left >> i & 1) {
+                result->sharp_dt[i] =
+                    integrator_mode_step((enum integrator)i, &stepping, 0, damping);
+                result->exact[i] = true;
+            }
+        return;
+    }
+    if (!many)
         common = REAL_NAME(quadratic_commutes)(quadratic, square, damping, worker);
     if (common) {
-        find_sharp_by_quotients(system, left, true, &steps, result, set, worker);
+        find_sharp_by_quotients(system, left, true, &steps, ends, result, &set, worker);
         for (int i = 0; i < INTEGRATOR_COUNT; i++)
             if (result->exact[i])
                 left &= ~(1u << i);
@@ -571,11 +696,7 @@ static void find_sharp_of_damped(struct system *system, enum critical_wanted wan
             left &= ~(1u << i);
         }
     if (!common)
-        find_sharp_by_quotients(system, left, false, &steps, result, set, worker);
-    // A mode without damping is stable with neither.
-    if (wanted == CRITICAL_WANT_ALL && result->sharp_dt[INTEGRATOR_EXPLICIT_EULER] == 0 &&
-        !result->exact[INTEGRATOR_MIDPOINT])
-        result->sharp_dt[INTEGRATOR_MIDPOINT] = 0;
+        find_sharp_by_quotients(system, left, false, &steps, ends, result, &set, worker);
 }
 
 // That of the integrators that have the form: for the symplectic ones all that there is.
@@ -588,47 +709,121 @@ static double guaranteed_step(const struct form_list *list, int form,
     return result->dt[integrator];
 }
 
+// Whether limit M - d h C - s h^2 K is definite. Divided by h^2 it only grows as h falls from twice
+// the h at which damping alone reaches the limit, whatever K is: so if it is definite at one of
+// these, it is at all that are smaller.
+static bool is_form_definite(struct system *system, const struct step_form *form, double h,
+                             const struct worker *worker)
+{
+    double largest = REAL_NAME(lanczos_largest)(system->meter->lanczos, form->stiffness * h * h,
+                                                form->damping * h, worker);
+    return largest < form->limit;
+}
+
+// The same of a K that is negative somewhere: modes that have to be negative allow any step for
+// themselves, but take from what others have together with them. *exact: whether it is the limit.
+static double sharp_pressed_step(struct system *system, const struct step_form *form, double guess,
+                                 const struct spectra *ends, bool *exact,
+                                 const struct worker *worker)
+{
+    enum { HALVINGS = 12 };
+    const double certain = 0.999;
+    struct quadratic *quadratic = system->meter->quadratic;
+    const struct dense *dense = REAL_NAME(quadratic_dense)(quadratic, worker);
+    *exact = true;
+    if (dense) {
+        if (worker->index == 0)
+            system->meter->form_step = dense_form_step(dense, form, ends->damping);
+        REAL_NAME(quadratic_dense_release)(quadratic, worker);
+        double step = system->meter->form_step;
+        worker_barrier(worker); // all have read it
+        return step;
+    }
+    double high = 2 * form->limit / (form->damping * ends->damping), low = fmin(guess, high);
+    if (is_form_definite(system, form, high, worker)) {
+        // More is possible only where damping and negative stiffness belong to the same modes.
+        *exact = false;
+        return fmax(high, guess);
+    }
+    for (int i = 0; i < HALVINGS && low < certain * high; i++) {
+        double middle = sqrt(low * high);
+        if (is_form_definite(system, form, middle, worker))
+            low = middle;
+        else
+            high = middle;
+    }
+    *exact = low >= 0.99 * high;
+    return low;
+}
+
+// Ends of spectra, with vectors, but of many nodes, where these take as long again.
+static struct spectra find_ends(struct system *system, bool damped, const struct worker *worker)
+{
+    struct lanczos *lanczos = system->meter->lanczos;
+    struct spectra ends = {.square = 0};
+    if (damped && system->state->nodes <= MANY_NODES) {
+        ends.stiffest = REAL_NAME(lanczos_mode)(lanczos, 1, 0, 0, worker);
+        ends.most_damped = REAL_NAME(lanczos_mode)(lanczos, 0, 1, 0, worker);
+    } else {
+        ends.stiffest.value = REAL_NAME(lanczos_largest)(lanczos, 1, 0, worker);
+        if (damped)
+            ends.most_damped.value = REAL_NAME(lanczos_largest)(lanczos, 0, 1, worker);
+    }
+    ends.square = fmax(0, ends.stiffest.value);
+    ends.damping = fmax(0, ends.most_damped.value);
+    if (system->meter->pressed) {
+        const double round_off = sizeof(real) == sizeof(float) ? 2e-5 : 1e-9;
+        ends.softest = REAL_NAME(lanczos_mode)(lanczos, -1, 0, ends.square, worker);
+        if (ends.softest.value > round_off * ends.square)
+            ends.lack = ends.softest.value;
+    }
+    return ends;
+}
+
 static void find_sharp(struct system *system, enum critical_wanted wanted,
                        struct critical_step *result, const struct worker *worker)
 {
-    struct lanczos *lanczos = system->meter->lanczos;
-    REAL_NAME(lanczos_update)(lanczos, REAL_NAME(evaluation_now)(system), worker);
-    bool damped = result->damping > 0;
-    struct lanczos_mode stiffest = {.value = 0}, most_damped = {.value = 0};
-    if (damped && system->state->nodes <= MANY_NODES) {
-        stiffest = REAL_NAME(lanczos_mode)(lanczos, 1, 0, 0, worker);
-        most_damped = REAL_NAME(lanczos_mode)(lanczos, 0, 1, 0, worker);
-    } else { // without vectors, which take as long again
-        stiffest.value = REAL_NAME(lanczos_largest)(lanczos, 1, 0, worker);
-        if (damped)
-            most_damped.value = REAL_NAME(lanczos_largest)(lanczos, 0, 1, worker);
-    }
-    double square = fmax(0, stiffest.value);
-    result->sharp_omega = sqrt(square);
-    result->sharp = square > 0 ? 2 / result->sharp_omega : 0;
+    REAL_NAME(lanczos_update)(system->meter->lanczos, REAL_NAME(evaluation_now)(system), worker);
+    const bool may_be_damped = result->damping > 0;
+    if (!may_be_damped) // else it has been found for the bounds
+        update_range(system, worker);
+    const struct spectra ends = find_ends(system, may_be_damped, worker);
+    const bool damped = ends.damping > 0; // what colliders have that touch no node is not there yet
+    result->sharp_omega = sqrt(ends.square);
+    result->sharp = ends.square > 0 ? 2 / result->sharp_omega : 0;
+
     struct form_list list = list_forms(system, damped);
     double steps[STEP_FORMS_MAX] = {0};
+    bool exact[STEP_FORMS_MAX];
     for (int f = 0; f < list.count; f++) {
         const struct step_form *form = &list.forms[f];
-        double alone =
-            fmin(step_of_form(form, square, 0), step_of_form(form, 0, fmax(0, most_damped.value)));
-        bool mixed = form->stiffness > 0 && form->damping > 0 && most_damped.value > 0;
+        exact[f] = true;
         double guess = guaranteed_step(&list, f, result);
-        steps[f] = mixed ? sharp_step(system, form, guess, worker) : alone;
+        if (form->negative || list.users[f] >> INTEGRATOR_RK4 & 1)
+            steps[f] = guess; // the Runge-Kutta methods' own limits follow
+        else if (damped && ends.lack > 0)
+            steps[f] = sharp_pressed_step(system, form, guess, &ends, &exact[f], worker);
+        else if (damped && ends.square > 0)
+            steps[f] = sharp_step(system, form, guess, worker);
+        else
+            steps[f] =
+                fmin(step_of_form(form, ends.square, 0), step_of_form(form, 0, ends.damping));
     }
     share_out(&list, steps, result->sharp_dt);
-    bool both = square > 0 && most_damped.value > 0;
-    for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        result->exact[i] = !is_runge_kutta((enum integrator)i) || !both;
-    const struct stepping stepping = stepping_of(system);
-    for (int i = 0; square == 0 && i < INTEGRATOR_COUNT; i++) // drag and damping alone
-        if (is_runge_kutta((enum integrator)i))
-            result->sharp_dt[i] =
-                integrator_mode_step((enum integrator)i, &stepping, 0, fmax(0, most_damped.value));
-    if (both) {
-        struct enclosure set = enclose(&system->meter->range, stiffest, most_damped);
-        find_sharp_of_damped(system, wanted, result, &set, worker);
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        bool runge_kutta = is_runge_kutta((enum integrator)i);
+        result->exact[i] = !runge_kutta;
+        if (runge_kutta)
+            result->sharp_dt[i] = result->dt[i];
+        for (int f = 0; f < list.count && !runge_kutta; f++)
+            if (list.users[f] >> i & 1)
+                result->exact[i] = exact[f];
     }
+    unsigned left = wanted_runge_kutta(system, wanted);
+    if (left && !damped)
+        find_sharp_of_undamped(system, &ends, left, result);
+    else if (left)
+        find_sharp_of_damped(system, &ends, left, result, worker);
 }
 
 // ---- The stiffest spring at a node, for messages.
@@ -730,8 +925,10 @@ bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt,
     int count = integrator_forms(settings->integrator, &stepping, true, forms);
     REAL_NAME(lanczos_update)(lanczos, REAL_NAME(evaluation_now)(system), worker);
     bool exceeded = false;
-    for (int f = 0; f < count && !exceeded; f++)
-        exceeded = REAL_NAME(lanczos_exceeds)(lanczos, forms[f].stiffness * dt * dt,
-                                              forms[f].damping * dt, forms[f].limit, worker);
+    for (int f = 0; f < count && !exceeded; f++) {
+        double square = (forms[f].negative ? -1 : 1) * forms[f].stiffness * dt * dt;
+        exceeded = REAL_NAME(lanczos_exceeds)(lanczos, square, forms[f].damping * dt,
+                                              forms[f].limit, worker);
+    }
     return exceeded;
 }

@@ -306,8 +306,20 @@ static void add_to_vector(struct lanczos *here, double weight, bool first,
     }
 }
 
-// The quotient of the eigenvector with K or C.
-static double quotient(struct lanczos *lanczos, double stiffness, double damping,
+// u . K u, and K u . M^-1 K u
+static void sum_quotient(const struct system *system, const void *argument, struct range range,
+                         double sums[SUM_WIDTH])
+{
+    const struct node_vectors *w = &((const struct lanczos *)argument)->image;
+    sum_product(system, argument, range, sums);
+    for (size_t i = range.first; i < range.end; i++) {
+        double x = (double)w->x[i], y = (double)w->y[i], z = (double)w->z[i];
+        sums[1] += (double)system->constants->inverse_mass[i] * (x * x + y * y + z * z);
+    }
+}
+
+// The quotient of the eigenvector with K or C, and how far it is from an eigenvector of that.
+static double quotient(struct lanczos *lanczos, double stiffness, double damping, double *error,
                        const struct worker *worker)
 {
     struct lanczos here = *lanczos;
@@ -319,9 +331,11 @@ static double quotient(struct lanczos *lanczos, double stiffness, double damping
     double square = sums[0];
     REAL_NAME(tangent_apply)
     (here.tangent, (real)stiffness, (real)damping, here.now, here.image, worker);
-    REAL_NAME(sum_over_chunks)(system, nodes, sum_product, &here, sums, worker);
+    REAL_NAME(sum_over_chunks)(system, nodes, sum_quotient, &here, sums, worker);
     worker_barrier(worker); // all have read the image
-    return sums[0] / square;
+    double value = sums[0] / square;
+    *error = sqrt(fmax(0, sums[1] / square - value * value));
+    return value;
 }
 
 struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stiffness,
@@ -332,7 +346,7 @@ struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stif
     struct tridiagonal t;
     double value = find_largest(lanczos, &task, &t, worker), vector[ITERATIONS_MAX];
     if (t.size == 0 || !isfinite(value))
-        return (struct lanczos_mode){value, 0, 0};
+        return (struct lanczos_mode){.value = value};
     find_vector_of(&t, value, scale, vector);
     struct lanczos here = *lanczos;
     double alpha, length;
@@ -343,8 +357,8 @@ struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stif
     }
     worker_barrier(worker);
     struct lanczos_mode mode = {.value = value};
-    mode.square = quotient(lanczos, 1, 0, worker);
-    mode.damping = quotient(lanczos, 0, 1, worker);
+    mode.square = quotient(lanczos, 1, 0, &mode.square_error, worker);
+    mode.damping = quotient(lanczos, 0, 1, &mode.damping_error, worker);
     return mode;
 }
 

@@ -32,6 +32,9 @@ double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, dou
 struct lanczos_mode {
     double value;
     double square, damping; // x'Kx / x'Mx, 1/s2; x'Cx / x'Mx, 1/s
+    // How far x is from an eigenvector of K and of C: the lengths of M^-1 K x - square x and
+    // M^-1 C x - damping x in M. An eigenvalue of each is as near to the quotient.
+    double square_error, damping_error;
 };
 
 // The same with its vector, which takes as many products again; s and d may be negative. `scale` is

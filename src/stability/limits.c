@@ -38,7 +38,7 @@ static struct step_form symplectic_form(enum integrator integrator, const struct
 {
     double keep = integrator == INTEGRATOR_VELOCITY_VERLET ? 1 : stepping->keep_velocity;
     double ratio = integrator == INTEGRATOR_SYMPLECTIC_EULER ? stepping->position_ratio : 1;
-    return (struct step_form){ratio, 2 * keep, 2 + 2 * keep};
+    return (struct step_form){ratio, 2 * keep, 2 + 2 * keep, false};
 }
 
 int integrator_forms(enum integrator integrator, const struct stepping *stepping, bool damped,
@@ -53,17 +53,18 @@ int integrator_forms(enum integrator integrator, const struct stepping *stepping
         forms[0] = symplectic_form(integrator, stepping);
         return 1;
     }
-    forms[0] = (struct step_form){1, 0, damped ? radius * radius : limit * limit};
-    forms[1] = (struct step_form){0, 1, radius};
-    return damped ? 2 : 1;
+    forms[0] = (struct step_form){1, 0, damped ? radius * radius : limit * limit, false};
+    forms[1] = (struct step_form){1, radius, radius * radius, true};
+    return 2;
 }
 
 double step_of_form(const struct step_form *form, double square, double damping)
 {
-    // The root of s K h^2 + d C h = limit, without cancellation.
+    // The least root of s K h^2 + d C h = limit, without cancellation; K < 0 may have none.
     double linear = form->damping * damping;
-    double below = linear + sqrt(linear * linear + 4 * form->stiffness * square * form->limit);
-    return below > 0 ? 2 * form->limit / below : INFINITY;
+    double under = linear * linear + 4 * form->stiffness * square * form->limit;
+    double below = linear + sqrt(fmax(0, under));
+    return below > 0 && under >= 0 ? 2 * form->limit / below : INFINITY;
 }
 
 // ---- Runge-Kutta methods, by the eigenvalue lambda of x'' + c x' + k x = 0
@@ -122,7 +123,7 @@ double integrator_mode_step(enum integrator integrator, const struct stepping *s
                        integrator == INTEGRATOR_EXPLICIT_EULER;
     if (!runge_kutta) {
         struct step_form form = symplectic_form(integrator, stepping);
-        return step_of_form(&form, fmax(0, square), damping);
+        return step_of_form(&form, square, damping);
     }
     double discriminant = damping * damping / 4 - square;
     if (discriminant >= 0) { // both roots are real, and this is the faster one
@@ -208,7 +209,8 @@ double integrator_range_step(enum integrator integrator, const struct stepping *
                              const struct mode_range *range)
 {
     const double a = range->square_most, b = range->damping_most, h = range->form_step;
-    struct polygon polygon = {4, {{0, 0}, {a, 0}, {a, b}, {0, b}}};
+    const double lack = -range->square_lack;
+    struct polygon polygon = {4, {{lack, 0}, {a, 0}, {a, b}, {lack, b}}};
     const double more = 1 + 1e-12, less = 1 - 1e-12; // lest round-off cuts off all of a line
     if (isfinite(h))
         cut_polygon(&polygon, h * h, 2 * h, 4 * more);

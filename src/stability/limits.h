@@ -70,12 +70,13 @@ double integrator_root_step(enum integrator integrator, double re, double im);
 double integrator_segment_step(enum integrator integrator, const struct stepping *stepping,
                                const double from[2], const double to[2]);
 
-// Modes of which some bounds are known: each has 0 <= square <= square_most, damping <=
+// Modes of which some bounds are known: each has -square_lack <= square <= square_most, damping <=
 // damping_most, lower_ratio square + lower <= damping <= upper_ratio square + upper (INFINITY: no
 // such bound), and is within the form below, at its step. A complex eigenvector x has the mode of
 // the quotients x'Kx / x'Mx and x'Cx / x'Mx, so that bounds of these are bounds of all modes.
 struct mode_range {
     double square_most, damping_most; // 1/s2, 1/s
+    double square_lack;               // 1/s2, not negative: how far K may be below 0
     double lower_ratio, lower;        // s, 1/s
     double upper_ratio, upper;
     double form_step; // s: form_step^2 square + 2 form_step damping <= 4
@@ -91,11 +92,14 @@ double integrator_range_step(enum integrator integrator, const struct stepping *
 //
 // That of the symplectic ones is exact, since an eigenvalue leaves the unit circle through -1,
 // where (2 + 2 q) M - 2 q h C - r h^2 K is singular, whatever the modes of K and C are. Of rk4's
-// region a half disc of radius 2.6 is used where there is damping: every eigenvalue is either
-// complex, and then |lambda|^2 is a quotient x'Kx / x'Mx, or real, and then not beyond x'Cx / x'Mx;
-// so h^2 K < 2.6^2 M and h C < 2.6 M are enough. Explicit Euler and midpoint have none.
+// region a half disc of radius R = 2.6 is used where there is damping: every eigenvalue is either
+// complex, and then |lambda|^2 is a quotient x'Kx / x'Mx, so that h^2 K < R^2 M is enough; or real,
+// and none is beyond -R / h while R^2 M - R h C + h^2 K is positive definite. Where K is nowhere
+// negative h C < R M does that; pressed springs add to it what they take from K. Explicit Euler and
+// midpoint have none.
 struct step_form {
     double stiffness, damping, limit;
+    bool negative; // -K in place of K
 };
 
 enum { INTEGRATOR_FORMS_MAX = 2 };
@@ -105,8 +109,8 @@ enum { INTEGRATOR_FORMS_MAX = 2 };
 int integrator_forms(enum integrator integrator, const struct stepping *stepping, bool damped,
                      struct step_form forms[INTEGRATOR_FORMS_MAX]);
 
-// The largest h of a form for one oscillator with K/M = square (1/s2) and C/M = damping (1/s);
-// INFINITY where neither is.
+// The largest h of a form for one oscillator with K/M = square (1/s2), of the sign that the form
+// counts, and C/M = damping (1/s); INFINITY where nothing limits it.
 double step_of_form(const struct step_form *form, double square, double damping);
 
 // The same with symplectic Euler's position step: h h_x omega^2 < 4. In seconds of dt for the given

@@ -12,12 +12,16 @@
 // A step is limited by the eigenvalue that leaves the integrator's region first. For rk4 it is one
 // of the largest, at the edge of the spectrum, where Arnoldi's method begins to find them. Explicit
 // Euler and midpoint are limited by the least damped one, which can be anywhere: for these all must
-// be found.
+// be found, as dense.c does for few nodes.
 #include "stability/quadratic.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
+#include "contact/tangent.h"
+#include "integrate/integrate.h"
+#include "springs/springs.h"
 #include "stability/hessenberg.h"
 #include "state/reading.h"
 
@@ -38,6 +42,8 @@ struct quadratic {
     double *scratch;    // a copy, which is destroyed
     double *re, *im;    // eigenvalues in parts of s
     bool solved;        // they were found
+    struct dense dense; // while it is used
+    uint32_t *free;     // its nodes
 };
 
 taut_status REAL_NAME(quadratic_make)(struct system *system, struct tangent *tangent,
@@ -259,7 +265,7 @@ static void apply(const struct quadratic *it, int j, double scale, const struct 
 
 // What is known after so many vectors.
 struct search {
-    double scale, omega; // 1/s: of A, and without damping
+    double scale; // 1/s: of A
     unsigned wanted;
     bool complete;
     double before[INTEGRATOR_COUNT]; // steps at the last check
@@ -280,7 +286,7 @@ static struct bracket least_step(const struct quadratic *it, enum integrator int
     struct bracket least = {INFINITY, INFINITY, INFINITY};
     for (int i = 0; i < size; i++) {
         double re = it->re[i], im = it->im[i], modulus = hypot(re, im);
-        bool grows = im == 0 && re > 0; // by itself, where springs are pressed
+        bool grows = re > fabs(im); // by itself, where springs are pressed
         if (modulus <= still || grows)
             continue;
         double moved = round_off * fmax(1, 1 / modulus);
@@ -312,14 +318,14 @@ static bool is_at_the_edge(int integrator)
     return integrator == INTEGRATOR_RK4;
 }
 
-// A step counts as found when all eigenvalues are, or of rk4 when a quarter more vectors change it
+// A step of rk4 counts as found when all eigenvalues are, or when a quarter more vectors change it
 // by less than 0.05%; and when round-off leaves it within 1%, or no step worth the name. What
 // integrators have that are not found is for the caller to compare with a bound.
 static void check(struct quadratic *it, struct search *search, int size,
                   const struct worker *worker)
 {
     const double same = 5e-4, certain = 0.99;
-    const double none = (sizeof(real) == sizeof(float) ? 1e-4 : 1e-6) / search->omega;
+    const double none = (sizeof(real) == sizeof(float) ? 1e-4 : 1e-6) / search->scale;
     struct quadratic_steps *steps = &search->steps;
     solve(it, size, worker);
     bool undamped =
@@ -339,28 +345,20 @@ static void check(struct quadratic *it, struct search *search, int size,
         search->before[i] = least.value;
         // What is still missing falls as the square of the number of vectors: 1.8 times the change.
         steps->step[i] = nothing ? 0 : least.value - (search->complete ? 0 : 2 * change);
-        steps->found[i] = known && (search->complete || (stays && is_at_the_edge(i)));
+        steps->found[i] = known && is_at_the_edge(i) && (search->complete || stays);
         steps->stays[i] = known && stays;
     }
 }
 
-static bool is_done(const struct search *search, bool fits)
+static bool is_done(const struct search *search)
 {
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        if (search->wanted >> i & 1 && !search->steps.found[i] && (fits || is_at_the_edge(i)))
+        if (search->wanted >> i & 1 && !search->steps.found[i] && is_at_the_edge(i))
             return false;
     return true;
 }
 
-static bool any_edge(const struct search *search)
-{
-    for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        if (search->wanted >> i & 1 && !search->steps.found[i] && is_at_the_edge(i))
-            return true;
-    return false;
-}
-
-static void run(struct quadratic *it, struct search *search, bool fits, const struct worker *worker)
+static void run(struct quadratic *it, struct search *search, const struct worker *worker)
 {
     // What is left of a vector of an invariant space is round-off, times how far its growth went.
     const double nothing = sizeof(real) == sizeof(float) ? 2e-6 : 1e-11;
@@ -382,13 +380,13 @@ static void run(struct quadratic *it, struct search *search, bool fits, const st
         if (worker->index == 0)
             for (int i = 0; i <= size && i <= it->capacity; i++)
                 it->hessenberg[i * it->capacity + size - 1] = i < size ? column[i] : length;
-        search->complete = length <= nothing || (fits && size == it->capacity); // the whole space
+        search->complete = length <= nothing; // what the start vector spans
         bool last = search->complete || size == it->capacity;
-        if (last || (size == next && any_edge(search)))
+        if (last || size == next)
             check(it, search, size, worker);
         if (size == next)
             next += next / 4;
-        if (last || is_done(search, fits))
+        if (last || is_done(search))
             return;
         scale_vector(it, size, 1 / length, worker);
     }
@@ -408,28 +406,220 @@ struct quadratic_steps REAL_NAME(quadratic_find)(struct quadratic *quadratic, do
                                                  const struct worker *worker)
 {
     const struct system *system = quadratic->system;
-    const double omega = sqrt(fmax(0, square));
-    struct search search = {.scale = fmax(omega, damping / 2), .omega = omega, .wanted = wanted};
+    struct search search = {.scale = fmax(sqrt(square), damping / 2), .wanted = wanted};
     int most = (int)quadratic_vectors((double)system->state->nodes, sizeof(real));
-    int all = dimension(system);
-    bool fits = all <= most;
-    int capacity = fits ? all : most;
+    int capacity = (int)fmin(most, dimension(system));
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         search.before[i] = -1;
-    if (!(search.scale > 0) || is_done(&search, fits) || (!fits && most < VECTORS_LEAST))
+    if (!(search.scale > 0) || is_done(&search) || most < VECTORS_LEAST)
         return search.steps;
     worker_barrier(worker);
     if (worker->index == 0)
         (void)allocate(quadratic, capacity); // without memory nothing is found
     worker_barrier(worker);
     if (quadratic->numbers) {
-        run(quadratic, &search, fits, worker);
+        run(quadratic, &search, worker);
         worker_barrier(worker);
         if (worker->index == 0)
             release(quadratic);
         worker_barrier(worker);
     }
     return search.steps;
+}
+
+// ---- Matrices of small systems
+
+static size_t dense_numbers(int size)
+{
+    return 2 * (size_t)size * (size_t)size + dense_scratch(size);
+}
+
+static void release_dense(struct quadratic *it)
+{
+    const taut_allocator *allocator = it->system->allocator;
+    struct dense *dense = &it->dense;
+    memory_release(allocator, dense->stiffness, dense_numbers(dense->size), sizeof(double));
+    memory_release(allocator, it->free, (size_t)dense->size / 3, sizeof *it->free);
+    *dense = (struct dense){.size = 0};
+    it->free = NULL;
+    release(it);
+}
+
+// By worker 0; false without memory.
+static bool allocate_dense(struct quadratic *it, int size)
+{
+    const struct system *system = it->system;
+    // Rest lengths as built and positions have round-off of their own.
+    const double still = sizeof(real) == sizeof(float) ? 4.5e-3 : 1e-5;
+    struct dense *dense = &it->dense;
+    *dense = (struct dense){.size = size, .still = still};
+    dense->stiffness = memory_allocate(system->allocator, dense_numbers(size), sizeof(double));
+    it->free = memory_allocate(system->allocator, (size_t)size / 3, sizeof *it->free);
+    if (!dense->stiffness || !it->free || !allocate(it, 1)) {
+        release_dense(it);
+        return false;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < (size_t)system->state->nodes; i++)
+        if (system->constants->inverse_mass[i] != 0)
+            it->free[count++] = (uint32_t)i;
+    dense->damping = dense->stiffness + (size_t)size * (size_t)size;
+    dense->scratch = dense->damping + (size_t)size * (size_t)size;
+    return true;
+}
+
+// The row of a node's x; -1: it has none.
+static long row_of(const struct quadratic *it, size_t node)
+{
+    if (it->system->constants->inverse_mass[node] == 0)
+        return -1;
+    return 3 * (long)lower_bound(it->free, (size_t)it->dense.size / 3, node);
+}
+
+static void add_dense_spring(struct quadratic *it, const struct spring_constants *material,
+                             size_t a, size_t b, real rest)
+{
+    const struct state *s = it->system->state;
+    const size_t n = (size_t)it->dense.size;
+    const real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
+    if (spring_is_slack(material, (double)real_sqrt(dx * dx + dy * dy + dz * dz), (double)rest))
+        return;
+    vec3 d = vec3_subtract(node_position(s, a), node_position(s, b));
+    const double length = vec3_length(d), k = (double)material->stiffness,
+                 c = (double)material->damping;
+    const double across = length > 0 ? 1 - (double)rest / length : 1;
+    const double u[3] = {length > 0 ? d.x / length : 0, length > 0 ? d.y / length : 0,
+                         length > 0 ? d.z / length : 0};
+    const bool full = material->damping_law == DAMPING_FULL;
+    const size_t ends[2] = {a, b};
+    for (int e = 0; e < 4; e++) {
+        const size_t p = ends[e / 2], q = ends[e % 2];
+        const long row = row_of(it, p), column = row_of(it, q);
+        if (row < 0 || column < 0)
+            continue;
+        double by = sqrt((double)it->system->constants->inverse_mass[p] *
+                         (double)it->system->constants->inverse_mass[q]);
+        by = p == q ? by : -by;
+        for (size_t i = 0; i < 3; i++)
+            for (size_t j = 0; j < 3; j++) {
+                const size_t at = ((size_t)row + i) * n + (size_t)column + j;
+                const double along = u[i] * u[j], same = i == j ? 1 : 0;
+                it->dense.stiffness[at] += by * k * (along + across * (same - along));
+                it->dense.damping[at] += by * c * (full ? same : along);
+            }
+    }
+}
+
+// The blocks of a node's contacts.
+static void add_dense_contacts(struct quadratic *it, size_t index)
+{
+    const struct system *system = it->system;
+    const size_t node = it->free[index], n = (size_t)it->dense.size;
+    const double inverse = (double)system->constants->inverse_mass[node],
+                 time = REAL_NAME(evaluation_now)(system).time;
+    double stiffness[3][3] = {{0}}, damping[3][3] = {{0}};
+    REAL_NAME(contact_blocks_of)(system, time, node, stiffness, damping);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++) {
+            const size_t at = (3 * index + i) * n + 3 * index + j;
+            it->dense.stiffness[at] += inverse * stiffness[i][j];
+            it->dense.damping[at] += inverse * damping[i][j];
+        }
+}
+
+// Springs, contacts and drag; worker 0 alone.
+static void fill_dense(struct quadratic *it)
+{
+    const struct system *system = it->system;
+    const size_t n = (size_t)it->dense.size;
+    struct spring_walk walk = springs_walk(system);
+    struct spring_view view;
+    while (springs_next(&walk, &view))
+        for (size_t i = 0; i < (size_t)view.count; i++)
+            if (!view_is_broken(&view, i))
+                add_dense_spring(it, view.material, view.a + i, view.b + i,
+                                 view_rest_length(&view, i));
+    for (size_t i = 0; i < n / 3; i++)
+        add_dense_contacts(it, i);
+    const double drag = system->topology->environment.air_drag;
+    for (size_t i = 0; i < n; i++)
+        it->dense.damping[i * n + i] +=
+            drag * (double)system->constants->inverse_mass[it->free[i / 3]];
+}
+
+static real *part_of(struct node_vectors vectors, size_t axis)
+{
+    return axis == 0 ? vectors.x : axis == 1 ? vectors.y : vectors.z;
+}
+
+// A column of gas and wind, and its transpose: half to either side.
+static void add_dense_column(struct quadratic *it, struct node_vectors product, size_t column,
+                             double *matrix, double *largest)
+{
+    const real *inverse = it->system->constants->inverse_mass;
+    const size_t n = (size_t)it->dense.size;
+    for (size_t row = 0; row < n; row++) {
+        const uint32_t node = it->free[row / 3];
+        double by = sqrt((double)inverse[node] * (double)inverse[it->free[column / 3]]);
+        double value = by * (double)part_of(product, row % 3)[node];
+        matrix[row * n + column] += value / 2;
+        matrix[column * n + row] += value / 2;
+        *largest = fmax(*largest, fabs(value));
+    }
+}
+
+static void add_faces(struct quadratic *it, const struct worker *worker)
+{
+    struct pair first = pair_at(it, 0), second = pair_at(it, 1);
+    struct node_vectors unit = first.x, stiffness = second.x, damping = second.v;
+    struct range share = node_share(it->system, worker);
+    double k_largest = 0, c_largest = 0;
+    for (size_t i = share.first; i < share.end; i++)
+        unit.x[i] = unit.y[i] = unit.z[i] = 0;
+    worker_barrier(worker);
+    for (size_t column = 0; column < (size_t)it->dense.size; column++) {
+        real *place = &part_of(unit, column % 3)[it->free[column / 3]];
+        if (worker->index == 0)
+            *place = 1;
+        worker_barrier(worker);
+        REAL_NAME(tangent_apply_faces)(it->tangent, 1, 0, unit, stiffness, worker);
+        REAL_NAME(tangent_apply_faces)(it->tangent, 0, 1, unit, damping, worker);
+        if (worker->index == 0) {
+            add_dense_column(it, stiffness, column, it->dense.stiffness, &k_largest);
+            add_dense_column(it, damping, column, it->dense.damping, &c_largest);
+            *place = 0;
+        }
+        worker_barrier(worker);
+    }
+    if (worker->index == 0) {
+        it->dense.stiffness_error = (double)REAL_EPSILON * k_largest;
+        it->dense.damping_error = (double)REAL_EPSILON * c_largest;
+    }
+}
+
+const struct dense *REAL_NAME(quadratic_dense)(struct quadratic *it, const struct worker *worker)
+{
+    int size = dimension(it->system) / 2;
+    if (size == 0 || 2 * size > QUADRATIC_VECTORS_MAX)
+        return NULL;
+    worker_barrier(worker);
+    if (worker->index == 0 && allocate_dense(it, size))
+        fill_dense(it);
+    worker_barrier(worker);
+    if (!it->dense.stiffness)
+        return NULL;
+    if (REAL_NAME(tangent_has_faces)(it->tangent))
+        add_faces(it, worker);
+    worker_barrier(worker);
+    return &it->dense;
+}
+
+void REAL_NAME(quadratic_dense_release)(struct quadratic *it, const struct worker *worker)
+{
+    worker_barrier(worker);
+    if (worker->index == 0)
+        release_dense(it);
+    worker_barrier(worker);
 }
 
 // ---- Whether stiffness and damping have their eigenvectors in common

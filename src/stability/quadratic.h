@@ -1,16 +1,17 @@
 // Stability limits of the Runge-Kutta methods from the quadratic eigenproblem
 // (lambda^2 M + lambda C + K) x = 0, for damping whose eigenvectors are not those of the stiffness:
-// by Arnoldi's method on its linear form, with products alone. Numeric: compiled for float and for
-// double.
+// of few nodes the matrices, for dense.h; else the fastest eigenvalues by Arnoldi's method on its
+// linear form, with products alone. Numeric: compiled for float and for double.
 #ifndef TAUT_STABILITY_QUADRATIC_H
 #define TAUT_STABILITY_QUADRATIC_H
 
 #include "forces/tangent.h"
+#include "stability/dense.h"
 #include "stability/limits.h"
 
 struct quadratic_steps {
-    // Of the integrators wanted, which were found. Of the others the eigenvalues did not converge
-    // in the vectors that there are, or there was no memory for them.
+    // Of the integrators wanted, which were found: rk4, unless the eigenvalues did not converge in
+    // the vectors that there are, or there was no memory for them.
     bool found[INTEGRATOR_COUNT];
     // Of the others, whether the eigenvalues that have converged allow no more than that step; some
     // that have not may allow less.
@@ -24,6 +25,13 @@ struct quadratic;
 taut_status REAL_NAME(quadratic_make)(struct system *system, struct tangent *tangent,
                                       struct quadratic **result, taut_error *error);
 void REAL_NAME(quadratic_free)(struct quadratic *quadratic);
+
+// Where few nodes are free, M, C and K at the state of the tangent's last update, in double:
+// springs and contacts by their formulas, gas and wind by products. NULL: there are more nodes, or no memory. All workers
+// together, worker 0 alone may use the scratch; to be released by all.
+const struct dense *REAL_NAME(quadratic_dense)(struct quadratic *quadratic,
+                                               const struct worker *worker);
+void REAL_NAME(quadratic_dense_release)(struct quadratic *quadratic, const struct worker *worker);
 
 // The limits at the state of the tangent's last update; `square` and `damping` are the largest
 // eigenvalues of M^-1 K, 1/s2, and of M^-1 C, 1/s; `wanted` has a bit for each integrator. All

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "contact/contact.h"
 #include "forces/forces.h"
 #include "integrate/integrate.h"
 #include "springs/tangent.h"
@@ -175,12 +176,12 @@ static void free_cliques(const struct system *system, struct cliques *cliques)
 
 // ---- Nodes on no grid
 
-enum { LISTED_WIDTH = 2 * BLOCK_WIDTH };
+enum { LISTED_WIDTH = 3 * BLOCK_WIDTH };
 
 struct listed_bound {
     struct system *system;
     struct range nodes;
-    real *blocks; // of each node a block of K and one of C
+    real *blocks; // of each node a block of K, one of C and one of -K
     real *weights, *next_weights;
     struct cliques cliques;
 };
@@ -290,9 +291,10 @@ static real *block_of(const struct listed_bound *listed, size_t node)
     return listed->blocks + LISTED_WIDTH * (node - listed->nodes.first);
 }
 
-// Of a spring its direction, and its stiffness and damping along it and across.
+// Of a spring its direction, its stiffness and damping along it and across, and how far its
+// stiffness across is below 0.
 struct spring_sides {
-    real u[3], k, k_across, c, c_across;
+    real u[3], k, k_across, c, c_across, lack;
 };
 
 static struct spring_sides sides_of(const struct system *system, size_t spring, size_t a, size_t b)
@@ -309,6 +311,7 @@ static struct spring_sides sides_of(const struct system *system, size_t spring, 
         sides.u[axis] = directed ? n[axis] * inverse : 0;
     sides.k_across = directed ? (stretch > 0 ? stretch * k : 0) : k;
     sides.c_across = material->damping_law == DAMPING_FULL || !directed ? sides.c : 0;
+    sides.lack = directed && stretch < 0 && material->law != LAW_TENSION_ONLY ? -stretch * k : 0;
     return sides;
 }
 
@@ -343,6 +346,8 @@ static void add_spring(const struct listed_bound *listed, size_t spring)
         if (it.c > 0)
             block_add(block + BLOCK_WIDTH, it.u[0], it.u[1], it.u[2], factor * it.c,
                       factor * it.c_across);
+        if (it.lack > 0)
+            block_add(block + 2 * BLOCK_WIDTH, it.u[0], it.u[1], it.u[2], 0, factor * it.lack);
     }
 }
 
@@ -368,7 +373,7 @@ static void update_listed(struct listed_bound *listed)
         add_clique(listed, &listed->cliques.list[i]);
 }
 
-static void add_listed(const struct listed_bound *listed, size_t first, size_t end,
+static void add_listed(const struct listed_bound *listed, size_t first, size_t end, bool negative,
                        struct bound_blocks *blocks)
 {
     for (size_t node = first; node < end; node++) {
@@ -377,15 +382,17 @@ static void add_listed(const struct listed_bound *listed, size_t first, size_t e
             blocks->stiffness[element][node - blocks->first] += block[element];
             blocks->damping[element][node - blocks->first] += block[BLOCK_WIDTH + element];
         }
+        for (int element = 0; negative && element < BLOCK_WIDTH; element++)
+            blocks->negative[element][node - blocks->first] += block[2 * BLOCK_WIDTH + element];
     }
 }
 
 // ---- Faces: what gas and wind add
 
-// Of each node: what is added to K (a block) and C (N/m, N s/m), and A n / 3 summed over its faces,
-// which is the gradient of the volume of a closed body.
+// Of each node: what is added to K and -K (blocks) and C (N/m, N s/m), and A n / 3 summed over its
+// faces, which is the gradient of the volume of a closed body.
 struct node_part {
-    double stiffness[BLOCK_WIDTH], damping;
+    double stiffness[BLOCK_WIDTH], negative[BLOCK_WIDTH], damping;
     vec3 gradient;
 };
 
@@ -471,15 +478,15 @@ static struct surface surface_of(const struct system *system, const struct topol
 // ---- Gas
 
 // block += along u u' + across (I - u u') with u = w / |w|; where w is 0 it has to be across alone.
-static void add_part(struct node_part *node, vec3 w, double along, double across)
+static void add_part(double block[BLOCK_WIDTH], vec3 w, double along, double across)
 {
     double square = vec3_dot(w, w), more = square > 0 ? (along - across) / square : 0;
-    node->stiffness[0] += across + more * w.x * w.x;
-    node->stiffness[1] += across + more * w.y * w.y;
-    node->stiffness[2] += across + more * w.z * w.z;
-    node->stiffness[3] += more * w.x * w.y;
-    node->stiffness[4] += more * w.x * w.z;
-    node->stiffness[5] += more * w.y * w.z;
+    block[0] += across + more * w.x * w.x;
+    block[1] += across + more * w.y * w.y;
+    block[2] += across + more * w.z * w.z;
+    block[3] += more * w.x * w.y;
+    block[4] += more * w.x * w.z;
+    block[5] += more * w.y * w.z;
 }
 
 // Both ends of a block of P times the derivative of the gradient, w as in spectral_bound.h.
@@ -488,7 +495,9 @@ static void add_pair(struct face_bound *bound, uint32_t a, uint32_t b, vec3 w, d
     const uint32_t ends[2] = {a, b};
     for (int end = 0; end < 2; end++) {
         real part = share_of(bound->listed, ends[end], ends[1 - end]);
-        add_part(&bound->nodes[ends[end]], w, 0, strength * ((double)part - 1));
+        double across = strength * ((double)part - 1);
+        add_part(bound->nodes[ends[end]].stiffness, w, 0, across);
+        add_part(bound->nodes[ends[end]].negative, w, 0, across);
     }
 }
 
@@ -564,9 +573,11 @@ static void add_gas(struct face_bound *bound, const struct topology_body *body, 
         }
     }
     double rate = slope * weigh_gradient(bound, body);
-    for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++)
-        add_part(&bound->nodes[i], bound->nodes[i].gradient,
-                 rate * topology_mass(system->topology, i), 0);
+    for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++) {
+        struct node_part *node = &bound->nodes[i];
+        double along = rate * topology_mass(system->topology, i);
+        add_part(inside < 0 ? node->negative : node->stiffness, node->gradient, along, 0);
+    }
 }
 
 // ---- Wind
@@ -617,12 +628,14 @@ static void update_faces(struct face_bound *bound)
     }
 }
 
-static void add_faces(const struct face_bound *bound, struct bound_blocks *blocks)
+static void add_faces(const struct face_bound *bound, bool negative, struct bound_blocks *blocks)
 {
     for (size_t i = 0; i < blocks->count; i++) {
         const struct node_part *node = &bound->nodes[blocks->first + i];
         for (int element = 0; element < BLOCK_WIDTH; element++)
             blocks->stiffness[element][i] += (real)node->stiffness[element];
+        for (int element = 0; negative && element < BLOCK_WIDTH; element++)
+            blocks->negative[element][i] += (real)node->negative[element];
         for (int element = 0; element < 3; element++)
             blocks->damping[element][i] += (real)node->damping;
     }
@@ -642,6 +655,7 @@ struct row_springs {
     real rest;                // m, of all of them, unless
     const real *rest_lengths; // they have one each
     const uint8_t *broken;    // NULL: none can
+    bool negative;            // whether -K is wanted
 };
 
 // Of each spring its direction, how often it counts, and what of its stiffness is across it.
@@ -703,6 +717,31 @@ static void add_blocks(const struct parts *restrict parts, const real *restrict 
     }
 }
 
+// What pressed springs have in -K: weight k (L0/L - 1) (I - n n').
+static void add_negative(const struct system *system, const struct row_springs *springs,
+                         const struct parts *restrict parts, size_t first, int64_t apart,
+                         size_t count, real (*restrict blocks)[BOUND_NODES], size_t at)
+{
+    const struct state *s = system->state;
+    const real *x = s->x + first, *y = s->y + first, *z = s->z + first;
+    const real *ox = x + apart, *oy = y + apart, *oz = z + apart;
+    for (size_t i = 0; i < count; i++) {
+        const real dx = x[i] - ox[i], dy = y[i] - oy[i], dz = z[i] - oz[i];
+        const real length = real_sqrt(dx * dx + dy * dy + dz * dz);
+        const real rest = springs->rest_lengths ? springs->rest_lengths[i] : springs->rest;
+        const bool pressed = parts->undirected[i] == 0 && length < rest;
+        const real lack = pressed ? rest / length - 1 : 0;
+        const real around = parts->weight[i] * springs->material->stiffness * lack;
+        const real nx = parts->nx[i], ny = parts->ny[i], nz = parts->nz[i];
+        blocks[0][at + i] += around - around * nx * nx;
+        blocks[1][at + i] += around - around * ny * ny;
+        blocks[2][at + i] += around - around * nz * nz;
+        blocks[3][at + i] -= around * nx * ny;
+        blocks[4][at + i] -= around * nx * nz;
+        blocks[5][at + i] -= around * ny * nz;
+    }
+}
+
 // Adds the springs between nodes first + i and first + i + apart to blocks at + i.
 static void add_row(const struct system *system, struct row_springs springs,
                     struct bound_blocks *blocks, size_t at, size_t first, int64_t apart,
@@ -711,6 +750,8 @@ static void add_row(const struct system *system, struct row_springs springs,
     struct parts parts;
     find_parts(system, &springs, first, apart, count, &parts);
     add_blocks(&parts, parts.across, springs.material->stiffness, count, blocks->stiffness, at);
+    if (springs.negative && springs.material->law != LAW_TENSION_ONLY)
+        add_negative(system, &springs, &parts, first, apart, count, blocks->negative, at);
     if (springs.material->damping == 0)
         return;
     for (size_t i = 0; springs.material->damping_law == DAMPING_FULL && i < count; i++)
@@ -738,7 +779,7 @@ static bool lies_in(struct range range, uint64_t i)
 // at nodes [i0, i1) of row j, k of a grid, which are blocks at + i - i0.
 static void add_direction(const struct system *system, const struct plan_grid *grid,
                           const struct direction *direction, bool forwards, const uint64_t row[2],
-                          struct range nodes, struct bound_blocks *blocks, size_t at)
+                          struct range nodes, bool negative, struct bound_blocks *blocks, size_t at)
 {
     int sign = forwards ? 1 : -1;
     struct range across_x = with_partner(grid->nx, sign * direction->dx);
@@ -750,7 +791,8 @@ static void add_direction(const struct system *system, const struct plan_grid *g
     if (first >= end)
         return;
     struct row_springs springs = {.material = &system->constants->material[direction->material],
-                                  .rest = (real)direction->rest_length};
+                                  .rest = (real)direction->rest_length,
+                                  .negative = negative};
     size_t node = (size_t)(grid->first_node + (row[1] * grid->ny + row[0]) * grid->nx) + first;
     if (grid->stateful) {
         // The slot of a spring follows from its lower node, in the box of all lower nodes.
@@ -774,7 +816,7 @@ static void add_direction(const struct system *system, const struct plan_grid *g
 
 // The springs at nodes first .. end - 1, which are all of one grid.
 static void add_grid(const struct system *system, const struct plan_grid *grid, size_t first,
-                     size_t end, struct bound_blocks *blocks)
+                     size_t end, bool negative, struct bound_blocks *blocks)
 {
     for (size_t node = first; node < end;) {
         uint64_t own = node - grid->first_node, i = own % grid->nx;
@@ -784,8 +826,8 @@ static void add_grid(const struct system *system, const struct plan_grid *grid, 
         struct range nodes = {(size_t)i, (size_t)i + count};
         for (int d = 0; d < grid->direction_count; d++)
             for (int forwards = 0; forwards < 2; forwards++)
-                add_direction(system, grid, &grid->directions[d], forwards, row, nodes, blocks,
-                              node - blocks->first);
+                add_direction(system, grid, &grid->directions[d], forwards, row, nodes, negative,
+                              blocks, node - blocks->first);
         node += count;
     }
 }
@@ -803,7 +845,7 @@ static void add_around(real block[BLOCK_WIDTH], vec3 n, double along, double acr
     block[5] += (real)(more * n.y * n.z);
 }
 
-// A sphere and a room may push along any direction.
+// A sphere and a room may push along any direction, and a room's corner with three walls at once.
 static void find_around(struct spectral_bound *bound)
 {
     const struct topology *topology = bound->system->topology;
@@ -817,11 +859,35 @@ static void find_around(struct spectral_bound *bound)
         if (it->response != RESPONSE_PENALTY)
             continue;
         bool plane = it->type == COLLIDER_PLANE;
-        double most = fmax(it->absorption, it->friction);
+        double most = it->type == COLLIDER_ROOM ? it->absorption + 2 * it->friction
+                                                : fmax(it->absorption, it->friction);
         add_around(bound->around_stiffness, plane ? it->normal : any, it->stiffness,
                    plane ? 0 : it->stiffness);
         add_around(bound->around_damping, plane ? it->normal : any, plane ? it->absorption : most,
                    plane ? it->friction : most);
+    }
+}
+
+// The curvature of the spheres that push a node now.
+static void add_spheres(const struct system *system, struct bound_blocks *blocks)
+{
+    const struct topology *topology = system->topology;
+    const double time = REAL_NAME(evaluation_now)(system).time;
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const struct scene_collider *it = &topology->colliders[c];
+        if (it->response != RESPONSE_PENALTY || it->type != COLLIDER_SPHERE)
+            continue;
+        for (size_t i = 0; i < blocks->count; i++) {
+            struct contact contacts[6];
+            if (REAL_NAME(collider_contacts)(system, c, time,
+                                             node_position(system->state, blocks->first + i),
+                                             contacts) == 0)
+                continue;
+            double from_centre = system->state->collider_radius[c] - contacts[0].depth;
+            double across = from_centre > 0 ? it->stiffness * contacts[0].depth / from_centre : 0;
+            for (int element = 0; element < 3; element++)
+                blocks->negative[element][i] += (real)across;
+        }
     }
 }
 
@@ -919,7 +985,7 @@ static size_t end_of_body(const struct topology *topology, size_t node, size_t e
 }
 
 void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t first,
-                                      size_t count, struct bound_blocks *blocks)
+                                      size_t count, bool negative, struct bound_blocks *blocks)
 {
     const struct system *system = bound->system;
     blocks->first = first;
@@ -929,18 +995,22 @@ void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t
             blocks->stiffness[element][i] = bound->around_stiffness[element];
             blocks->damping[element][i] = bound->around_damping[element];
         }
+    for (int element = 0; negative && element < BLOCK_WIDTH; element++)
+        memset(blocks->negative[element], 0, count * sizeof(real));
     for (size_t node = first; node < first + count;) {
         size_t end = end_of_body(system->topology, node, first + count);
         const struct plan_grid *grid =
             plan_grid_of_body(system->plan, topology_body_of_node(system->topology, node));
         if (grid)
-            add_grid(system, grid, node, end, blocks);
+            add_grid(system, grid, node, end, negative, blocks);
         else
-            add_listed(bound->listed, node, end, blocks);
+            add_listed(bound->listed, node, end, negative, blocks);
         node = end;
     }
     if (bound->faces)
-        add_faces(bound->faces, blocks);
+        add_faces(bound->faces, negative, blocks);
+    if (negative)
+        add_spheres(system, blocks);
 }
 
 // ---- Weights
@@ -964,7 +1034,7 @@ void REAL_NAME(spectral_bound_reweight)(struct spectral_bound *bound, const stru
     for (size_t first = all.first + share.first; first < all.first + share.end;) {
         size_t left = all.first + share.end - first;
         size_t count = left < BOUND_NODES ? left : BOUND_NODES;
-        REAL_NAME(spectral_bound_blocks)(bound, first, count, &blocks);
+        REAL_NAME(spectral_bound_blocks)(bound, first, count, false, &blocks);
         for (size_t i = 0; i < count; i++) {
             double own = own_step(bound, &blocks, i, form);
             scale_weight(bound->listed, first + i, fmax(floor, least / own));

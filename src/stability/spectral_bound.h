@@ -14,7 +14,12 @@
 //              the parts of p and q across w alone. The amount at the next check of dt (all of it
 //              where there is none), at the present volume
 //   wind       c A (n.(p + q + r) / 3)^2 <= c A / 3 (p^2 + q^2 + r^2)
-//   drag, and penalty colliders, at every node, as if it touched all of them
+//   drag, and penalty colliders, at every node, as if it touched all of them (in a room the walls
+//              of a corner)
+//
+// A third matrix is nowhere less than -K, which counts where motions grow by themselves: pressed
+// springs across, k (L0/L - 1), those with which they may be slack now left out; gas as above; and a
+// sphere's curvature at the nodes that it touches now.
 //
 // a and b are positive weights of the nodes (Collatz-Wielandt weights): whatever they are, the
 // bound holds, and it is least when they are the amplitudes of the fastest oscillation (for a
@@ -33,10 +38,12 @@
 // The upper triangle of a symmetric 3 x 3 matrix: xx, yy, zz, xy, xz, yz.
 enum { BLOCK_WIDTH = 6, BOUND_NODES = 512 };
 
-// Of nodes first .. first + count - 1, the one blocks of K and of C, element by element.
+// Of nodes first .. first + count - 1, the one blocks of K and of C, element by element; and those
+// of -K, if they are asked for.
 struct bound_blocks {
     size_t first, count;
     real stiffness[BLOCK_WIDTH][BOUND_NODES], damping[BLOCK_WIDTH][BOUND_NODES];
+    real negative[BLOCK_WIDTH][BOUND_NODES];
 };
 
 struct block {
@@ -109,7 +116,8 @@ bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double 
                                      double *damping);
 
 // The blocks of nodes first .. first + count - 1, at most BOUND_NODES; any worker, any nodes.
+// `negative`: those of -K too.
 void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t first,
-                                      size_t count, struct bound_blocks *blocks);
+                                      size_t count, bool negative, struct bound_blocks *blocks);
 
 #endif

@@ -25,6 +25,21 @@ static inline int allows(const real (*k)[BOUND_NODES], const real (*c)[BOUND_NOD
     return (xx > 0) & (second > 0) & (third > 0);
 }
 
+// What a form counts as stiffness.
+static const real (*stiffness_of(const struct step_form *form,
+                                 const struct bound_blocks *blocks))[BOUND_NODES]
+{
+    return form->negative ? blocks->negative : blocks->stiffness;
+}
+
+static bool any_negative(const struct step_bounds *bounds)
+{
+    for (int f = 0; f < bounds->count; f++)
+        if (bounds->forms[f].negative)
+            return true;
+    return false;
+}
+
 // With which numbers a form is asked for a step: of K, of C and of M over the inverse mass. A step
 // that is a little longer than the least will do to be done with a node, so much that round-off
 // does not matter.
@@ -45,8 +60,8 @@ static bool all_allow(const struct step_bounds *bounds, const struct least *leas
         if (!isfinite(least->dt[f]))
             return false;
         struct probe probe = probe_of(&bounds->forms[f], least->dt[f] * (1 - bounds->slack));
-        if (!allows(blocks->stiffness, blocks->damping, i, probe.of_k * inverse,
-                    probe.of_c * inverse, probe.of_mass))
+        if (!allows(stiffness_of(&bounds->forms[f], blocks), blocks->damping, i,
+                    probe.of_k * inverse, probe.of_c * inverse, probe.of_mass))
             return false;
     }
     return true;
@@ -58,12 +73,12 @@ static void find_allowed(const struct system *system, const struct step_bounds *
                          real *restrict allowed)
 {
     const real *inverse = system->constants->inverse_mass + blocks->first;
-    const real(*restrict k)[BOUND_NODES] = blocks->stiffness;
     const real(*restrict c)[BOUND_NODES] = blocks->damping;
     for (size_t i = 0; i < blocks->count; i++)
         allowed[i] = 1;
     for (int f = 0; f < bounds->count; f++) {
         bool known = isfinite(least->dt[f]);
+        const real(*restrict k)[BOUND_NODES] = stiffness_of(&bounds->forms[f], blocks);
         struct probe probe =
             probe_of(&bounds->forms[f], known ? least->dt[f] * (1 - bounds->slack) : 0);
         for (size_t i = 0; i < blocks->count; i++) {
@@ -80,10 +95,15 @@ static void take_node(const struct system *system, const struct step_bounds *bou
     size_t node = blocks->first + i;
     double inverse = (double)system->constants->inverse_mass[node]; // of the mass
     struct block k = block_at(blocks->stiffness, i), c = block_at(blocks->damping, i);
-    double square = inverse * block_largest(&k), damping = inverse * block_largest(&c);
+    double square = inverse * block_largest(&k), damping = inverse * block_largest(&c), lack = 0;
+    if (any_negative(bounds)) {
+        struct block negative = block_at(blocks->negative, i);
+        lack = fmax(0, inverse * block_largest(&negative));
+    }
     uint64_t outside = topology_builder_node(system->topology, node);
     for (int f = 0; f < bounds->count; f++) {
-        double dt = step_of_form(&bounds->forms[f], square, damping);
+        const struct step_form *form = &bounds->forms[f];
+        double dt = step_of_form(form, form->negative ? lack : square, damping);
         bool less = dt < least->dt[f];
         if (bounds->names) {
             if (dt <= least->dt[f] && outside < least->outside)
@@ -106,7 +126,8 @@ static void try_nodes(const struct spectral_bound *spectral_bound, const struct 
         real allowed[BOUND_NODES];
         size_t left = nodes.end - first;
         REAL_NAME(spectral_bound_blocks)
-        (spectral_bound, first, left < BOUND_NODES ? left : BOUND_NODES, &blocks);
+        (spectral_bound, first, left < BOUND_NODES ? left : BOUND_NODES, any_negative(bounds),
+         &blocks);
         find_allowed(system, bounds, least, &blocks, allowed);
         for (size_t i = 0; i < blocks.count; i++)
             if (allowed[i] == 0 && inverse[first + i] != 0 &&

@@ -1,0 +1,40 @@
+// All eigenvalues of small systems: matrices K and C that stand in memory, in double whatever the
+// precision of the run, so that modes next to stiffer or more strongly damped ones are not lost in
+// round-off. In plain C: the same bits wherever the program runs. What the matrices are is for
+// quadratic.h to find.
+#ifndef TAUT_STABILITY_DENSE_H
+#define TAUT_STABILITY_DENSE_H
+
+#include <stddef.h>
+
+#include "stability/limits.h"
+
+struct dense {
+    int size;                    // rows, three for each free node
+    double *stiffness, *damping; // row after row: M^-1/2 K M^-1/2, 1/s2; M^-1/2 C M^-1/2, 1/s
+    double *scratch;             // dense_scratch(size) numbers
+    // Absolute errors of their elements beyond round-off in double.
+    double stiffness_error, damping_error;
+    // A mode that is slower than this part of the fastest counts as at rest.
+    double still;
+};
+
+// How many numbers the matrices and the scratch take.
+size_t dense_scratch(int size);
+
+struct dense_steps {
+    bool found;                    // false: the iteration has not converged
+    double step[INTEGRATOR_COUNT]; // s; of the Runge-Kutta methods; 0: none is stable
+    bool exact[INTEGRATOR_COUNT];  // else what is certain: round-off hides the rest
+};
+
+// Limits of the Runge-Kutta methods from all roots of lambda^2 M + lambda C + K. `square` is the
+// largest modulus of an eigenvalue of M^-1 K, `damping` the largest eigenvalue of M^-1 C. About 15
+// (2 size)^3 operations.
+struct dense_steps dense_find(const struct dense *dense, double square, double damping);
+
+// The least h at which limit M - damping h C - stiffness h^2 K becomes singular; INFINITY: none
+// (limits.h, struct step_form). K may be indefinite.
+double dense_form_step(const struct dense *dense, const struct step_form *form, double damping);
+
+#endif
