@@ -411,11 +411,24 @@ static void a_dt_that_became_too_long_is_told_of(void **state)
     struct outcome outcome = cli_expect(0, "taut run --json --no-output taut.yaml");
     cli_assert_json(outcome.out, "e = d['dt_exceeds']\n"
                                  "assert e['exact'] and (e['body'], e['node']) == ('string', 1)\n"
+                                 "assert not e['at_start']\n"
                                  "assert abs(e['critical_step'] * 10506 ** 0.5 / 2 - 1) < 1e-3");
     assert_null(strstr(outcome.err, "warning"));
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut run --no-output taut.yaml");
     assert_says(outcome.out, "warning    dt is 1.02 times the largest stable step at the end");
+    outcome_free(&outcome);
+    // What was too long at the start is not computed again.
+    fixture_write(
+        "long.yaml",
+        "simulation: {integrator: symplectic_euler, dt: 0.02, steps: 1}\n"
+        "precision: double\n"
+        "bodies: [{name: string, type: network, nodes: [[0,0,0],[0,-1.01,0]], pins: [0],\n"
+        "  node_mass: [1,1], springs: [[0,1,{stiffness: 10506, rest_length: 1}]]}]\n");
+    outcome = cli_expect(0, "taut run --json --no-output long.yaml");
+    cli_assert_json(outcome.out, "e = d['dt_exceeds']\n"
+                                 "assert e['exact'] and e['at_start']\n"
+                                 "assert abs(e['critical_step'] * 10506 ** 0.5 / 2 - 1) < 1e-3");
     outcome_free(&outcome);
     static const char *const passing[] = {
         "taut run --json --no-output --set simulation.dt=0.019 taut.yaml",

@@ -418,10 +418,10 @@ static void print_dt_exceeded(const struct run *run)
     const struct dt_exceeded *it = &run->dt_exceeded;
     if (!(it->stable > 0))
         return;
-    printf("  warning    dt is %.3g times the largest %s step at the end, %.4g s,\n"
+    printf("  warning    dt is %.3g times the largest %s step at the %s, %.4g s,\n"
            "             set near node %" PRIu64 " of body '%s'\n",
            taut_solver_dt(run->solver) / it->stable, it->is_exact ? "stable" : "certainly stable",
-           it->stable, it->node, it->body);
+           it->at_start ? "start" : "end", it->stable, it->node, it->body);
 }
 
 void run_print_table(const struct run *run)
@@ -551,6 +551,7 @@ static void write_dt_exceeded(struct json *json, const struct run *run)
     json_open_object(json, "dt_exceeds");
     json_number(json, "critical_step", it->stable);
     json_bool(json, "exact", it->is_exact);
+    json_bool(json, "at_start", it->at_start);
     json_string(json, "body", it->body);
     json_count(json, "node", it->node);
     json_close_object(json);

@@ -144,9 +144,30 @@ static bool has_room(const taut_scene *scene, struct diagnostics *diagnostics)
     return false;
 }
 
+// What a check at the end of a run may take: so much of the time that its steps took, or this long.
+static const double CHECK_SHARE = 0.1, CHECK_LEAST = 0.1; // s
+
+// Products with the tangent that show whether a step is too long, and that find how long it may be,
+// about; the latter by all eigenvalues, of a few nodes, takes some operations of a ns for each cubed.
+enum { PRODUCTS_TO_SEE = 50, PRODUCTS_TO_FIND = 3000, NODES_OF_FEW = 80 };
+
+// Seconds of a product: about as long as five steps.
+static double product_seconds(const taut_solver *solver)
+{
+    uint64_t steps = taut_solver_step_count(solver);
+    return steps > 0 ? 5 * solver->step_seconds / (double)steps : 0;
+}
+
+static double seconds_to_find(const taut_solver *solver)
+{
+    double nodes = (double)solver->topology->node_count - (double)solver->topology->kinematic_count;
+    double all = nodes <= NODES_OF_FEW ? 15e-9 * pow(6 * nodes, 3) : 0;
+    return all + PRODUCTS_TO_FIND * product_seconds(solver);
+}
+
 static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *scene,
-                                         struct diagnostics *diagnostics, bool *exceeded,
-                                         taut_error *error)
+                                         struct diagnostics *diagnostics, double seconds,
+                                         bool *exceeded, taut_error *error)
 {
     taut_status status = solver->functions->prepare_critical(solver->system, false, error);
     if (status != TAUT_OK)
@@ -155,7 +176,8 @@ static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *
     solver_work(solver, find_up_to, &quick);
     bool certain = quick.dt >= solver->dt;
     quick.dt = solver->dt;
-    if (certain || !has_room(scene, diagnostics))
+    bool is_long = PRODUCTS_TO_SEE * product_seconds(solver) > seconds;
+    if (certain || is_long || !has_room(scene, diagnostics))
         return TAUT_OK;
     status = solver->functions->prepare_critical(solver->system, true, error);
     if (status == TAUT_OK)
@@ -166,28 +188,49 @@ static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *
 
 // Where the dt in use is seen to be unstable at the present state, what is stable: `critical` with
 // the computed step of the integrator in use; else .omega is 0. First a bound from materials and
-// nodes, which most scenes pass; then whether eigenvalues show it; and only then what they are.
+// nodes, which most scenes pass; then whether eigenvalues show it; and only then what they are. What
+// is expected to take longer than `seconds` is left out: of what the step may be, the bound stays.
 static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
-                                 struct diagnostics *diagnostics, struct critical_step *critical,
-                                 taut_error *error)
+                                 struct diagnostics *diagnostics, double seconds,
+                                 struct critical_step *critical, taut_error *error)
 {
     const bool follows = integrator_limit(solver->integrator) > 0;
     bool exceeded = false;
     *critical = (struct critical_step){.omega = 0};
-    taut_status status = follows
-                             ? find_whether_exceeded(solver, scene, diagnostics, &exceeded, error)
-                             : solver_critical_step(solver, critical, error);
+    taut_status status =
+        follows ? find_whether_exceeded(solver, scene, diagnostics, seconds, &exceeded, error)
+                : solver_critical_step(solver, critical, error);
     if (!follows) // what is not damped is known to grow at every step
         exceeded = critical->damping > 0 && solver->dt > critical->dt[solver->integrator] &&
                    has_room(scene, diagnostics);
     critical->omega = 0;
-    if (status == TAUT_OK && exceeded)
+    const bool is_long = seconds_to_find(solver) > seconds;
+    if (status == TAUT_OK && exceeded && !is_long) {
         status = solver_own_sharp_step(solver, critical, error);
+    } else if (status == TAUT_OK && exceeded && follows) {
+        status = solver_critical_step(solver, critical, error);
+        critical->sharp_dt[solver->integrator] = critical->dt[solver->integrator];
+        critical->exact[solver->integrator] = false;
+    }
     solver->functions->forget_critical(solver->system);
     const double stable = critical->sharp_dt[solver->integrator];
     if (!(critical->omega > 0) || !(stable > 0) || solver->dt <= stable)
         critical->omega = 0;
     return status;
+}
+
+static struct dt_exceeded as_exceeded(const taut_solver *solver,
+                                      const struct critical_step *critical)
+{
+    const struct topology *topology = solver->topology;
+    const size_t body =
+        topology_body_of_node(topology, topology_internal_node(topology, critical->node));
+    return (struct dt_exceeded){
+        .stable = critical->sharp_dt[solver->integrator],
+        .is_exact = critical->exact[solver->integrator],
+        .body = topology->bodies[body].name,
+        .node = critical->node - topology->bodies[body].first_node,
+    };
 }
 
 // Says so where a dt of the scene's is not stable.
@@ -196,12 +239,15 @@ static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
 {
     const bool follows = integrator_limit(solver->integrator) > 0;
     struct critical_step critical;
-    taut_status status = find_exceeded(solver, scene, diagnostics, &critical, error);
+    taut_status status = find_exceeded(solver, scene, diagnostics, INFINITY, &critical, error);
     if (status != TAUT_OK || !(critical.omega > 0))
         return status;
     const double stable = critical.sharp_dt[solver->integrator];
     const struct topology *topology = solver->topology;
     size_t body = topology_body_of_node(topology, topology_internal_node(topology, critical.node));
+    solver->exceeded = as_exceeded(solver, &critical);
+    solver->exceeded.at_start = true;
+    solver->exceeded_by = solver->dt;
     scene_warn(scene, diagnostics, scene->simulation.dt_at,
                "dt is %.3g times the largest %s step, %.4g s for %s in this state; the "
                "limit is set near node %llu of body '%s'. Use %sat most %.3g s",
@@ -292,19 +338,15 @@ taut_status solver_check_dt(taut_solver *solver, const taut_scene *scene,
     struct critical_step critical;
     if (solver->dt_rule.automatic)
         return TAUT_OK;
-    taut_status status = find_exceeded(solver, scene, NULL, &critical, error);
-    if (status != TAUT_OK || !(critical.omega > 0))
-        return status;
-    const struct topology *topology = solver->topology;
-    const size_t body =
-        topology_body_of_node(topology, topology_internal_node(topology, critical.node));
-    *exceeded = (struct dt_exceeded){
-        .stable = critical.sharp_dt[solver->integrator],
-        .is_exact = critical.exact[solver->integrator],
-        .body = topology->bodies[body].name,
-        .node = critical.node - topology->bodies[body].first_node,
-    };
-    return TAUT_OK;
+    if (solver->exceeded_by > 0 && solver->exceeded_by == solver->dt) {
+        *exceeded = solver->exceeded;
+        return TAUT_OK;
+    }
+    const double seconds = fmax(CHECK_LEAST, CHECK_SHARE * solver->step_seconds);
+    taut_status status = find_exceeded(solver, scene, NULL, seconds, &critical, error);
+    if (status == TAUT_OK && critical.omega > 0)
+        *exceeded = as_exceeded(solver, &critical);
+    return status;
 }
 
 struct measurement {

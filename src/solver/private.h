@@ -24,9 +24,11 @@ struct taut_solver {
     enum isa isa;
     double dt; // s, now
     struct dt_rule dt_rule;
-    double position_ratio; // position_step / dt
-    double position_step;  // s, as the scene gives it; 0: it gives none
-    struct change *change; // constants have changed since the last step (set.c); else NULL
+    struct dt_exceeded exceeded; // at the start, by
+    double exceeded_by;          // this dt, s; 0: none was, or constants have changed since
+    double position_ratio;       // position_step / dt
+    double position_step;        // s, as the scene gives it; 0: it gives none
+    struct change *change;       // constants have changed since the last step (set.c); else NULL
     uint64_t steps_planned;
     double setup_seconds;
     double step_seconds; // wall time spent in steps, the energy budget excluded

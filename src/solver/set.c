@@ -42,6 +42,7 @@ static taut_status refresh(taut_solver *solver, bool stiffnesses, taut_error *er
     packed_find_damped(solver->topology, &solver->plan->packed);
     plan_coloured_find_damped(solver->topology, &solver->plan->springs, &solver->plan->coloured);
     dt_plan_checks(solver);
+    solver->exceeded_by = 0;
     if (solver->dt_rule.automatic)
         solver->dt_rule.built = NAN; // a solver that was created with these constants has another
     return solver->functions->change_refresh(solver->system, stiffnesses, error);
