@@ -325,6 +325,8 @@ static bool find_near(const struct system *system, double end, struct range node
                       uint64_t near[CONTACT_BLOCK / 64])
 {
     uint64_t projecting[CONTACT_BLOCK / 64];
+    if (!system->settings.penalises)
+        return REAL_NAME(contacts_within)(system, RESPONSE_PROJECT, end, nodes, slack, near);
     bool any = REAL_NAME(contacts_within)(system, RESPONSE_PENALTY, end, nodes, slack, near);
     if (!system->settings.projects ||
         !REAL_NAME(contacts_within)(system, RESPONSE_PROJECT, end, nodes, slack, projecting))
@@ -334,8 +336,10 @@ static bool find_near(const struct system *system, double end, struct range node
     return true;
 }
 
-// Of a block; returns whether a node is stopped by a surface that projects.
-static bool solve_block(struct system *system, double h, double end, bool first, struct range nodes)
+// Of a block; returns whether a node is stopped by a surface that projects. `listed`: whether a node
+// has contacts with such surfaces already, of the substep before if this is the first iteration.
+static bool solve_block(struct system *system, double h, double end, bool first, bool listed,
+                        struct range nodes)
 {
     struct state *s = system->state;
     struct contact_constraints *all = system->contacts.constraints;
@@ -346,7 +350,7 @@ static bool solve_block(struct system *system, double h, double end, bool first,
     double speed = REAL_NAME(contact_greatest_length)(system, s->vx, s->vy, s->vz, nodes) + given;
     uint64_t near[CONTACT_BLOCK / 64];
     bool any = find_near(system, end, nodes, 1.001 * h * speed, near), stops = false;
-    if (!any && given == 0 && !clears && !all)
+    if (!any && given == 0 && !clears && !listed)
         return false;
     for (size_t i = nodes.first; i < nodes.end; i++) {
         size_t bit = i - nodes.first;
@@ -372,7 +376,8 @@ static bool solve_contacts(struct system *system, double h, double end, bool fir
     struct contact_constraints *all = system->contacts.constraints;
     const struct range share = worker_share(worker, system->contacts.blocks, 1);
     for (size_t block = share.first; block < share.end; block++) {
-        const bool stops = solve_block(system, h, end, first, contact_block_nodes(system, block));
+        const bool stops = solve_block(system, h, end, first, all && all->changed[block],
+                                       contact_block_nodes(system, block));
         if (all)
             all->changed[block] = stops || (!first && all->changed[block]);
     }
@@ -435,6 +440,8 @@ static void measure_contacts(struct system *system, const struct worker *worker)
     const struct range share = worker_share(worker, system->contacts.blocks, 1);
     for (size_t block = share.first; block < share.end; block++) {
         const struct range nodes = contact_block_nodes(system, block);
+        if (!all->changed[block]) // nobody has a contact
+            continue;
         for (size_t i = nodes.first; i < nodes.end; i++) {
             all->work[i][0] = all->work[i][1] = 0;
             drop_idle(&all->nodes[i]);
@@ -496,10 +503,9 @@ static void solve_constraints(struct system *system, double h, double end,
                               const struct worker *worker)
 {
     const bool touches = system->settings.penalises || system->settings.projects;
-    bool goes_on = true;
+    bool goes_on = true, contact = false;
     for (int i = 0; goes_on; i++) {
         REAL_NAME(constraints_iterate)(system, h, i == 0, worker);
-        bool contact = false;
         if (touches) {
             stage_end(&system->clock, STAGE_SPRINGS, worker);
             contact = solve_contacts(system, h, end, i == 0, worker);
@@ -513,7 +519,7 @@ static void solve_constraints(struct system *system, double h, double end,
     if (system->contacts.constraints) {
         measure_contacts(system, worker);
         if (worker->index == 0)
-            system->contacts.constraints->present = true;
+            system->contacts.constraints->present = contact;
         worker_barrier(worker);
     }
 }
