@@ -16,70 +16,96 @@
 static const uint32_t tetrahedron_springs[][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2},
                                                   {1, 3}, {2, 3}, {0, 4}};
 static const uint32_t tetrahedron_faces[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
-static const double tetrahedron_strains[] = {0.5, 0.25, 0.125, -0.5, 0, 1, 2};
 static const uint32_t rope_springs[][2] = {{0, 1}, {1, 2}};
-static const double rope_strains[] = {0.1, 0.75};
-static const uint8_t rope_broken[] = {0, 1};
 static const uint32_t ring_springs[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
 static const uint32_t ring_faces[] = {0, 1, 1, 2, 2, 3, 3, 0};
-static const double ring_strains[] = {-0.25, 0, 0.25, 0.5};
+static const double strains[FIXTURE_SPRING_COUNT] = {
+    0.5,   0.25, 0.125, -0.5, 0, 1, 2, // of the tetrahedron
+    0.1,   0.75,                       // of the rope, whose second spring broke
+    -0.25, 0,    0.25,  0.5,           // of the ring
+};
+static const uint8_t broken[FIXTURE_SPRING_COUNT] = {[8] = 1};
+static const double volumes[FIXTURE_BODY_COUNT] = {
+    [FIXTURE_TETRAHEDRON] = 1.0 / 6, [FIXTURE_RING] = 1};
 
-static const struct snapshot_body shapes[FIXTURE_BODY_COUNT] = {
+static const struct frame_body shapes[FIXTURE_BODY_COUNT] = {
     {.name = "tet",
      .node_count = 5,
      .spring_count = 7,
      .springs = tetrahedron_springs,
-     .strains = tetrahedron_strains,
      .face_count = 4,
      .face_arity = 3,
-     .faces = tetrahedron_faces,
-     .volume = 1.0 / 6},
-    {.name = "rope",
-     .node_count = 3,
-     .spring_count = 2,
-     .springs = rope_springs,
-     .strains = rope_strains,
-     .broken = rope_broken},
+     .faces = tetrahedron_faces},
+    {.name = "rope", .node_count = 3, .spring_count = 2, .springs = rope_springs},
     {.name = "ring-2D",
      .node_count = 4,
      .spring_count = 4,
      .springs = ring_springs,
-     .strains = ring_strains,
      .face_count = 4,
      .face_arity = 2,
-     .faces = ring_faces,
-     .volume = 1},
+     .faces = ring_faces},
     {.name = "bob", .node_count = 2},
 };
 
 void fixture_fill(struct fixture *fixture, unsigned frame, bool single)
 {
     memset(fixture, 0, sizeof *fixture);
+    memcpy(fixture->all_strains, strains, sizeof strains);
+    memcpy(fixture->all_broken, broken, sizeof broken);
+    memcpy(fixture->volumes, volumes, sizeof volumes);
+    uint64_t node = 0, spring = 0;
     for (size_t b = 0; b < FIXTURE_BODY_COUNT; b++) {
-        fixture->bodies[b] = shapes[b];
-        for (size_t i = 0; i < 3 * shapes[b].node_count; i++) {
+        struct frame_body *body = &fixture->bodies[b];
+        *body = shapes[b];
+        body->first_node = node;
+        body->first_spring = spring;
+        fixture->positions[b] = fixture->all_positions + 3 * node;
+        fixture->velocities[b] = fixture->all_velocities + 3 * node;
+        fixture->forces[b] = fixture->all_forces + 3 * node;
+        fixture->strains[b] = fixture->all_strains + spring;
+        fixture->broken[b] = fixture->all_broken + spring;
+        for (size_t i = 0; i < 3 * body->node_count; i++) {
             // Thirds, so that rounding to float and to 9 digits shows.
             fixture->positions[b][i] = (double)(100 * b + i) / 3 + 0.1 * frame;
             fixture->velocities[b][i] = -(double)i / 3 - frame;
             fixture->forces[b][i] = 1e-3 * (double)(i + 1) * (frame + 1);
         }
-        fixture->bodies[b].positions = fixture->positions[b];
-        fixture->bodies[b].velocities = fixture->velocities[b];
-        fixture->bodies[b].forces = fixture->forces[b];
+        node += body->node_count;
+        spring += body->spring_count;
     }
-    fixture->snapshot = (struct snapshot){.time = 0.25 * frame,
-                                          .step = 10 * (uint64_t)frame,
-                                          .single = single,
-                                          .kinetic = 1 + frame,
-                                          .elastic = 0.1,
-                                          .gravity = -2.5,
-                                          .gas = 0.75,
-                                          .contact = 0,
-                                          .total = -0.65 + frame,
-                                          .has_work = true,
-                                          .work = {1, 2, 3, 4, 5, 6, 7, 8, 9},
-                                          .bodies = fixture->bodies,
-                                          .body_count = FIXTURE_BODY_COUNT};
+    fixture->frame = (struct frame){
+        .shape = {.node_count = FIXTURE_NODE_COUNT,
+                  .spring_count = FIXTURE_SPRING_COUNT,
+                  .body_count = FIXTURE_BODY_COUNT},
+        .fields =
+            FRAME_NODES | FRAME_FORCES | FRAME_SPRINGS | FRAME_ENERGY | FRAME_BODIES | FRAME_LISTS,
+        .time = 0.25 * frame,
+        .step = 10 * (uint64_t)frame,
+        .single = single,
+        .energy = {.kinetic = 1 + frame,
+                   .elastic = 0.1,
+                   .gravity = -2.5,
+                   .gas = 0.75,
+                   .contact = 0,
+                   .total = -0.65 + frame},
+        .has_work = true,
+        .work = {[WORK_DAMPING] = 1,
+                 [WORK_DRAG] = 2,
+                 [WORK_FRICTION] = 3,
+                 [WORK_KEEP] = 4,
+                 [WORK_PROJECTION] = 5,
+                 [WORK_BREAKING] = 6,
+                 [WORK_WIND] = 7,
+                 [WORK_DRIVES] = 8,
+                 [WORK_INFLATION] = 9},
+        .positions = fixture->all_positions,
+        .velocities = fixture->all_velocities,
+        .forces = fixture->all_forces,
+        .strains = fixture->all_strains,
+        .broken = fixture->all_broken,
+        .volumes = fixture->volumes,
+        .bodies = fixture->bodies,
+    };
 }
 
 const char *fixture_path(const char *folder, const char *name)

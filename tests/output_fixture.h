@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "output/snapshot.h"
+#include "state/frame.h"
 
 enum {
     FIXTURE_TETRAHEDRON, // 4 nodes and an inner one, 7 springs, 4 triangles, a volume
@@ -14,17 +14,25 @@ enum {
     FIXTURE_RING,        // 4 nodes, 4 springs, 4 edges as faces, an area
     FIXTURE_BOB,         // 2 nodes, nothing else
     FIXTURE_BODY_COUNT,
-    FIXTURE_NODES_MAX = 5,
     FIXTURE_NODE_COUNT = 5 + 3 + 4 + 2,
     FIXTURE_SPRING_COUNT = 7 + 2 + 4
 };
 
 struct fixture {
-    struct snapshot snapshot;
-    struct snapshot_body bodies[FIXTURE_BODY_COUNT];
-    double positions[FIXTURE_BODY_COUNT][3 * FIXTURE_NODES_MAX];
-    double velocities[FIXTURE_BODY_COUNT][3 * FIXTURE_NODES_MAX];
-    double forces[FIXTURE_BODY_COUNT][3 * FIXTURE_NODES_MAX];
+    struct frame frame; // its arrays are the following ones
+    struct frame_body bodies[FIXTURE_BODY_COUNT];
+    double all_positions[3 * FIXTURE_NODE_COUNT];
+    double all_velocities[3 * FIXTURE_NODE_COUNT];
+    double all_forces[3 * FIXTURE_NODE_COUNT];
+    double all_strains[FIXTURE_SPRING_COUNT];
+    uint8_t all_broken[FIXTURE_SPRING_COUNT];
+    double volumes[FIXTURE_BODY_COUNT];
+    // Of each body.
+    double *positions[FIXTURE_BODY_COUNT];
+    double *velocities[FIXTURE_BODY_COUNT];
+    double *forces[FIXTURE_BODY_COUNT];
+    double *strains[FIXTURE_BODY_COUNT];
+    uint8_t *broken[FIXTURE_BODY_COUNT];
 };
 
 // Fills the fixture as it is at frame `frame` (step 10 * frame, time 0.25 * frame).

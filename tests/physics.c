@@ -91,32 +91,32 @@ double *all_positions(const taut_solver *solver)
     return positions;
 }
 
-static struct snapshot_buffer view_of(taut_solver *solver, unsigned wanted)
+static struct frame view_of(taut_solver *solver, unsigned wanted)
 {
-    struct snapshot_buffer view;
+    struct frame view;
     taut_error error = {0};
-    if (snapshot_buffer_make(solver, wanted, &view, &error) != TAUT_OK)
+    if (solver_make_frame(solver, wanted, &view, &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    snapshot_buffer_take(solver, wanted, &view);
+    solver_read_frame(solver, wanted, &view);
     return view;
 }
 
 double *all_forces(taut_solver *solver)
 {
-    struct snapshot_buffer view = view_of(solver, WANT_FORCES);
-    size_t bytes = (size_t)view.node_count * 3 * sizeof *view.forces;
+    struct frame view = view_of(solver, FRAME_FORCES);
+    size_t bytes = (size_t)view.shape.node_count * 3 * sizeof *view.forces;
     double *forces = malloc(bytes);
     assert_non_null(forces);
     memcpy(forces, view.forces, bytes);
-    snapshot_buffer_free(&view);
+    frame_free(&view);
     return forces;
 }
 
 vec3 force_on(taut_solver *solver, uint64_t node)
 {
-    struct snapshot_buffer view = view_of(solver, WANT_FORCES);
+    struct frame view = view_of(solver, FRAME_FORCES);
     vec3 force = vector_at(view.forces, node);
-    snapshot_buffer_free(&view);
+    frame_free(&view);
     return force;
 }
 
@@ -154,12 +154,21 @@ taut_energy energy_of(taut_solver *solver)
     return energy;
 }
 
-struct snapshot_work work_of(taut_solver *solver)
+struct work_done work_of(taut_solver *solver)
 {
-    struct snapshot_buffer view = view_of(solver, WANT_ENERGY);
-    assert_true(view.snapshot.has_work);
-    struct snapshot_work work = view.snapshot.work;
-    snapshot_buffer_free(&view);
+    struct frame view = view_of(solver, FRAME_ENERGY);
+    assert_true(view.has_work);
+    const double *by_cause = view.work;
+    struct work_done work = {.damping = by_cause[WORK_DAMPING],
+                             .drag = by_cause[WORK_DRAG],
+                             .friction = by_cause[WORK_FRICTION],
+                             .keep = by_cause[WORK_KEEP],
+                             .projection = by_cause[WORK_PROJECTION],
+                             .breaking = by_cause[WORK_BREAKING],
+                             .wind = by_cause[WORK_WIND],
+                             .drives = by_cause[WORK_DRIVES],
+                             .inflation = by_cause[WORK_INFLATION]};
+    frame_free(&view);
     return work;
 }
 

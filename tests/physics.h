@@ -71,8 +71,12 @@ void assert_same_hashes(hash_function *hash_of, const void *context);
 
 taut_energy energy_of(taut_solver *solver);
 
-// The energy budget up to now.
-struct snapshot_work work_of(taut_solver *solver);
+// The energy budget up to now, by cause (J): what wind, drives and inflation put in, and what the
+// others took out.
+struct work_done {
+    double damping, drag, friction, keep, projection, breaking, wind, drives, inflation;
+};
+struct work_done work_of(taut_solver *solver);
 
 // Puts a node of a double precision solver there; integrators with a memory of the last step do
 // not notice.

@@ -63,9 +63,9 @@ struct scenery scenery_of(const char *text)
     taut_error error = {0};
     struct subject_options options = {UINT64_MAX};
     if (subject_make(scenery.solver, &options, &scenery.subject, &error) != TAUT_OK ||
-        frame_storage_make(&scenery.subject, true, &scenery.store, &error) != TAUT_OK)
+        subject_make_frame(&scenery.subject, true, &scenery.frame, &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    frame_storage_read(scenery.solver, &scenery.subject, true, &scenery.store);
+    solver_read_frame(scenery.solver, scenery.frame.room, &scenery.frame);
     render_options_default(&scenery.options);
     scenery_look(&scenery, 0, scenery.subject.flat ? 0 : 20);
     return scenery;
@@ -73,7 +73,7 @@ struct scenery scenery_of(const char *text)
 
 void scenery_free(struct scenery *scenery)
 {
-    frame_storage_free(&scenery->store);
+    frame_free(&scenery->frame);
     subject_free(&scenery->subject);
     taut_solver_destroy(scenery->solver);
 }
@@ -85,7 +85,7 @@ void scenery_look(struct scenery *scenery, double azimuth, double elevation)
         low[axis] = (double)scenery->subject.low[axis];
         high[axis] = (double)scenery->subject.high[axis];
         for (size_t i = 0; i < scenery->subject.collider_count; i++) {
-            const struct subject_sphere *sphere = &scenery->store.spheres[i];
+            const struct frame_sphere *sphere = &scenery->frame.spheres[i];
             double centre = (double)sphere->centre[axis], radius = (double)sphere->radius;
             low[axis] = radius > 0 ? fmin(low[axis], centre - radius) : low[axis];
             high[axis] = radius > 0 ? fmax(high[axis], centre + radius) : high[axis];
@@ -105,7 +105,7 @@ struct image picture_of(struct scenery *scenery, unsigned layers)
     taut_error error = {0};
     scenery->options.layers = layers;
     if (renderer_set_subject(renderer, &scenery->subject, &error) != TAUT_OK ||
-        renderer_draw(renderer, &scenery->store.frame, &scenery->camera, &scenery->options,
+        renderer_draw(renderer, &scenery->frame, &scenery->camera, &scenery->options,
                       canvas_framebuffer(canvas), &error) != TAUT_OK ||
         canvas_read(canvas, &image, &error) != TAUT_OK)
         fail_msg("%s", error.text);

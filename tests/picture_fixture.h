@@ -22,8 +22,8 @@ extern const char chain_text[], cloth_text[], above_text[], ring_text[];
 struct scenery {
     taut_solver *solver;
     struct subject subject;
-    struct frame_storage store; // may be changed between pictures
-    struct camera camera;       // sees all nodes and spheres
+    struct frame frame;   // may be changed between pictures
+    struct camera camera; // sees all nodes and spheres
     struct render_options options;
 };
 

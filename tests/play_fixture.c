@@ -125,26 +125,26 @@ struct player_status step(struct player *player, uint64_t steps)
     return status;
 }
 
-const struct player_frame *newest(struct player *player)
+const struct frame *newest(struct player *player)
 {
     wait_until(player, UNTIL_PUBLISHED, 0);
     player_refresh(player);
     return player_frame(player);
 }
 
-void assert_same_frame(const struct subject_frame *frame, taut_solver *solver)
+void assert_same_frame(const struct frame *frame, taut_solver *solver)
 {
     assert_int_equal(frame->step, taut_solver_step_count(solver));
     assert_true(frame->time == taut_solver_time(solver));
     double *wanted = all_positions(solver);
     for (uint64_t i = 0; i < 3 * taut_solver_node_count(solver); i++)
-        if (frame->positions[i] != (float)wanted[i])
+        if (frame->drawn_positions[i] != (float)wanted[i])
             fail_msg("step %llu: number %llu is %.9g, not %.9g", (unsigned long long)frame->step,
-                     (unsigned long long)i, (double)frame->positions[i], wanted[i]);
+                     (unsigned long long)i, (double)frame->drawn_positions[i], wanted[i]);
     free(wanted);
 }
 
-double coordinate(const struct player_frame *frame, uint64_t node, int axis)
+double coordinate(const struct frame *frame, uint64_t node, int axis)
 {
-    return (double)frame->frame.positions[3 * node + (uint64_t)axis];
+    return (double)frame->drawn_positions[3 * node + (uint64_t)axis];
 }

@@ -30,13 +30,13 @@ struct player_status wait_for_failure(struct player *player);
 struct player_status step(struct player *player, uint64_t steps);
 
 // Waits for the frame of the present step, when paused.
-const struct player_frame *newest(struct player *player);
+const struct frame *newest(struct player *player);
 
 // The frame has the solver's time, step and positions, to the last bit of a float.
-void assert_same_frame(const struct subject_frame *frame, taut_solver *solver);
+void assert_same_frame(const struct frame *frame, taut_solver *solver);
 
 // An axis of a node in a frame.
-double coordinate(const struct player_frame *frame, uint64_t node, int axis);
+double coordinate(const struct frame *frame, uint64_t node, int axis);
 
 void nap(void);
 

@@ -107,19 +107,19 @@ struct extent body_extent(const taut_solver *solver, const char *body)
 
 double greatest_strain(taut_solver *solver)
 {
-    struct snapshot_buffer view;
+    struct frame view;
     taut_error error = {0};
-    if (snapshot_buffer_make(solver, WANT_STRAINS, &view, &error) != TAUT_OK)
+    if (solver_make_frame(solver, FRAME_SPRINGS, &view, &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    snapshot_buffer_take(solver, WANT_STRAINS, &view);
+    solver_read_frame(solver, FRAME_SPRINGS, &view);
     double greatest = 0;
-    for (uint64_t i = 0; i < view.spring_count; i++) {
+    for (uint64_t i = 0; i < view.shape.spring_count; i++) {
         if (solver_topology(solver)->any_breaks && view.broken[i])
             continue;
         assert_true(isfinite(view.strains[i]));
         greatest = fmax(greatest, view.strains[i]);
     }
-    snapshot_buffer_free(&view);
+    frame_free(&view);
     return greatest;
 }
 

@@ -603,7 +603,7 @@ static void test_projection_in_implicit_steps_is_budgeted(void **state)
 static double residual_of(taut_solver *solver, double start)
 {
     const double change = energy_of(solver).total - start;
-    const struct snapshot_work work = work_of(solver);
+    const struct work_done work = work_of(solver);
     return change + work.friction + work.damping + work.projection - work.drives;
 }
 

@@ -140,9 +140,9 @@ static void test_torn_off(void **state)
             continue;
         taut_solver *whole = solver_of(scene, name);
         struct solver_cuts cuts = cuts_of(whole);
-        struct snapshot_buffer lists;
+        struct frame lists;
         taut_error error = {0};
-        assert_int_equal(snapshot_buffer_make(whole, WANT_LISTS, &lists, &error), TAUT_OK);
+        assert_int_equal(solver_make_frame(whole, FRAME_LISTS, &lists, &error), TAUT_OK);
         for (uint64_t s = 0; s < cuts.spring_count - 1; s++)
             cuts.springs[s] = lists.springs[s][0] == 511 || lists.springs[s][1] == 511;
         cuts.springs[cuts.spring_count - 1] = 1;
@@ -156,7 +156,7 @@ static void test_torn_off(void **state)
         struct critical_step critical;
         assert_int_equal(solver_critical_step(solver, &critical, &error), TAUT_OK);
         assert_true(critical.known);
-        snapshot_buffer_free(&lists);
+        frame_free(&lists);
         taut_solver_destroy(whole);
         taut_solver_destroy(solver);
         cuts_free(&cuts);
@@ -200,11 +200,11 @@ static void test_goes_on_through_cuts(void **state)
     uint64_t broken = taut_solver_broken_count(whole);
     assert_true(broken > 0);
     struct solver_cuts cuts = cuts_of(whole);
-    struct snapshot_buffer lists;
+    struct frame lists;
     taut_error error = {0};
-    assert_int_equal(snapshot_buffer_make(whole, WANT_LISTS | WANT_STRAINS, &lists, &error),
+    assert_int_equal(solver_make_frame(whole, FRAME_LISTS | FRAME_SPRINGS, &lists, &error),
                      TAUT_OK);
-    snapshot_buffer_take(whole, WANT_STRAINS, &lists);
+    solver_read_frame(whole, FRAME_SPRINGS, &lists);
     uint32_t *left = calloc((size_t)cuts.spring_count, sizeof *left);
     assert_non_null(left);
     uint32_t count = 0;
@@ -229,7 +229,7 @@ static void test_goes_on_through_cuts(void **state)
     advance(again, 150);
     assert_true(taut_solver_hash(parted) == taut_solver_hash(again));
     assert_near(velocity_of(parted, 390).y - velocity_of(whole, 390).y, -9.81 * 0.1, 0.5);
-    snapshot_buffer_free(&lists);
+    frame_free(&lists);
     free(left);
     cuts_free(&cuts);
     taut_solver_destroy(whole);

@@ -147,7 +147,7 @@ static void test_energies(void **state)
     (void)state;
     for (size_t s = 0; s < sample_count; s++) {
         taut_energy energies[2];
-        struct snapshot_work work[2];
+        struct work_done work[2];
         for (int i = 0; i < 2; i++) {
             struct solver_options options = {.config = {.threads = i ? 3 : 1}};
             taut_solver *solver =
@@ -180,7 +180,7 @@ static const struct sample large = {
 static void test_sums_over_several_chunks(void **state)
 {
     (void)state;
-    struct snapshot_work first = {0};
+    struct work_done first = {0};
     uint64_t hash = 0;
     double total = 0;
     for (int threads = 1; threads <= 4; threads++) {
@@ -191,7 +191,7 @@ static void test_sums_over_several_chunks(void **state)
             advance(solver, 3);
             energy_of(solver);
         }
-        struct snapshot_work work = work_of(solver);
+        struct work_done work = work_of(solver);
         assert_true(work.damping > 0 && work.friction > 0 && work.projection != 0 &&
                     work.breaking > 0);
         assert_true(taut_solver_broken_count(solver) > 0);

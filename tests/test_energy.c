@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static double balance(struct snapshot_work work)
+static double balance(struct work_done work)
 {
     return work.wind + work.drives + work.inflation - work.damping - work.drag - work.friction -
            work.keep - work.projection - work.breaking;
@@ -30,7 +30,7 @@ static taut_solver *solver_of_case(const struct scene_case *it, const char *inte
 
 struct budget {
     double imbalance; // relative to the greatest work, change of energy or kinetic energy
-    struct snapshot_work work;
+    struct work_done work;
 };
 
 static const double TIME = 0.5; // s
@@ -43,7 +43,7 @@ static struct budget run_budget(const struct scene_case *it, const char *integra
     taut_energy end = energy_of(solver);
     double change = end.total - start, scale = fmax(fabs(change), end.kinetic);
     struct budget budget = {.work = work_of(solver)};
-    const struct snapshot_work *w = &budget.work;
+    const struct work_done *w = &budget.work;
     const double parts[] = {w->wind,     w->drives, w->inflation,  w->damping, w->drag,
                             w->friction, w->keep,   w->projection, w->breaking};
     for (int i = 0; i < 9; i++)

@@ -231,12 +231,14 @@ static void test_strip(void **state)
 static void test_frame_cache(void **state)
 {
     (void)state;
-    const struct subject subject = {.node_count = 2, .spring_count = 1, .springs_in_all = 1};
     float positions[6] = {1, 2, 3, 4, 5, 6}, strain = 0.5f;
     uint8_t broken = 1;
-    struct subject_frame frame = {.positions = positions, .strains = &strain, .broken = &broken};
-    struct frame_cache cache =
-        frame_cache_make(&subject, 3 * (6 * sizeof(float) + sizeof(float) + 1));
+    struct frame frame = {.shape = {.node_count = 2, .spring_count = 1, .drawn_count = 1},
+                          .fields = FRAME_DRAWN_POSITIONS | FRAME_DRAWN_SPRINGS,
+                          .drawn_positions = positions,
+                          .drawn_strains = &strain,
+                          .drawn_broken = &broken};
+    struct frame_cache cache = frame_cache_make(3 * (6 * sizeof(float) + sizeof(float) + 1));
     for (int i = 0; i < 3; i++) {
         frame.time = i;
         positions[5] = (float)i;
@@ -245,22 +247,23 @@ static void test_frame_cache(void **state)
     assert_false(cache.overflowed);
     assert_int_equal(cache.count, 3);
     for (int i = 0; i < 3; i++) {
-        const struct subject_frame *kept = &cache.frames[i].frame;
-        assert_true(kept->time == i && kept->positions[0] == 1.0f &&
-                    kept->positions[5] == (float)i && kept->strains[0] == 0.5f &&
-                    kept->broken[0] == 1);
+        const struct frame *kept = &cache.frames[i];
+        assert_true(frame_has(kept, FRAME_DRAWN_POSITIONS | FRAME_DRAWN_SPRINGS));
+        assert_true(kept->time == i && kept->drawn_positions[0] == 1.0f &&
+                    kept->drawn_positions[5] == (float)i && kept->drawn_strains[0] == 0.5f &&
+                    kept->drawn_broken[0] == 1);
     }
     assert_int_equal(frame_cache_add(&cache, &frame, NULL), TAUT_OK);
     assert_true(cache.overflowed); // one too many: nothing is kept any more
     assert_int_equal(cache.count, 0);
     frame_cache_free(&cache);
     // The first is kept whatever its size.
-    cache = frame_cache_make(&subject, 1);
-    frame.strains = NULL;
-    frame.broken = NULL;
+    cache = frame_cache_make(1);
+    frame.fields = FRAME_DRAWN_POSITIONS;
     assert_int_equal(frame_cache_add(&cache, &frame, NULL), TAUT_OK);
     assert_int_equal(cache.count, 1);
-    assert_null(cache.frames[0].frame.strains);
+    assert_null(cache.frames[0].drawn_strains);
+    assert_false(cache.frames[0].fields & FRAME_DRAWN_SPRINGS);
     frame_cache_free(&cache);
 }
 

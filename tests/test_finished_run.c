@@ -27,10 +27,10 @@ static void assert_springs(const struct fixture *fixture, const float *strains,
                            const uint8_t *broken)
 {
     for (size_t b = 0; b < FIXTURE_BODY_COUNT; b++) {
-        const struct snapshot_body *body = &fixture->bodies[b];
+        const struct frame_body *body = &fixture->bodies[b];
         for (size_t i = 0; i < body->spring_count; i++) {
-            assert_true(*strains++ == (float)body->strains[i]);
-            assert_int_equal(*broken++, body->broken && body->broken[i]);
+            assert_true(*strains++ == (float)fixture->strains[b][i]);
+            assert_int_equal(*broken++, fixture->broken[b][i]);
         }
     }
 }
@@ -42,7 +42,7 @@ static void check_frame(bool single)
     struct fixture fixture;
     fixture_fill(&fixture, 3, single);
     const char *path = fixture_path(fixture_folder("finished-run"), "a.vtp");
-    assert_int_equal(vtp_write(path, &fixture.snapshot, &with_springs, NULL), TAUT_OK);
+    assert_int_equal(vtp_write(path, &fixture.frame, &with_springs, NULL), TAUT_OK);
     struct vtp_frame frame;
     taut_error error = {0};
     assert_int_equal(vtp_frame_open(path, &frame, &error), TAUT_OK);
@@ -133,7 +133,7 @@ static void test_broken_frames_are_refused(void **state)
     fixture_fill(&fixture, 0, true);
     const char *folder = fixture_folder("finished-run");
     const char *path = fixture_path(folder, "a.vtp"), *broken = fixture_path(folder, "b.vtp");
-    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL, NULL), TAUT_OK);
+    assert_int_equal(vtp_write(path, &fixture.frame, NULL, NULL), TAUT_OK);
     size_t length;
     char *bytes = fixture_read(path, &length);
     size_t head = (size_t)(strstr(bytes, "   _") - bytes) + 4;
@@ -178,7 +178,7 @@ static void test_broken_values_are_refused(void **state)
     struct fixture fixture;
     fixture_fill(&fixture, 0, false);
     const char *path = fixture_path(fixture_folder("finished-run"), "a.vtp");
-    assert_int_equal(vtp_write(path, &fixture.snapshot, &with_springs, NULL), TAUT_OK);
+    assert_int_equal(vtp_write(path, &fixture.frame, &with_springs, NULL), TAUT_OK);
     struct vtp_frame frame;
     assert_int_equal(vtp_frame_open(path, &frame, NULL), TAUT_OK);
     const uint64_t arrays[] = {frame.positions.offset, frame.strains.offset, frame.broken.offset};
@@ -205,7 +205,7 @@ static void test_a_bomb_is_refused(void **state)
     struct fixture fixture;
     fixture_fill(&fixture, 0, true);
     const char *folder = fixture_folder("finished-run"), *path = fixture_path(folder, "a.vtp");
-    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL, NULL), TAUT_OK);
+    assert_int_equal(vtp_write(path, &fixture.frame, NULL, NULL), TAUT_OK);
     struct vtp_frame frame;
     assert_int_equal(vtp_frame_open(path, &frame, NULL), TAUT_OK);
     uint64_t position = frame.positions.offset;
@@ -235,7 +235,7 @@ static void test_numbers_that_are_none_are_refused(void **state)
         fixture_fill(&fixture, 0, i == 0);
         fixture.positions[FIXTURE_ROPE][4] = i == 0 ? NAN : INFINITY;
         const char *path = fixture_path(fixture_folder("finished-run"), "a.vtp");
-        assert_int_equal(vtp_write(path, &fixture.snapshot, NULL, NULL), TAUT_OK);
+        assert_int_equal(vtp_write(path, &fixture.frame, NULL, NULL), TAUT_OK);
         assert_unreadable(path, "positions that are not numbers");
     }
 }
@@ -301,8 +301,8 @@ static void write_frames(const char *folder, unsigned frames)
         snprintf(name, sizeof name, "fix_%06u.vtp", frame);
         struct fixture fixture;
         fixture_fill(&fixture, frame, true);
-        times[frame] = fixture.snapshot.time;
-        assert_int_equal(vtp_write(fixture_path(folder, name), &fixture.snapshot, NULL, NULL),
+        times[frame] = fixture.frame.time;
+        assert_int_equal(vtp_write(fixture_path(folder, name), &fixture.frame, NULL, NULL),
                          TAUT_OK);
     }
     assert_int_equal(pvd_write(fixture_path(folder, "fix.pvd"), "fix", times, frames, NULL),
@@ -314,18 +314,26 @@ static void assert_second_frame(struct finished_run *run, bool with_strains)
     struct fixture fixture;
     fixture_fill(&fixture, 1, true);
     float positions[3 * FIXTURE_NODE_COUNT], strains[FIXTURE_SPRING_COUNT];
+    double read_strains[FIXTURE_SPRING_COUNT];
     uint8_t broken[FIXTURE_SPRING_COUNT];
-    bool has_strains;
+    struct frame frame = {.room = FRAME_DRAWN_POSITIONS | FRAME_SPRINGS,
+                          .drawn_positions = positions,
+                          .strains = read_strains,
+                          .broken = broken};
     taut_error error = {0};
-    assert_int_equal(finished_run_read(run, 1, positions, strains, broken, &has_strains, &error),
-                     TAUT_OK);
+    assert_int_equal(finished_run_read(run, 1, FRAME_SPRINGS, &frame, &error), TAUT_OK);
     assert_positions(&fixture, positions);
+    assert_true(frame_has(&frame, FRAME_DRAWN_POSITIONS));
+    assert_true(frame.time == run->times[1]);
+    bool has_strains = frame_has(&frame, FRAME_SPRINGS);
     assert_true(has_strains == with_strains);
+    for (size_t i = 0; i < FIXTURE_SPRING_COUNT && has_strains; i++)
+        strains[i] = (float)read_strains[i];
     // Those of the tetrahedron are not in the frames, since its triangles are.
     for (size_t i = 0; i < 7 && has_strains; i++) {
         assert_true(isnan(strains[i]));
         assert_int_equal(broken[i], 0);
-        strains[i] = (float)fixture.bodies[FIXTURE_TETRAHEDRON].strains[i];
+        strains[i] = (float)fixture.strains[FIXTURE_TETRAHEDRON][i];
     }
     if (has_strains)
         assert_springs(&fixture, strains, broken);
@@ -370,11 +378,11 @@ static void assert_no_run(const char *folder, const struct finished_system *expe
 {
     struct finished_run run;
     taut_error error = {0};
-    bool has_strains;
     float positions[3 * FIXTURE_NODE_COUNT + 3];
+    struct frame frame = {.room = FRAME_DRAWN_POSITIONS, .drawn_positions = positions};
     taut_status status = finished_run_open(folder, expected, &run, &error);
     if (status == TAUT_OK) {
-        status = finished_run_read(&run, 0, positions, NULL, NULL, &has_strains, &error);
+        status = finished_run_read(&run, 0, FRAME_SPRINGS, &frame, &error);
         finished_run_close(&run);
     }
     assert_int_equal(status, TAUT_ERROR_IO);

@@ -252,7 +252,7 @@ static void test_work_of_damping(void **state)
             if (isa >= 0 && !isa_available((enum isa)isa))
                 continue;
             taut_solver *solvers[2];
-            struct snapshot_work work[2];
+            struct work_done work[2];
             for (int s = 0; s < 2; s++) {
                 solvers[s] = solver_from(
                     scene_of(HEADER("symplectic_euler", "1e-5") "bodies:\n  - %s\n", bodies[b]),

@@ -161,7 +161,7 @@ static void test_same_energies_and_work(void **state)
         taut_energy a = energy_of(grid), b = energy_of(reference);
         assert_near(a.total, b.total, 1e-9 * (fabs(b.kinetic) + fabs(b.elastic)));
         assert_near(a.elastic, b.elastic, 1e-9 * b.elastic);
-        struct snapshot_work c = work_of(grid), d = work_of(reference);
+        struct work_done c = work_of(grid), d = work_of(reference);
         assert_near(c.damping, d.damping, 1e-9 * d.damping);
         assert_near(c.breaking, d.breaking, 1e-9 * d.breaking);
         assert_true((d.breaking > 0) == (scenes[s].breaks || scenes[s].yields));

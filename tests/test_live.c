@@ -158,7 +158,7 @@ static void test_leads_do_work(void **state)
     double start = energy_of(solver).total;
     lead(solver, 0, 0, 3, 1);
     advance(solver, 400);
-    struct snapshot_work work = work_of(solver);
+    struct work_done work = work_of(solver);
     double gained = energy_of(solver).total - start;
     assert_true(gained > 1);
     assert_near(work.drives - work.damping - work.friction, gained, 0.02 * gained);

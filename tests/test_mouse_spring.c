@@ -122,12 +122,12 @@ static void test_the_mouse_spring_does_work(void **state)
     for (int i = 0; i < 5; i++) {
         taut_solver *solver = cloth(names[i], "double", "0.0002", NULL);
         advance(solver, 100);
-        struct snapshot_work before = work_of(solver);
+        struct work_done before = work_of(solver);
         double start = energy_of(solver).total;
         pull(solver, 500, vec3_make(0.5, 3.5, 0.5), 100, 1);
         advance(solver, 600);
         solver_release_grab(solver);
-        struct snapshot_work work = work_of(solver);
+        struct work_done work = work_of(solver);
         double gained = energy_of(solver).total - start;
         double booked = (work.drives - before.drives) - (work.damping - before.damping) -
                         (work.drag - before.drag);

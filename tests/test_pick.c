@@ -15,7 +15,7 @@ static float positions[] = {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, 2, 0, 0};
 static uint32_t springs[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {2, 4}};
 static uint32_t faces[][3] = {{0, 1, 2}, {0, 2, 3}};
 static struct scene_collider collider = {.type = COLLIDER_SPHERE};
-static struct subject_sphere sphere;
+static struct frame_sphere sphere;
 
 static struct subject square(void)
 {
@@ -32,10 +32,10 @@ static struct subject square(void)
     };
 }
 
-static struct subject_frame frame_with_sphere(float z, float radius)
+static struct frame frame_with_sphere(float z, float radius)
 {
-    sphere = (struct subject_sphere){.centre = {0, 0, z}, .radius = radius};
-    return (struct subject_frame){.positions = positions, .spheres = &sphere};
+    sphere = (struct frame_sphere){.centre = {0, 0, z}, .radius = radius};
+    return (struct frame){.drawn_positions = positions, .spheres = &sphere};
 }
 
 // From in front, ten metres away.
@@ -52,8 +52,7 @@ static void seen_at(const struct camera *camera, vec3 point, double *x, double *
     assert_true(camera_project(camera, point, x, y, &depth));
 }
 
-static struct pick pick_point(const struct camera *camera, const struct subject_frame *frame,
-                              vec3 point)
+static struct pick pick_point(const struct camera *camera, const struct frame *frame, vec3 point)
 {
     struct subject subject = square();
     double x, y;
@@ -64,7 +63,7 @@ static struct pick pick_point(const struct camera *camera, const struct subject_
 static void the_nearest_corner_of_a_face(void **state)
 {
     (void)state;
-    struct subject_frame frame = frame_with_sphere(0, 0);
+    struct frame frame = frame_with_sphere(0, 0);
     for (int projection = 0; projection < 2; projection++) {
         struct camera camera = camera_before(projection == 0 ? 35 : 0);
         struct pick pick = pick_point(&camera, &frame, vec3_make(0.6, 0.5, 0));
@@ -79,7 +78,7 @@ static void the_nearest_corner_of_a_face(void **state)
 static void a_node_without_faces_near_the_pointer(void **state)
 {
     (void)state;
-    struct subject_frame frame = frame_with_sphere(0, 0);
+    struct frame frame = frame_with_sphere(0, 0);
     struct subject subject = square();
     struct camera camera = camera_before(35);
     double x, y;
@@ -97,7 +96,7 @@ static void whichever_is_in_front(void **state)
     struct camera camera = camera_before(35);
     vec3 towards = vec3_subtract(camera_eye(&camera), camera.target);
     float before = towards.z > 0 ? 0.8F : -0.8F;
-    struct subject_frame frame = frame_with_sphere(before, 0.4F);
+    struct frame frame = frame_with_sphere(before, 0.4F);
     struct pick pick = pick_point(&camera, &frame, vec3_make(0, 0, 0));
     assert_int_equal(pick.kind, PICK_SPHERE);
     assert_int_equal(pick.sphere, 0);
@@ -113,8 +112,8 @@ static void no_node_behind_a_sphere(void **state)
     (void)state;
     struct camera camera = camera_before(0);
     vec3 towards = vec3_subtract(camera_eye(&camera), camera.target);
-    sphere = (struct subject_sphere){.centre = {2, 0, towards.z > 0 ? 1 : -1}, .radius = 0.5F};
-    struct subject_frame frame = {.positions = positions, .spheres = &sphere};
+    sphere = (struct frame_sphere){.centre = {2, 0, towards.z > 0 ? 1 : -1}, .radius = 0.5F};
+    struct frame frame = {.drawn_positions = positions, .spheres = &sphere};
     assert_int_equal(pick_point(&camera, &frame, vec3_make(2, 0, 0)).kind, PICK_SPHERE);
 }
 
@@ -142,7 +141,7 @@ static void places_on_planes_and_lines(void **state)
 static void cut(const struct camera *camera, struct stroke *stroke, const vec3 *path, size_t count)
 {
     struct subject subject = square();
-    struct subject_frame frame = frame_with_sphere(0, 0);
+    struct frame frame = frame_with_sphere(0, 0);
     taut_error error;
     double x, y;
     seen_at(camera, path[0], &x, &y);
@@ -214,7 +213,7 @@ static void a_stroke_of_another_subject(void **state)
     const vec3 path[] = {{0.2, -1.5, 0}};
     cut(&camera, &stroke, path, 1);
     struct subject other = square();
-    struct subject_frame frame = frame_with_sphere(0, 0);
+    struct frame frame = frame_with_sphere(0, 0);
     other.spring_count = 4;
     assert_false(stroke_to(&stroke, &other, &frame, &camera, 0, 0));
     stroke_end(&stroke);

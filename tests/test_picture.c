@@ -37,7 +37,7 @@ static void test_strains_that_were_not_taken_are_found_from_positions(void **sta
     struct scenery scenery = scenery_of(chain_text);
     scenery.options.colouring = COLOURING_STRAIN;
     struct image taken = picture_of(&scenery, LAYER_SPRINGS);
-    scenery.store.frame.strains = NULL;
+    scenery.frame.fields &= ~(unsigned)FRAME_DRAWN_STRAINS;
     struct image found = picture_of(&scenery, LAYER_SPRINGS);
     assert_true(image_difference(&taken, &found) < 0.5);
     image_free(&taken);
@@ -66,8 +66,8 @@ static void test_broken_springs_are_not_drawn(void **state)
     struct scenery scenery = scenery_of(chain_text);
     struct image empty = picture_of(&scenery, LAYER_GROUND);
     struct image whole = picture_of(&scenery, LAYER_SPRINGS);
-    uint8_t broken[] = {0, 1, 0};
-    scenery.store.frame.broken = broken;
+    scenery.frame.drawn_broken[1] = 1;
+    scenery.frame.fields |= FRAME_DRAWN_BROKEN;
     struct image image = picture_of(&scenery, LAYER_SPRINGS);
     vec3 first = {0.5, 0, 0}, second = {1.5, 0, 0};
     struct pixel background = pixel_of(&empty, &scenery, second);
@@ -239,8 +239,8 @@ static void test_drawing_needs_a_subject(void **state)
     struct renderer *renderer;
     taut_error error = {0};
     assert_int_equal(renderer_make(&renderer, &error), TAUT_OK);
-    assert_int_equal(renderer_draw(renderer, &scenery.store.frame, &scenery.camera,
-                                   &scenery.options, pictures_framebuffer(), &error),
+    assert_int_equal(renderer_draw(renderer, &scenery.frame, &scenery.camera, &scenery.options,
+                                   pictures_framebuffer(), &error),
                      TAUT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.text, "subject"));
     renderer_free(renderer);
@@ -277,14 +277,14 @@ static void test_nodes_that_are_nowhere_do_no_harm(void **state)
     (void)state;
     struct scenery scenery = scenery_of(cloth_text);
     scenery.options.colouring = COLOURING_STRAIN;
-    scenery.store.positions[3 * 100] = NAN;
-    scenery.store.strains[7] = NAN;
+    scenery.frame.drawn_positions[3 * 100] = NAN;
+    scenery.frame.drawn_strains[7] = NAN;
     struct image image = picture_of(&scenery, LAYER_ALL);
     double least, most;
     renderer_scale(pictures_renderer(), &least, &most);
     assert_true(least < most && isfinite(most));
     image_free(&image);
-    scenery.store.positions[3 * 100] = INFINITY;
+    scenery.frame.drawn_positions[3 * 100] = INFINITY;
     image = picture_of(&scenery, LAYER_ALL);
     image_free(&image);
     scenery_free(&scenery);

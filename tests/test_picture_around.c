@@ -37,8 +37,8 @@ static void test_spheres_are_drawn_where_they_are_now(void **state)
     struct scenery scenery = scenery_of(above_text);
     vec3 there = {2, 0.5, 0}, away = {-1.5, 0.5, 0.5};
     struct image before = picture_of(&scenery, LAYER_COLLIDERS);
-    scenery.store.spheres[1].centre[0] = (float)away.x;
-    scenery.store.spheres[1].centre[2] = (float)away.z;
+    scenery.frame.spheres[1].centre[0] = (float)away.x;
+    scenery.frame.spheres[1].centre[2] = (float)away.z;
     struct image after = picture_of(&scenery, LAYER_COLLIDERS);
     assert_true(apart(pixel_of(&before, &scenery, there), pixel_of(&after, &scenery, there)) > 15);
     assert_true(apart(pixel_of(&before, &scenery, away), pixel_of(&after, &scenery, away)) > 15);
@@ -57,7 +57,7 @@ static void test_wind_is_shown_in_a_corner(void **state)
         differing(&with, &without, PICTURE_WIDTH * 2 / 3, 0, PICTURE_WIDTH, PICTURE_HEIGHT / 3, 20);
     assert_true(in_corner > 40);
     assert_int_equal(differ_at_all(&with, &without, 20), in_corner);
-    scenery.store.frame.wind[0] = 0;
+    scenery.frame.wind[0] = 0;
     struct image calm = picture_of(&scenery, LAYER_FACES | LAYER_WIND);
     assert_true(image_difference(&calm, &without) < 0.01);
     image_free(&without);
@@ -71,9 +71,8 @@ static void test_mouse_springs_are_shown(void **state)
     (void)state;
     struct scenery scenery = scenery_of(chain_text);
     struct image without = picture_of(&scenery, LAYER_SPRINGS);
-    struct subject_line pull = {{1, 0, 0}, {1.5f, 0.8f, 0}};
-    scenery.store.frame.mouse_springs = &pull;
-    scenery.store.frame.mouse_spring_count = 1;
+    scenery.frame.mouse_spring = (struct frame_line){{1, 0, 0}, {1.5f, 0.8f, 0}};
+    scenery.frame.has_mouse_spring = true;
     struct image with = picture_of(&scenery, LAYER_SPRINGS);
     struct pixel mouse = pixel_of(&with, &scenery, vec3_make(1.5, 0.8, 0));
     assert_true(mouse.red > mouse.blue + 60);
@@ -116,7 +115,7 @@ static void test_caption_says_the_time(void **state)
     struct image without = picture_of(&scenery, LAYER_FACES);
     scenery.options.caption = true;
     struct image at_0 = picture_of(&scenery, LAYER_FACES);
-    scenery.store.frame.time = 2.5;
+    scenery.frame.time = 2.5;
     struct image later = picture_of(&scenery, LAYER_FACES);
     int right = PICTURE_WIDTH / 2, bottom = PICTURE_HEIGHT / 5;
     size_t written = differing(&at_0, &without, 0, 0, right, bottom, 20);

@@ -89,7 +89,7 @@ static void test_it_can_be_given_up_at_any_time(void **state)
     player_reset(player);
     step(player, 30);
     advance(plain, 30);
-    assert_same_frame(&newest(player)->frame, plain);
+    assert_same_frame(newest(player), plain);
     taut_solver_destroy(plain);
     player_free(player);
 }
@@ -190,19 +190,19 @@ static void test_a_sphere_that_is_moved_meanwhile_is_kept(void **state)
     player_move_sphere(player, 1, positions[0], false);
     settle(player);
     assert_int_equal(nodes_of(player), 24000);
-    assert_true(player_frame(player)->frame.spheres[1].centre[0] == 0.05f);
+    assert_true(player_frame(player)->spheres[1].centre[0] == 0.05f);
     assert_true(player_scene(player)->colliders[1].centre.x == 0.05);
     player_set(player, "simulation.keep_velocity", "0.999"); // goes on
     wait_for_building(player, false);
     player_move_sphere(player, 1, positions[1], false);
     player_scale_sphere(player, 2, 0.125);
     settle(player);
-    assert_true(newest(player)->frame.spheres[1].centre[0] == 0.7f);
-    assert_true(player_frame(player)->frame.spheres[2].radius == 0.125f);
+    assert_true(newest(player)->spheres[1].centre[0] == 0.7f);
+    assert_true(player_frame(player)->spheres[2].radius == 0.125f);
     assert_true(player_scene(player)->simulation.keep_velocity == 0.999);
     player_reset(player);
-    assert_true(newest(player)->frame.spheres[1].centre[0] == 0.7f);
-    assert_true(player_frame(player)->frame.spheres[2].radius == 0.125f);
+    assert_true(newest(player)->spheres[1].centre[0] == 0.7f);
+    assert_true(player_frame(player)->spheres[2].radius == 0.125f);
     player_free(player);
 }
 

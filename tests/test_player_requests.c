@@ -193,18 +193,18 @@ static void *ask_for_much(void *context)
 static void look_at_all(struct player *player)
 {
     static struct player_row rows[100];
-    struct player_frame past;
     player_refresh(player);
-    const struct player_frame *frame = player_frame(player);
+    const struct frame *frame = player_frame(player);
     const struct subject *subject = player_subject(player);
     for (uint64_t i = 0; i < subject->spring_count; i++) {
         assert_true(subject->springs[i][0] < subject->node_count);
-        if (frame->frame.strains)
-            assert_true(isfinite(frame->frame.strains[i]));
+        if (frame_has(frame, FRAME_DRAWN_STRAINS))
+            assert_true(isfinite(frame->drawn_strains[i]));
     }
     size_t count = player_history_count(player);
-    if (count > 0 && player_history_frame(player, count / 2, &past))
-        assert_true(past.frame.time >= 0);
+    const struct frame *past = count > 0 ? player_history_frame(player, count / 2) : NULL;
+    if (past)
+        assert_true(past->time >= 0);
     player_rows(player, rows, 100);
     assert_non_null(player_scene(player)->name);
     assert_non_null(status_of(player).kernel);

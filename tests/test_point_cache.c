@@ -106,7 +106,7 @@ static void assert_mesh(size_t body, const char *expected)
     struct fixture fixture;
     fixture_fill(&fixture, 0, true);
     const char *path = fixture_path(fixture_folder("point-cache"), "a.obj");
-    assert_int_equal(obj_write(path, &fixture.bodies[body], NULL), TAUT_OK);
+    assert_int_equal(obj_write(path, &fixture.frame, body, NULL), TAUT_OK);
     char *text = fixture_read(path, NULL);
     assert_string_equal(text, expected);
     free(text);
@@ -141,7 +141,7 @@ static void test_plane_body_is_drawn_by_its_springs(void **state)
     struct fixture fixture;
     fixture_fill(&fixture, 0, true);
     const char *path = fixture_path(fixture_folder("point-cache"), "a.obj");
-    assert_int_equal(obj_write(path, &fixture.bodies[FIXTURE_RING], NULL), TAUT_OK);
+    assert_int_equal(obj_write(path, &fixture.frame, FIXTURE_RING, NULL), TAUT_OK);
     char *text = fixture_read(path, NULL);
     assert_non_null(strstr(text, "\nl 1 2\nl 2 3\nl 3 4\nl 4 1\n"));
     assert_null(strstr(text, "\nf "));
@@ -163,7 +163,7 @@ static void test_node_without_springs_is_a_point(void **state)
     fixture_fill(&fixture, 0, true);
     fixture.bodies[FIXTURE_ROPE].spring_count = 1;
     const char *path = fixture_path(fixture_folder("point-cache"), "a.obj");
-    assert_int_equal(obj_write(path, &fixture.bodies[FIXTURE_ROPE], NULL), TAUT_OK);
+    assert_int_equal(obj_write(path, &fixture.frame, FIXTURE_ROPE, NULL), TAUT_OK);
     char *text = fixture_read(path, NULL);
     assert_non_null(strstr(text, "\nl 1 2\np 3\n"));
     free(text);

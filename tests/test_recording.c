@@ -40,13 +40,13 @@ static void record(const struct recording_options *options, unsigned frames, cha
     struct recording *recording;
     taut_error error = {0};
     fixture_fill(&fixture, 0, true);
-    if (recording_open(options, &fixture.snapshot, &recording, &error) != TAUT_OK)
+    if (recording_open(options, &fixture.frame, &recording, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     for (unsigned frame = 0; frame < frames; frame++) {
         fixture_fill(&fixture, frame, true);
-        if (recording_wants_probe(recording, fixture.snapshot.step))
-            assert_int_equal(recording_probe(recording, &fixture.snapshot, &error), TAUT_OK);
-        assert_int_equal(recording_frame(recording, &fixture.snapshot, &error), TAUT_OK);
+        if (recording_wants_probe(recording, fixture.frame.step))
+            assert_int_equal(recording_probe(recording, &fixture.frame, &error), TAUT_OK);
+        assert_int_equal(recording_frame(recording, &fixture.frame, &error), TAUT_OK);
     }
     char **files;
     size_t count, length = 0;
@@ -68,7 +68,7 @@ static void assert_refused(const struct recording_options *options, const char *
     struct recording *recording;
     taut_error error = {0};
     fixture_fill(&fixture, 0, true);
-    assert_int_equal(recording_open(options, &fixture.snapshot, &recording, &error), TAUT_ERROR_IO);
+    assert_int_equal(recording_open(options, &fixture.frame, &recording, &error), TAUT_ERROR_IO);
     assert_null(recording);
     if (!strstr(error.text, reason))
         fail_msg("'%s' does not say '%s'", error.text, reason);
@@ -419,9 +419,9 @@ static void test_a_killed_run_can_be_replaced(void **state)
             struct fixture fixture;
             struct recording *recording;
             fixture_fill(&fixture, 0, true);
-            taut_status status = recording_open(&options, &fixture.snapshot, &recording, NULL);
+            taut_status status = recording_open(&options, &fixture.frame, &recording, NULL);
             for (unsigned frame = 0; frame < frames && status == TAUT_OK; frame++)
-                status = recording_frame(recording, &fixture.snapshot, NULL);
+                status = recording_frame(recording, &fixture.frame, NULL);
             (void)raise(status == TAUT_OK ? SIGKILL : SIGABRT);
         }
         int result;
@@ -482,10 +482,10 @@ static void test_a_run_in_progress_is_not_replaced(void **state)
     struct recording *recording;
     taut_error error = {0};
     fixture_fill(&fixture, 0, true);
-    assert_int_equal(recording_open(&options, &fixture.snapshot, &recording, &error), TAUT_OK);
+    assert_int_equal(recording_open(&options, &fixture.frame, &recording, &error), TAUT_OK);
     options.force = true;
-    assert_refused(&options, "is being written by another taut");
-    assert_int_equal(recording_frame(recording, &fixture.snapshot, &error), TAUT_OK);
+    assert_refused(&options, "is being written by another taut at this moment");
+    assert_int_equal(recording_frame(recording, &fixture.frame, &error), TAUT_OK);
     assert_int_equal(recording_close(recording, NULL, NULL, &error), TAUT_OK);
     assert_int_equal(fixture_count(folder), 14);
     options.force = false;
@@ -502,10 +502,10 @@ static void test_a_frame_replaces_nothing(void **state)
     struct recording *recording;
     taut_error error = {0};
     fixture_fill(&fixture, 0, true);
-    assert_int_equal(recording_open(&options, &fixture.snapshot, &recording, &error), TAUT_OK);
+    assert_int_equal(recording_open(&options, &fixture.frame, &recording, &error), TAUT_OK);
     fixture_write(fixture_path(folder, "victim"), "mine");
     assert_int_equal(symlink("victim", fixture_path(folder, "flag_000000.vtp")), 0);
-    assert_int_equal(recording_frame(recording, &fixture.snapshot, &error), TAUT_ERROR_IO);
+    assert_int_equal(recording_frame(recording, &fixture.frame, &error), TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "flag_000000.vtp': File exists"));
     (void)recording_close(recording, NULL, NULL, &error);
     assert_text(fixture_path(folder, "victim"), "mine");
@@ -523,7 +523,7 @@ static void test_names_that_cannot_be_files(void **state)
             .folder = folder, .name = names[i], .resolved_yaml = ""};
         struct recording *recording;
         taut_error error = {0};
-        assert_int_equal(recording_open(&options, &fixture.snapshot, &recording, &error),
+        assert_int_equal(recording_open(&options, &fixture.frame, &recording, &error),
                          TAUT_ERROR_ARGUMENT);
         assert_non_null(strstr(error.text, "cannot be part of file names"));
         assert_int_equal(fixture_count(folder), 0);

@@ -38,11 +38,11 @@ static struct recording *record_three(const struct recording_options *options,
     struct recording *recording;
     taut_error error = {0};
     fixture_fill(fixture, 0, false);
-    if (recording_open(options, &fixture->snapshot, &recording, &error) != TAUT_OK)
+    if (recording_open(options, &fixture->frame, &recording, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     for (unsigned frame = 0; frame < 3; frame++) {
         fixture_fill(fixture, frame, false);
-        assert_int_equal(recording_frame(recording, &fixture->snapshot, &error), TAUT_OK);
+        assert_int_equal(recording_frame(recording, &fixture->frame, &error), TAUT_OK);
     }
     fixture_fill(fixture, 3, false);
     return recording;
@@ -54,7 +54,7 @@ static void fail_fourth(struct recording *recording, const struct fixture *fixtu
 {
     taut_error error = {0};
     limit_file_size(limit);
-    taut_status status = recording_frame(recording, &fixture->snapshot, &error);
+    taut_status status = recording_frame(recording, &fixture->frame, &error);
     limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
     if (!strstr(error.text, reason))
@@ -130,12 +130,12 @@ static void test_disk_full_in_the_manifest(void **state)
     struct recording_options options = {
         .folder = folder, .name = name, .resolved_yaml = "", .vtp = true};
     struct fixture fixture;
-    struct snapshot empty;
+    struct frame empty;
     struct recording *recording;
     taut_error error = {0};
     fixture_fill(&fixture, 0, false);
-    empty = fixture.snapshot;
-    empty.body_count = 0;
+    empty = fixture.frame;
+    empty.shape.body_count = 0;
     assert_int_equal(recording_open(&options, &empty, &recording, &error), TAUT_OK);
     size_t frames = 0;
     while (length_of(folder, "manifest.json") < 8000) {
@@ -171,7 +171,7 @@ static void test_collection_that_cannot_be_written(void **state)
     assert_int_equal(unlink(fixture_path(folder, "flag.pvd")), 0);
     assert_int_equal(mkdir(fixture_path(folder, "flag.pvd"), 0777), 0);
     taut_error error = {0};
-    assert_int_equal(recording_frame(recording, &fixture.snapshot, &error), TAUT_ERROR_IO);
+    assert_int_equal(recording_frame(recording, &fixture.frame, &error), TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "flag.pvd': Is a directory"));
     assert_int_equal(recording_close(recording, NULL, NULL, &error), TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "cannot read"));
@@ -221,7 +221,7 @@ static void test_disk_full_at_the_beginning(void **state)
         .folder = folder, .name = "flag", .resolved_yaml = yaml, .vtp = true, .pc2 = true};
     struct fixture fixture;
     fixture_fill(&fixture, 0, false);
-    fixture.snapshot.has_work = false; // or the table's head would be longer than a mesh
+    fixture.frame.has_work = false; // or the table's head would be longer than a mesh
     // A table's head has a body's name once, the manifest not before its mesh, which has it twice.
     char name[201];
     memset(name, 'n', 200);
@@ -240,7 +240,7 @@ static void test_disk_full_at_the_beginning(void **state)
         taut_error error = {0};
         options.resolved_yaml = cases[i].yaml;
         limit_file_size(cases[i].limit);
-        taut_status status = recording_open(&options, &fixture.snapshot, &recording, &error);
+        taut_status status = recording_open(&options, &fixture.frame, &recording, &error);
         limit_file_size(RLIM_INFINITY);
         assert_int_equal(status, TAUT_ERROR_IO);
         assert_null(recording);
@@ -282,8 +282,7 @@ static void assert_cannot_open(const char *folder, const char *reason)
     struct recording *recording;
     taut_error error = {0};
     fixture_fill(&fixture, 0, true);
-    assert_int_equal(recording_open(&options, &fixture.snapshot, &recording, &error),
-                     TAUT_ERROR_IO);
+    assert_int_equal(recording_open(&options, &fixture.frame, &recording, &error), TAUT_ERROR_IO);
     assert_null(recording);
     if (!strstr(error.text, reason))
         fail_msg("'%s' does not say '%s'", error.text, reason);

@@ -20,7 +20,7 @@ static void restore(taut_solver *solver, taut_solver *from)
 
 static void assert_same_budget(taut_solver *whole, taut_solver *second)
 {
-    struct snapshot_work a = work_of(whole), b = work_of(second);
+    struct work_done a = work_of(whole), b = work_of(second);
     assert_same_bits(a.damping, b.damping);
     assert_same_bits(a.drag, b.drag);
     assert_same_bits(a.friction, b.friction);

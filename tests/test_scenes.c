@@ -72,17 +72,17 @@ static void test_same_bits_with_output(void **context)
     assert_int_equal(taut_solver_hash(watched), start);
     advance(plain, steps);
     assert_true(taut_solver_hash(plain) != start); // something moves
-    const unsigned all = WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY;
-    struct snapshot_buffer view;
-    assert_int_equal(snapshot_buffer_make(watched, all, &view, NULL), TAUT_OK);
+    const unsigned all = FRAME_NODES | FRAME_FORCES | FRAME_SPRINGS | FRAME_ENERGY;
+    struct frame view;
+    assert_int_equal(solver_make_frame(watched, all, &view, NULL), TAUT_OK);
     for (uint64_t done = 0, batch = 1; done < steps; done += batch, batch = batch % 7 + 2) {
-        snapshot_buffer_take(watched, all, &view);
-        assert_true(isfinite(view.snapshot.total));
+        solver_read_frame(watched, all, &view);
+        assert_true(isfinite(view.energy.total));
         batch = batch < steps - done ? batch : steps - done;
         advance(watched, batch);
     }
     assert_int_equal(taut_solver_hash(watched), taut_solver_hash(plain));
-    snapshot_buffer_free(&view);
+    frame_free(&view);
     taut_solver_destroy(plain);
     taut_solver_destroy(watched);
 }

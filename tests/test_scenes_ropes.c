@@ -159,12 +159,12 @@ static void test_rope_breaks_once_and_falls(void **context)
     assert_int_equal(taut_solver_broken_count(solver), 0);
     advance_to(solver, 5);
     assert_int_equal(taut_solver_broken_count(solver), 1);
-    struct snapshot_buffer view;
-    assert_int_equal(snapshot_buffer_make(solver, WANT_STRAINS, &view, NULL), TAUT_OK);
-    snapshot_buffer_take(solver, WANT_STRAINS, &view);
+    struct frame view;
+    assert_int_equal(solver_make_frame(solver, FRAME_SPRINGS, &view, NULL), TAUT_OK);
+    solver_read_frame(solver, FRAME_SPRINGS, &view);
     for (uint64_t i = 0; i < 40; i++)
         assert_int_equal(view.broken[i], i == 39); // the spring at the driven end
-    snapshot_buffer_free(&view);
+    frame_free(&view);
     for (uint64_t i = 0; i < 40; i++)
         assert_true(position_in_body(solver, "rope", i).y < 0.5);
     assert_vector_near(position_in_body(solver, "rope", 40), vec3_make(1.1, 2, 0), 1e-5);

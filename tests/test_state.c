@@ -79,31 +79,95 @@ static void test_constants_in_plan_order(void **unused)
     taut_solver_destroy(solver);
 }
 
-// A buffer has arrays for what it was made for, and a request for more than that does no harm.
-static void test_views_by_need(void **unused)
+// A frame has room for what it was made for, and a request for more than that does no harm.
+static void test_frames_by_need(void **unused)
 {
     (void)unused;
     taut_solver *solver = sample_solver(&samples[3], "double", "symplectic_euler", NULL);
     const struct topology *topology = solver_topology(solver);
-    struct snapshot_buffer view;
-    assert_int_equal(snapshot_buffer_make(solver, WANT_ENERGY, &view, NULL), TAUT_OK);
+    struct frame view;
+    assert_int_equal(solver_make_frame(solver, FRAME_ENERGY, &view, NULL), TAUT_OK);
     assert_null(view.positions);
     assert_null(view.strains);
     assert_null(view.springs);
-    snapshot_buffer_take(solver, WANT_NODES | WANT_FORCES | WANT_STRAINS | WANT_ENERGY, &view);
-    assert_same_bits(view.snapshot.total, energy_of(solver).total);
-    snapshot_buffer_free(&view);
-    assert_int_equal(snapshot_buffer_make(solver, WANT_LISTS | WANT_NODES, &view, NULL), TAUT_OK);
+    solver_read_frame(solver, FRAME_NODES | FRAME_FORCES | FRAME_SPRINGS | FRAME_ENERGY, &view);
+    assert_same_bits(view.energy.total, energy_of(solver).total);
+    frame_free(&view);
+    assert_int_equal(solver_make_frame(solver, FRAME_LISTS | FRAME_NODES, &view, NULL), TAUT_OK);
     assert_null(view.forces);
     for (uint64_t s = 0; s < topology->spring_count; s++) {
         struct spring_run spring = topology_spring(topology, s);
         assert_int_equal(view.bodies[0].springs[s][0], spring.a);
         assert_int_equal(view.bodies[0].springs[s][1], spring.b);
     }
-    snapshot_buffer_take(solver, WANT_NODES, &view);
-    assert_same_bits(view.bodies[0].positions[3 * 50 + 1], position_of(solver, 50).y);
-    snapshot_buffer_free(&view);
+    solver_read_frame(solver, FRAME_NODES, &view);
+    assert_same_bits(view.positions[3 * 50 + 1], position_of(solver, 50).y);
+    frame_free(&view);
     taut_solver_destroy(solver);
+}
+
+// Fields that are not read keep their values, and are none of the frame's then.
+static void test_frames_know_what_is_of_their_time(void **unused)
+{
+    (void)unused;
+    taut_solver *solver = sample_solver(&samples[3], "double", "symplectic_euler", NULL);
+    struct frame frame;
+    assert_int_equal(solver_make_frame(solver, FRAME_NODES | FRAME_SPRINGS, &frame, NULL), TAUT_OK);
+    assert_int_equal(frame.fields, FRAME_BODIES);
+    solver_read_frame(solver, FRAME_NODES | FRAME_SPRINGS | FRAME_FORCES, &frame);
+    assert_true(frame_has(&frame, FRAME_NODES | FRAME_STRAINS | FRAME_BODIES));
+    assert_false(frame.fields & FRAME_FORCES);
+    // Nothing of this sample breaks.
+    assert_int_equal(frame_has(&frame, FRAME_BROKEN), solver_topology(solver)->any_breaks);
+    const double before = frame.positions[3 * 50 + 1];
+    assert_int_equal(taut_solver_step(solver, 5, NULL), TAUT_OK);
+    solver_read_frame(solver, FRAME_VELOCITIES, &frame);
+    assert_int_equal(frame.step, 5);
+    assert_int_equal(frame.fields, FRAME_BODIES | FRAME_VELOCITIES);
+    assert_same_bits(frame.positions[3 * 50 + 1], before);
+    solver_read_frame_node(solver, 50, &frame);
+    assert_int_equal(frame.fields, FRAME_BODIES);
+    assert_same_bits(frame.positions[3 * 50 + 1], position_of(solver, 50).y);
+    frame_free(&frame);
+    taut_solver_destroy(solver);
+}
+
+static void test_copies_of_frames(void **unused)
+{
+    (void)unused;
+    const struct frame_shape shape = {.node_count = 2,
+                                      .spring_count = 3,
+                                      .body_count = 1,
+                                      .collider_count = 1,
+                                      .drawn_count = 2,
+                                      .drawn_numbers = (const uint32_t[]){0, 2}};
+    struct frame from, to;
+    const unsigned all = FRAME_NODES | FRAME_SPRINGS | FRAME_DRAWN_SPRINGS | FRAME_SPHERES;
+    assert_int_equal(frame_make(&shape, all, &from, NULL), TAUT_OK);
+    assert_int_equal(
+        frame_make(&shape, FRAME_POSITIONS | FRAME_DRAWN_SPRINGS | FRAME_VOLUMES, &to, NULL),
+        TAUT_OK);
+    assert_int_equal(frame_bytes(&shape, all), (2 * 3 * 2 + 3) * sizeof(double) + 3 +
+                                                   2 * sizeof(float) + 2 +
+                                                   sizeof(struct frame_sphere));
+    from.time = 7;
+    from.fields = FRAME_POSITIONS | FRAME_SPRINGS;
+    from.positions[5] = 1.5;
+    from.strains[2] = 0.25;
+    from.broken[2] = 1;
+    frame_select_drawn_springs(&from);
+    assert_true(frame_has(&from, FRAME_DRAWN_SPRINGS));
+    to.volumes[0] = 3;
+    frame_copy(&from, &to);
+    assert_int_equal(to.fields, FRAME_POSITIONS | FRAME_DRAWN_SPRINGS);
+    assert_true(to.time == 7 && to.positions[5] == 1.5 && to.positions != from.positions);
+    assert_true(to.drawn_strains[1] == 0.25f && to.drawn_broken[1] == 1 &&
+                to.drawn_strains[0] == 0);
+    assert_true(to.volumes[0] == 3); // which `from` does not have
+    assert_null(to.velocities);
+    frame_free(&from);
+    frame_free(&to);
+    assert_null(to.positions);
 }
 
 // ---- Allocations that fail
@@ -206,7 +270,9 @@ int main(void)
         cmocka_unit_test(test_arrays_by_need),
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_constants_in_plan_order),
-        cmocka_unit_test(test_views_by_need),
+        cmocka_unit_test(test_frames_by_need),
+        cmocka_unit_test(test_frames_know_what_is_of_their_time),
+        cmocka_unit_test(test_copies_of_frames),
         cmocka_unit_test(test_every_allocation_may_fail),
         cmocka_unit_test(test_steps_allocate_nothing),
     };

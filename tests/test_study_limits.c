@@ -11,11 +11,11 @@
 // over their list.
 static double largest_omega(const taut_solver *solver, double k, double m)
 {
-    struct snapshot_buffer view;
+    struct frame view;
     taut_error error = {0};
-    assert_int_equal(snapshot_buffer_make(solver, WANT_NODES | WANT_LISTS, &view, &error), TAUT_OK);
-    snapshot_buffer_take((taut_solver *)solver, WANT_NODES, &view);
-    size_t count = 3 * (size_t)view.node_count;
+    assert_int_equal(solver_make_frame(solver, FRAME_NODES | FRAME_LISTS, &view, &error), TAUT_OK);
+    solver_read_frame((taut_solver *)solver, FRAME_NODES, &view);
+    size_t count = 3 * (size_t)view.shape.node_count;
     double *p = calloc(count, sizeof *p), *q = calloc(count, sizeof *q), square = 0;
     assert_true(p && q);
     uint64_t seed = 3;
@@ -27,7 +27,7 @@ static double largest_omega(const taut_solver *solver, double k, double m)
     for (int round = 0; round < 800; round++) {
         for (size_t i = 0; i < count; i++)
             q[i] = 0;
-        for (uint64_t s = 0; s < view.spring_count; s++) {
+        for (uint64_t s = 0; s < view.shape.spring_count; s++) {
             const double *a = view.positions + 3 * view.springs[s][0];
             const double *b = view.positions + 3 * view.springs[s][1];
             double *to_a = q + 3 * view.springs[s][0], *to_b = q + 3 * view.springs[s][1];
@@ -59,7 +59,7 @@ static double largest_omega(const taut_solver *solver, double k, double m)
     }
     free(p);
     free(q);
-    snapshot_buffer_free(&view);
+    frame_free(&view);
     return sqrt(square);
 }
 

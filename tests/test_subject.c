@@ -40,23 +40,23 @@ static struct subject subject_of(const taut_solver *solver, uint64_t springs_max
     return subject;
 }
 
-static struct frame_storage store_of(const struct subject *subject)
+static struct frame frame_of(const struct subject *subject)
 {
-    struct frame_storage store;
+    struct frame frame;
     taut_error error = {0};
-    if (frame_storage_make(subject, true, &store, &error) != TAUT_OK)
+    if (subject_make_frame(subject, true, &frame, &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    return store;
+    return frame;
 }
 
-static struct snapshot_buffer view_of(taut_solver *solver)
+static struct frame view_of(taut_solver *solver)
 {
-    struct snapshot_buffer view;
+    struct frame view;
     taut_error error = {0};
-    unsigned all = WANT_NODES | WANT_STRAINS | WANT_LISTS;
-    if (snapshot_buffer_make(solver, all, &view, &error) != TAUT_OK)
+    unsigned all = FRAME_NODES | FRAME_SPRINGS | FRAME_LISTS;
+    if (solver_make_frame(solver, all, &view, &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    snapshot_buffer_take(solver, all, &view);
+    solver_read_frame(solver, all, &view);
     return view;
 }
 
@@ -65,12 +65,12 @@ static void test_springs_and_faces_are_those_of_the_bodies(void **state)
     (void)state;
     taut_solver *solver = solver_of(scene_text);
     struct subject subject = subject_of(solver, UINT64_MAX);
-    struct snapshot_buffer view = view_of(solver);
-    assert_int_equal(subject.spring_count, view.spring_count);
+    struct frame view = view_of(solver);
+    assert_int_equal(subject.spring_count, view.shape.spring_count);
     assert_null(subject.number_count ? subject.spring_numbers : NULL);
     for (size_t b = 0; b < subject.body_count; b++) {
         const struct subject_body *body = &subject.bodies[b];
-        const struct snapshot_body *same = &view.bodies[b];
+        const struct frame_body *same = &view.bodies[b];
         assert_string_equal(body->name, same->name);
         for (uint64_t i = 0; i < body->spring_count; i++)
             for (int end = 0; end < 2; end++)
@@ -86,7 +86,7 @@ static void test_springs_and_faces_are_those_of_the_bodies(void **state)
     }
     assert_int_equal(subject.bodies[0].face_arity, 3);
     assert_int_equal(subject.bodies[1].face_arity, 2);
-    snapshot_buffer_free(&view);
+    frame_free(&view);
     subject_free(&subject);
     taut_solver_destroy(solver);
 }
@@ -139,24 +139,24 @@ static void test_a_frame_is_what_output_sees(void **state)
     taut_solver *solver = solver_of(scene_text);
     advance(solver, 10);
     struct subject subject = subject_of(solver, UINT64_MAX);
-    struct frame_storage store = store_of(&subject);
-    frame_storage_read(solver, &subject, true, &store);
-    struct snapshot_buffer view = view_of(solver);
-    const struct subject_frame *frame = &store.frame;
+    struct frame shown = frame_of(&subject);
+    solver_read_frame(solver, shown.room, &shown);
+    struct frame view = view_of(solver);
+    const struct frame *frame = &shown;
     assert_int_equal(frame->step, 10);
     for (uint64_t i = 0; i < 3 * subject.node_count; i++)
-        assert_true(frame->positions[i] == (float)view.positions[i]);
+        assert_true(frame->drawn_positions[i] == (float)view.positions[i]);
     for (uint64_t i = 0; i < subject.spring_count; i++) {
-        assert_true(frame->strains[i] == (float)view.strains[i]);
-        assert_int_equal(frame->broken[i], i == subject.bodies[2].first_spring + 2);
+        assert_true(frame->drawn_strains[i] == (float)view.strains[i]);
+        assert_int_equal(frame->drawn_broken[i], i == subject.bodies[2].first_spring + 2);
     }
     assert_true(frame->spheres[0].radius == 0);
     assert_float_equal(frame->spheres[1].centre[2], -3 + 2 * 0.01, 1e-6);
     assert_float_equal(frame->spheres[1].radius, 0.5, 0);
     assert_float_equal(frame->wind[0], 1 + sin(2 * PI * 0.01 / 4), 1e-6);
     assert_float_equal(frame->wind[2], 3, 1e-6);
-    snapshot_buffer_free(&view);
-    frame_storage_free(&store);
+    frame_free(&view);
+    frame_free(&shown);
     subject_free(&subject);
     taut_solver_destroy(solver);
 }
@@ -167,9 +167,9 @@ static void test_a_part_of_the_springs_is_scattered_over_all(void **state)
     taut_solver *solver = solver_of(scene_text);
     advance(solver, 10);
     struct subject all = subject_of(solver, UINT64_MAX), part = subject_of(solver, 60);
-    struct frame_storage whole = store_of(&all), some = store_of(&part);
-    frame_storage_read(solver, &all, true, &whole);
-    frame_storage_read(solver, &part, true, &some);
+    struct frame whole = frame_of(&all), some = frame_of(&part);
+    solver_read_frame(solver, whole.room, &whole);
+    solver_read_frame(solver, some.room, &some);
     assert_in_range(part.spring_count, 30, 60);
     assert_int_equal(part.springs_in_all, all.spring_count);
     unsigned rows = 0, columns = 0;
@@ -179,14 +179,14 @@ static void test_a_part_of_the_springs_is_scattered_over_all(void **state)
         assert_memory_equal(part.springs[i], all.springs[number], sizeof part.springs[i]);
         assert_true(part.rest_lengths[i] == all.rest_lengths[number]);
         assert_int_equal(part.kinds[i], all.kinds[number]);
-        assert_true(some.strains[i] == whole.strains[number]);
+        assert_true(some.drawn_strains[i] == whole.drawn_strains[number]);
         rows |= 1u << part.springs[i][0] / 9 % 6;
         columns |= 1u << part.springs[i][0] % 9;
     }
     assert_int_equal(rows, 0x3f); // of the cloth: none is without springs
     assert_int_equal(columns, 0x1ff);
-    frame_storage_free(&whole);
-    frame_storage_free(&some);
+    frame_free(&whole);
+    frame_free(&some);
     subject_free(&all);
     subject_free(&part);
     taut_solver_destroy(solver);

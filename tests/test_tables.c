@@ -38,10 +38,10 @@ static void test_energy_rows(void **state)
     struct fixture fixture;
     struct energy_csv table;
     fixture_fill(&fixture, 0, false);
-    assert_int_equal(energy_csv_open(&table, path, &fixture.snapshot, NULL), TAUT_OK);
-    assert_int_equal(energy_csv_add(&table, &fixture.snapshot, NULL), TAUT_OK);
+    assert_int_equal(energy_csv_open(&table, path, &fixture.frame, NULL), TAUT_OK);
+    assert_int_equal(energy_csv_add(&table, &fixture.frame, NULL), TAUT_OK);
     fixture_fill(&fixture, 2, false);
-    assert_int_equal(energy_csv_add(&table, &fixture.snapshot, NULL), TAUT_OK);
+    assert_int_equal(energy_csv_add(&table, &fixture.frame, NULL), TAUT_OK);
     assert_text(path,
                 "step,time,kinetic,elastic,gravity,gas,contact,total,work_damping,work_drag,"
                 "work_friction,work_keep,work_projection,work_breaking,work_wind,work_drives,"
@@ -58,7 +58,7 @@ static void test_energy_without_work_and_volumes(void **state)
 {
     (void)state;
     const char *path = fixture_path(fixture_folder("tables"), "energy.csv");
-    const struct snapshot now = {.step = 18446744073709551615u, .time = 1e-3, .total = 5};
+    const struct frame now = {.step = 18446744073709551615u, .time = 1e-3, .energy = {.total = 5}};
     struct energy_csv table;
     assert_int_equal(energy_csv_open(&table, path, &now, NULL), TAUT_OK);
     assert_int_equal(energy_csv_add(&table, &now, NULL), TAUT_OK);
@@ -71,7 +71,7 @@ static void test_energy_row_that_does_not_fit_is_cut_off(void **state)
 {
     (void)state;
     const char *path = fixture_path(fixture_folder("tables"), "energy.csv");
-    const struct snapshot now = {.step = 1234, .total = 5};
+    const struct frame now = {.step = 1234, .energy = {.total = 5}};
     struct energy_csv table;
     taut_error error = {0};
     assert_int_equal(energy_csv_open(&table, path, &now, NULL), TAUT_OK);
@@ -106,7 +106,7 @@ static void test_probes_by_their_steps(void **state)
     struct fixture fixture;
     for (unsigned frame = 1; frame < 3; frame++) {
         fixture_fill(&fixture, frame, true);
-        assert_int_equal(probes_csv_add(&table, &fixture.snapshot, NULL), TAUT_OK);
+        assert_int_equal(probes_csv_add(&table, &fixture.frame, NULL), TAUT_OK);
     }
     assert_int_equal(probes_csv_close(&table, NULL), TAUT_OK);
     assert_text(path, "step,time,body,node,x,y,z,vx,vy,vz\n"
@@ -129,7 +129,7 @@ static void test_probe_rows_that_do_not_fit_are_cut_off(void **state)
     limit_file_size(400000);
     taut_status status = TAUT_OK;
     for (int i = 0; i < 10000 && status == TAUT_OK; i++)
-        status = probes_csv_add(&table, &fixture.snapshot, &error);
+        status = probes_csv_add(&table, &fixture.frame, &error);
     limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "probes.csv': File too large"));
@@ -150,7 +150,7 @@ static void check_state(bool single, const char *expected_row)
     const char *path = fixture_path(folder, "state.csv");
     struct fixture fixture;
     fixture_fill(&fixture, 1, single);
-    assert_int_equal(state_csv_write(path, &fixture.snapshot, NULL), TAUT_OK);
+    assert_int_equal(state_csv_write(path, &fixture.frame, NULL), TAUT_OK);
     char *text = fixture_read(path, NULL);
     static const char head[] = "body,node,x,y,z,vx,vy,vz\ntet,0,";
     assert_memory_equal(text, head, strlen(head));
@@ -186,13 +186,13 @@ static void test_state_is_all_or_nothing(void **state)
     taut_error error = {0};
     fixture_fill(&fixture, 1, false);
     limit_file_size(200);
-    taut_status status = state_csv_write(path, &fixture.snapshot, &error);
+    taut_status status = state_csv_write(path, &fixture.frame, &error);
     limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "state.csv': File too large"));
     assert_text(path, "earlier");
     assert_int_equal(fixture_count(folder), 1);
-    status = state_csv_write(fixture_path(folder, "absent/state.csv"), &fixture.snapshot, &error);
+    status = state_csv_write(fixture_path(folder, "absent/state.csv"), &fixture.frame, &error);
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "absent/state.csv': No such file or directory"));
 }

@@ -51,7 +51,10 @@ static struct values values_of(const struct subject *subject, enum colouring col
 {
     struct values values;
     struct render_options options = {.colouring = colouring};
-    struct subject_frame frame = {.positions = positions, .strains = strains, .broken = broken};
+    struct frame frame = {.fields = FRAME_DRAWN_POSITIONS | FRAME_DRAWN_SPRINGS,
+                          .drawn_positions = positions,
+                          .drawn_strains = strains,
+                          .drawn_broken = broken};
     assert_int_equal(values_make(subject, &values, NULL), TAUT_OK);
     values_compute(&values, subject, &frame, &options, on_faces, !on_faces, 1);
     return values;

@@ -55,9 +55,9 @@ static void page_add(struct page *page, const char *format, ...)
 }
 
 static void page_add_vectors(struct page *page, const char *label, const struct fixture *fixture,
-                             const double (*values)[3 * FIXTURE_NODES_MAX])
+                             double *const *values)
 {
-    bool single = fixture->snapshot.single;
+    bool single = fixture->frame.single;
     page_add(page, "%s %s %dx3:", label, single ? "float" : "double", FIXTURE_NODE_COUNT);
     for (size_t b = 0; b < FIXTURE_BODY_COUNT; b++)
         for (size_t i = 0; i < 3 * fixture->bodies[b].node_count; i++)
@@ -120,7 +120,7 @@ static void check_read_back(bool single, bool all)
     fixture_fill(&fixture, 3, single);
     const char *path = fixture_path(fixture_folder("vtp"), "a.vtp");
     const struct vtp_options options = {.springs = all, .forces = all};
-    assert_int_equal(vtp_write(path, &fixture.snapshot, all ? &options : NULL, NULL), TAUT_OK);
+    assert_int_equal(vtp_write(path, &fixture.frame, all ? &options : NULL, NULL), TAUT_OK);
     static struct page page;
     page.length = 0;
     page_add_vectors(&page, "points", &fixture, fixture.positions);
@@ -161,7 +161,7 @@ static void test_double_is_read_back(void **state)
 static void test_scene_without_bodies(void **state)
 {
     (void)state;
-    struct snapshot empty = {.time = 1};
+    struct frame empty = {.time = 1};
     const char *path = fixture_path(fixture_folder("vtp"), "empty.vtp");
     assert_int_equal(vtp_write(path, &empty, NULL, NULL), TAUT_OK);
     char *text = read_with_vtk(path);
@@ -185,15 +185,17 @@ static void test_large_body(void **state)
         springs[i][0] = i;
         springs[i][1] = i + 1;
     }
-    struct snapshot_body body = {.name = "long",
-                                 .node_count = NODES,
-                                 .positions = values,
-                                 .velocities = values,
-                                 .forces = values,
-                                 .spring_count = NODES - 1,
-                                 .springs = (const uint32_t(*)[2])springs,
-                                 .strains = values};
-    struct snapshot now = {.bodies = &body, .body_count = 1};
+    struct frame_body body = {.name = "long",
+                              .node_count = NODES,
+                              .spring_count = NODES - 1,
+                              .springs = (const uint32_t(*)[2])springs};
+    struct frame now = {.shape = {.node_count = NODES, .spring_count = NODES - 1, .body_count = 1},
+                        .fields = FRAME_NODES | FRAME_FORCES | FRAME_STRAINS,
+                        .bodies = &body,
+                        .positions = values,
+                        .velocities = values,
+                        .forces = values,
+                        .strains = values};
     const char *path = fixture_path(fixture_folder("vtp"), "large.vtp");
     const struct vtp_options options = {.forces = true};
     assert_int_equal(vtp_write(path, &now, &options, NULL), TAUT_OK);
@@ -214,7 +216,7 @@ static void test_springs_that_change_are_there(void **state)
     fixture_fill(&fixture, 0, true);
     fixture.bodies[FIXTURE_TETRAHEDRON].springs_change = true;
     const char *path = fixture_path(fixture_folder("vtp"), "a.vtp");
-    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL, NULL), TAUT_OK);
+    assert_int_equal(vtp_write(path, &fixture.frame, NULL, NULL), TAUT_OK);
     char *text = read_with_vtk(path);
     assert_non_null(strstr(text, "\nlines 13: 0-1 "));
     free(text);
@@ -225,24 +227,27 @@ static void test_cloths_have_texture_coordinates(void **state)
 {
     (void)state;
     enum { U = 300, V = 70, NODES = U * V };
-    double *values = calloc(3 * NODES, sizeof *values);
+    double *values = calloc(3 * (NODES + 2), sizeof *values);
     uint32_t *faces = calloc(3, sizeof *faces);
     assert_non_null(values);
     assert_non_null(faces);
     faces[1] = 1;
     faces[2] = 2;
-    struct snapshot_body sheet = {.name = "sheet",
-                                  .node_count = NODES,
-                                  .positions = values,
-                                  .velocities = values,
-                                  .face_count = 1,
-                                  .face_arity = 3,
-                                  .faces = faces,
-                                  .sheet = {U, V}};
-    struct snapshot_body bob = {
-        .name = "bob", .node_count = 1, .positions = values, .velocities = values};
-    const struct snapshot_body bodies[] = {bob, sheet, bob};
-    struct snapshot now = {.bodies = bodies, .body_count = 3, .single = true};
+    struct frame_body sheet = {.name = "sheet",
+                               .node_count = NODES,
+                               .first_node = 1,
+                               .face_count = 1,
+                               .face_arity = 3,
+                               .faces = faces,
+                               .sheet = {U, V}};
+    struct frame_body bodies[] = {{.name = "bob", .node_count = 1},
+                                  sheet,
+                                  {.name = "bob", .first_node = NODES + 1, .node_count = 1}};
+    struct frame now = {.shape = {.node_count = NODES + 2, .body_count = 3},
+                        .fields = FRAME_NODES,
+                        .bodies = bodies,
+                        .positions = values,
+                        .velocities = values};
     for (int i = 0; i < 2; i++) {
         const char *path = fixture_path(fixture_folder("vtp"), "sheet.vtp");
         now.single = i == 0;
@@ -287,14 +292,17 @@ static void test_frames_do_not_depend_on_threads(void **state)
         springs[i][0] = i;
         springs[i][1] = i + 1;
     }
-    struct snapshot_body body = {.name = "long",
-                                 .node_count = NODES,
-                                 .positions = values,
-                                 .velocities = values,
-                                 .spring_count = NODES - 1,
-                                 .springs = (const uint32_t(*)[2])springs,
-                                 .strains = values};
-    struct snapshot now = {.bodies = &body, .body_count = 1, .single = true};
+    struct frame_body body = {.name = "long",
+                              .node_count = NODES,
+                              .spring_count = NODES - 1,
+                              .springs = (const uint32_t(*)[2])springs};
+    struct frame now = {.shape = {.node_count = NODES, .spring_count = NODES - 1, .body_count = 1},
+                        .fields = FRAME_NODES | FRAME_STRAINS,
+                        .single = true,
+                        .bodies = &body,
+                        .positions = values,
+                        .velocities = values,
+                        .strains = values};
     const char *folder = fixture_folder("vtp");
     char *files[6];
     size_t lengths[6];
@@ -339,7 +347,7 @@ static void test_layout_of_the_appended_data(void **state)
     struct fixture fixture;
     fixture_fill(&fixture, 0, true);
     const char *path = fixture_path(fixture_folder("vtp"), "a.vtp");
-    assert_int_equal(vtp_write(path, &fixture.snapshot, NULL, NULL), TAUT_OK);
+    assert_int_equal(vtp_write(path, &fixture.frame, NULL, NULL), TAUT_OK);
     size_t length;
     char *bytes = fixture_read(path, &length);
     const char *mark = strstr(bytes, "<AppendedData encoding=\"raw\">\n   _");
@@ -377,7 +385,7 @@ static void test_collection(void **state)
         char name[64];
         snprintf(name, sizeof name, "flag & <\"wind's\">_%06u.vtp", frame);
         fixture_fill(&fixture, frame, true);
-        assert_int_equal(vtp_write(fixture_path(folder, name), &fixture.snapshot, NULL, NULL),
+        assert_int_equal(vtp_write(fixture_path(folder, name), &fixture.frame, NULL, NULL),
                          TAUT_OK);
     }
     const char *path = fixture_path(folder, "all.pvd");

@@ -27,7 +27,7 @@ taut_status frame_source_interrupted(taut_error *error)
                               signals_name(caught));
 }
 
-// ---- Opening.
+// ---- Opening
 
 static const char *last_part(const char *path, size_t *length)
 {
@@ -62,9 +62,7 @@ static taut_status open_run(const char *folder, struct frame_source *source, tau
     size_t count = taut_solver_body_count(solver);
     uint64_t springs = taut_solver_spring_count(solver);
     source->bodies = calloc(count + 1, sizeof *source->bodies);
-    source->strains = memory_allocate(NULL, springs, sizeof *source->strains);
-    source->broken = memory_allocate(NULL, springs, sizeof *source->broken);
-    if (!source->bodies || !source->strains || !source->broken)
+    if (!source->bodies)
         return fail_memory(error, "the frames of a run");
     for (size_t b = 0; b < count; b++)
         source->bodies[b] = (struct finished_body){taut_solver_body_name(solver, b),
@@ -80,8 +78,8 @@ static taut_status open_run(const char *folder, struct frame_source *source, tau
     return finished_run_open(folder, &system, &source->run, error);
 }
 
-static taut_status prepare_moments(const struct render_request *request,
-                                   struct frame_source *source, taut_error *error)
+static taut_status prepare_frames(const struct render_request *request, struct frame_source *source,
+                                  taut_error *error)
 {
     bool coloured =
         request->colouring == COLOURING_STRAIN || request->colouring == COLOURING_TENSION;
@@ -89,9 +87,10 @@ static taut_status prepare_moments(const struct render_request *request,
                                                coloured ? SPRINGS_MOST_OF_COLOURS : SPRINGS_MOST};
     taut_status status = subject_make(source->session.solver, &wanted, &source->subject, error);
     // Which springs are broken comes with the strains.
-    source->wants_strains = coloured || solver_topology(source->session.solver)->any_breaks;
+    bool strains = coloured || solver_topology(source->session.solver)->any_breaks;
     if (status == TAUT_OK)
-        status = frame_storage_make(&source->subject, source->wants_strains, &source->store, error);
+        status = subject_make_frame(&source->subject, strains, &source->frame, error);
+    source->fields = source->frame.room;
     return status;
 }
 
@@ -123,7 +122,7 @@ int frame_source_open(const struct options *options, struct frame_source *source
     if (status == TAUT_OK)
         status = find_name(options->scene, source, &error);
     if (status == TAUT_OK)
-        status = prepare_moments(&options->render, source, &error);
+        status = prepare_frames(&options->render, source, &error);
     if (status != TAUT_OK)
         complain("render: %s", error.text);
     return exit_code_of(status);
@@ -131,14 +130,10 @@ int frame_source_open(const struct options *options, struct frame_source *source
 
 void frame_source_close(struct frame_source *source)
 {
-    uint64_t springs =
-        source->session.solver ? taut_solver_spring_count(source->session.solver) : 0;
-    memory_release(NULL, source->strains, springs, sizeof *source->strains);
-    memory_release(NULL, source->broken, springs, sizeof *source->broken);
     if (source->is_run)
         finished_run_close(&source->run);
     free(source->bodies);
-    frame_storage_free(&source->store);
+    frame_free(&source->frame);
     subject_free(&source->subject);
     session_close(&source->session);
     free(source->scene_path);
@@ -154,7 +149,7 @@ struct render_span frame_source_span(const struct frame_source *source)
     return (struct render_span){.end = solver_planned_time(source->session.solver)};
 }
 
-// ---- Taking.
+// ---- Reading
 
 static void show_progress(struct frame_source *source, double until)
 {
@@ -199,7 +194,7 @@ static taut_status simulate(struct frame_source *source, double time, taut_error
         show_progress(source, time);
     }
     if (status == TAUT_OK)
-        frame_storage_read(solver, &source->subject, source->wants_strains, &source->store);
+        solver_read_frame(solver, source->fields, &source->frame);
     return status;
 }
 
@@ -214,60 +209,48 @@ static float strain_from_positions(const struct subject *subject, const float *p
     return rest > 0.0f ? (sqrtf(x * x + y * y + z * z) - rest) / rest : 0.0f;
 }
 
-static void copy_strains(const struct frame_source *source, struct frame_storage *store)
+static void copy_strains(const struct frame_source *source, struct frame *frame)
 {
-    const struct subject *subject = &source->subject;
-    for (uint64_t i = 0; i < store->spring_count; i++) {
-        uint64_t number = subject->number_count > 0 ? subject->spring_numbers[i] : i;
-        float strain = source->strains[number];
-        store->strains[i] =
-            isnan(strain) ? strain_from_positions(subject, store->positions, i) : strain;
-        store->broken[i] = source->broken[number];
-    }
+    frame_select_drawn_springs(frame);
+    for (uint64_t i = 0; i < frame->shape.drawn_count; i++)
+        if (isnan(frame->drawn_strains[i]))
+            frame->drawn_strains[i] =
+                strain_from_positions(&source->subject, frame->drawn_positions, i);
 }
 
-// What frames do not have follows from the scene.
-static void add_spheres_and_wind(const struct frame_source *source, struct frame_storage *store)
+// What the files do not have follows from the scene.
+static void add_spheres_and_wind(const struct frame_source *source, struct frame *frame)
 {
     const struct subject *subject = &source->subject;
-    double time = store->frame.time;
     for (size_t c = 0; c < subject->collider_count; c++) {
         const struct scene_collider *collider = &subject->colliders[c];
-        store->spheres[c] = (struct subject_sphere){0};
+        frame->spheres[c] = (struct frame_sphere){0};
         if (collider->type != COLLIDER_SPHERE)
             continue;
-        vec3 centre = vec3_add(collider->centre, vec3_scale(time, collider->velocity));
-        store->spheres[c] = (struct subject_sphere){
+        vec3 centre = vec3_add(collider->centre, vec3_scale(frame->time, collider->velocity));
+        frame->spheres[c] = (struct frame_sphere){
             {(float)centre.x, (float)centre.y, (float)centre.z}, (float)collider->radius};
     }
-    vec3 wind = scene_wind_at(&source->session.scene->environment.wind, time);
-    store->frame.wind[0] = (float)wind.x;
-    store->frame.wind[1] = (float)wind.y;
-    store->frame.wind[2] = (float)wind.z;
+    frame->fields |= FRAME_SPHERES;
+    frame_set_wind(frame, &source->session.scene->environment.wind);
 }
 
-static taut_status read_frame(struct frame_source *source, double time, taut_error *error)
+static taut_status read_file(struct frame_source *source, double time, taut_error *error)
 {
-    struct frame_storage *store = &source->store;
-    size_t frame = finished_run_nearest(&source->run, time);
-    bool has_strains = false;
-    taut_status status = finished_run_read(&source->run, frame, store->positions,
-                                           source->wants_strains ? source->strains : NULL,
-                                           source->broken, &has_strains, error);
+    struct frame *frame = &source->frame;
+    size_t number = finished_run_nearest(&source->run, time);
+    taut_status status = finished_run_read(&source->run, number, source->fields, frame, error);
     if (status != TAUT_OK)
         return status;
-    store->frame.time = source->run.times[frame];
-    if (has_strains)
-        copy_strains(source, store);
-    store->frame.strains = has_strains ? store->strains : NULL;
-    store->frame.broken = has_strains ? store->broken : NULL;
-    add_spheres_and_wind(source, store);
+    if (frame_has(frame, FRAME_SPRINGS))
+        copy_strains(source, frame);
+    add_spheres_and_wind(source, frame);
     return frame_source_interrupted(error);
 }
 
-taut_status frame_source_take(struct frame_source *source, double time, taut_error *error)
+taut_status frame_source_read(struct frame_source *source, double time, taut_error *error)
 {
-    return source->is_run ? read_frame(source, time, error) : simulate(source, time, error);
+    return source->is_run ? read_file(source, time, error) : simulate(source, time, error);
 }
 
 taut_status frame_source_rewind(struct frame_source *source, taut_error *error)

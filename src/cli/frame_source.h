@@ -13,8 +13,8 @@ struct frame_source {
     struct options options; // of the session; the texts in them are the command's
     struct session session;
     struct subject subject;
-    struct frame_storage store; // the moment that was taken last
-    bool wants_strains;
+    struct frame frame; // the one that was read last
+    unsigned fields;    // of it, that are read
     struct batch batch;
     double shown; // wall time of the last word about progress
     // Of a finished run.
@@ -23,8 +23,6 @@ struct frame_source {
     char *name; // of the scene
     struct finished_body *bodies;
     struct finished_run run;
-    float *strains; // of all its springs, and whether they are broken
-    uint8_t *broken;
 };
 
 // Reads the scene, or the run. An exit code, after saying what is wrong; frame_source_close after
@@ -33,9 +31,9 @@ int frame_source_open(const struct options *options, struct frame_source *source
 
 struct render_span frame_source_span(const struct frame_source *source);
 
-// Takes the moment nearest to a time into source->store; times may not fall until
+// Reads the frame nearest to a time into source->frame; times may not fall until
 // frame_source_rewind.
-taut_status frame_source_take(struct frame_source *source, double time, taut_error *error);
+taut_status frame_source_read(struct frame_source *source, double time, taut_error *error);
 
 // Back to the beginning.
 taut_status frame_source_rewind(struct frame_source *source, taut_error *error);

@@ -94,7 +94,7 @@ static void grow_scale(struct render *render, struct values *values,
 {
     const struct subject *subject = &render->source.subject;
     unsigned layers = look->layers ? look->layers : renderer_layers_for(subject, look);
-    values_compute(values, subject, &render->source.store.frame, look, layers & LAYER_FACES,
+    values_compute(values, subject, &render->source.frame, look, layers & LAYER_FACES,
                    layers & LAYER_SPRINGS, 1);
     render->least = fmin(render->least, values->least);
     render->most = fmax(render->most, values->most);
@@ -112,14 +112,14 @@ static taut_status measure_frames(struct render *render, const struct render_opt
     render->low = vec3_make(INFINITY, INFINITY, INFINITY);
     render->high = vec3_make(-INFINITY, -INFINITY, -INFINITY);
     for (size_t i = 0; i < plan->count && status == TAUT_OK; i++) {
-        status = frame_source_take(source, plan->times[i], error);
+        status = frame_source_read(source, plan->times[i], error);
         if (status != TAUT_OK)
             break;
-        render->times[i] = source->store.frame.time;
-        grow_by_nodes(render, source->store.positions, source->subject.node_count);
+        render->times[i] = source->frame.time;
+        grow_by_nodes(render, source->frame.drawn_positions, source->subject.node_count);
         if (scaled)
             grow_scale(render, &values, look);
-        status = frame_cache_add(&render->cache, &source->store.frame, error);
+        status = frame_cache_add(&render->cache, &source->frame, error);
     }
     values_free(&values);
     if (source->subject.node_count == 0)
@@ -207,29 +207,29 @@ static void show_drawing(struct render *render, size_t frame)
 }
 
 // A frame from the cache, or made again.
-static taut_status frame_at(struct render *render, size_t frame,
-                            const struct subject_frame **moment, taut_error *error)
+static taut_status frame_at(struct render *render, size_t number, const struct frame **frame,
+                            taut_error *error)
 {
     if (!render->cache.overflowed) {
-        *moment = &render->cache.frames[frame].frame;
+        *frame = &render->cache.frames[number];
         return frame_source_interrupted(error);
     }
-    *moment = &render->source.store.frame;
-    return frame_source_take(&render->source, render->plan.times[frame], error);
+    *frame = &render->source.frame;
+    return frame_source_read(&render->source, render->plan.times[number], error);
 }
 
-static taut_status draw_frame(struct render *render, struct target *target, size_t frame,
+static taut_status draw_frame(struct render *render, struct target *target, size_t number,
                               taut_error *error)
 {
     const struct render_plan *plan = &render->plan;
-    const struct subject_frame *moment;
-    show_drawing(render, frame);
-    taut_status status = frame_at(render, frame, &moment, error);
+    const struct frame *frame;
+    show_drawing(render, number);
+    taut_status status = frame_at(render, number, &frame, error);
     struct render_options look = target->look;
-    if (plan->sort == RENDER_STRIP && frame + 1 < plan->count)
+    if (plan->sort == RENDER_STRIP && number + 1 < plan->count)
         look.layers &= ~(unsigned)LAYER_LEGEND; // one is enough
     if (status == TAUT_OK)
-        status = renderer_draw(target->renderer, moment, &target->camera, &look,
+        status = renderer_draw(target->renderer, frame, &target->camera, &look,
                                canvas_framebuffer(render->canvas), error);
     if (status == TAUT_OK)
         status = canvas_read(render->canvas, &target->image, error);
@@ -238,7 +238,7 @@ static taut_status draw_frame(struct render *render, struct target *target, size
     if (target->film)
         return film_add(target->film, &target->image, error);
     if (plan->sort == RENDER_STRIP)
-        strip_put(&target->strip, (int)frame, &target->image);
+        strip_put(&target->strip, (int)number, &target->image);
     return TAUT_OK;
 }
 
@@ -292,7 +292,7 @@ static taut_status draw_frames(struct render *render, taut_error *error)
     render->height = plan->height;
     render->least = INFINITY;
     render->most = -INFINITY;
-    render->cache = frame_cache_make(&render->source.subject, CACHE_BYTES);
+    render->cache = frame_cache_make(CACHE_BYTES);
     render->times = calloc(plan->count + 1, sizeof *render->times);
     if (!render->times)
         return fail_memory(error, "the times of a picture");

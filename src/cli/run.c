@@ -37,35 +37,35 @@ static taut_status fail_without_memory(struct run *run, const char *what)
     return run->status = fail_memory(&run->error, what);
 }
 
-static void take_snapshot(struct run *run, unsigned wanted)
+static void read_frame(struct run *run, unsigned fields)
 {
     double begin = clock_seconds();
-    snapshot_buffer_take(run->solver, wanted, &run->view);
+    solver_read_frame(run->solver, fields, &run->frame);
     run->output_seconds += clock_seconds() - begin;
-    if (wanted & WANT_ENERGY) {
-        run->energy_step = run->view.snapshot.step;
-        progress_energy(&run->progress, run->view.snapshot.total);
+    if (fields & FRAME_ENERGY) {
+        run->energy_step = run->frame.step;
+        progress_energy(&run->progress, run->frame.energy.total);
     }
 }
 
-static unsigned wanted_by(const struct options *options, const struct scene_output *output)
+static unsigned fields_of(const struct options *options, const struct scene_output *output)
 {
     if (options->no_output)
-        return WANT_ENERGY;
+        return FRAME_ENERGY;
     if (output->vtp)
-        return WANT_NODES | WANT_STRAINS | WANT_ENERGY | (output->vtp_forces ? WANT_FORCES : 0);
-    return output->pc2 ? WANT_NODES | WANT_ENERGY : WANT_ENERGY;
+        return FRAME_NODES | FRAME_SPRINGS | FRAME_ENERGY | (output->vtp_forces ? FRAME_FORCES : 0);
+    return output->pc2 ? FRAME_NODES | FRAME_ENERGY : FRAME_ENERGY;
 }
 
-// What is wanted at one time or another: the first frame and the final state have the nodes.
-static unsigned ever_wanted_by(const struct options *options, const struct scene_output *output)
+// The fields of a frame that are read at one time or another: the first frame and the final state have the nodes.
+static unsigned all_fields_of(const struct options *options, const struct scene_output *output)
 {
-    unsigned wanted = wanted_by(options, output) | WANT_ENERGY;
+    unsigned fields = fields_of(options, output) | FRAME_ENERGY;
     if (!options->no_output || options->state)
-        wanted |= WANT_NODES;
+        fields |= FRAME_NODES;
     if (!options->no_output && (output->vtp || output->pc2))
-        wanted |= WANT_LISTS;
-    return wanted;
+        fields |= FRAME_LISTS;
+    return fields;
 }
 
 // Bytes that a run takes beside its solver (session.h).
@@ -76,7 +76,7 @@ static double output_memory(const struct options *options, const taut_scene *sce
     double lists = !options->no_output && scene->output.vtp
                        ? 12 * estimate.nodes // vtp.c: strains of each node
                        : 0;
-    return memory_of_view(&estimate, ever_wanted_by(options, &scene->output)) + lists;
+    return memory_of_frame(&estimate, all_fields_of(options, &scene->output)) + lists;
 }
 
 static struct recording_probe *list_probes(const struct run *run)
@@ -148,7 +148,7 @@ static char *state_name_in_folder(const struct run *run)
 static taut_status refuse_own_file(struct run *run, const struct recording_options *options)
 {
     char *name = state_name_in_folder(run);
-    if (name && recording_writes(options, &run->view.snapshot, name))
+    if (name && recording_writes(options, &run->frame, name))
         run->status = fail(&run->error, TAUT_ERROR_IO,
                            "cannot write the state to '%s': the run writes a file of that name "
                            "itself; choose another one with --state",
@@ -190,8 +190,7 @@ static taut_status open_recording(struct run *run)
             .probe_count = output->probe_count,
         };
         if (refuse_own_file(run, &options) == TAUT_OK)
-            run->status =
-                recording_open(&options, &run->view.snapshot, &run->recording, &run->error);
+            run->status = recording_open(&options, &run->frame, &run->recording, &run->error);
     }
 
     free(probes);
@@ -204,31 +203,31 @@ static taut_status open_recording(struct run *run)
 // return run->status, and set it and the error where it was TAUT_OK.
 static taut_status open_output(struct run *run)
 {
-    run->frame_wants = wanted_by(run->options, &run->scene->output);
-    unsigned ever = ever_wanted_by(run->options, &run->scene->output);
-    run->status = snapshot_buffer_make(run->solver, ever, &run->view, &run->error);
+    run->frame_fields = fields_of(run->options, &run->scene->output);
+    unsigned ever = all_fields_of(run->options, &run->scene->output);
+    run->status = solver_make_frame(run->solver, ever, &run->frame, &run->error);
     if (run->status != TAUT_OK)
         return run->status;
-    take_snapshot(run, run->options->no_output ? WANT_ENERGY : run->frame_wants | WANT_NODES);
-    run->first = run->view.snapshot;
+    read_frame(run, run->options->no_output ? FRAME_ENERGY : run->frame_fields | FRAME_NODES);
+    run->first_energy = run->frame.energy;
     if (run->options->no_output)
         return TAUT_OK;
     double begin = clock_seconds();
     if (open_recording(run) == TAUT_OK)
-        run->status = recording_frame(run->recording, &run->view.snapshot, &run->error);
+        run->status = recording_frame(run->recording, &run->frame, &run->error);
     if (run->status == TAUT_OK && recording_wants_probe(run->recording, 0))
-        run->status = recording_probe(run->recording, &run->view.snapshot, &run->error);
+        run->status = recording_probe(run->recording, &run->frame, &run->error);
     run->output_seconds += clock_seconds() - begin;
     return run->status;
 }
 
 static taut_status output_frame(struct run *run)
 {
-    take_snapshot(run, run->frame_wants);
+    read_frame(run, run->frame_fields);
     if (!run->recording)
         return TAUT_OK;
     double begin = clock_seconds();
-    run->status = recording_frame(run->recording, &run->view.snapshot, &run->error);
+    run->status = recording_frame(run->recording, &run->frame, &run->error);
     run->output_seconds += clock_seconds() - begin;
     return run->status;
 }
@@ -240,27 +239,23 @@ static taut_status output_probe(struct run *run)
         !recording_wants_probe(run->recording, taut_solver_step_count(run->solver)))
         return TAUT_OK;
     double begin = clock_seconds();
-    struct snapshot_buffer *view = &run->view;
     for (size_t i = 0; i < run->scene->output.probe_count; i++) {
         const struct scene_probe *probe = &run->scene->output.probes[i];
-        uint64_t node = solver_topology(run->solver)->bodies[probe->body].first_node +
-                        probe_node(run->solver, probe);
-        solver_read_nodes(run->solver, node, 1, view->positions + 3 * node,
-                          view->velocities + 3 * node, NULL);
+        solver_read_frame_node(
+            run->solver, run->frame.bodies[probe->body].first_node + probe_node(run->solver, probe),
+            &run->frame);
     }
-    view->snapshot.step = taut_solver_step_count(run->solver);
-    view->snapshot.time = taut_solver_time(run->solver);
-    run->status = recording_probe(run->recording, &view->snapshot, &run->error);
+    run->status = recording_probe(run->recording, &run->frame, &run->error);
     run->output_seconds += clock_seconds() - begin;
     return run->status;
 }
 
-// Closes every file whole, after a failure too; then energies and volumes of run->view are those of
+// Closes every file whole, after a failure too; then energies and volumes of run->frame are those of
 // the end.
 static taut_status close_output(struct run *run)
 {
-    if (run->view.bodies && run->energy_step != taut_solver_step_count(run->solver))
-        take_snapshot(run, WANT_ENERGY);
+    if (run->frame.bodies && run->energy_step != taut_solver_step_count(run->solver))
+        read_frame(run, FRAME_ENERGY);
     if (!run->recording)
         return run->status;
     double begin = clock_seconds();
@@ -343,8 +338,8 @@ static taut_status write_state(struct run *run)
     if (!run->options->state || run->status != TAUT_OK)
         return run->status;
     double begin = clock_seconds();
-    snapshot_buffer_take(run->solver, WANT_NODES, &run->view);
-    run->status = state_csv_write(run->options->state, &run->view.snapshot, &run->error);
+    solver_read_frame(run->solver, FRAME_NODES, &run->frame);
+    run->status = state_csv_write(run->options->state, &run->frame, &run->error);
     run->output_seconds += clock_seconds() - begin;
     return run->status == TAUT_OK ? add_file(run, run->options->state) : run->status;
 }
@@ -355,7 +350,7 @@ static void free_run(struct run *run)
         free(run->files[i]);
     free(run->files);
     free(run->folder);
-    snapshot_buffer_free(&run->view);
+    frame_free(&run->frame);
 }
 
 // ---- Stepping: between two events (a frame, a row of a probe, the end) in batches of steps, so
@@ -498,7 +493,7 @@ static int run_scene(const struct options *options)
         check_dt(&run);
     report_end(&run);
     // There is no summary of a run that never began.
-    if (run.view.bodies && (run.status == TAUT_OK || taut_solver_step_count(run.solver) > 0))
+    if (run.frame.bodies && (run.status == TAUT_OK || taut_solver_step_count(run.solver) > 0))
         print_results(&run);
     code = run.signal_number != 0 ? EXIT_CODE_FAILED : exit_code_of(run.status);
     free_run(&run);

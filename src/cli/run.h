@@ -13,14 +13,14 @@ struct run {
     taut_solver *solver;
     struct schedule schedule;
     struct progress progress;
-    struct snapshot_buffer view;
-    unsigned frame_wants;        // of a frame: enum snapshot_want
+    struct frame frame;
+    unsigned frame_fields;       // of every frame: enum frame_field
     struct recording *recording; // NULL: no files
     char *folder;
     char **files; // of the recording, after it is closed; and of --state
     size_t file_count;
-    struct snapshot first;          // energies at t = 0
-    uint64_t energy_step;           // the step that the view's energies are of
+    taut_energy first_energy;       // at t = 0
+    uint64_t energy_step;           // the step that the frame's energies are of
     double setup_seconds;           // reading, making
     double output_seconds;          // evaluating and writing
     bool warned;                    // of an implicit step that was not solved

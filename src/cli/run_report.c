@@ -109,7 +109,7 @@ static int balance_order(const taut_solver *solver)
 // What rounding leaves: energies whose numbers are rounded in each step, by either sign.
 static double rounding(const struct run *run)
 {
-    const struct snapshot *now = &run->view.snapshot, *first = &run->first;
+    const taut_energy *now = &run->frame.energy, *first = &run->first_energy;
     const double epsilon =
         solver_precision(run->solver) == PRECISION_DOUBLE ? DBL_EPSILON : FLT_EPSILON;
     double size = fabs(now->gravity) + fabs(first->gravity) + now->kinetic + first->kinetic +
@@ -125,7 +125,7 @@ static const char *cause_of(const struct run *run, double residual)
     const struct implicit_statistics *implicit = solver_implicit_statistics(solver);
     if (implicit && implicit->unconverged > 0)
         return "implicit steps whose equations were not solved";
-    if (-run->view.snapshot.work.projection > 0.5 * fabs(residual))
+    if (-run->frame.work[WORK_PROJECTION] > 0.5 * fabs(residual))
         return "projection, which puts back what steps lose by moving nodes into a surface";
     switch (solver_integrator(solver)) {
     case INTEGRATOR_IMPLICIT_EULER:
@@ -160,21 +160,22 @@ static struct balance run_balance(const struct run *run)
     const double small = 0.01, coarse = 0.1;
 
     const taut_solver *solver = run->solver;
-    const struct snapshot *now = &run->view.snapshot;
-    const struct snapshot_work *work = &now->work;
+    const struct frame *now = &run->frame;
+    const double *work = now->work;
     const struct energy_budget *budget = solver_energy_budget(solver);
 
     struct balance balance = {
-        .change = now->total - run->first.total,
-        .accounted = work->wind + work->drives + work->inflation - work->damping - work->drag -
-                     work->friction - work->keep - work->projection - work->breaking,
+        .change = now->energy.total - run->first_energy.total,
+        .accounted = work[WORK_WIND] + work[WORK_DRIVES] + work[WORK_INFLATION] -
+                     work[WORK_DAMPING] - work[WORK_DRAG] - work[WORK_FRICTION] - work[WORK_KEEP] -
+                     work[WORK_PROJECTION] - work[WORK_BREAKING],
         .exchanged = budget->exchanged,
         .order = balance_order(solver),
     };
 
     balance.residual = balance.change - balance.accounted;
     balance.allowed =
-        budget->difference_sums[balance.order - 1] + fabs(work->projection) + rounding(run);
+        budget->difference_sums[balance.order - 1] + fabs(work[WORK_PROJECTION]) + rounding(run);
 
     const double size = fabs(balance.residual);
     if (!(size <= balance.allowed))
@@ -317,32 +318,33 @@ static void print_closure(const struct balance *balance)
 
 static void print_energy(const struct run *run)
 {
-    const struct snapshot *now = &run->view.snapshot;
-    printf("  energy     kinetic %.5g, elastic %.5g, gravity %.5g", now->kinetic, now->elastic,
-           now->gravity);
-    if (now->gas != 0)
-        printf(", gas %.5g", now->gas);
-    if (now->contact != 0)
-        printf(", contact %.5g", now->contact);
-    printf(", total %.6g J\n", now->total);
+    const struct frame *now = &run->frame;
+    const taut_energy *energy = &now->energy;
+    printf("  energy     kinetic %.5g, elastic %.5g, gravity %.5g", energy->kinetic,
+           energy->elastic, energy->gravity);
+    if (energy->gas != 0)
+        printf(", gas %.5g", energy->gas);
+    if (energy->contact != 0)
+        printf(", contact %.5g", energy->contact);
+    printf(", total %.6g J\n", energy->total);
     if (!now->has_work) {
         printf("  balance    changed by %.5g J; the energy budget is off (output.work)\n",
-               now->total - run->first.total);
+               energy->total - run->first_energy.total);
         return;
     }
-    const struct snapshot_work *work = &now->work;
+    const double *work = now->work;
     const struct balance balance = run_balance(run);
     int column = printf("  balance    changed by %.5g J, accounted for are %.5g J", balance.change,
                         balance.accounted);
-    print_term(&column, "wind", work->wind, '+');
-    print_term(&column, "drives", work->drives, '+');
-    print_term(&column, "inflation", work->inflation, '+');
-    print_term(&column, "damping", work->damping, '-');
-    print_term(&column, "drag", work->drag, '-');
-    print_term(&column, "friction", work->friction, '-');
-    print_term(&column, "keep", work->keep, '-');
-    print_term(&column, "projection", work->projection, '-');
-    print_term(&column, "breaking", work->breaking, '-');
+    print_term(&column, "wind", work[WORK_WIND], '+');
+    print_term(&column, "drives", work[WORK_DRIVES], '+');
+    print_term(&column, "inflation", work[WORK_INFLATION], '+');
+    print_term(&column, "damping", work[WORK_DAMPING], '-');
+    print_term(&column, "drag", work[WORK_DRAG], '-');
+    print_term(&column, "friction", work[WORK_FRICTION], '-');
+    print_term(&column, "keep", work[WORK_KEEP], '-');
+    print_term(&column, "projection", work[WORK_PROJECTION], '-');
+    print_term(&column, "breaking", work[WORK_BREAKING], '-');
     puts("");
     print_closure(&balance);
 }
@@ -368,14 +370,14 @@ static void print_bodies(const struct run *run)
         printf("  broken     %s of %s\n", human_counted(broken, "spring").text,
                human_count(taut_solver_spring_count(run->solver)).text);
     size_t shown = 0, closed = 0;
-    for (size_t b = 0; b < run->view.body_count; b++) {
+    for (size_t b = 0; b < run->frame.shape.body_count; b++) {
         if (!solver_topology(run->solver)->bodies[b].closed)
             continue;
         if (closed++ >= BODIES_SHOWN)
             continue;
-        const struct snapshot_body *body = &run->view.bodies[b];
-        printf("  %-9s  %s %.6g %s\n", shown++ == 0 ? "volume" : "", body->name, body->volume,
-               body->face_arity == 2 ? "m2" : "m3");
+        const struct frame_body *body = &run->frame.bodies[b];
+        printf("  %-9s  %s %.6g %s\n", shown++ == 0 ? "volume" : "", body->name,
+               run->frame.volumes[b], body->face_arity == 2 ? "m2" : "m3");
     }
     if (closed > shown)
         printf("             and %s more\n", human_counted(closed - shown, "body").text);
@@ -438,23 +440,23 @@ void run_print_table(const struct run *run)
 
 // ---- JSON.
 
-static void write_energy(struct json *json, const struct snapshot *now)
+static void write_energy(struct json *json, const taut_energy *energy)
 {
     json_open_object(json, "energy");
-    json_number(json, "kinetic", now->kinetic);
-    json_number(json, "elastic", now->elastic);
-    json_number(json, "gravity", now->gravity);
-    json_number(json, "gas", now->gas);
-    json_number(json, "contact", now->contact);
-    json_number(json, "total", now->total);
+    json_number(json, "kinetic", energy->kinetic);
+    json_number(json, "elastic", energy->elastic);
+    json_number(json, "gravity", energy->gravity);
+    json_number(json, "gas", energy->gas);
+    json_number(json, "contact", energy->contact);
+    json_number(json, "total", energy->total);
     json_close_object(json);
 }
 
 static void write_bodies(struct json *json, const struct run *run)
 {
     json_open_array(json, "bodies");
-    for (size_t b = 0; b < run->view.body_count; b++) {
-        const struct snapshot_body *body = &run->view.bodies[b];
+    for (size_t b = 0; b < run->frame.shape.body_count; b++) {
+        const struct frame_body *body = &run->frame.bodies[b];
         json_open_object(json, NULL);
         json_string(json, "name", body->name);
         json_count(json, "nodes", body->node_count);
@@ -462,7 +464,7 @@ static void write_bodies(struct json *json, const struct run *run)
         json_count(json, "faces", body->face_count);
         json_string(json, "kernel", solver_body_kernel(run->solver, b));
         json_number(json, "volume",
-                    solver_topology(run->solver)->bodies[b].closed ? body->volume : NAN);
+                    solver_topology(run->solver)->bodies[b].closed ? run->frame.volumes[b] : NAN);
         json_close_object(json);
     }
     json_close_array(json);
@@ -488,28 +490,28 @@ static void write_output(struct json *json, const struct run *run)
 
 static void write_work(struct json *json, const struct run *run)
 {
-    const struct snapshot *now = &run->view.snapshot;
+    const struct frame *now = &run->frame;
     if (!now->has_work) {
         json_null(json, "work");
         return;
     }
-    const struct snapshot_work *work = &now->work;
+    const double *work = now->work;
     json_open_object(json, "work");
-    json_number(json, "damping", work->damping);
-    json_number(json, "drag", work->drag);
-    json_number(json, "friction", work->friction);
-    json_number(json, "keep", work->keep);
-    json_number(json, "projection", work->projection);
-    json_number(json, "breaking", work->breaking);
-    json_number(json, "wind", work->wind);
-    json_number(json, "drives", work->drives);
-    json_number(json, "inflation", work->inflation);
+    json_number(json, "damping", work[WORK_DAMPING]);
+    json_number(json, "drag", work[WORK_DRAG]);
+    json_number(json, "friction", work[WORK_FRICTION]);
+    json_number(json, "keep", work[WORK_KEEP]);
+    json_number(json, "projection", work[WORK_PROJECTION]);
+    json_number(json, "breaking", work[WORK_BREAKING]);
+    json_number(json, "wind", work[WORK_WIND]);
+    json_number(json, "drives", work[WORK_DRIVES]);
+    json_number(json, "inflation", work[WORK_INFLATION]);
     json_close_object(json);
 }
 
 static void write_balance(struct json *json, const struct run *run)
 {
-    if (!run->view.snapshot.has_work) {
+    if (!run->frame.has_work) {
         json_null(json, "balance");
         return;
     }
@@ -588,13 +590,13 @@ void run_print_json(const struct run *run)
     json_open_object(&json, NULL);
     write_counts(&json, run);
     json_string(&json, "hash", hash);
-    write_energy(&json, &run->view.snapshot);
+    write_energy(&json, &run->frame.energy);
     write_bodies(&json, run);
     write_stages(&json, run);
     write_output(&json, run);
     json_string(&json, "kernel", kernel_choice_name((int)solver_kernel(run->solver)));
     json_number(&json, "node_updates_per_second", run_node_rate(run));
-    json_number(&json, "energy_at_start", run->first.total);
+    json_number(&json, "energy_at_start", run->first_energy.total);
     write_work(&json, run);
     write_balance(&json, run);
     write_implicit(&json, run);

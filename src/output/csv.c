@@ -11,7 +11,7 @@
 // Enough that a double read back is the same double.
 enum { DIGITS = 17 };
 
-static taut_status write_header(struct energy_csv *table, const struct snapshot *first,
+static taut_status write_header(struct energy_csv *table, const struct frame *first,
                                 taut_error *error)
 {
     struct file *file = &table->file;
@@ -25,16 +25,16 @@ static taut_status write_header(struct energy_csv *table, const struct snapshot 
     return file_end_record(file, error);
 }
 
-taut_status energy_csv_open(struct energy_csv *table, const char *path,
-                            const struct snapshot *first, taut_error *error)
+taut_status energy_csv_open(struct energy_csv *table, const char *path, const struct frame *first,
+                            taut_error *error)
 {
     memset(table, 0, sizeof *table);
     table->has_work = first->has_work;
-    table->volume_bodies = calloc(first->body_count + 1, sizeof *table->volume_bodies);
+    table->volume_bodies = calloc(first->shape.body_count + 1, sizeof *table->volume_bodies);
     if (!table->volume_bodies)
         return fail_memory(error, "the energy table");
-    for (size_t b = 0; b < first->body_count; b++)
-        if (first->bodies[b].volume != 0)
+    for (size_t b = 0; b < first->shape.body_count; b++)
+        if (first->volumes[b] != 0)
             table->volume_bodies[table->volume_count++] = b;
     taut_status status = file_grow(&table->file, path, error);
     if (status == TAUT_OK)
@@ -55,22 +55,23 @@ static void add_numbers(struct file *file, const double *values, size_t count)
     }
 }
 
-taut_status energy_csv_add(struct energy_csv *table, const struct snapshot *now, taut_error *error)
+taut_status energy_csv_add(struct energy_csv *table, const struct frame *now, taut_error *error)
 {
     struct file *file = &table->file;
-    const double energies[] = {now->time, now->kinetic, now->elastic, now->gravity,
-                               now->gas,  now->contact, now->total};
+    const taut_energy *energy = &now->energy;
+    const double energies[] = {now->time,   energy->kinetic, energy->elastic, energy->gravity,
+                               energy->gas, energy->contact, energy->total};
     file_print(file, "%" PRIu64, now->step);
     add_numbers(file, energies, sizeof energies / sizeof energies[0]);
     if (table->has_work) {
-        const struct snapshot_work *work = &now->work;
-        const double works[] = {work->damping, work->drag,       work->friction,
-                                work->keep,    work->projection, work->breaking,
-                                work->wind,    work->drives,     work->inflation};
-        add_numbers(file, works, sizeof works / sizeof works[0]);
+        static const enum work_cause columns[] = {WORK_DAMPING, WORK_DRAG,       WORK_FRICTION,
+                                                  WORK_KEEP,    WORK_PROJECTION, WORK_BREAKING,
+                                                  WORK_WIND,    WORK_DRIVES,     WORK_INFLATION};
+        for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+            add_numbers(file, &now->work[columns[i]], 1);
     }
     for (size_t i = 0; i < table->volume_count; i++)
-        add_numbers(file, &now->bodies[table->volume_bodies[i]].volume, 1);
+        add_numbers(file, &now->volumes[table->volume_bodies[i]], 1);
     file_print(file, "\n");
     return file_end_record(file, error);
 }
@@ -86,10 +87,11 @@ taut_status energy_csv_close(struct energy_csv *table, taut_error *error)
 
 // Writes the NODE_COLUMNS of one node, without a newline, in as many digits as the precision of the
 // run is worth: 9 identify a float, 17 a double.
-static void write_node(struct file *file, const struct snapshot *now,
-                       const struct snapshot_body *body, uint64_t node)
+static void write_node(struct file *file, const struct frame *now, const struct frame_body *body,
+                       uint64_t node)
 {
-    const double *const vectors[] = {body->positions + 3 * node, body->velocities + 3 * node};
+    const uint64_t at = 3 * (body->first_node + node);
+    const double *const vectors[] = {now->positions + at, now->velocities + at};
     file_print(file, "%s,%" PRIu64, body->name, node);
     for (int i = 0; i < 6; i++) {
         file_print(file, ",");
@@ -135,15 +137,15 @@ bool probes_csv_wants(const struct probes_csv *table, uint64_t step)
     return false;
 }
 
-taut_status probes_csv_add(struct probes_csv *table, const struct snapshot *now, taut_error *error)
+taut_status probes_csv_add(struct probes_csv *table, const struct frame *now, taut_error *error)
 {
     struct file *file = &table->file;
     for (size_t i = 0; i < table->probe_count; i++) {
         const struct recording_probe *probe = &table->probes[i];
         if (now->step % probe->every_steps != 0)
             continue;
-        assert(probe->body < now->body_count);
-        const struct snapshot_body *body = &now->bodies[probe->body];
+        assert(probe->body < now->shape.body_count);
+        const struct frame_body *body = &now->bodies[probe->body];
         assert(probe->node < body->node_count);
         file_print(file, "%" PRIu64 ",", now->step);
         file_number(file, now->time, DIGITS);
@@ -172,15 +174,15 @@ taut_status probes_csv_close(struct probes_csv *table, taut_error *error)
     return file_close(&table->file, error);
 }
 
-taut_status state_csv_write(const char *path, const struct snapshot *now, taut_error *error)
+taut_status state_csv_write(const char *path, const struct frame *now, taut_error *error)
 {
     struct file file;
     taut_status status = file_create(&file, path, error);
     if (status != TAUT_OK)
         return status;
     file_print(&file, NODE_COLUMNS "\n");
-    for (size_t b = 0; b < now->body_count; b++) {
-        const struct snapshot_body *body = &now->bodies[b];
+    for (size_t b = 0; b < now->shape.body_count; b++) {
+        const struct frame_body *body = &now->bodies[b];
         for (uint64_t node = 0; node < body->node_count && !file.failure; node++) {
             write_node(&file, now, body, node);
             file_print(&file, "\n");

@@ -4,7 +4,7 @@
 #define TAUT_OUTPUT_CSV_H
 
 #include "output/file.h"
-#include "output/snapshot.h"
+#include "state/frame.h"
 
 // ---- energy.csv: a row a frame of time, energies, work done and volumes.
 
@@ -20,11 +20,11 @@ struct energy_csv {
 
 // Writes the header row. `first` determines the columns: the work columns are there if it has work,
 // and a volume column for every body that has a volume.
-taut_status energy_csv_open(struct energy_csv *table, const char *path,
-                            const struct snapshot *first, taut_error *error);
+taut_status energy_csv_open(struct energy_csv *table, const char *path, const struct frame *first,
+                            taut_error *error);
 
 // Adds a row and writes it; what cannot be written whole leaves no trace.
-taut_status energy_csv_add(struct energy_csv *table, const struct snapshot *now, taut_error *error);
+taut_status energy_csv_add(struct energy_csv *table, const struct frame *now, taut_error *error);
 
 taut_status energy_csv_close(struct energy_csv *table, taut_error *error);
 
@@ -58,7 +58,7 @@ bool probes_csv_wants(const struct probes_csv *table, uint64_t step);
 
 // Adds a row for each probe that is due. Rows wait in memory, since there may be one every step:
 // call probes_csv_flush now and then.
-taut_status probes_csv_add(struct probes_csv *table, const struct snapshot *now, taut_error *error);
+taut_status probes_csv_add(struct probes_csv *table, const struct frame *now, taut_error *error);
 
 // Writes all waiting rows, whole; truncates those that do not fit.
 taut_status probes_csv_flush(struct probes_csv *table, taut_error *error);
@@ -69,6 +69,6 @@ taut_status probes_csv_close(struct probes_csv *table, taut_error *error);
 
 // --state: body,node,x,y,z,vx,vy,vz with %.9g (single) or %.17g (double), written whole or not at
 // all.
-taut_status state_csv_write(const char *path, const struct snapshot *now, taut_error *error);
+taut_status state_csv_write(const char *path, const struct frame *now, taut_error *error);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "output/pc2.h"
 #include "output/pvd.h"
@@ -192,23 +193,41 @@ static void spread_springs(const struct finished_system *system, const struct vt
     }
 }
 
-static taut_status read_frame(struct finished_run *run, struct vtp_frame *frame, float *positions,
-                              float *strains, uint8_t *broken, taut_error *error)
+static taut_status read_springs(struct finished_run *run, struct vtp_frame *file,
+                                struct frame *frame, taut_error *error)
 {
-    bool bodies = !frame->body_springs || frame->body_count == run->system.body_count;
-    if (frame->points != run->system.node_count || !bodies ||
-        frame->lines != expected_lines(&run->system, frame))
+    const uint64_t count = run->system.spring_count;
+    if (!run->strains)
+        run->strains = memory_allocate(NULL, count, sizeof *run->strains);
+    if (!run->strains)
+        return fail_memory(error, "the strains of a frame");
+    taut_status status = vtp_frame_springs(file, run->strains, frame->broken, error);
+    if (status != TAUT_OK)
+        return status;
+    if (file->body_springs)
+        spread_springs(&run->system, file, run->strains, frame->broken);
+    for (uint64_t i = 0; i < count; i++)
+        frame->strains[i] = (double)run->strains[i];
+    frame->fields |= FRAME_SPRINGS;
+    return TAUT_OK;
+}
+
+static taut_status read_frame(struct finished_run *run, struct vtp_frame *file, unsigned fields,
+                              struct frame *frame, taut_error *error)
+{
+    bool bodies = !file->body_springs || file->body_count == run->system.body_count;
+    if (file->points != run->system.node_count || !bodies ||
+        file->lines != expected_lines(&run->system, file))
         return fail(error, TAUT_ERROR_IO,
                     "'%s' has %" PRIu64 " nodes and %" PRIu64
                     " springs, but scene.yaml makes %" PRIu64 " and %" PRIu64,
-                    frame->path, frame->points, frame->lines, run->system.node_count,
+                    file->path, file->points, file->lines, run->system.node_count,
                     run->system.spring_count);
-    taut_status status = vtp_frame_positions(frame, positions, error);
-    if (status != TAUT_OK || !strains)
-        return status;
-    status = vtp_frame_springs(frame, strains, broken, error);
-    if (status == TAUT_OK && frame->body_springs)
-        spread_springs(&run->system, frame, strains, broken);
+    taut_status status = vtp_frame_positions(file, frame->drawn_positions, error);
+    if (status == TAUT_OK)
+        frame->fields |= FRAME_DRAWN_POSITIONS;
+    if (status == TAUT_OK && fields & FRAME_STRAINS)
+        status = read_springs(run, file, frame, error);
     return status;
 }
 
@@ -223,13 +242,17 @@ static taut_status read_samples(struct finished_run *run, size_t number, float *
     return status;
 }
 
-taut_status finished_run_read(struct finished_run *run, size_t frame, float *positions,
-                              float *strains, uint8_t *broken, bool *has_strains, taut_error *error)
+taut_status finished_run_read(struct finished_run *run, size_t number, unsigned fields,
+                              struct frame *frame, taut_error *error)
 {
-    *has_strains = !run->caches && strains;
-    if (run->caches)
-        return read_samples(run, frame, positions, error);
-    char *path = text_format("%s/%s_%06zu.vtp", run->folder, run->name, frame);
+    fields &= frame->room;
+    frame->fields = 0;
+    frame->time = run->times[number];
+    if (run->caches) {
+        frame->fields = FRAME_DRAWN_POSITIONS;
+        return read_samples(run, number, frame->drawn_positions, error);
+    }
+    char *path = text_format("%s/%s_%06zu.vtp", run->folder, run->name, number);
     if (!path)
         return fail_memory(error, "the name of a frame");
     struct vtp_frame opened;
@@ -237,7 +260,7 @@ taut_status finished_run_read(struct finished_run *run, size_t frame, float *pos
     free(path);
     if (status != TAUT_OK)
         return status;
-    status = read_frame(run, &opened, positions, strains, broken, error);
+    status = read_frame(run, &opened, fields, frame, error);
     vtp_frame_close(&opened);
     return status;
 }
@@ -246,6 +269,7 @@ void finished_run_close(struct finished_run *run)
 {
     for (size_t b = 0; run->caches && b < run->system.body_count; b++)
         pc2_reader_close(&run->caches[b]);
+    memory_release(NULL, run->strains, run->system.spring_count, sizeof *run->strains);
     free(run->caches);
     free(run->times);
     free(run->name);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "state/frame.h"
 
 struct finished_body {
     const char *name;
@@ -29,6 +29,7 @@ struct finished_run {
     double *times; // s, ascending
     size_t frame_count;
     struct pc2_reader *caches; // one a body; NULL: frames are .vtp files
+    float *strains;            // of all springs, as the files have them; NULL: not read yet
 };
 
 // Whether the path is a folder.
@@ -44,13 +45,12 @@ taut_status finished_run_open(const char *folder, const struct finished_system *
 // The number of the frame that is nearest to a time.
 size_t finished_run_nearest(const struct finished_run *run, double time);
 
-// A frame: 3 positions a node, and where `strains` is not NULL and the frames have them, of each
-// spring its strain and whether it has broken; *has_strains is set. Where the frames have the
-// springs of some bodies only, the strains of the others are not a number: they follow from
-// positions.
-taut_status finished_run_read(struct finished_run *run, size_t frame, float *positions,
-                              float *strains, uint8_t *broken, bool *has_strains,
-                              taut_error *error);
+// Reads a frame: its time, drawn_positions, and with FRAME_STRAINS among `fields`, where the files
+// have them, strains and broken flags of all springs. Where they have the springs of some bodies
+// only, the strains of the others are not a number: they follow from positions. What the files
+// do not have is none of the frame's fields then.
+taut_status finished_run_read(struct finished_run *run, size_t number, unsigned fields,
+                              struct frame *frame, taut_error *error);
 
 void finished_run_close(struct finished_run *run);
 

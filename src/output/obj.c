@@ -6,13 +6,14 @@
 #include "base/memory.h"
 #include "output/file.h"
 
-static void write_vertices(struct file *file, const struct snapshot_body *body)
+static void write_vertices(struct file *file, const struct frame_body *body,
+                           const double *positions)
 {
     for (uint64_t i = 0; i < body->node_count; i++) {
         file_print(file, "v");
         for (int axis = 0; axis < 3; axis++) {
             file_print(file, " ");
-            file_number(file, body->positions[3 * i + (uint64_t)axis], 9);
+            file_number(file, positions[3 * i + (uint64_t)axis], 9);
         }
         file_print(file, "\n");
     }
@@ -24,7 +25,7 @@ static void write_line(struct file *file, const uint32_t spring[2])
                (uint64_t)spring[1] + 1);
 }
 
-static void write_faces(struct file *file, const struct snapshot_body *body, bool *drawn)
+static void write_faces(struct file *file, const struct frame_body *body, bool *drawn)
 {
     for (uint64_t i = 0; i < body->face_count; i++) {
         const uint32_t *face = &body->faces[3 * i];
@@ -36,8 +37,7 @@ static void write_faces(struct file *file, const struct snapshot_body *body, boo
 }
 
 // All springs, or, where there are faces, those that bring in a node which is not there yet.
-static void write_springs(struct file *file, const struct snapshot_body *body, bool all,
-                          bool *drawn)
+static void write_springs(struct file *file, const struct frame_body *body, bool all, bool *drawn)
 {
     for (uint64_t i = 0; i < body->spring_count; i++) {
         const uint32_t *spring = body->springs[i];
@@ -49,8 +49,9 @@ static void write_springs(struct file *file, const struct snapshot_body *body, b
     }
 }
 
-taut_status obj_write(const char *path, const struct snapshot_body *body, taut_error *error)
+taut_status obj_write(const char *path, const struct frame *frame, size_t number, taut_error *error)
 {
+    const struct frame_body *body = &frame->bodies[number];
     bool *drawn = memory_allocate(NULL, body->node_count, sizeof *drawn);
     if (!drawn)
         return fail_memory(error, "a rest mesh");
@@ -59,7 +60,7 @@ taut_status obj_write(const char *path, const struct snapshot_body *body, taut_e
     if (status == TAUT_OK) {
         bool faces = body->face_arity == 3 && body->face_count > 0;
         file_print(&file, OBJ_OPENING "%s\no %s\n", body->name, body->name);
-        write_vertices(&file, body);
+        write_vertices(&file, body, frame->positions + 3 * body->first_node);
         if (faces)
             write_faces(&file, body, drawn);
         write_springs(&file, body, !faces, drawn);

@@ -11,12 +11,12 @@
 #define TAUT_OUTPUT_OBJ_H
 
 #include "base/status.h"
-#include "output/snapshot.h"
+#include "state/frame.h"
 
 // How every .obj of ours begins.
 #define OBJ_OPENING "# taut: rest mesh of body "
 
 // Writes the file whole or not at all.
-taut_status obj_write(const char *path, const struct snapshot_body *body, taut_error *error);
+taut_status obj_write(const char *path, const struct frame *frame, size_t body, taut_error *error);
 
 #endif

@@ -77,7 +77,7 @@ static taut_status write_scene(struct recording *recording, const char *yaml, ta
 }
 
 static taut_status open_tables(struct recording *recording, const struct recording_options *options,
-                               const struct snapshot *first, taut_error *error)
+                               const struct frame *first, taut_error *error)
 {
     const char *path;
     taut_status status = add_path(recording, "energy", ".csv", &path, error);
@@ -106,15 +106,15 @@ static taut_status open_collection(struct recording *recording, taut_error *erro
     return status == TAUT_OK ? status : drop_path(recording, status);
 }
 
-static taut_status open_cache(struct recording *recording, const struct snapshot *first,
-                              size_t body, double sample_seconds, taut_error *error)
+static taut_status open_cache(struct recording *recording, const struct frame *first, size_t body,
+                              double sample_seconds, taut_error *error)
 {
-    const struct snapshot_body *rest = &first->bodies[body];
+    const struct frame_body *rest = &first->bodies[body];
     const char *path;
     taut_status status = add_path(recording, rest->name, ".obj", &path, error);
     if (status != TAUT_OK)
         return status;
-    status = obj_write(path, rest, error);
+    status = obj_write(path, first, body, error);
     if (status != TAUT_OK)
         return drop_path(recording, status);
     status = add_path(recording, rest->name, ".pc2", &path, error);
@@ -125,28 +125,28 @@ static taut_status open_cache(struct recording *recording, const struct snapshot
     return status == TAUT_OK ? status : drop_path(recording, status);
 }
 
-static taut_status open_caches(struct recording *recording, const struct snapshot *first,
+static taut_status open_caches(struct recording *recording, const struct frame *first,
                                double sample_seconds, taut_error *error)
 {
-    recording->caches = calloc(first->body_count + 1, sizeof *recording->caches);
+    recording->caches = calloc(first->shape.body_count + 1, sizeof *recording->caches);
     if (!recording->caches)
         return fail_memory(error, "the point caches");
-    recording->cache_count = first->body_count;
+    recording->cache_count = first->shape.body_count;
     taut_status status = TAUT_OK;
-    for (size_t b = 0; b < first->body_count && status == TAUT_OK; b++)
+    for (size_t b = 0; b < first->shape.body_count && status == TAUT_OK; b++)
         status = open_cache(recording, first, b, sample_seconds, error);
     return status;
 }
 
 // ---- The folder
 
-static bool is_pair(const struct snapshot *first, const char *file)
+static bool is_pair(const struct frame *first, const char *file)
 {
     size_t length = strlen(file), ending = strlen(".obj"); // as long as ".pc2"
     if (length <= ending || (strcmp(file + length - ending, ".obj") != 0 &&
                              strcmp(file + length - ending, ".pc2") != 0))
         return false;
-    for (size_t b = 0; b < first->body_count; b++)
+    for (size_t b = 0; b < first->shape.body_count; b++)
         if (strlen(first->bodies[b].name) == length - ending &&
             strncmp(first->bodies[b].name, file, length - ending) == 0)
             return true;
@@ -170,7 +170,7 @@ static bool is_frame(const char *name, const char *file)
 
 struct plan_of_files {
     const struct recording_options *options;
-    const struct snapshot *first;
+    const struct frame *first;
 };
 
 // Whether a run may write a file of that name, the manifest aside.
@@ -186,7 +186,7 @@ static bool writes(const void *context, const char *file)
            (options->pc2 && is_pair(plan->first, file));
 }
 
-bool recording_writes(const struct recording_options *options, const struct snapshot *first,
+bool recording_writes(const struct recording_options *options, const struct frame *first,
                       const char *file)
 {
     const struct plan_of_files plan = {options, first};
@@ -194,7 +194,7 @@ bool recording_writes(const struct recording_options *options, const struct snap
 }
 
 static taut_status open_folder(struct recording *recording, const struct recording_options *options,
-                               const struct snapshot *first, taut_error *error)
+                               const struct frame *first, taut_error *error)
 {
     const struct plan_of_files plan = {options, first};
     const struct folder_claim claim = {.folder = options->folder,
@@ -211,7 +211,7 @@ static taut_status open_folder(struct recording *recording, const struct recordi
 }
 
 static taut_status open_all(struct recording *recording, const struct recording_options *options,
-                            const struct snapshot *first, taut_error *error)
+                            const struct frame *first, taut_error *error)
 {
     taut_status status = open_folder(recording, options, first, error);
     if (status == TAUT_OK)
@@ -239,7 +239,7 @@ static bool is_name_sound(const char *name)
     return *name != '\0';
 }
 
-taut_status recording_open(const struct recording_options *options, const struct snapshot *first,
+taut_status recording_open(const struct recording_options *options, const struct frame *first,
                            struct recording **recording, taut_error *error)
 {
     *recording = NULL;
@@ -274,8 +274,7 @@ taut_status recording_open(const struct recording_options *options, const struct
     return status;
 }
 
-static taut_status add_vtp(struct recording *recording, const struct snapshot *now,
-                           taut_error *error)
+static taut_status add_vtp(struct recording *recording, const struct frame *now, taut_error *error)
 {
     if (!array_reserve((void **)&recording->times, &recording->time_capacity,
                        recording->frame_count + 1, sizeof *recording->times))
@@ -309,14 +308,14 @@ static taut_status add_vtp(struct recording *recording, const struct snapshot *n
     return drop_path(recording, status);
 }
 
-taut_status recording_frame(struct recording *recording, const struct snapshot *now,
-                            taut_error *error)
+taut_status recording_frame(struct recording *recording, const struct frame *now, taut_error *error)
 {
     taut_status status = TAUT_OK;
     if (recording->vtp)
         status = add_vtp(recording, now, error);
     for (size_t b = 0; b < recording->cache_count && status == TAUT_OK; b++)
-        status = pc2_add(&recording->caches[b], now->bodies[b].positions, error);
+        status =
+            pc2_add(&recording->caches[b], now->positions + 3 * now->bodies[b].first_node, error);
     if (status == TAUT_OK)
         status = energy_csv_add(&recording->energy, now, error);
     if (status == TAUT_OK)
@@ -329,8 +328,7 @@ bool recording_wants_probe(const struct recording *recording, uint64_t step)
     return probes_csv_wants(&recording->probes, step);
 }
 
-taut_status recording_probe(struct recording *recording, const struct snapshot *now,
-                            taut_error *error)
+taut_status recording_probe(struct recording *recording, const struct frame *now, taut_error *error)
 {
     return probes_csv_add(&recording->probes, now, error);
 }

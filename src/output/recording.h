@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "output/csv.h"
-#include "output/snapshot.h"
+#include "state/frame.h"
 #include "output/vtp.h"
 
 struct recording;
@@ -25,24 +25,24 @@ struct recording_options {
 };
 
 // Whether the recording may write a file of that name in its folder.
-bool recording_writes(const struct recording_options *options, const struct snapshot *first,
+bool recording_writes(const struct recording_options *options, const struct frame *first,
                       const char *file);
 
 // Opens the folder. An existing run is one whose files manifest.json lists; with options->force
 // those are removed first, if none has changed. Files of others are never touched (folder.h).
-taut_status recording_open(const struct recording_options *options, const struct snapshot *first,
+taut_status recording_open(const struct recording_options *options, const struct frame *first,
                            struct recording **recording, taut_error *error);
 
 // Adds a frame: an energy row, and .vtp and .pc2 samples where asked. Each .vtp is written under a
 // temporary name and renamed; the .pvd and .pc2 headers are true after every frame.
-taut_status recording_frame(struct recording *recording, const struct snapshot *now,
+taut_status recording_frame(struct recording *recording, const struct frame *now,
                             taut_error *error);
 
 // True if some probe wants a row at this step.
 bool recording_wants_probe(const struct recording *recording, uint64_t step);
 
 // Adds the rows of the probes that are due; positions and velocities of `now` are read.
-taut_status recording_probe(struct recording *recording, const struct snapshot *now,
+taut_status recording_probe(struct recording *recording, const struct frame *now,
                             taut_error *error);
 
 // Marks the run as complete in the manifest.

@@ -21,7 +21,7 @@ struct start {
 };
 
 struct content {
-    const struct snapshot *now;
+    const struct frame *now;
     const struct vtp_options *options;
     struct start *starts;
     uint64_t points, verts, lines, polys;
@@ -32,37 +32,37 @@ struct content {
     uint32_t *strain_counts;
 };
 
-bool vtp_has_triangles(const struct snapshot_body *body)
+bool vtp_has_triangles(const struct frame_body *body)
 {
     return body->face_arity == 3 && body->face_count > 0;
 }
 
-static uint64_t line_count(const struct content *content, const struct snapshot_body *body)
+static uint64_t line_count(const struct content *content, const struct frame_body *body)
 {
     bool shown = content->options->springs || body->springs_change || !vtp_has_triangles(body);
     return shown ? body->spring_count : 0;
 }
 
-static uint64_t poly_count(const struct snapshot_body *body)
+static uint64_t poly_count(const struct frame_body *body)
 {
     return vtp_has_triangles(body) ? body->face_count : 0;
 }
 
-static bool is_cloth(const struct snapshot_body *body)
+static bool is_cloth(const struct frame_body *body)
 {
     return body->sheet[0] > 0 && body->sheet[1] > 0;
 }
 
-static taut_status count(const struct snapshot *now, const struct vtp_options *options,
+static taut_status count(const struct frame *now, const struct vtp_options *options,
                          struct content *content, taut_error *error)
 {
     *content = (struct content){.now = now, .options = options};
-    content->starts = calloc(now->body_count + 1, sizeof *content->starts);
+    content->starts = calloc(now->shape.body_count + 1, sizeof *content->starts);
     if (!content->starts)
         return fail_memory(error, "a frame");
     struct start end = {0};
-    for (size_t b = 0; b < now->body_count; b++) {
-        const struct snapshot_body *body = &now->bodies[b];
+    for (size_t b = 0; b < now->shape.body_count; b++) {
+        const struct frame_body *body = &now->bodies[b];
         content->starts[b] = end;
         uint64_t lines = line_count(content, body), polys = poly_count(body);
         end.points += body->node_count;
@@ -71,7 +71,7 @@ static taut_status count(const struct snapshot *now, const struct vtp_options *o
         end.verts += lines + polys == 0 ? body->node_count : 0;
         content->has_cloths |= is_cloth(body);
     }
-    content->starts[now->body_count] = end;
+    content->starts[now->shape.body_count] = end;
     content->points = end.points;
     content->verts = end.verts;
     content->lines = end.lines;
@@ -83,17 +83,20 @@ static taut_status count(const struct snapshot *now, const struct vtp_options *o
 
 static void gather_strains(const struct content *content)
 {
+    const struct frame *now = content->now;
+    const bool has_strains = frame_has(now, FRAME_STRAINS);
+    const bool has_broken = frame_has(now, FRAME_BROKEN);
     memset(content->strain_sums, 0, content->points * sizeof *content->strain_sums);
     memset(content->strain_counts, 0, content->points * sizeof *content->strain_counts);
-    for (size_t b = 0; b < content->now->body_count; b++) {
-        const struct snapshot_body *body = &content->now->bodies[b];
+    for (size_t b = 0; b < now->shape.body_count; b++) {
+        const struct frame_body *body = &now->bodies[b];
         double *sums = content->strain_sums + content->starts[b].points;
         uint32_t *counts = content->strain_counts + content->starts[b].points;
-        for (uint64_t i = 0; body->strains && i < body->spring_count; i++) {
-            if (body->broken && body->broken[i])
+        for (uint64_t i = 0; has_strains && i < body->spring_count; i++) {
+            if (has_broken && now->broken[body->first_spring + i])
                 continue;
             for (int end = 0; end < 2; end++) {
-                sums[body->springs[i][end]] += body->strains[i];
+                sums[body->springs[i][end]] += now->strains[body->first_spring + i];
                 counts[body->springs[i][end]]++;
             }
         }
@@ -174,7 +177,7 @@ static bool walk_on(const struct content *content, enum list list, uint64_t *fir
     if (*first >= end)
         return false;
     walk->body = find_interval(list_starts(content, list), sizeof(struct start),
-                               content->now->body_count, *first);
+                               content->now->shape.body_count, *first);
     uint64_t start = list_start(content, list, walk->body);
     uint64_t next = list_start(content, list, walk->body + 1);
     walk->first = *first - start;
@@ -183,50 +186,33 @@ static bool walk_on(const struct content *content, enum list list, uint64_t *fir
     return true;
 }
 
-typedef const double *(*vectors_of)(const struct snapshot_body *body);
-
 static void fill_vectors(const struct content *content, uint64_t first, uint64_t end,
-                         unsigned char *out, vectors_of vectors)
+                         unsigned char *out, const double *vectors)
 {
     struct walk walk;
     while (walk_on(content, LIST_POINTS, &first, end, &walk)) {
-        const double *values = vectors(&content->now->bodies[walk.body]);
+        const double *values = vectors + 3 * content->now->bodies[walk.body].first_node;
         for (uint64_t i = 3 * walk.first; i < 3 * walk.end; i++)
             out = put_real(out, content, values[i]);
     }
 }
 
-static const double *positions_of(const struct snapshot_body *body)
-{
-    return body->positions;
-}
-
-static const double *velocities_of(const struct snapshot_body *body)
-{
-    return body->velocities;
-}
-
-static const double *forces_of(const struct snapshot_body *body)
-{
-    return body->forces;
-}
-
 static void fill_positions(const struct content *content, uint64_t first, uint64_t end,
                            unsigned char *out)
 {
-    fill_vectors(content, first, end, out, positions_of);
+    fill_vectors(content, first, end, out, content->now->positions);
 }
 
 static void fill_velocities(const struct content *content, uint64_t first, uint64_t end,
                             unsigned char *out)
 {
-    fill_vectors(content, first, end, out, velocities_of);
+    fill_vectors(content, first, end, out, content->now->velocities);
 }
 
 static void fill_forces(const struct content *content, uint64_t first, uint64_t end,
                         unsigned char *out)
 {
-    fill_vectors(content, first, end, out, forces_of);
+    fill_vectors(content, first, end, out, content->now->forces);
 }
 
 static void fill_node_strains(const struct content *content, uint64_t first, uint64_t end,
@@ -257,7 +243,7 @@ static void fill_texture(const struct content *content, uint64_t first, uint64_t
 {
     struct walk walk;
     while (walk_on(content, LIST_POINTS, &first, end, &walk)) {
-        const struct snapshot_body *body = &content->now->bodies[walk.body];
+        const struct frame_body *body = &content->now->bodies[walk.body];
         for (uint64_t i = walk.first; i < walk.end; i++) {
             bool cloth = is_cloth(body);
             out = put_float(out, cloth ? fraction(i % body->sheet[0], body->sheet[0]) : 0);
@@ -280,7 +266,7 @@ static void fill_lines(const struct content *content, uint64_t first, uint64_t e
 {
     struct walk walk;
     while (walk_on(content, LIST_LINES, &first, end, &walk)) {
-        const struct snapshot_body *body = &content->now->bodies[walk.body];
+        const struct frame_body *body = &content->now->bodies[walk.body];
         uint64_t base = content->starts[walk.body].points;
         for (uint64_t i = walk.first; i < walk.end; i++) {
             out = put_index(out, content, base + body->springs[i][0]);
@@ -364,9 +350,11 @@ static void fill_cell_strains(const struct content *content, uint64_t first, uin
     struct walk walk;
     for (uint64_t i = 0; i < cells.verts; i++)
         out = put_real(out, content, 0);
-    while (walk_on(content, LIST_LINES, &cells.first_line, cells.end_line, &walk))
+    while (walk_on(content, LIST_LINES, &cells.first_line, cells.end_line, &walk)) {
+        uint64_t body = content->now->bodies[walk.body].first_spring;
         for (uint64_t i = walk.first; i < walk.end; i++)
-            out = put_real(out, content, content->now->bodies[walk.body].strains[i]);
+            out = put_real(out, content, content->now->strains[body + i]);
+    }
     while (walk_on(content, LIST_POLYS, &cells.first_poly, cells.end_poly, &walk))
         for (uint64_t i = walk.first; i < walk.end; i++)
             out = put_real(out, content, strain_of_face(content, walk.body, i));
@@ -395,14 +383,16 @@ static void fill_cell_bodies(const struct content *content, uint64_t first, uint
 static void fill_broken(const struct content *content, uint64_t first, uint64_t end,
                         unsigned char *out)
 {
+    const struct frame *now = content->now;
+    const bool has_broken = frame_has(now, FRAME_BROKEN);
     struct cells cells = split_cells(content, first, end);
     struct walk walk;
     memset(out, 0, end - first);
     out += cells.verts;
     while (walk_on(content, LIST_LINES, &cells.first_line, cells.end_line, &walk)) {
-        const uint8_t *broken = content->now->bodies[walk.body].broken;
+        uint64_t body = now->bodies[walk.body].first_spring;
         for (uint64_t i = walk.first; i < walk.end; i++)
-            *out++ = broken && broken[i];
+            *out++ = has_broken && now->broken[body + i];
     }
 }
 
@@ -725,15 +715,15 @@ static taut_status write_array(struct vtp_writer *writer, struct file *file,
 // Time, and the bodies' names: VTK writes a string as the codes of its characters and a 0.
 static void write_field_data(struct file *file, const struct content *content)
 {
-    const struct snapshot *now = content->now;
+    const struct frame *now = content->now;
     file_print(file, "    <FieldData>\n      <DataArray type=\"Float64\" Name=\"TimeValue\" "
                      "NumberOfTuples=\"1\" format=\"ascii\">");
     file_number(file, now->time, 17);
     file_print(file,
                "</DataArray>\n      <Array type=\"String\" Name=\"body_names\" "
                "NumberOfTuples=\"%zu\" format=\"ascii\">\n",
-               now->body_count);
-    for (size_t b = 0; b < now->body_count; b++) {
+               now->shape.body_count);
+    for (size_t b = 0; b < now->shape.body_count; b++) {
         for (const char *c = now->bodies[b].name; *c; c++)
             file_print(file, "%d ", (unsigned char)*c);
         file_print(file, "0\n");
@@ -741,8 +731,8 @@ static void write_field_data(struct file *file, const struct content *content)
     file_print(file,
                "      </Array>\n      <DataArray type=\"UInt8\" Name=\"body_springs\" "
                "NumberOfTuples=\"%zu\" format=\"ascii\">\n",
-               now->body_count);
-    for (size_t b = 0; b < now->body_count; b++)
+               now->shape.body_count);
+    for (size_t b = 0; b < now->shape.body_count; b++)
         file_print(file, "%d\n", line_count(content, &now->bodies[b]) > 0);
     file_print(file, "      </DataArray>\n    </FieldData>\n");
 }
@@ -834,8 +824,8 @@ void vtp_writer_free(struct vtp_writer *writer)
     free(writer);
 }
 
-taut_status vtp_writer_frame(struct vtp_writer *writer, const char *path,
-                             const struct snapshot *now, taut_error *error)
+taut_status vtp_writer_frame(struct vtp_writer *writer, const char *path, const struct frame *now,
+                             taut_error *error)
 {
     struct content content;
     struct file file = {0};
@@ -862,8 +852,8 @@ taut_status vtp_writer_frame(struct vtp_writer *writer, const char *path,
     return status;
 }
 
-taut_status vtp_write(const char *path, const struct snapshot *now,
-                      const struct vtp_options *options, taut_error *error)
+taut_status vtp_write(const char *path, const struct frame *now, const struct vtp_options *options,
+                      taut_error *error)
 {
     struct vtp_writer *writer;
     taut_status status = vtp_writer_make(options, &writer, error);

@@ -17,7 +17,7 @@
 #define TAUT_OUTPUT_VTP_H
 
 #include "base/status.h"
-#include "output/snapshot.h"
+#include "state/frame.h"
 #include "parallel/team.h"
 
 enum {
@@ -42,14 +42,14 @@ void vtp_writer_free(struct vtp_writer *writer);
 
 // Writes the file, where there is none yet, whole or not at all; floats in a single run, doubles in
 // a double one. The files do not depend on the number of threads.
-taut_status vtp_writer_frame(struct vtp_writer *writer, const char *path,
-                             const struct snapshot *now, taut_error *error);
+taut_status vtp_writer_frame(struct vtp_writer *writer, const char *path, const struct frame *now,
+                             taut_error *error);
 
 // One file.
-taut_status vtp_write(const char *path, const struct snapshot *now,
-                      const struct vtp_options *options, taut_error *error);
+taut_status vtp_write(const char *path, const struct frame *now, const struct vtp_options *options,
+                      taut_error *error);
 
 // Whether a body has triangles to show it by.
-bool vtp_has_triangles(const struct snapshot_body *body);
+bool vtp_has_triangles(const struct frame_body *body);
 
 #endif

@@ -18,7 +18,7 @@ struct frame_block {
 // One picture: what is drawn, from where, and how.
 struct render_context {
     const struct subject *subject;
-    const struct subject_frame *frame;
+    const struct frame *frame;
     const struct camera *camera;
     const struct render_options *options;
     unsigned layers, framebuffer;

@@ -26,7 +26,7 @@ static void grow(struct render_context *context, vec3 low, vec3 high)
 
 static void grow_by_nodes(struct render_context *context)
 {
-    const float *at = context->frame->positions;
+    const float *at = context->frame->drawn_positions;
     float low[3] = {FLT_MAX, FLT_MAX, FLT_MAX}, high[3] = {-FLT_MAX, -FLT_MAX, -FLT_MAX};
     for (uint64_t node = 0; node < context->subject->node_count; node++, at += 3) {
         for (int axis = 0; axis < 3; axis++) {
@@ -40,7 +40,7 @@ static void grow_by_nodes(struct render_context *context)
 static void grow_by_spheres(struct render_context *context)
 {
     for (size_t i = 0; context->frame->spheres && i < context->subject->collider_count; i++) {
-        const struct subject_sphere *sphere = &context->frame->spheres[i];
+        const struct frame_sphere *sphere = &context->frame->spheres[i];
         if (!(sphere->radius > 0.0f))
             continue;
         vec3 centre = vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]);
@@ -121,7 +121,7 @@ static void fill_camera(struct render_context *context)
 
 // Computes the box of a frame, the light's direction and the values of the uniform block.
 static void context_begin(struct render_context *context, const struct subject *subject,
-                          const struct subject_frame *frame, const struct camera *camera,
+                          const struct frame *frame, const struct camera *camera,
                           const struct render_options *options, unsigned framebuffer)
 {
     *context = (struct render_context){
@@ -190,12 +190,12 @@ static taut_status tables_set(struct tables *tables, const struct subject *subje
 }
 
 static taut_status tables_fill(struct tables *tables, const struct subject *subject,
-                               const struct subject_frame *frame, const struct values *values,
+                               const struct frame *frame, const struct values *values,
                                taut_error *error)
 {
     taut_status status =
-        gl_table_fill(&tables->positions, frame->positions, 3 * subject->node_count, sizeof(float),
-                      GL_STREAM_DRAW, error);
+        gl_table_fill(&tables->positions, frame->drawn_positions, 3 * subject->node_count,
+                      sizeof(float), GL_STREAM_DRAW, error);
     if (status == TAUT_OK && values->of_springs)
         status = gl_table_fill(&tables->values, values->springs, values->spring_count,
                                sizeof(float), GL_STREAM_DRAW, error);
@@ -623,7 +623,7 @@ static void draw_scene(const struct renderer *renderer, const struct render_cont
         marks_draw_nodes(&renderer->marks, context, tables);
     if (layers & LAYER_PINS)
         marks_draw_pins(&renderer->marks, context, tables);
-    arrows_draw_mouse_springs(&renderer->solids, context);
+    arrows_draw_mouse_spring(&renderer->solids, context);
     colliders_draw_veils(&renderer->colliders, context);
     if (arrows_have_wind(context))
         arrows_draw_wind(&renderer->solids, context);
@@ -643,7 +643,7 @@ static void end_picture(void)
     }
 }
 
-taut_status renderer_draw(struct renderer *renderer, const struct subject_frame *frame,
+taut_status renderer_draw(struct renderer *renderer, const struct frame *frame,
                           const struct camera *camera, const struct render_options *options,
                           unsigned framebuffer, taut_error *error)
 {

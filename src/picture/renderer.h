@@ -34,7 +34,7 @@ taut_status renderer_set_subject(struct renderer *renderer, const struct subject
                                  taut_error *error);
 
 // Draws into the given framebuffer object (0: the window's), of the camera's size.
-taut_status renderer_draw(struct renderer *renderer, const struct subject_frame *frame,
+taut_status renderer_draw(struct renderer *renderer, const struct frame *frame,
                           const struct camera *camera, const struct render_options *options,
                           unsigned framebuffer, taut_error *error);
 

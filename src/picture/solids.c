@@ -195,7 +195,7 @@ void colliders_draw_spheres(const struct solids *solids, const struct render_con
         return;
     solids_paint(solids, stone, 0.25);
     for (size_t i = 0; i < context->subject->collider_count; i++) {
-        const struct subject_sphere *sphere = &context->frame->spheres[i];
+        const struct frame_sphere *sphere = &context->frame->spheres[i];
         if (context->subject->colliders[i].type == COLLIDER_SPHERE && sphere->radius > 0.0f)
             solids_sphere(solids,
                           vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]),
@@ -494,7 +494,7 @@ void arrows_draw_strings(const struct solids *solids, const struct render_contex
         bool hangs = body->type == BODY_PENDULUM || body->type == BODY_OSCILLATOR;
         if (!hangs || body->spring_count > 0 || body->node_count != 2)
             continue;
-        const float *at = context->frame->positions + 3 * body->first_node;
+        const float *at = context->frame->drawn_positions + 3 * body->first_node;
         vec3 from = vec3_make(at[0], at[1], at[2]), to = vec3_make(at[3], at[4], at[5]);
         solids_paint(solids, colour_mix(colour_of_body(b), colour_pale(colour_of_body(b)), 0.4),
                      0.0);
@@ -502,15 +502,15 @@ void arrows_draw_strings(const struct solids *solids, const struct render_contex
     }
 }
 
-void arrows_draw_mouse_springs(const struct solids *solids, const struct render_context *context)
+void arrows_draw_mouse_spring(const struct solids *solids, const struct render_context *context)
 {
     static const struct colour vermilion = {0.835f, 0.369f, 0.0f};
-    for (size_t i = 0; i < context->frame->mouse_spring_count; i++) {
-        const struct subject_line *line = &context->frame->mouse_springs[i];
-        vec3 node = vec3_make(line->from[0], line->from[1], line->from[2]);
-        vec3 pointer = vec3_make(line->to[0], line->to[1], line->to[2]);
-        solids_paint(solids, vermilion, 0.3);
-        solids_arrow(solids, node, pointer, pixels_at(context, pointer, 1.6), false);
-        solids_sphere(solids, pointer, pixels_at(context, pointer, 6.0), 0.0);
-    }
+    if (!context->frame->has_mouse_spring)
+        return;
+    const struct frame_line *line = &context->frame->mouse_spring;
+    vec3 node = vec3_make(line->from[0], line->from[1], line->from[2]);
+    vec3 pointer = vec3_make(line->to[0], line->to[1], line->to[2]);
+    solids_paint(solids, vermilion, 0.3);
+    solids_arrow(solids, node, pointer, pixels_at(context, pointer, 1.6), false);
+    solids_sphere(solids, pointer, pixels_at(context, pointer, 6.0), 0.0);
 }

@@ -61,6 +61,6 @@ void arrows_wind_label(const struct render_context *context, double *x, double *
 void arrows_draw_strings(const struct solids *solids, const struct render_context *context);
 
 // From the node that the mouse has grabbed to the pointer.
-void arrows_draw_mouse_springs(const struct solids *solids, const struct render_context *context);
+void arrows_draw_mouse_spring(const struct solids *solids, const struct render_context *context);
 
 #endif

@@ -1,4 +1,4 @@
-// Subjects of a solver's topology, their frames from its state, and the cache of frames.
+// Subjects of a solver's topology, and the cache of their frames.
 #include "picture/subject.h"
 
 #include <math.h>
@@ -286,165 +286,44 @@ void subject_free(struct subject *subject)
     *subject = (struct subject){0};
 }
 
-// ---- Frames: read from a solver in single precision, by all of its threads.
+// ---- Frames
 
-// All arrays of a store with their lengths, listed once.
-#define STORE_ARRAYS(X)                                                                            \
-    X(positions, node_count * 3)                                                                   \
-    X(strains, spring_count)                                                                       \
-    X(broken, spring_count)                                                                        \
-    X(all_strains, all_count)                                                                      \
-    X(all_broken, all_count)                                                                       \
-    X(spheres, sphere_count)
-
-taut_status frame_storage_make(const struct subject *subject, bool strains,
-                               struct frame_storage *storage, taut_error *error)
+taut_status subject_make_frame(const struct subject *subject, bool strains, struct frame *frame,
+                               taut_error *error)
 {
-    *storage = (struct frame_storage){
+    const struct frame_shape shape = {
         .node_count = subject->node_count,
-        .spring_count = strains ? subject->spring_count : 0,
-        .all_count = strains ? subject->springs_in_all : 0,
-        .sphere_count = subject->collider_count,
+        .spring_count = subject->springs_in_all,
+        .body_count = subject->body_count,
+        .collider_count = subject->collider_count,
+        .drawn_count = subject->spring_count,
+        .drawn_numbers = subject->number_count > 0 ? subject->spring_numbers : NULL,
     };
-#define ALLOCATE(name, length)                                                                     \
-    storage->name = memory_allocate(NULL, (size_t)(storage->length), sizeof *storage->name);       \
-    if (!storage->name) {                                                                          \
-        frame_storage_free(storage);                                                               \
-        return fail_memory(error, "a frame of a picture");                                         \
-    }
-    STORE_ARRAYS(ALLOCATE)
-#undef ALLOCATE
-    storage->frame.positions = storage->positions;
-    storage->frame.spheres = storage->spheres;
-    return TAUT_OK;
-}
-
-void frame_storage_free(struct frame_storage *storage)
-{
-#define RELEASE(name, length)                                                                      \
-    memory_release(NULL, storage->name, (size_t)(storage->length), sizeof *storage->name);
-    STORE_ARRAYS(RELEASE)
-#undef RELEASE
-    *storage = (struct frame_storage){0};
-}
-
-struct reading {
-    const taut_solver *solver;
-    struct frame_storage *storage;
-};
-
-static void read_nodes(void *context, const struct worker *worker)
-{
-    const struct reading *reading = context;
-    enum { BATCH = 512 };
-    double batch[3 * BATCH];
-    struct range share = worker_share(worker, (size_t)reading->storage->node_count, 16);
-    for (size_t first = share.first; first < share.end; first += BATCH) {
-        size_t count = share.end - first < BATCH ? share.end - first : BATCH;
-        solver_read_nodes(reading->solver, first, count, batch, NULL, NULL);
-        for (size_t i = 0; i < 3 * count; i++)
-            reading->storage->positions[3 * first + i] = (float)batch[i];
-    }
-}
-
-static void read_springs(const taut_solver *solver, const struct subject *subject,
-                         struct frame_storage *storage)
-{
-    bool breaks = solver_topology(solver)->any_breaks;
-    solver_read_springs(solver, storage->all_strains, breaks ? storage->all_broken : NULL);
-    for (uint64_t i = 0; i < storage->spring_count; i++) {
-        uint64_t number = subject->number_count > 0 ? subject->spring_numbers[i] : i;
-        storage->strains[i] = (float)storage->all_strains[number];
-        storage->broken[i] = breaks && storage->all_broken[number];
-    }
-}
-
-static void read_spheres(const taut_solver *solver, struct frame_storage *storage)
-{
-    for (size_t c = 0; c < storage->sphere_count; c++) {
-        const struct scene_collider *collider = &solver_topology(solver)->colliders[c];
-        storage->spheres[c] = (struct subject_sphere){0};
-        if (collider->type != COLLIDER_SPHERE)
-            continue;
-        struct sphere_state sphere = solver_sphere(solver, c);
-        storage->spheres[c] = (struct subject_sphere){
-            {(float)sphere.centre.x, (float)sphere.centre.y, (float)sphere.centre.z},
-            (float)sphere.radius};
-    }
-}
-
-void frame_storage_read(taut_solver *solver, const struct subject *subject, bool strains,
-                        struct frame_storage *storage)
-{
-    struct subject_frame *frame = &storage->frame;
-    frame->time = taut_solver_time(solver);
-    frame->step = taut_solver_step_count(solver);
-    struct reading reading = {solver, storage};
-    solver_work(solver, read_nodes, &reading);
-    strains &= storage->spring_count > 0;
-    if (strains)
-        read_springs(solver, subject, storage);
-    frame->strains = strains ? storage->strains : NULL;
-    frame->broken = strains && solver_topology(solver)->any_breaks ? storage->broken : NULL;
-    read_spheres(solver, storage);
-    const struct scene_wind *wind = &solver_topology(solver)->environment.wind;
-    vec3 now = scene_wind_at(wind, frame->time);
-    frame->wind[0] = (float)now.x;
-    frame->wind[1] = (float)now.y;
-    frame->wind[2] = (float)now.z;
+    unsigned fields = FRAME_DRAWN_POSITIONS | FRAME_SPHERES | FRAME_VOLUMES;
+    if (strains && subject->spring_count > 0)
+        fields |= FRAME_SPRINGS | FRAME_DRAWN_SPRINGS;
+    return frame_make(&shape, fields, frame, error);
 }
 
 // ---- The frame cache
 
-struct frame_cache frame_cache_make(const struct subject *subject, uint64_t bytes_most)
+struct frame_cache frame_cache_make(uint64_t bytes_most)
 {
-    return (struct frame_cache){.subject = subject, .bytes_most = bytes_most};
+    return (struct frame_cache){.bytes_most = bytes_most};
 }
 
 static void release_frames(struct frame_cache *cache)
 {
     for (size_t i = 0; i < cache->count; i++)
-        frame_storage_free(&cache->frames[i]);
+        frame_free(&cache->frames[i]);
     cache->count = 0;
 }
 
-// Whether a frame has values of springs; its storage has room for all of them or for none.
-static bool has_springs(const struct subject_frame *frame)
+taut_status frame_cache_add(struct frame_cache *cache, const struct frame *frame, taut_error *error)
 {
-    return frame->strains || frame->broken;
-}
-
-static uint64_t bytes_of(const struct subject *subject, const struct subject_frame *frame)
-{
-    return subject->node_count * 3 * sizeof(float) +
-           (has_springs(frame) ? subject->spring_count * (sizeof(float) + 1) : 0);
-}
-
-static void copy_frame(const struct subject *subject, const struct subject_frame *frame,
-                       struct frame_storage *storage)
-{
-    storage->frame = *frame;
-    memcpy(storage->positions, frame->positions, 3 * subject->node_count * sizeof(float));
-    storage->frame.positions = storage->positions;
-    if (frame->strains) {
-        memcpy(storage->strains, frame->strains, subject->spring_count * sizeof(float));
-        storage->frame.strains = storage->strains;
-    }
-    if (frame->broken) {
-        memcpy(storage->broken, frame->broken, subject->spring_count);
-        storage->frame.broken = storage->broken;
-    }
-    if (frame->spheres) {
-        memcpy(storage->spheres, frame->spheres,
-               subject->collider_count * sizeof *storage->spheres);
-        storage->frame.spheres = storage->spheres;
-    }
-}
-
-taut_status frame_cache_add(struct frame_cache *cache, const struct subject_frame *frame,
-                            taut_error *error)
-{
-    cache->bytes += bytes_of(cache->subject, frame);
+    const unsigned drawn =
+        frame->fields & (FRAME_DRAWN_POSITIONS | FRAME_DRAWN_SPRINGS | FRAME_SPHERES);
+    cache->bytes += frame_bytes(&frame->shape, drawn);
     cache->overflowed |= cache->count > 0 && cache->bytes > cache->bytes_most;
     if (cache->overflowed) {
         release_frames(cache);
@@ -453,11 +332,11 @@ taut_status frame_cache_add(struct frame_cache *cache, const struct subject_fram
     if (!array_reserve((void **)&cache->frames, &cache->capacity, cache->count + 1,
                        sizeof *cache->frames))
         return fail_memory(error, "the frames of a picture");
-    struct frame_storage *storage = &cache->frames[cache->count];
-    taut_status status = frame_storage_make(cache->subject, has_springs(frame), storage, error);
+    struct frame *kept = &cache->frames[cache->count];
+    taut_status status = frame_make(&frame->shape, drawn, kept, error);
     if (status != TAUT_OK)
         return status;
-    copy_frame(cache->subject, frame, storage);
+    frame_copy(frame, kept);
     cache->count++;
     return TAUT_OK;
 }

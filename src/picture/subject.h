@@ -1,12 +1,13 @@
 // What is drawn. A subject is what stays the same while a scene keeps its springs: which nodes,
-// springs, faces and colliders there are. A subject_frame is where they are at one time, in single
-// precision; frames are taken from a solver, and kept in memory until they are drawn (frame_cache).
+// springs, faces and colliders there are. A frame (state/frame.h) is where they are at one time;
+// frames are read from a solver, and kept in memory until they are drawn (frame_cache).
 // Numbers of nodes, springs and faces run over all bodies, in builder order. Needs no OpenGL; the
 // renderer (renderer.h) knows subjects and frames, and nothing of solvers.
 #ifndef TAUT_PICTURE_SUBJECT_H
 #define TAUT_PICTURE_SUBJECT_H
 
 #include "scene/scene.h"
+#include "state/frame.h"
 
 enum pin { PIN_NONE, PIN_FIXED, PIN_KINEMATIC }; // kinematic: driven, or by a closed form
 
@@ -45,28 +46,6 @@ struct subject {
     bool flat;             // and so will stay: a scene in a plane
 };
 
-struct subject_sphere {
-    float centre[3], radius; // m
-};
-
-struct subject_line {
-    float from[3], to[3];
-};
-
-// Positions and what else changes from step to step, at one time. The arrays belong to others
-// (frame_storage, or the history of a player).
-struct subject_frame {
-    double time; // s
-    uint64_t step;
-    const float *positions;               // 3 a node, m
-    const float *strains;                 // a spring of the subject: (L - L0) / L0; NULL: not read
-    const uint8_t *broken;                // a spring of the subject; NULL: none
-    const struct subject_sphere *spheres; // a collider of the subject; radius 0 of other types
-    float wind[3];                        // m/s, at this time; 0 without wind
-    const struct subject_line *mouse_springs; // from the node that is grabbed to the pointer
-    size_t mouse_spring_count;
-};
-
 struct subject_options {
     uint64_t springs_max; // at most this many springs, every n-th; 0: none
 };
@@ -81,29 +60,10 @@ taut_status subject_update(const taut_solver *solver, const struct subject *befo
 
 void subject_free(struct subject *subject);
 
-// A frame with arrays of its own, for a subject.
-struct frame_storage {
-    struct subject_frame frame; // points into the arrays
-    float *positions, *strains;
-    uint8_t *broken;
-    struct subject_sphere *spheres;
-    uint64_t node_count, spring_count;
-    size_t sphere_count;
-    double *all_strains; // of all springs of the solver, while they are read
-    uint8_t *all_broken;
-    uint64_t all_count;
-};
-
-// `strains`: with room for strains and broken flags.
-taut_status frame_storage_make(const struct subject *subject, bool strains,
-                               struct frame_storage *storage, taut_error *error);
-
-// Fills the storage from the solver's present state, with the solver's own threads; strains and
-// broken flags where they are wanted and there is room. The state does not change.
-void frame_storage_read(taut_solver *solver, const struct subject *subject, bool strains,
-                        struct frame_storage *storage);
-
-void frame_storage_free(struct frame_storage *storage);
+// A frame of a subject (state/frame.h): what pictures show, with room for volumes; `strains`: and for
+// the strains and broken flags of springs, if the subject has any. The subject must outlive it.
+taut_status subject_make_frame(const struct subject *subject, bool strains, struct frame *frame,
+                               taut_error *error);
 
 // ---- The frame cache
 
@@ -111,19 +71,18 @@ void frame_storage_free(struct frame_storage *storage);
 // the bodies are at all of its times, so all frames are computed before the first is drawn.
 
 struct frame_cache {
-    const struct subject *subject;
-    struct frame_storage *frames;
+    struct frame *frames;
     size_t count, capacity;
     uint64_t bytes, bytes_most;
     bool overflowed; // there was no room for all: none are kept
 };
 
-// An empty cache. The subject must outlive it.
-struct frame_cache frame_cache_make(const struct subject *subject, uint64_t bytes_most);
+// An empty cache.
+struct frame_cache frame_cache_make(uint64_t bytes_most);
 
-// Keeps a copy of a frame; the first always. Where the cache would grow beyond its limit, it drops
+// Keeps a copy of what pictures show of a frame; of the first always. Where the cache would grow beyond its limit, it drops
 // all frames and keeps none from then on (overflowed).
-taut_status frame_cache_add(struct frame_cache *cache, const struct subject_frame *frame,
+taut_status frame_cache_add(struct frame_cache *cache, const struct frame *frame,
                             taut_error *error);
 
 void frame_cache_free(struct frame_cache *cache);

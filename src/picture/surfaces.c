@@ -238,9 +238,9 @@ taut_status faces_fill(struct faces *faces, const struct render_context *context
         if (flat_normals(drawn, context))
             continue;
         if (is_whole_sheet(body))
-            normals_of_grid(body, stride, context->frame->positions, faces->normals);
+            normals_of_grid(body, stride, context->frame->drawn_positions, faces->normals);
         else
-            normals_of_faces(subject, body, context->frame->positions, faces->normals);
+            normals_of_faces(subject, body, context->frame->drawn_positions, faces->normals);
     }
 
     // Attributes 0 to 2: positions, normals and values.

@@ -45,23 +45,21 @@ static float length_of(const struct subject *subject, const float *positions, ui
     return sqrtf(x * x + y * y + z * z);
 }
 
-static float strain_of(const struct subject *subject, const struct subject_frame *frame,
-                       uint64_t spring)
+static float strain_of(const struct subject *subject, const struct frame *frame, uint64_t spring)
 {
-    if (frame->strains)
-        return frame->strains[spring];
+    if (frame_has(frame, FRAME_DRAWN_STRAINS))
+        return frame->drawn_strains[spring];
     float rest = subject->rest_lengths[spring];
-    return rest > 0.0f ? (length_of(subject, frame->positions, spring) - rest) / rest : 0.0f;
+    return rest > 0.0f ? (length_of(subject, frame->drawn_positions, spring) - rest) / rest : 0.0f;
 }
 
 // k (L - L0), and 0 where the law is slack. Strain knows of a rest length that has yielded; a
 // spring without rest length has no strain.
-static float tension_of(const struct subject *subject, const struct subject_frame *frame,
-                        uint64_t spring)
+static float tension_of(const struct subject *subject, const struct frame *frame, uint64_t spring)
 {
     float rest = subject->rest_lengths[spring];
     float longer = rest > 0.0f ? strain_of(subject, frame, spring) * rest
-                               : length_of(subject, frame->positions, spring);
+                               : length_of(subject, frame->drawn_positions, spring);
     enum spring_law law = (enum spring_law)subject->laws[spring];
     if ((law == LAW_TENSION_ONLY && longer < 0.0f) ||
         (law == LAW_COMPRESSION_ONLY && longer > 0.0f))
@@ -70,11 +68,12 @@ static float tension_of(const struct subject *subject, const struct subject_fram
 }
 
 static void compute_springs(struct values *values, const struct subject *subject,
-                            const struct subject_frame *frame, bool tension, uint64_t every)
+                            const struct frame *frame, bool tension, uint64_t every)
 {
+    const bool has_broken = frame_has(frame, FRAME_DRAWN_BROKEN);
     for (uint64_t i = 0; i < subject->spring_count; i += every) {
         float value = tension ? tension_of(subject, frame, i) : strain_of(subject, frame, i);
-        values->springs[i] = frame->broken && frame->broken[i] ? VALUE_BROKEN : value;
+        values->springs[i] = has_broken && frame->drawn_broken[i] ? VALUE_BROKEN : value;
     }
 }
 
@@ -217,21 +216,21 @@ static void choose_scale(struct values *values, const struct render_options *opt
     values->map = values->least < 0.0 ? MAP_DIVERGING : MAP_SEQUENTIAL;
 }
 
-void values_compute(struct values *values, const struct subject *subject,
-                    const struct subject_frame *frame, const struct render_options *options,
-                    bool faces, bool springs, uint64_t every)
+void values_compute(struct values *values, const struct subject *subject, const struct frame *frame,
+                    const struct render_options *options, bool faces, bool springs, uint64_t every)
 {
     bool tension = options->colouring == COLOURING_TENSION;
+    bool has_broken = frame_has(frame, FRAME_DRAWN_BROKEN);
     bool scaled = tension || options->colouring == COLOURING_STRAIN;
     values->of_nodes = scaled && faces && subject->spring_count > 0;
-    values->of_springs = scaled || frame->broken;
+    values->of_springs = scaled || has_broken;
     if (values->of_nodes)
         every = 1;
     if (scaled)
         compute_springs(values, subject, frame, tension, every);
-    else if (frame->broken)
+    else if (has_broken)
         for (uint64_t i = 0; i < subject->spring_count; i += every)
-            values->springs[i] = frame->broken[i] ? VALUE_BROKEN : 0.0f;
+            values->springs[i] = frame->drawn_broken[i] ? VALUE_BROKEN : 0.0f;
     if (values->of_nodes)
         compute_nodes(values, subject);
     if (scaled)

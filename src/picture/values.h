@@ -25,8 +25,7 @@ void values_free(struct values *values);
 
 // Computes what a colouring shows of a frame, on faces, on every `every`-th spring or on both, and
 // the scale. With a plain colouring only which springs are broken.
-void values_compute(struct values *values, const struct subject *subject,
-                    const struct subject_frame *frame, const struct render_options *options,
-                    bool faces, bool springs, uint64_t every);
+void values_compute(struct values *values, const struct subject *subject, const struct frame *frame,
+                    const struct render_options *options, bool faces, bool springs, uint64_t every);
 
 #endif

@@ -21,10 +21,7 @@ void published_make(struct published *published)
 
 static void empty(struct published_slot *slot)
 {
-    if (slot->setting)
-        memory_release(NULL, slot->volumes, slot->setting->subject->body_count,
-                       sizeof *slot->volumes);
-    frame_storage_free(&slot->store);
+    frame_free(&slot->frame);
     setting_release(slot->setting);
     *slot = (struct published_slot){0};
 }
@@ -42,18 +39,11 @@ struct published_slot *published_slot(struct published *published, struct settin
     if (slot->setting == setting && slot->has_room == strains)
         return slot;
     empty(slot);
-    size_t bodies = setting->subject->body_count;
-    slot->volumes = memory_allocate(NULL, bodies, sizeof *slot->volumes);
-    if (!slot->volumes) {
-        fail_memory(error, "the volumes of a picture");
+    if (subject_make_frame(setting->subject, strains, &slot->frame, error) != TAUT_OK)
         return NULL;
-    }
     slot->setting = setting_hold(setting);
     slot->has_room = strains;
-    if (frame_storage_make(setting->subject, strains, &slot->store, error) == TAUT_OK)
-        return slot;
-    empty(slot);
-    return NULL;
+    return slot;
 }
 
 void published_send(struct published *published)
@@ -91,31 +81,11 @@ bool history_make(struct history *history, size_t budget)
     return false;
 }
 
-static void free_arrays(struct history_arrays *arrays)
-{
-    free(arrays->positions);
-    free(arrays->spheres);
-    free(arrays->volumes);
-    *arrays = (struct history_arrays){0};
-}
-
-// Pages of it are taken when they are written.
-static bool allocate_arrays(const struct history_shape *shape, size_t frames,
-                            struct history_arrays *arrays)
-{
-    arrays->positions = calloc(frames * (shape->nodes + 1), 3 * sizeof *arrays->positions);
-    arrays->spheres = calloc(frames * shape->spheres + 1, sizeof *arrays->spheres);
-    arrays->volumes = calloc(frames * shape->bodies + 1, sizeof *arrays->volumes);
-    if (arrays->positions && arrays->spheres && arrays->volumes)
-        return true;
-    free_arrays(arrays);
-    return false;
-}
-
 static void forget(struct history *history)
 {
+    for (size_t i = 0; i < history->capacity; i++)
+        frame_free(&history->frames[i]);
     free(history->frames);
-    free_arrays(&history->arrays);
     history->frames = NULL;
     history->first = history->count = history->capacity = 0;
     history->first_row = history->row_count = 0;
@@ -125,25 +95,26 @@ static void forget(struct history *history)
 void history_free(struct history *history)
 {
     forget(history);
-    free_arrays(&history->read);
+    frame_free(&history->read);
     free(history->rows);
     pthread_mutex_destroy(&history->lock);
 }
 
-void history_begin(struct history *history, const struct history_shape *shape)
+// What is kept of a frame.
+static const unsigned HISTORY_FIELDS = FRAME_DRAWN_POSITIONS | FRAME_SPHERES | FRAME_VOLUMES;
+
+void history_begin(struct history *history, const struct frame_shape *shape)
 {
     pthread_mutex_lock(&history->lock);
     forget(history);
     history->shape = *shape;
-    size_t bytes = 3 * sizeof(float) * shape->nodes +
-                   sizeof(struct subject_sphere) * shape->spheres + sizeof(double) * shape->bodies +
-                   sizeof *history->frames;
+    size_t bytes = (size_t)frame_bytes(shape, HISTORY_FIELDS) + sizeof *history->frames;
     size_t capacity = history->budget / bytes;
     if (capacity > FRAMES_MOST)
         capacity = FRAMES_MOST;
     history->every = capacity < FRAMES_WANTED ? FRAMES_WANTED / (capacity + 1) : 1;
     history->frames = calloc(capacity + 1, sizeof *history->frames);
-    if (history->frames && allocate_arrays(shape, capacity, &history->arrays))
+    if (history->frames)
         history->capacity = capacity;
     pthread_mutex_unlock(&history->lock);
 }
@@ -155,43 +126,32 @@ void history_renumber(struct history *history, uint64_t generation)
     pthread_mutex_unlock(&history->lock);
 }
 
-// The arrays of one frame in a block of many.
-static struct history_arrays at(const struct history *history, size_t index)
+// The slot of the next frame, that of the oldest one where all are in use; NULL without any.
+static struct frame *next_slot(struct history *history)
 {
-    const struct history_shape *shape = &history->shape;
-    return (struct history_arrays){
-        history->arrays.positions + 3 * index * shape->nodes,
-        history->arrays.spheres + index * shape->spheres,
-        history->arrays.volumes + index * shape->bodies,
-    };
+    if (history->count < history->capacity) {
+        struct frame *slot = &history->frames[history->count];
+        if (frame_make(&history->shape, HISTORY_FIELDS, slot, NULL) == TAUT_OK) {
+            history->count++;
+            return slot;
+        }
+        history->capacity = history->count; // there is no memory for more
+    }
+    if (history->capacity == 0)
+        return NULL;
+    struct frame *slot = &history->frames[history->first];
+    history->first = (history->first + 1) % history->capacity;
+    return slot;
 }
 
-static void copy(const struct history_shape *shape, const float *positions,
-                 const struct subject_sphere *spheres, const double *volumes,
-                 const struct history_arrays *to)
-{
-    memcpy(to->positions, positions, 3 * shape->nodes * sizeof *positions);
-    if (shape->spheres > 0)
-        memcpy(to->spheres, spheres, shape->spheres * sizeof *spheres);
-    if (shape->bodies > 0)
-        memcpy(to->volumes, volumes, shape->bodies * sizeof *volumes);
-}
-
-void history_add(struct history *history, const struct player_frame *frame)
+void history_add(struct history *history, const struct frame *frame)
 {
     if (history->seen++ % history->every != 0 || pthread_mutex_trylock(&history->lock) != 0)
         return;
-    if (history->capacity > 0) {
-        const struct subject_frame *now = &frame->frame;
-        size_t place = (history->first + history->count) % history->capacity;
-        if (history->count < history->capacity)
-            history->count++;
-        else
-            history->first = (history->first + 1) % history->capacity;
-        history->frames[place] = (struct history_entry){
-            now->time, now->step, {now->wind[0], now->wind[1], now->wind[2]}, frame->energy};
-        struct history_arrays to = at(history, place);
-        copy(&history->shape, now->positions, now->spheres, frame->volumes, &to);
+    struct frame *slot = next_slot(history);
+    if (slot) {
+        frame_copy(frame, slot);
+        slot->has_mouse_spring = false; // nobody pulls at the past
         history->generation = frame->generation;
     }
     pthread_mutex_unlock(&history->lock);
@@ -215,43 +175,27 @@ double history_time(struct history *history, size_t index)
     return time;
 }
 
-static bool same_shape(const struct history_shape *a, const struct history_shape *b)
-{
-    return a->nodes == b->nodes && a->spheres == b->spheres && a->bodies == b->bodies;
-}
-
 // Room for the frame that is looked at.
 static bool make_readable(struct history *history)
 {
-    if (history->read.positions && same_shape(&history->shape, &history->read_shape))
+    const struct frame_shape *now = &history->shape, *before = &history->read.shape;
+    if (history->read.room && now->node_count == before->node_count &&
+        now->collider_count == before->collider_count && now->body_count == before->body_count)
         return true;
-    free_arrays(&history->read);
-    history->read_shape = history->shape;
-    return allocate_arrays(&history->shape, 1, &history->read);
+    frame_free(&history->read);
+    return frame_make(now, HISTORY_FIELDS, &history->read, NULL) == TAUT_OK;
 }
 
-bool history_frame(struct history *history, size_t index, struct player_frame *frame)
+const struct frame *history_frame(struct history *history, size_t index)
 {
     pthread_mutex_lock(&history->lock);
     bool there = index < history->count && make_readable(history);
     if (there) {
-        size_t place = (history->first + index) % history->capacity;
-        const struct history_entry *entry = &history->frames[place];
-        struct history_arrays from = at(history, place);
-        copy(&history->shape, from.positions, from.spheres, from.volumes, &history->read);
-        *frame = (struct player_frame){
-            .frame = {.time = entry->time,
-                      .step = entry->step,
-                      .positions = history->read.positions,
-                      .spheres = history->read.spheres,
-                      .wind = {entry->wind[0], entry->wind[1], entry->wind[2]}},
-            .energy = entry->energy,
-            .volumes = history->read.volumes,
-            .generation = history->generation,
-        };
+        frame_copy(&history->frames[(history->first + index) % history->capacity], &history->read);
+        history->read.generation = history->generation;
     }
     pthread_mutex_unlock(&history->lock);
-    return there;
+    return there ? &history->read : NULL;
 }
 
 void history_add_row(struct history *history, const struct player_row *row)
@@ -336,36 +280,28 @@ static void take_energies(struct player *player)
         history_add_row(&player->history, &row);
 }
 
-static void draw_mouse_spring(const struct player *player, struct published_slot *slot)
+static void add_mouse_spring(const struct player *player, struct frame *frame)
 {
-    slot->frame.frame.mouse_springs = NULL;
-    slot->frame.frame.mouse_spring_count = 0;
     if (!player->grab.pulls)
         return;
-    const float *from = slot->store.positions + 3 * player->grab.node;
+    frame->has_mouse_spring = true;
     for (int axis = 0; axis < 3; axis++) {
-        slot->mouse_spring.from[axis] = from[axis];
-        slot->mouse_spring.to[axis] = (float)player->grab.target[axis];
+        frame->mouse_spring.from[axis] =
+            frame->drawn_positions[3 * player->grab.node + (uint64_t)axis];
+        frame->mouse_spring.to[axis] = (float)player->grab.target[axis];
     }
-    slot->frame.frame.mouse_springs = &slot->mouse_spring;
-    slot->frame.frame.mouse_spring_count = 1;
 }
 
-static void fill(struct player *player, struct published_slot *slot)
+static void fill(struct player *player, struct frame *frame)
 {
     taut_solver *solver = player->show.solver;
-    struct setting *setting = player->show.setting;
-    bool strains = player->strains || taut_solver_broken_count(solver) > 0;
-    frame_storage_read(solver, setting->subject, strains, &slot->store);
-    for (size_t b = 0; b < setting->subject->body_count; b++)
-        slot->volumes[b] = solver_body_volume(solver, b);
-    slot->frame = (struct player_frame){
-        .frame = slot->store.frame,
-        .energy = player->energy,
-        .volumes = slot->volumes,
-        .generation = setting->shown->generation,
-    };
-    draw_mouse_spring(player, slot);
+    unsigned fields = frame->room;
+    if (!player->strains && taut_solver_broken_count(solver) == 0)
+        fields &= ~(unsigned)(FRAME_SPRINGS | FRAME_DRAWN_SPRINGS);
+    solver_read_frame(solver, fields, frame);
+    frame->energy = player->energy;
+    frame->generation = player->show.setting->shown->generation;
+    add_mouse_spring(player, frame);
 }
 
 void player_publish(struct player *player)
@@ -382,7 +318,7 @@ void player_publish(struct player *player)
     taut_error error = {0};
     struct published_slot *slot = published_slot(&player->published, show->setting, room, &error);
     if (slot) {
-        fill(player, slot);
+        fill(player, &slot->frame);
         if (step != player->published_step)
             history_add(&player->history, &slot->frame);
         published_send(&player->published);

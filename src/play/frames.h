@@ -16,11 +16,8 @@
 
 struct published_slot {
     struct setting *setting; // held; NULL: never filled
-    struct frame_storage store;
-    bool has_room; // for strains
-    double *volumes;
-    struct subject_line mouse_spring;
-    struct player_frame frame;
+    bool has_room;           // for strains
+    struct frame frame;
 };
 
 struct published {
@@ -47,43 +44,22 @@ const struct published_slot *published_read(const struct published *published);
 
 // ---- The recent past
 //
-// The recent past: rings of positions, within a budget of bytes, and of energies. One thread adds,
+// The recent past: rings of frames, within a budget of bytes, and of energies. One thread adds,
 // another reads; the one that adds never waits for a copy to be finished, but leaves a frame out.
 
 enum { HISTORY_ROWS = 4096 };
 
-struct history_entry {
-    double time;
-    uint64_t step;
-    float wind[3];
-    taut_energy energy;
-};
-
-// What a frame has beside its head, of which all frames lie in one block each.
-struct history_arrays {
-    float *positions;
-    struct subject_sphere *spheres;
-    double *volumes;
-};
-
-struct history_shape {
-    size_t nodes, spheres, bodies;
-};
-
 struct history {
     size_t budget; // bytes
     pthread_mutex_t lock;
-    struct history_shape shape;
-    struct history_entry *frames;
-    struct history_arrays arrays;
+    struct frame_shape shape;
+    struct frame *frames; // each gets its arrays when it is first used
     size_t first, count, capacity;
     uint64_t every, seen; // one frame of so many is kept
     uint64_t generation;
     struct player_row *rows;
     size_t first_row, row_count;
-    // Of the thread that reads: the frame that it looks at.
-    struct history_shape read_shape;
-    struct history_arrays read;
+    struct frame read; // of the thread that reads: the frame that it looks at
 };
 
 // False without memory, or locks.
@@ -91,19 +67,19 @@ bool history_make(struct history *history, size_t budget);
 void history_free(struct history *history);
 
 // Forgets all and makes room for frames of that shape. Without memory for any there is no past.
-void history_begin(struct history *history, const struct history_shape *shape);
+void history_begin(struct history *history, const struct frame_shape *shape);
 
-// Goes on with frames of the same shape and another subject.
+// Continues with frames of the same shape and another subject.
 void history_renumber(struct history *history, uint64_t generation);
 
-void history_add(struct history *history, const struct player_frame *frame);
+void history_add(struct history *history, const struct frame *frame);
 void history_add_row(struct history *history, const struct player_row *row);
 
 size_t history_count(struct history *history);
 double history_time(struct history *history, size_t index);
 
-// What the frame points at stays until the next call.
-bool history_frame(struct history *history, size_t index, struct player_frame *frame);
+// A copy of a past frame, which stays until the next call; NULL where it is there no more.
+const struct frame *history_frame(struct history *history, size_t index);
 
 size_t history_rows(struct history *history, struct player_row *rows, size_t most);
 

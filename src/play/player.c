@@ -350,7 +350,7 @@ bool player_refresh(struct player *player)
     return published_refresh(&player->published);
 }
 
-const struct player_frame *player_frame(const struct player *player)
+const struct frame *player_frame(const struct player *player)
 {
     return &published_read(&player->published)->frame;
 }
@@ -397,9 +397,9 @@ double player_history_time(struct player *player, size_t index)
     return history_time(&player->history, index);
 }
 
-bool player_history_frame(struct player *player, size_t index, struct player_frame *frame)
+const struct frame *player_history_frame(struct player *player, size_t index)
 {
-    return history_frame(&player->history, index, frame);
+    return history_frame(&player->history, index);
 }
 
 // ---- What to do

@@ -29,17 +29,13 @@ void player_free(struct player *player);
 
 // ---- What is there. Pointers stay valid until player_refresh.
 
-struct player_frame {
-    struct subject_frame frame;
-    taut_energy energy;    // J, where energies are wanted (player_energies), as of the last look
-    const double *volumes; // a body
-    uint64_t generation;   // of the subject it belongs to
-};
-
 // Takes the newest published frame (and subject, where it changed) for the drawing thread; true if
 // there is a new one.
 bool player_refresh(struct player *player);
-const struct player_frame *player_frame(const struct player *player);
+// What pictures show, in single precision, with strains and broken flags where they are wanted
+// (player_strains); energies where those are (player_energies), as of the last look; volumes; the
+// mouse spring.
+const struct frame *player_frame(const struct player *player);
 const struct subject *player_subject(const struct player *player);
 const taut_scene *player_scene(const struct player *player); // with all changes so far
 // These changes of the scene's file, PATH=VALUE as --set takes them.
@@ -148,8 +144,8 @@ void player_cut(struct player *player, const uint32_t *springs, size_t spring_co
 
 size_t player_history_count(struct player *player);
 double player_history_time(struct player *player, size_t index); // s; 0 is the oldest
-// Copies a past frame; its strains are left out. False where it is there no more.
-bool player_history_frame(struct player *player, size_t index, struct player_frame *frame);
+// A past frame, without strains; NULL where it is there no more. It stays until the next call.
+const struct frame *player_history_frame(struct player *player, size_t index);
 
 // The scene with all changes as YAML that `taut run` takes: what a reset would begin with. What is
 // of the present state is no part of it: where the nodes are, cuts, kinematic targets, a mouse

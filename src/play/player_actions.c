@@ -47,8 +47,9 @@ static void begin_anew(struct player *player)
     player->seconds_per_step = 0;
     player->published_step = UINT64_MAX;
     const struct subject *subject = player->show.setting->subject;
-    struct history_shape shape = {(size_t)subject->node_count, subject->collider_count,
-                                  subject->body_count};
+    const struct frame_shape shape = {.node_count = subject->node_count,
+                                      .body_count = subject->body_count,
+                                      .collider_count = subject->collider_count};
     history_begin(&player->history, &shape);
 }
 

@@ -1,5 +1,5 @@
 // What others read of a solver: counts and settings, energies, positions, the energy budget, and a
-// frame of its present state as output wants it. Nothing here changes the run.
+// frame of its present state. Nothing here changes the run.
 #include "solver/private.h"
 
 #include <math.h>
@@ -262,39 +262,6 @@ uint64_t taut_solver_hash(const taut_solver *solver)
 
 // ---- A frame of the present state
 
-// All arrays of a view with their lengths and what they are wanted for, listed once.
-#define VIEW_ARRAYS(X)                                                                             \
-    X(bodies, body_count, true)                                                                    \
-    X(positions, node_count * 3, view->room & WANT_NODES)                                          \
-    X(velocities, node_count * 3, view->room & WANT_NODES)                                         \
-    X(forces, node_count * 3, view->room & WANT_FORCES)                                            \
-    X(strains, spring_count, view->room &WANT_STRAINS)                                             \
-    X(broken, spring_count, view->room &WANT_STRAINS)                                              \
-    X(springs, spring_count, view->room &WANT_LISTS)                                               \
-    X(faces, face_count * 3, view->room & WANT_LISTS)
-
-static bool allocate_arrays(struct snapshot_buffer *view)
-{
-#define ALLOCATE(name, length, condition)                                                          \
-    if (condition) {                                                                               \
-        view->name = memory_allocate(NULL, (size_t)(view->length), sizeof *view->name);            \
-        if (!view->name)                                                                           \
-            return false;                                                                          \
-    }
-    VIEW_ARRAYS(ALLOCATE)
-#undef ALLOCATE
-    return true;
-}
-
-void snapshot_buffer_free(struct snapshot_buffer *view)
-{
-#define RELEASE(name, length, condition)                                                           \
-    memory_release(NULL, view->name, (size_t)(view->length), sizeof *view->name);
-    VIEW_ARRAYS(RELEASE)
-#undef RELEASE
-    *view = (struct snapshot_buffer){0};
-}
-
 static uint32_t number_in_body(const struct topology *topology, const struct topology_body *body,
                                uint32_t node)
 {
@@ -302,19 +269,19 @@ static uint32_t number_in_body(const struct topology *topology, const struct top
 }
 
 static void fill_lists(const struct topology *topology, const struct topology_body *body,
-                       struct snapshot_buffer *view)
+                       struct frame *frame)
 {
     uint64_t end = body->first_spring + body->spring_count;
     for (uint64_t spring = body->first_spring; spring < end;) {
         struct spring_run run = topology_run(topology, spring, end);
         for (uint32_t i = 0; i < run.count; i++) {
-            uint32_t *ends = view->springs[topology_builder_spring(topology, spring + i)];
+            uint32_t *ends = frame->springs[topology_builder_spring(topology, spring + i)];
             ends[0] = number_in_body(topology, body, run.a + i);
             ends[1] = number_in_body(topology, body, run.b + i);
         }
         spring += run.count;
     }
-    uint32_t *faces = view->faces + 3 * body->first_face;
+    uint32_t *faces = frame->faces + 3 * body->first_face;
     for (uint64_t i = 0; i < body->face_count; i++) {
         struct face face = topology_body_face(topology, body, i);
         for (int corner = 0; corner < body->face_arity; corner++)
@@ -338,13 +305,15 @@ static bool springs_change(const struct topology *topology, const struct topolog
     return false;
 }
 
-static void fill_body(const struct topology *topology, size_t index, struct snapshot_buffer *view)
+static void fill_body(const struct topology *topology, size_t index, struct frame *frame)
 {
     const struct topology_body *body = &topology->bodies[index];
-    struct snapshot_body *to = &view->bodies[index];
-    *to = (struct snapshot_body){
+    struct frame_body *to = &frame->bodies[index];
+    *to = (struct frame_body){
         .name = body->name,
+        .first_node = body->first_node,
         .node_count = body->node_count,
+        .first_spring = body->first_spring,
         .spring_count = body->spring_count,
         .face_count = body->face_count,
         .face_arity = body->face_arity,
@@ -354,91 +323,119 @@ static void fill_body(const struct topology *topology, size_t index, struct snap
         to->sheet[0] = body->grid[0];
         to->sheet[1] = body->grid[1];
     }
-    if (view->room & WANT_NODES) {
-        to->positions = view->positions + 3 * body->first_node;
-        to->velocities = view->velocities + 3 * body->first_node;
-    }
-    if (view->room & WANT_FORCES)
-        to->forces = view->forces + 3 * body->first_node;
-    if (view->room & WANT_STRAINS) {
-        to->strains = view->strains + body->first_spring;
-        to->broken = topology->any_breaks ? view->broken + body->first_spring : NULL;
-    }
-    if (view->room & WANT_LISTS) {
-        fill_lists(topology, body, view);
-        to->springs = (const uint32_t(*)[2])view->springs + body->first_spring;
-        to->faces = view->faces + 3 * body->first_face;
+    if (frame->room & FRAME_LISTS) {
+        fill_lists(topology, body, frame);
+        to->springs = (const uint32_t(*)[2])frame->springs + body->first_spring;
+        to->faces = frame->faces + 3 * body->first_face;
     }
 }
 
-taut_status snapshot_buffer_make(const taut_solver *solver, unsigned wanted,
-                                 struct snapshot_buffer *view, taut_error *error)
+taut_status solver_make_frame(const taut_solver *solver, unsigned fields, struct frame *frame,
+                              taut_error *error)
 {
     const struct topology *topology = solver->topology;
-    *view = (struct snapshot_buffer){
-        .room = wanted,
-        .body_count = topology->body_count,
+    const struct frame_shape shape = {
         .node_count = topology->node_count,
         .spring_count = topology->spring_count,
         .face_count = topology->face_count,
+        .body_count = topology->body_count,
+        .collider_count = topology->collider_count,
+        .drawn_count = topology->spring_count,
     };
-    if (!allocate_arrays(view)) {
-        snapshot_buffer_free(view);
-        return fail_memory(error, "the snapshot");
-    }
+    taut_status status = frame_make(&shape, fields | FRAME_BODIES, frame, error);
+    if (status != TAUT_OK)
+        return status;
     for (size_t b = 0; b < topology->body_count; b++)
-        fill_body(topology, b, view);
-    view->snapshot.bodies = view->bodies;
-    view->snapshot.body_count = view->body_count;
-    view->snapshot.single = solver->precision == PRECISION_SINGLE;
+        fill_body(topology, b, frame);
+    frame->fields = frame->room & (FRAME_BODIES | FRAME_LISTS);
+    frame->single = solver->precision == PRECISION_SINGLE;
     return TAUT_OK;
 }
 
-static void take_energy(const taut_solver *solver, const taut_energy *energy,
-                        struct snapshot *snapshot)
+static void read_energy(taut_solver *solver, bool want_forces, struct frame *frame)
 {
-    snapshot->kinetic = energy->kinetic;
-    snapshot->elastic = energy->elastic;
-    snapshot->gravity = energy->gravity;
-    snapshot->gas = energy->gas;
-    snapshot->contact = energy->contact;
-    snapshot->total = energy->total;
-    const struct energy_budget *work = solver->functions->work(solver->system);
-    snapshot->has_work = work != NULL;
-    if (work)
-        snapshot->work = (struct snapshot_work){
-            .damping = work->done[WORK_DAMPING],
-            .drag = work->done[WORK_DRAG],
-            .friction = work->done[WORK_FRICTION],
-            .keep = work->done[WORK_KEEP],
-            .projection = work->done[WORK_PROJECTION],
-            .breaking = work->done[WORK_BREAKING],
-            .wind = work->done[WORK_WIND],
-            .drives = work->done[WORK_DRIVES],
-            .inflation = work->done[WORK_INFLATION],
-        };
+    solver_evaluate(solver, want_forces, &frame->energy);
+    const struct energy_budget *budget = solver_energy_budget(solver);
+    frame->has_work = budget != NULL;
+    if (budget)
+        memcpy(frame->work, budget->done, sizeof frame->work);
 }
 
-void snapshot_buffer_take(taut_solver *solver, unsigned wanted, struct snapshot_buffer *view)
+struct read_arguments {
+    const taut_solver *solver;
+    struct frame *frame;
+};
+
+static void read_drawn_positions(void *context, const struct worker *worker)
 {
-    const struct system_functions *call = solver->functions;
-    wanted &= view->room;
-    if (wanted & (WANT_ENERGY | WANT_FORCES)) {
-        taut_energy energy;
-        solver_evaluate(solver, wanted & WANT_FORCES, &energy);
-        take_energy(solver, &energy, &view->snapshot);
-        for (size_t b = 0; b < view->body_count; b++)
-            view->bodies[b].volume = call->volume(solver->system, b);
+    const struct read_arguments *it = context;
+    enum { BATCH = 512 };
+    double batch[3 * BATCH];
+    struct range share = worker_share(worker, (size_t)it->frame->shape.node_count, 16);
+    for (size_t first = share.first; first < share.end; first += BATCH) {
+        size_t count = share.end - first < BATCH ? share.end - first : BATCH;
+        solver_read_nodes(it->solver, first, count, batch, NULL, NULL);
+        for (size_t i = 0; i < 3 * count; i++)
+            it->frame->drawn_positions[3 * first + i] = (float)batch[i];
     }
-    if (wanted & WANT_NODES)
-        call->read_nodes(solver->system, 0, view->node_count, view->positions, view->velocities,
-                         NULL);
-    if (wanted & WANT_FORCES)
-        call->read_nodes(solver->system, 0, view->node_count, NULL, NULL, view->forces);
-    if (wanted & WANT_STRAINS)
-        call->read_springs(solver->system, view->strains, view->broken);
-    view->snapshot.step = taut_solver_step_count(solver);
-    view->snapshot.time = taut_solver_time(solver);
+}
+
+static void read_spheres(const taut_solver *solver, struct frame *frame)
+{
+    for (size_t c = 0; c < frame->shape.collider_count; c++) {
+        frame->spheres[c] = (struct frame_sphere){0};
+        if (solver->topology->colliders[c].type != COLLIDER_SPHERE)
+            continue;
+        struct sphere_state sphere = solver_sphere(solver, c);
+        frame->spheres[c] = (struct frame_sphere){
+            {(float)sphere.centre.x, (float)sphere.centre.y, (float)sphere.centre.z},
+            (float)sphere.radius};
+    }
+}
+
+static void read_head(const taut_solver *solver, struct frame *frame)
+{
+    frame->step = taut_solver_step_count(solver);
+    frame->time = taut_solver_time(solver);
+    frame->single = solver->precision == PRECISION_SINGLE;
+    frame_set_wind(frame, &solver->topology->environment.wind);
+}
+
+void solver_read_frame(taut_solver *solver, unsigned fields, struct frame *frame)
+{
+    const uint64_t nodes = frame->shape.node_count;
+    const unsigned constant = frame->fields & (FRAME_BODIES | FRAME_LISTS);
+    fields &= frame->room;
+    if (!solver->topology->any_breaks)
+        fields &= ~(unsigned)(FRAME_BROKEN | FRAME_DRAWN_BROKEN);
+    if (fields & (FRAME_ENERGY | FRAME_FORCES))
+        read_energy(solver, fields & FRAME_FORCES, frame);
+    if (frame->volumes && fields & (FRAME_ENERGY | FRAME_FORCES | FRAME_VOLUMES))
+        for (size_t b = 0; b < frame->shape.body_count; b++)
+            frame->volumes[b] = solver_body_volume(solver, b);
+    if (fields & (FRAME_POSITIONS | FRAME_VELOCITIES | FRAME_FORCES))
+        solver_read_nodes(solver, 0, nodes, fields & FRAME_POSITIONS ? frame->positions : NULL,
+                          fields & FRAME_VELOCITIES ? frame->velocities : NULL,
+                          fields & FRAME_FORCES ? frame->forces : NULL);
+    if (fields & FRAME_DRAWN_POSITIONS)
+        solver_work(solver, read_drawn_positions, &(struct read_arguments){solver, frame});
+    if (fields & FRAME_STRAINS)
+        solver_read_springs(solver, frame->strains, fields & FRAME_BROKEN ? frame->broken : NULL);
+    if (fields & FRAME_SPHERES)
+        read_spheres(solver, frame);
+    read_head(solver, frame);
+    frame->has_mouse_spring = false;
+    frame->fields = constant | fields;
+    if (fields & FRAME_DRAWN_SPRINGS)
+        frame_select_drawn_springs(frame);
+}
+
+void solver_read_frame_node(const taut_solver *solver, uint64_t node, struct frame *frame)
+{
+    read_head(solver, frame);
+    solver_read_nodes(solver, node, 1, frame->positions + 3 * node, frame->velocities + 3 * node,
+                      NULL);
+    frame->fields &= FRAME_BODIES | FRAME_LISTS;
 }
 
 // ---- For tests and benchmarks of single stages

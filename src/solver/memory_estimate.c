@@ -518,18 +518,12 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
                       tangent_bytes_of(&census) + bound_bytes_of(&census);
 }
 
-double memory_of_view(const struct memory_estimate *estimate, unsigned wanted)
+double memory_of_frame(const struct memory_estimate *estimate, unsigned fields)
 {
-    double bytes = 0;
-    if (wanted & WANT_NODES)
-        bytes += 2 * 3 * sizeof(double) * estimate->nodes;
-    if (wanted & WANT_FORCES)
-        bytes += 3 * sizeof(double) * estimate->nodes;
-    if (wanted & WANT_STRAINS)
-        bytes += (sizeof(double) + sizeof(uint8_t)) * estimate->springs;
-    if (wanted & WANT_LISTS)
-        bytes += sizeof(uint32_t[2]) * estimate->springs + sizeof(uint32_t[3]) * estimate->faces;
-    return bytes;
+    const struct frame_shape shape = {.node_count = (uint64_t)estimate->nodes,
+                                      .spring_count = (uint64_t)estimate->springs,
+                                      .face_count = (uint64_t)estimate->faces};
+    return (double)frame_bytes(&shape, fields);
 }
 
 // ---- Whether there is so much

@@ -6,13 +6,13 @@
 #ifndef TAUT_SOLVER_SOLVER_H
 #define TAUT_SOLVER_SOLVER_H
 
-#include "output/snapshot.h"
 #include "parallel/team.h"
 #include "springs/plan.h"
 #include "scene/bodies.h"
 #include "simd/isa.h"
 #include "stability/limits.h"
 #include "state/energy_budget.h"
+#include "state/frame.h"
 #include "state/stage.h"
 #include "taut.h"
 
@@ -151,37 +151,20 @@ const struct energy_budget *solver_energy_budget(const taut_solver *solver);
 // NULL where the integrator solves no equations.
 const struct implicit_statistics *solver_implicit_statistics(const taut_solver *solver);
 
-enum snapshot_want {
-    WANT_NODES = 1, // positions, velocities
-    WANT_FORCES = 2,
-    WANT_STRAINS = 4, // and broken flags
-    WANT_ENERGY = 8,  // energies, volumes and the energy budget
-    WANT_LISTS = 16,  // springs and faces by their nodes, which never change
-};
+// A frame (state/frame.h) with arrays for some fields of this solver. The bodies' names and counts
+// are among them in any case; lists are filled here, once.
+taut_status solver_make_frame(const taut_solver *solver, unsigned fields, struct frame *frame,
+                              taut_error *error);
 
-// All that output can request of one frame; the arrays belong to it.
-struct snapshot_buffer {
-    unsigned room; // what there are arrays for; the others are NULL
-    struct snapshot snapshot;
-    struct snapshot_body *bodies;
-    size_t body_count;
-    uint64_t node_count, spring_count, face_count;
-    double *positions, *velocities, *forces, *strains;
-    uint8_t *broken;
-    uint32_t (*springs)[2]; // body's own node numbers
-    uint32_t *faces;        // body's own node numbers, arity of each body
-};
+// Fills the head of a frame and those of the fields that it has room for from the present state,
+// with the solver's own threads. For energies and forces the state is evaluated, which does not
+// change it. Broken flags are there only where some spring can break. The frame may have been made
+// for a picture of the solver (picture/subject.h).
+void solver_read_frame(taut_solver *solver, unsigned fields, struct frame *frame);
 
-// Room for views of this solver of what will ever be wanted: of a billion springs, lists and
-// strains are more than all the rest. Lists are filled here, once.
-taut_status snapshot_buffer_make(const taut_solver *solver, unsigned wanted,
-                                 struct snapshot_buffer *view, taut_error *error);
-
-// Fills what is wanted, of that which there is room for, from the present state; the rest keeps its
-// old values.
-void snapshot_buffer_take(taut_solver *solver, unsigned wanted, struct snapshot_buffer *view);
-
-void snapshot_buffer_free(struct snapshot_buffer *view);
+// Reads position and velocity of one node into a frame with room for them, with time and step; no
+// field of all nodes is of that time then.
+void solver_read_frame_node(const taut_solver *solver, uint64_t node, struct frame *frame);
 
 // ---- Critical steps
 
@@ -228,8 +211,8 @@ struct memory_estimate {
 void memory_estimate_make(const taut_scene *scene, const struct solver_options *options,
                           struct memory_estimate *estimate);
 
-// Bytes of the buffer of a frame (snapshot_buffer_make), by enum snapshot_want.
-double memory_of_view(const struct memory_estimate *estimate, unsigned wanted);
+// Bytes of a frame (solver_make_frame) with some fields.
+double memory_of_frame(const struct memory_estimate *estimate, unsigned fields);
 
 // TAUT_ERROR_MEMORY, with both figures, where `bytes` more are more than this process may take now
 // (parallel/quota.h). Small numbers of bytes are not checked. "%s needs about ..." begins the

@@ -110,11 +110,11 @@ static vec3 corner(const float p[3])
 static void box_of(const struct view *view, vec3 *low, vec3 *high)
 {
     const struct subject *subject = player_subject(view->player);
-    const struct subject_frame *frame = &player_frame(view->player)->frame;
+    const struct frame *frame = player_frame(view->player);
     *low = corner(subject->low);
     *high = corner(subject->high);
     for (size_t i = 0; i < subject->collider_count && frame->spheres; i++) {
-        const struct subject_sphere *sphere = &frame->spheres[i];
+        const struct frame_sphere *sphere = &frame->spheres[i];
         if (!(sphere->radius > 0))
             continue;
         double r = (double)sphere->radius;
@@ -128,7 +128,7 @@ static void box_of(const struct view *view, vec3 *low, vec3 *high)
 static void stretch_to_nodes(const struct view *view, vec3 *low, vec3 *high)
 {
     const struct subject *subject = player_subject(view->player);
-    const float *p = view_frame(view)->frame.positions;
+    const float *p = view_frame(view)->drawn_positions;
     for (uint64_t i = 0; i < subject->node_count; i++, p += 3) {
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
             continue;
@@ -166,7 +166,7 @@ static taut_status update_subject(struct view *view, taut_error *error)
     view->subject = subject;
     if (same)
         return renderer_set_subject(view->renderer, subject, error);
-    view->scrub.active = false;
+    view->scrub = (struct scrub){0};
     mouse_release_sphere(view);
     stroke_end(&view->mouse.stroke);
     view->mouse.action = MOUSE_IDLE;
@@ -202,7 +202,7 @@ taut_status view_draw_scene(struct view *view, taut_error *error)
         return status;
     status = screen_resize(&view->screen, camera.width, camera.height, error);
     if (status == TAUT_OK)
-        status = renderer_draw(view->renderer, &view_frame(view)->frame, &camera, &view->render,
+        status = renderer_draw(view->renderer, view_frame(view), &camera, &view->render,
                                view->screen.framebuffer, error);
     if (status == TAUT_OK)
         screen_resolve(&view->screen);

@@ -122,7 +122,7 @@ static void write_point(struct json *json, const struct view *view, vec3 positio
 
 static void write_node(struct json *json, const struct view *view, const char *key, uint64_t node)
 {
-    const float *p = view_frame(view)->frame.positions + 3 * node;
+    const float *p = view_frame(view)->drawn_positions + 3 * node;
     json_open_object(json, key);
     write_point(json, view, vec3_make((double)p[0], (double)p[1], (double)p[2]));
     json_close_object(json);
@@ -132,7 +132,7 @@ static void write_nodes(struct json *json, const struct view *view)
 {
     const struct subject *subject = player_subject(view->player);
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    const float *p = view_frame(view)->frame.positions;
+    const float *p = view_frame(view)->drawn_positions;
     for (uint64_t i = 0; i < 3 * subject->node_count; i++) {
         const double value = (double)p[i];
         low[i % 3] = value < low[i % 3] ? value : low[i % 3];
@@ -153,10 +153,10 @@ static void write_nodes(struct json *json, const struct view *view)
 static void write_spheres(struct json *json, const struct view *view)
 {
     const struct subject *subject = player_subject(view->player);
-    const struct subject_frame *frame = &view_frame(view)->frame;
+    const struct frame *frame = view_frame(view);
     json_open_array(json, "spheres");
     for (size_t i = 0; i < subject->collider_count && frame->spheres; i++) {
-        const struct subject_sphere *sphere = &frame->spheres[i];
+        const struct frame_sphere *sphere = &frame->spheres[i];
         if (!(sphere->radius > 0))
             continue;
         const float *centre = sphere->centre;

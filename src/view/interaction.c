@@ -16,14 +16,14 @@
 enum { LEFT, RIGHT, MIDDLE };
 enum { SHIFT = 1, CONTROL = 2, ALT = 4 }; // as GLFW numbers them
 
-static vec3 centre_of(const struct subject_sphere *sphere)
+static vec3 centre_of(const struct frame_sphere *sphere)
 {
     return vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]);
 }
 
 static vec3 position_of(const struct view *view, uint64_t node)
 {
-    const float *p = player_frame(view->player)->frame.positions + 3 * node;
+    const float *p = player_frame(view->player)->drawn_positions + 3 * node;
     return vec3_make(p[0], p[1], p[2]);
 }
 
@@ -45,7 +45,7 @@ static enum mouse_action on_sphere(int button, int modifiers)
     return modifiers & SHIFT ? MOUSE_SCALES_SPHERE : MOUSE_MOVES_SPHERE_Z;
 }
 
-static void hold_sphere(struct mouse *mouse, const struct subject_sphere *sphere)
+static void hold_sphere(struct mouse *mouse, const struct frame_sphere *sphere)
 {
     mouse->centre = centre_of(sphere);
     mouse->radius = (double)sphere->radius;
@@ -89,11 +89,11 @@ static enum mouse_action begin_action(struct view *view, int button, int modifie
         return on_empty(button, modifiers & ~ALT);
     if (button == LEFT && (modifiers & CONTROL || mouse->cut_key))
         return begin_cut(view);
-    mouse->driven_at = player_frame(view->player)->frame.time;
-    mouse->pick = pick_at(player_subject(view->player), &player_frame(view->player)->frame,
-                          &view->camera, mouse->x, mouse->y, REACH * window_scale(view->window));
+    mouse->driven_at = player_frame(view->player)->time;
+    mouse->pick = pick_at(player_subject(view->player), player_frame(view->player), &view->camera,
+                          mouse->x, mouse->y, REACH * window_scale(view->window));
     if (mouse->pick.kind == PICK_SPHERE) {
-        hold_sphere(mouse, &player_frame(view->player)->frame.spheres[mouse->pick.sphere]);
+        hold_sphere(mouse, &player_frame(view->player)->spheres[mouse->pick.sphere]);
         return on_sphere(button, modifiers);
     }
     if (mouse->pick.kind == PICK_NODE && button == LEFT && !(modifiers & SHIFT))
@@ -185,7 +185,7 @@ static void set_target(struct view *view)
 static void drive(struct view *view)
 {
     const double least = 0.1; // s
-    double now = player_frame(view->player)->frame.time;
+    double now = player_frame(view->player)->time;
     if (now == view->mouse.driven_at)
         return; // no step since the last call
     double delay = fmax(least, 4 * (now - view->mouse.driven_at));
@@ -225,7 +225,7 @@ static void drag(struct view *view, double right, double down)
     else if (mouse->action == MOUSE_GRABS || mouse->action == MOUSE_DRIVES)
         set_target(view);
     else if (mouse->action == MOUSE_CUTS)
-        stroke_to(&mouse->stroke, player_subject(view->player), &player_frame(view->player)->frame,
+        stroke_to(&mouse->stroke, player_subject(view->player), player_frame(view->player),
                   &view->camera, mouse->x, mouse->y);
     view->scene_stale = view->scene_stale || mouse->action <= MOUSE_ZOOMS;
 }

@@ -151,7 +151,7 @@ void draw_speed(struct view *view)
 
 void draw_time(const struct view *view)
 {
-    double time = view_frame(view)->frame.time;
+    double time = view_frame(view)->time;
     ImGui::SameLine();
     if (view->status.playing)
         ImGui::Text("t = %.3f s   %.3g x real time", time, view->status.speed);

@@ -540,7 +540,7 @@ static void set_count(struct view *view, int count)
 
 static void draw_radius(struct view *view, size_t collider, int number)
 {
-    const struct subject_frame *frame = &player_frame(view->player)->frame;
+    const struct frame *frame = player_frame(view->player);
     char path[FIELD_PATH_SIZE], label[FIELD_PATH_SIZE];
     field_path(path, "colliders.%zu.radius", collider);
     field_path(label, "radius of %d", number);
@@ -559,7 +559,7 @@ static void draw_spheres(struct view *view)
 {
     const taut_scene *scene = player_scene(view->player);
     const struct subject *subject = player_subject(view->player);
-    const struct subject_frame *frame = &player_frame(view->player)->frame;
+    const struct frame *frame = player_frame(view->player);
     if (!section("Spheres", true))
         return;
     int count = sphere_count(scene);

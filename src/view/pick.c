@@ -7,14 +7,14 @@
 
 // ---- Picking
 
-static vec3 node_at(const struct subject_frame *frame, uint64_t node)
+static vec3 node_at(const struct frame *frame, uint64_t node)
 {
-    const float *p = frame->positions + 3 * node;
+    const float *p = frame->drawn_positions + 3 * node;
     return vec3_make(p[0], p[1], p[2]);
 }
 
 // The distance along the ray to a sphere; false if it misses, or the sphere is behind the eye.
-static bool ray_meets_sphere(const struct camera_ray *ray, const struct subject_sphere *sphere,
+static bool ray_meets_sphere(const struct camera_ray *ray, const struct frame_sphere *sphere,
                              double *along)
 {
     vec3 centre = vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]);
@@ -55,12 +55,12 @@ static double depth_of(const struct camera *camera, vec3 point)
     return vec3_dot(vec3_subtract(point, camera_eye(camera)), forward);
 }
 
-static void pick_sphere(const struct subject *subject, const struct subject_frame *frame,
+static void pick_sphere(const struct subject *subject, const struct frame *frame,
                         const struct camera *camera, const struct camera_ray *ray,
                         struct pick *pick)
 {
     for (size_t i = 0; i < subject->collider_count && frame->spheres; i++) {
-        const struct subject_sphere *sphere = &frame->spheres[i];
+        const struct frame_sphere *sphere = &frame->spheres[i];
         double along;
         if (!(sphere->radius > 0) || !ray_meets_sphere(ray, sphere, &along))
             continue;
@@ -73,7 +73,7 @@ static void pick_sphere(const struct subject *subject, const struct subject_fram
 }
 
 // The square of the distance, on the screen, of a node from a pixel; infinite behind the eye.
-static double distance_on_screen(const struct subject_frame *frame, const struct camera *camera,
+static double distance_on_screen(const struct frame *frame, const struct camera *camera,
                                  uint64_t node, double x, double y, double *depth)
 {
     double node_x, node_y;
@@ -82,14 +82,13 @@ static double distance_on_screen(const struct subject_frame *frame, const struct
     return (node_x - x) * (node_x - x) + (node_y - y) * (node_y - y);
 }
 
-static void set_node(const struct subject_frame *frame, uint64_t node, double depth,
-                     struct pick *pick)
+static void set_node(const struct frame *frame, uint64_t node, double depth, struct pick *pick)
 {
     *pick = (struct pick){
         .kind = PICK_NODE, .node = node, .point = node_at(frame, node), .depth = depth};
 }
 
-static uint64_t nearest_corner(const uint32_t face[3], const struct subject_frame *frame,
+static uint64_t nearest_corner(const uint32_t face[3], const struct frame *frame,
                                const struct camera *camera, double x, double y)
 {
     uint64_t nearest = face[0];
@@ -106,7 +105,7 @@ static uint64_t nearest_corner(const uint32_t face[3], const struct subject_fram
 
 // The nearest face on the line of sight; false where there is none in front of what was picked
 // before.
-static bool pick_face(const struct subject *subject, const struct subject_frame *frame,
+static bool pick_face(const struct subject *subject, const struct frame *frame,
                       const struct camera *camera, const struct camera_ray *ray, double x, double y,
                       struct pick *pick)
 {
@@ -133,7 +132,7 @@ static bool pick_face(const struct subject *subject, const struct subject_frame 
     return true;
 }
 
-static void pick_node(const struct subject *subject, const struct subject_frame *frame,
+static void pick_node(const struct subject *subject, const struct frame *frame,
                       const struct camera *camera, double x, double y, double reach,
                       struct pick *pick)
 {
@@ -149,7 +148,7 @@ static void pick_node(const struct subject *subject, const struct subject_frame 
     }
 }
 
-struct pick pick_at(const struct subject *subject, const struct subject_frame *frame,
+struct pick pick_at(const struct subject *subject, const struct frame *frame,
                     const struct camera *camera, double x, double y, double reach)
 {
     struct camera_ray ray = camera_ray_at(camera, x, y);
@@ -240,11 +239,11 @@ static bool inside(const double position[2], const double corners[3][2])
     return (first > 0 && second > 0 && third > 0) || (first < 0 && second < 0 && third < 0);
 }
 
-static void project_nodes(struct stroke *stroke, const struct subject_frame *frame,
+static void project_nodes(struct stroke *stroke, const struct frame *frame,
                           const struct camera *camera)
 {
     for (uint64_t i = 0; i < stroke->node_count; i++) {
-        const float *p = frame->positions + 3 * i;
+        const float *p = frame->drawn_positions + 3 * i;
         double x, y, depth;
         bool before = camera_project(camera, vec3_make(p[0], p[1], p[2]), &x, &y, &depth);
         stroke->seen[2 * i] = before ? (float)x : NAN;
@@ -284,8 +283,8 @@ static void mark_faces(struct stroke *stroke, const struct subject *subject, con
     }
 }
 
-bool stroke_to(struct stroke *stroke, const struct subject *subject,
-               const struct subject_frame *frame, const struct camera *camera, double x, double y)
+bool stroke_to(struct stroke *stroke, const struct subject *subject, const struct frame *frame,
+               const struct camera *camera, double x, double y)
 {
     // The subject may have been replaced since; a stroke belongs to the one it began with.
     if (subject->spring_count != stroke->spring_count ||

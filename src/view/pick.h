@@ -21,7 +21,7 @@ struct pick {
 
 // The nearest thing to the eye at a pixel: a sphere collider or a node. On a face that is the
 // corner nearest to the pointer, elsewhere the node nearest to it within `reach` pixels.
-struct pick pick_at(const struct subject *subject, const struct subject_frame *frame,
+struct pick pick_at(const struct subject *subject, const struct frame *frame,
                     const struct camera *camera, double x, double y, double reach);
 
 // The intersection of the line of sight through a pixel with the plane through `point` with that
@@ -52,8 +52,8 @@ taut_status stroke_begin(struct stroke *stroke, const struct subject *subject, d
 
 // Continues to a pixel; marks what the segment from the last position crosses. False without
 // memory.
-bool stroke_to(struct stroke *stroke, const struct subject *subject,
-               const struct subject_frame *frame, const struct camera *camera, double x, double y);
+bool stroke_to(struct stroke *stroke, const struct subject *subject, const struct frame *frame,
+               const struct camera *camera, double x, double y);
 
 // The numbers that are marked; the caller frees the list. NULL (and *count 0) where there are none
 // or no memory.

@@ -12,9 +12,10 @@
 
 #include "base/os.h"
 
-const struct player_frame *view_frame(const struct view *view)
+const struct frame *view_frame(const struct view *view)
 {
-    return view->scrub.active ? &view->scrub.frame : player_frame(view->player);
+    const struct scrub *scrub = &view->scrub;
+    return scrub->active && scrub->frame ? scrub->frame : player_frame(view->player);
 }
 
 void view_notify(struct view *view, bool is_error, const char *format, ...)
@@ -42,7 +43,7 @@ static bool update_status(struct view *view)
             view_notify(view, true, "%s", now->message);
     }
     if (now->playing)
-        view->scrub.active = false;
+        view->scrub = (struct scrub){0};
     settings_update(&view->settings, now->pending == 0);
     return before.playing != now->playing || before.failed != now->failed ||
            before.pending != now->pending || before.step != now->step ||
@@ -59,9 +60,9 @@ static void update_rows(struct view *view)
 // Reads the past frame that the user views; the present one where it is no longer stored.
 static void update_scrub(struct view *view)
 {
-    if (view->scrub.active &&
-        !player_history_frame(view->player, (size_t)view->scrub.index, &view->scrub.frame))
-        view->scrub.active = false;
+    struct scrub *scrub = &view->scrub;
+    scrub->frame = scrub->active ? player_history_frame(view->player, (size_t)scrub->index) : NULL;
+    scrub->active = scrub->frame != NULL;
 }
 
 static void request_strains(struct view *view)

@@ -76,7 +76,7 @@ struct driven_node {
 struct scrub {
     bool active;
     int index;
-    struct player_frame frame;
+    const struct frame *frame; // of the player; NULL until it has been read
 };
 
 // Values that sliders show: those of the scene, and of values that are being changed those that the
@@ -148,7 +148,7 @@ taut_status view_run(const struct view_options *options, struct diagnostics *dia
                      taut_error *error);
 
 // The frame that is shown: a past one while the user views the history.
-const struct player_frame *view_frame(const struct view *view);
+const struct frame *view_frame(const struct view *view);
 
 void view_notify(struct view *view, bool is_error, const char *format, ...) PRINTF_FORMAT(3, 4);
 

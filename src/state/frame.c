@@ -1,0 +1,85 @@
+// Frames as memory: made, copied, freed.
+#include "state/frame.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "scene/scene.h"
+
+taut_status frame_make(const struct frame_shape *shape, unsigned fields, struct frame *frame,
+                       taut_error *error)
+{
+    *frame = (struct frame){.shape = *shape, .room = fields};
+#define ALLOCATE(type, name, length, condition)                                                    \
+    if (fields & (condition)) {                                                                    \
+        frame->name = memory_allocate(NULL, (size_t)(length), sizeof(type));                       \
+        if (!frame->name) {                                                                        \
+            frame_free(frame);                                                                     \
+            return fail_memory(error, "a frame");                                                  \
+        }                                                                                          \
+    }
+    FRAME_ARRAYS(ALLOCATE)
+#undef ALLOCATE
+    return TAUT_OK;
+}
+
+void frame_free(struct frame *frame)
+{
+    const struct frame_shape *shape = &frame->shape;
+#define RELEASE(type, name, length, condition)                                                     \
+    memory_release(NULL, frame->name, (size_t)(length), sizeof(type));
+    FRAME_ARRAYS(RELEASE)
+#undef RELEASE
+    *frame = (struct frame){0};
+}
+
+uint64_t frame_bytes(const struct frame_shape *shape, unsigned fields)
+{
+    uint64_t bytes = 0;
+#define ADD(type, name, length, condition)                                                         \
+    bytes += fields & (condition) ? sizeof(type) * (uint64_t)(length) : 0;
+    FRAME_ARRAYS(ADD)
+#undef ADD
+    return bytes;
+}
+
+void frame_copy(const struct frame *from, struct frame *to)
+{
+    const struct frame_shape *shape = &to->shape;
+    struct frame copy = *from;
+    const unsigned constant = FRAME_BODIES | FRAME_LISTS;
+    copy.shape = to->shape;
+    copy.room = to->room;
+    copy.fields = (from->fields & to->room & ~constant) | (to->fields & constant);
+#define COPY(type, name, length, condition)                                                        \
+    copy.name = to->name;                                                                          \
+    if (copy.fields & ~constant & (condition) && (length) > 0)                                     \
+        memcpy(to->name, from->name, (size_t)(length) * sizeof(type));
+    FRAME_ARRAYS(COPY)
+#undef COPY
+    *to = copy;
+}
+
+void frame_select_drawn_springs(struct frame *frame)
+{
+    const struct frame_shape *shape = &frame->shape;
+    const unsigned all = frame->fields;
+    for (uint64_t i = 0; i < shape->drawn_count && all & FRAME_SPRINGS; i++) {
+        uint64_t number = shape->drawn_numbers ? shape->drawn_numbers[i] : i;
+        if (frame->drawn_strains && all & FRAME_STRAINS)
+            frame->drawn_strains[i] = (float)frame->strains[number];
+        if (frame->drawn_broken && all & FRAME_BROKEN)
+            frame->drawn_broken[i] = frame->broken[number];
+    }
+    frame->fields &= ~(unsigned)FRAME_DRAWN_SPRINGS;
+    frame->fields |= all & FRAME_STRAINS ? frame->room & FRAME_DRAWN_STRAINS : 0;
+    frame->fields |= all & FRAME_BROKEN ? frame->room & FRAME_DRAWN_BROKEN : 0;
+}
+
+void frame_set_wind(struct frame *frame, const struct scene_wind *wind)
+{
+    vec3 now = scene_wind_at(wind, frame->time);
+    frame->wind[0] = (float)now.x;
+    frame->wind[1] = (float)now.y;
+    frame->wind[2] = (float)now.z;
+}
