@@ -484,7 +484,7 @@ static void test_a_run_in_progress_is_not_replaced(void **state)
     fixture_fill(&fixture, 0, true);
     assert_int_equal(recording_open(&options, &fixture.frame, &recording, &error), TAUT_OK);
     options.force = true;
-    assert_refused(&options, "is being written by another taut at this moment");
+    assert_refused(&options, "is being written by another taut");
     assert_int_equal(recording_frame(recording, &fixture.frame, &error), TAUT_OK);
     assert_int_equal(recording_close(recording, NULL, NULL, &error), TAUT_OK);
     assert_int_equal(fixture_count(folder), 14);

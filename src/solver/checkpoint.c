@@ -28,6 +28,19 @@ static void restore_nodes(const struct system *system, const double *from, real 
     }
 }
 
+// Between an array of the state and one of a checkpoint; nothing where either does not exist.
+static void save_array(const struct system *system, const real *from, double *to)
+{
+    for (uint64_t node = 0; from && to && node < system->state->nodes; node++)
+        to[node] = (double)from[topology_internal_node(system->topology, node)];
+}
+
+static void restore_array(const struct system *system, const double *from, real *to)
+{
+    for (uint64_t node = 0; from && to && node < system->state->nodes; node++)
+        to[topology_internal_node(system->topology, node)] = (real)from[node];
+}
+
 // The three arrays of a vector field of the state.
 #define FIELD(s, x, y, z) ((real *const[3]){(s)->x, (s)->y, (s)->z})
 
@@ -233,21 +246,35 @@ static void restore_sphere(struct system *system, const struct checkpoint *check
 
 // ---- All of it
 
+static void save_forces_of_last_step(const struct system *system, struct checkpoint *checkpoint)
+{
+    save_array(system, system->state->fx, checkpoint->fx);
+    save_array(system, system->state->fy, checkpoint->fy);
+    save_array(system, system->state->fz, checkpoint->fz);
+}
+
+static void restore_forces_of_last_step(struct system *system, const struct checkpoint *checkpoint)
+{
+    restore_array(system, checkpoint->fx, system->state->fx);
+    restore_array(system, checkpoint->fy, system->state->fy);
+    restore_array(system, checkpoint->fz, system->state->fz);
+}
+
 static void save_forces(struct system *system, struct checkpoint *checkpoint,
                         const struct worker *worker)
 {
     struct state *s = system->state;
     real *const forces[3] = {s->fx, s->fy, s->fz};
-    if (!checkpoint->forces || !s->forces_current)
+    if (!checkpoint->fx || !s->forces_current)
         return;
     if (worker->index == 0)
-        save_nodes(system, forces, checkpoint->forces);
+        save_forces_of_last_step(system, checkpoint);
     worker_barrier(worker);
     REAL_NAME(forces_evaluate_without_breaking)(system, REAL_NAME(evaluation_now)(system), worker);
     worker_barrier(worker);
     if (worker->index == 0) {
         save_nodes(system, forces, checkpoint->forces_seen);
-        restore_nodes(system, checkpoint->forces, forces);
+        restore_forces_of_last_step(system, checkpoint);
     }
     worker_barrier(worker);
 }
@@ -301,36 +328,37 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     save_forces(system, checkpoint, worker);
     if (worker->index != 0)
         return;
+    save_nodes(system, FIELD(s, x, y, z), checkpoint->frame.positions);
+    save_nodes(system, FIELD(s, vx, vy, vz), checkpoint->frame.velocities);
+    checkpoint->frame.fields = FRAME_NODES;
+    checkpoint->frame.step = s->step;
 
-    save_nodes(system, FIELD(s, x, y, z), checkpoint->positions);
-    save_nodes(system, FIELD(s, vx, vy, vz), checkpoint->velocities);
-    save_nodes(system, FIELD(s, x0, y0, z0), checkpoint->positions_before);
-    save_nodes(system, FIELD(s, vx0, vy0, vz0), checkpoint->velocities_before);
+    // By what the length of an array counts: springs and touches are saved below.
+#define SAVE_nodes(name)     save_array(system, s->name, checkpoint->name);
+#define SAVE_motions(name)   SAVE_ITEMS(name, s->motions)
+#define SAVE_colliders(name) SAVE_ITEMS(name, s->colliders)
+#define SAVE_springs(name)
+#define SAVE_touches(name)
+#define SAVE_links(name)
+#define SAVE_slots(name)
+#define SAVE_bodies(name)
+#define SAVE_contact_blocks(name)
+#define SAVE_ITEMS(name, count)                                                                    \
+    for (size_t i = 0; i < (size_t)(count); i++)                                                   \
+        checkpoint->name[i] = s->name[i];
+#define SAVE(type, name, length, condition, kept) SAVE_##length(name)
+    STATE_ARRAYS(SAVE)
+#undef SAVE
     if (system->implicit)
         save_nodes(system, FIELD(&system->implicit->solver.solution, x, y, z),
                    checkpoint->correction);
 
     visit_springs(system, checkpoint, checkpoint->from_springs, save_spring);
 
-    for (size_t m = 0; m < (size_t)s->motions; m++) {
-        checkpoint->motion_position[m] = s->motion_position[m];
-        checkpoint->motion_angle[m] = s->motion_angle[m];
-        checkpoint->motion_rate[m] = s->motion_rate[m];
-    }
-
     checkpoint->kinematic_targets = &system->kinematic_targets;
     checkpoint->mouse_spring = system->mouse_spring;
-
-    for (size_t c = 0; c < (size_t)s->colliders; c++) {
-        checkpoint->collider_centre[c] = s->collider_centre[c];
-        checkpoint->collider_velocity[c] = s->collider_velocity[c];
-        checkpoint->collider_since[c] = s->collider_since[c];
-        checkpoint->collider_radius[c] = s->collider_radius[c];
-    }
-
     save_touching(system, checkpoint);
 
-    checkpoint->step = s->step;
     checkpoint->memory_from = s->memory_from;
     checkpoint->forces_current = s->forces_current;
     checkpoint->fragile_losses = sum_losses(system);
@@ -342,15 +370,15 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
 static void restore_all(struct system *system, struct checkpoint *checkpoint)
 {
     struct state *s = system->state;
-    s->step = checkpoint->step;
-    s->memory_from = checkpoint->step;
+    s->step = checkpoint->frame.step;
+    s->memory_from = checkpoint->frame.step;
     s->forces_current = s->forces_zero = s->grid_forces_zero = false;
     system->settings.dt_time = checkpoint->since_time;
     system->settings.dt_step = checkpoint->since_step;
     restore_kinematic_targets(system,
                               checkpoint); // before the velocities: these may be stopped by a plane
-    restore_nodes(system, checkpoint->positions, FIELD(s, x, y, z));
-    restore_nodes(system, checkpoint->velocities, FIELD(s, vx, vy, vz));
+    restore_nodes(system, checkpoint->frame.positions, FIELD(s, x, y, z));
+    restore_nodes(system, checkpoint->frame.velocities, FIELD(s, vx, vy, vz));
     if (system->implicit)
         restore_nodes(system, checkpoint->correction,
                       FIELD(&system->implicit->solver.solution, x, y, z));
@@ -388,10 +416,12 @@ static void restore_memory(struct system *system, const struct checkpoint *check
                 system->settings.dt == checkpoint->dt;
     if (!same)
         return;
-    if (s->x0)
-        restore_nodes(system, checkpoint->positions_before, FIELD(s, x0, y0, z0));
-    if (s->vx0)
-        restore_nodes(system, checkpoint->velocities_before, FIELD(s, vx0, vy0, vz0));
+    restore_array(system, checkpoint->x0, s->x0);
+    restore_array(system, checkpoint->y0, s->y0);
+    restore_array(system, checkpoint->z0, s->z0);
+    restore_array(system, checkpoint->vx0, s->vx0);
+    restore_array(system, checkpoint->vy0, s->vy0);
+    restore_array(system, checkpoint->vz0, s->vz0);
     s->memory_from = checkpoint->memory_from;
 }
 
@@ -406,7 +436,7 @@ static void continue_forces(struct system *system, const struct checkpoint *chec
     const bool verlet = system->settings.integrator == INTEGRATOR_VERLET;
     const bool like_before = system->settings.integrator == checkpoint->integrator &&
                              (!verlet || system->settings.dt == checkpoint->dt);
-    const bool wanted = checkpoint->forces && checkpoint->forces_current && like_before;
+    const bool wanted = checkpoint->fx && checkpoint->forces_current && like_before;
     if (wanted)
         REAL_NAME(forces_evaluate_without_breaking)
     (system, REAL_NAME(evaluation_now)(system), worker);
@@ -414,7 +444,7 @@ static void continue_forces(struct system *system, const struct checkpoint *chec
     const bool same = wanted && sees_same_forces(system, checkpoint);
     worker_barrier(worker); // all have read the forces
     if (worker->index == 0 && same) {
-        restore_nodes(system, checkpoint->forces, FIELD(s, fx, fy, fz));
+        restore_forces_of_last_step(system, checkpoint);
         s->forces_current = true;
     }
     worker_barrier(worker);

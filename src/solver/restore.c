@@ -10,35 +10,45 @@
 
 // ---- The checkpoint
 
-struct checkpoint_needs {
-    bool forces, positions_before, velocities_before, correction, touching;
+// What depends on the integrator, or on there being colliders (the last column of STATE_ARRAYS).
+struct checkpoint_keeps {
+    bool forces; // of the last step, of integrators that start with them
+    bool previous_positions, previous_velocities; // one step back
+    bool correction, touching;
 };
 
 bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
                      enum integrator integrator, uint64_t springs)
 {
     const bool verlet = integrator == INTEGRATOR_VERLET, bdf2 = integrator == INTEGRATOR_BDF2;
-    const struct checkpoint_needs needs = {
+    const struct checkpoint_keeps keeps = {
         .forces = verlet || integrator == INTEGRATOR_VELOCITY_VERLET,
-        .positions_before = verlet || bdf2,
-        .velocities_before = bdf2,
+        .previous_positions = verlet || bdf2,
+        .previous_velocities = bdf2,
         .correction = integrator_is_implicit(integrator),
         .touching = topology->collider_count > 0,
     };
     checkpoint->topology = topology;
     checkpoint->integrator = integrator;
+    checkpoint->nodes = topology->node_count;
     checkpoint->triples = 3 * topology->node_count;
     checkpoint->springs = springs;
     checkpoint->motions = topology->motion_count;
     checkpoint->colliders = topology->collider_count;
     checkpoint->touches = topology->node_count * topology->collider_count;
+    const struct frame_shape shape = {.node_count = topology->node_count};
+    if (frame_make(&shape, FRAME_NODES, &checkpoint->frame, NULL) != TAUT_OK)
+        return false;
 #define ALLOCATE(type, name, length, condition)                                                    \
     if (condition) {                                                                               \
         checkpoint->name = memory_allocate(NULL, (size_t)checkpoint->length, sizeof(type));        \
         if (!checkpoint->name)                                                                     \
             return false;                                                                          \
     }
+#define ALLOCATE_KEPT(type, name, length, condition, kept) ALLOCATE(KEPT_##type, name, length, kept)
+    STATE_ARRAYS(ALLOCATE_KEPT)
     CHECKPOINT_ARRAYS(ALLOCATE)
+#undef ALLOCATE_KEPT
 #undef ALLOCATE
     return true;
 }
@@ -47,12 +57,16 @@ void checkpoint_free(struct checkpoint *checkpoint)
 {
 #define RELEASE(type, name, length, condition)                                                     \
     memory_release(NULL, checkpoint->name, (size_t)checkpoint->length, sizeof(type));
+#define RELEASE_KEPT(type, name, length, condition, kept) RELEASE(KEPT_##type, name, length, kept)
+    STATE_ARRAYS(RELEASE_KEPT)
     CHECKPOINT_ARRAYS(RELEASE)
+#undef RELEASE_KEPT
 #undef RELEASE
+    frame_free(&checkpoint->frame);
     *checkpoint = (struct checkpoint){0};
 }
 
-// ---- Going on
+// ---- Restart from another solver
 
 struct transfer {
     taut_solver *solver;
@@ -82,7 +96,7 @@ static taut_status compare_nodes(const struct topology *to, const struct topolog
         same = to->bodies[b].node_count == from->bodies[b].node_count;
     if (!same)
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "a solver goes on from another one of the same nodes only; these have %llu "
+                    "a solver continues from another one of the same nodes only; these have %llu "
                     "and %llu in %zu and %zu bodies",
                     (unsigned long long)from->node_count, (unsigned long long)to->node_count,
                     from->body_count, to->body_count);
@@ -110,7 +124,7 @@ taut_status solver_restore_from(taut_solver *solver, taut_solver *from,
     uint64_t others = count_numbers(after->spring_count, to_springs);
     if (!from_springs && !to_springs && springs != others)
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "a solver goes on from another one of the same springs, unless it is told "
+                    "a solver continues from another one of the same springs, unless it is told "
                     "which they are; these have %llu and %llu",
                     (unsigned long long)springs, (unsigned long long)others);
     struct checkpoint checkpoint = {.from_springs = from_springs, .to_springs = to_springs};
@@ -118,7 +132,7 @@ taut_status solver_restore_from(taut_solver *solver, taut_solver *from,
     if (!checkpoint_make(&checkpoint, before, from->integrator,
                          springs > others ? springs : others)) {
         checkpoint_free(&checkpoint);
-        return fail_memory(error, "going on from another solver");
+        return fail_memory(error, "the restart from another solver");
     }
     solver_work(from, save, &transfer);
     transfer.solver = solver;
@@ -129,14 +143,13 @@ taut_status solver_restore_from(taut_solver *solver, taut_solver *from,
     solver_work(solver, restore, &transfer);
     bool no_memory = checkpoint.no_memory;
     checkpoint_free(&checkpoint);
-    return no_memory ? fail_memory(error, "led nodes") : TAUT_OK;
+    return no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
 }
 
 // ---- Checkpoints
 
 struct solver_checkpoint {
     struct checkpoint state;
-    double time; // s
 };
 
 static const struct kinematic_targets no_targets;
@@ -153,7 +166,7 @@ taut_status solver_save(taut_solver *solver, struct solver_checkpoint **checkpoi
     }
     struct transfer transfer = {.solver = solver, .checkpoint = &saved->state};
     solver_work(solver, save, &transfer);
-    saved->time = taut_solver_time(solver);
+    saved->state.frame.time = taut_solver_time(solver);
     saved->state.dt = solver->dt;
     // What belongs to the solver may be gone when another one is restored.
     saved->state.topology = NULL;
@@ -179,15 +192,15 @@ taut_status solver_restore(taut_solver *solver, const struct solver_checkpoint *
         state.springs != solver->topology->spring_count)
         return fail(error, TAUT_ERROR_ARGUMENT, "a checkpoint is of a solver of the same scene");
     state.topology = solver->topology;
-    state.positions = positions ? positions : state.positions;
-    state.velocities = velocities ? velocities : state.velocities;
-    state.step = (uint64_t)fmax(0, round(checkpoint->time / solver->dt));
+    state.frame.positions = positions ? positions : state.frame.positions;
+    state.frame.velocities = velocities ? velocities : state.frame.velocities;
+    state.frame.step = (uint64_t)fmax(0, round(checkpoint->state.frame.time / solver->dt));
     struct dt_rule *rule = &solver->dt_rule;
-    rule->since_time = state.since_time = checkpoint->time;
-    rule->since_step = state.since_step = state.step;
+    rule->since_time = state.since_time = checkpoint->state.frame.time;
+    rule->since_step = state.since_step = state.frame.step;
     struct transfer transfer = {.solver = solver, .checkpoint = &state};
     solver_work(solver, restore, &transfer);
-    return state.no_memory ? fail_memory(error, "led nodes") : TAUT_OK;
+    return state.no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
 }
 
 void solver_checkpoint_free(struct solver_checkpoint *checkpoint)

@@ -1,0 +1,82 @@
+// The arrays that a run changes, declared once. The state (state.h) allocates, frees and counts them
+// from this list; a checkpoint (solver/checkpoint.h) declares, allocates, saves and frees those that
+// it keeps from the same list. Of no precision: whoever uses it says what `real` is.
+#ifndef TAUT_STATE_ARRAYS_H
+#define TAUT_STATE_ARRAYS_H
+
+// X(type, name, length, condition, kept): the array exists in the state where the condition holds,
+// else it is NULL; a checkpoint keeps it where `kept` holds. Node arrays are in internal order over
+// all bodies (topology/reorder.h); spring arrays in the order of the plan's blocks, and behind them
+// those of grids that remember (plan.h). A checkpoint has builder order, and positions and
+// velocities in its frame. What it does not keep follows from constants and positions, or is of one
+// step alone.
+#define STATE_ARRAYS(X)                                                                            \
+    /* positions (m), velocities (m/s), forces (N) */                                              \
+    X(real, x, nodes, true, false)                                                                 \
+    X(real, y, nodes, true, false)                                                                 \
+    X(real, z, nodes, true, false)                                                                 \
+    X(real, vx, nodes, true, false)                                                                \
+    X(real, vy, nodes, true, false)                                                                \
+    X(real, vz, nodes, true, false)                                                                \
+    X(real, fx, nodes, true, keeps.forces)                                                         \
+    X(real, fy, nodes, true, keeps.forces)                                                         \
+    X(real, fz, nodes, true, keeps.forces)                                                         \
+    /* the state at the start of the step (midpoint, rk4) or one step back (verlet, bdf2) */       \
+    X(real, x0, nodes, needs.base_positions, keeps.previous_positions)                             \
+    X(real, y0, nodes, needs.base_positions, keeps.previous_positions)                             \
+    X(real, z0, nodes, needs.base_positions, keeps.previous_positions)                             \
+    X(real, vx0, nodes, needs.base_velocities, keeps.previous_velocities)                          \
+    X(real, vy0, nodes, needs.base_velocities, keeps.previous_velocities)                          \
+    X(real, vz0, nodes, needs.base_velocities, keeps.previous_velocities)                          \
+    /* sums of the stages' slopes (rk4) */                                                         \
+    X(real, sx, nodes, needs.slopes, false)                                                        \
+    X(real, sy, nodes, needs.slopes, false)                                                        \
+    X(real, sz, nodes, needs.slopes, false)                                                        \
+    X(real, svx, nodes, needs.slopes, false)                                                       \
+    X(real, svy, nodes, needs.slopes, false)                                                       \
+    X(real, svz, nodes, needs.slopes, false)                                                       \
+    /* sums of unit normals of a node's faces (wind law node) */                                   \
+    X(real, nx, nodes, needs.normals, false)                                                       \
+    X(real, ny, nodes, needs.normals, false)                                                       \
+    X(real, nz, nodes, needs.normals, false)                                                       \
+    /* six times the gradient of the volume at a node (gas, of bodies with rings), m2 */           \
+    X(real, ax, nodes, needs.gradients, false)                                                     \
+    X(real, ay, nodes, needs.gradients, false)                                                     \
+    X(real, az, nodes, needs.gradients, false)                                                     \
+    /* impulses of the substep so far, times h, J s2/m (xpbd with several iterations): those of  \
+     * the plan's blocks, then of each grid direction after direction */ \
+    X(real, multiplier, links, needs.multipliers, false)                                           \
+    /* power that the damping of a node's forward springs takes, W (work of damped grids) */       \
+    X(real, power, nodes, needs.power, false)                                                      \
+    /* rest lengths that yielding moves (m); springs that broke */                                 \
+    X(real, rest_length, springs, topology->any_yields, topology->any_yields)                      \
+    X(uint8_t, broken, springs, topology->any_breaks, topology->any_breaks)                        \
+    /* rest lengths of packed springs (m), -1 for those that broke, where some may change */       \
+    X(real, slot_rest, slots, topology->any_yields || topology->any_breaks, false)                 \
+    /* per body: volume by its pressure's rule (m3), as built and now; gauge pressure (Pa)  \
+     */      \
+    X(double, volume_built, bodies, true, false)                                                   \
+    X(double, volume, bodies, true, false)                                                         \
+    X(double, pressure, bodies, true, false)                                                       \
+    /* moved nodes: positions at the start of the step (m); pendulums: angle (rad), rate */        \
+    X(vec3, motion_position, motions, true, true)                                                  \
+    X(double, motion_angle, motions, true, true)                                                   \
+    X(double, motion_rate, motions, true, true)                                                    \
+    /* sphere colliders: centre and velocity at time collider_since; radius */                     \
+    X(vec3, collider_centre, colliders, true, true)                                                \
+    X(vec3, collider_velocity, colliders, true, true)                                              \
+    X(double, collider_since, colliders, true, true)                                               \
+    X(double, collider_radius, colliders, true, true)                                              \
+    /* colliders that project: which of their surfaces a node touched at the last step's end, \
+     * a bit a wall of a room, collider after collider; whether any node of a block did */    \
+    X(uint8_t, touching, touches, needs.projections > 0, keeps.touching)                           \
+    X(uint8_t, block_touches, contact_blocks, needs.projections > 0, false)                        \
+    /* velocities at the start of the step, in blocks near a surface with restitution (m/s) */     \
+    X(real, start_vx, nodes, needs.restitution, false)                                             \
+    X(real, start_vy, nodes, needs.restitution, false)                                             \
+    X(real, start_vz, nodes, needs.restitution, false)                                             \
+    X(uint8_t, start_known, contact_blocks, needs.restitution, false)                              \
+    /* and the stiffness of the springs at a node along any direction, over its mass (1/s2) */     \
+    X(real, spring_rate, nodes, needs.restitution, false)
+
+#endif
