@@ -34,7 +34,7 @@ struct building {
     struct task task;
     atomic_bool done;
     double began; // s
-    struct show show;
+    struct simulation simulation;
     bool made, too_large;
     taut_error error;
     // ---- What it asks
@@ -78,7 +78,7 @@ static bool copy_order(struct building *building, const struct building_order *o
 
 static void release(struct building *building)
 {
-    show_close(&building->show);
+    simulation_close(&building->simulation);
     for (size_t i = 0; building->sets && i < building->order.set_count; i++)
         request_free(&building->sets[i]);
     free(building->sets);
@@ -203,7 +203,7 @@ static taut_status make_show(struct building *building, const struct changes *ch
 {
     struct solver_options options = {.config = building->order.config,
                                      .budget = building->order.budget};
-    struct show show;
+    struct simulation simulation;
     task_stage("reading the scene");
     taut_scene *scene = read_scene(building, changes, error);
     if (!scene)
@@ -213,11 +213,11 @@ static taut_status make_show(struct building *building, const struct changes *ch
         scene_free(scene);
         return status;
     }
-    status = show_make(&show, scene, changes, cuts, &options, error);
+    status = simulation_make(&simulation, scene, changes, cuts, &options, error);
     if (status != TAUT_OK)
         return status;
-    show_close(&building->show);
-    building->show = show;
+    simulation_close(&building->simulation);
+    building->simulation = simulation;
     building->made = true;
     return TAUT_OK;
 }
@@ -290,7 +290,7 @@ bool building_try(struct building *building)
         make(building);
     if (!building->too_large)
         return true;
-    show_close(&building->show);
+    simulation_close(&building->simulation);
     building->made = false;
     building->error = (taut_error){0};
     return false;
@@ -374,13 +374,13 @@ bool building_was_cancelled(const struct building *building)
     return atomic_load(&building->task.cancelled);
 }
 
-bool building_take(struct building *building, struct show *show, taut_error *error)
+bool building_take(struct building *building, struct simulation *simulation, taut_error *error)
 {
     *error = building->error;
     if (!building->made || building_was_cancelled(building))
         return false;
-    *show = building->show;
-    building->show = (struct show){0};
+    *simulation = building->simulation;
+    building->simulation = (struct simulation){0};
     building->made = false;
     return true;
 }

@@ -1,6 +1,6 @@
-// A show in the making: of another scene, or of the present one with changes or cuts. Small ones
+// A simulation in the making: of another scene, or of the present one with changes or cuts. Small ones
 // are made at once, by the thread that asks; for large ones a thread of its own works beside the
-// show that runs, after it has estimated what the scene takes, and asked where that is much. It can
+// simulation that runs, after it has estimated what the scene takes, and asked where that is much. It can
 // be given up at any time.
 #ifndef TAUT_PLAY_BUILDING_H
 #define TAUT_PLAY_BUILDING_H
@@ -18,7 +18,7 @@ struct building_order {
     const struct request *sets;    // and these, of REQUEST_SET
     size_t set_count;
     const struct solver_cuts *cuts; // NULL: none
-    bool goes_on;                   // where the present show is, if it has the same nodes
+    bool continues;                 // where the present simulation is, if it has the same nodes
     taut_config config;
     enum budget_choice budget;
 };
@@ -36,7 +36,7 @@ bool building_begin(struct building *building);
 
 bool building_is_done(struct building *building);
 
-// What an estimate asked: whether to go on with it. `no` ends it at any time, within some tenths of
+// What an estimate asked: whether to continue. `no` ends it at any time, within some tenths of
 // a second. For any thread.
 void building_answer(struct building *building, bool yes);
 
@@ -47,9 +47,9 @@ void building_look(struct building *building, struct player_building *look);
 const struct building_order *building_order(const struct building *building);
 bool building_was_cancelled(const struct building *building);
 
-// The show, which the caller takes over; false where none was made. `error` has what went wrong,
-// which may be said of some sets while others made a show.
-bool building_take(struct building *building, struct show *show, taut_error *error);
+// The simulation, which the caller takes over; false where none was made. `error` has what went wrong,
+// which may be said of some sets while others made a simulation.
+bool building_take(struct building *building, struct simulation *simulation, taut_error *error);
 
 // Gives up what is not done, and waits for that.
 void building_free(struct building *building);

@@ -236,7 +236,7 @@ static bool brings_energy(enum work_cause cause)
 
 static void take_budget(struct player *player)
 {
-    const taut_solver *solver = player->show.solver;
+    const taut_solver *solver = player->simulation.solver;
     const struct energy_budget *work = solver_energy_budget(solver);
     struct player_budget *budget = &player->budget;
     if (!work || !budget->kept)
@@ -251,7 +251,7 @@ static void take_budget(struct player *player)
 
 void player_begin_budget(struct player *player)
 {
-    taut_solver *solver = player->show.solver;
+    taut_solver *solver = player->simulation.solver;
     player->budget = (struct player_budget){.since = taut_solver_time(solver)};
     if (!player->budget_wanted || player->failed)
         return;
@@ -267,13 +267,13 @@ void player_begin_budget(struct player *player)
 static void take_energies(struct player *player)
 {
     double begin = clock_seconds();
-    taut_solver *solver = player->show.solver;
+    taut_solver *solver = player->simulation.solver;
     solver_evaluate(solver, false, &player->energy);
     take_budget(player);
     double cost = clock_seconds() - begin;
-    player->next_look = begin + fmax(player->frame_seconds, ENERGIES_TAKE * cost);
+    player->next_evaluation = begin + fmax(player->frame_seconds, ENERGIES_TAKE * cost);
     player->volume = 0;
-    for (size_t b = 0; b < player->show.setting->subject->body_count; b++)
+    for (size_t b = 0; b < player->simulation.setting->subject->body_count; b++)
         player->volume += solver_body_volume(solver, b);
     struct player_row row = {taut_solver_time(solver), player->energy, player->volume};
     if (taut_solver_step_count(solver) != player->published_step)
@@ -294,36 +294,37 @@ static void add_mouse_spring(const struct player *player, struct frame *frame)
 
 static void fill(struct player *player, struct frame *frame)
 {
-    taut_solver *solver = player->show.solver;
+    taut_solver *solver = player->simulation.solver;
     unsigned fields = frame->room;
     if (!player->strains && taut_solver_broken_count(solver) == 0)
         fields &= ~(unsigned)(FRAME_SPRINGS | FRAME_DRAWN_SPRINGS);
     solver_read_frame(solver, fields, frame);
     frame->energy = player->energy;
-    frame->generation = player->show.setting->shown->generation;
+    frame->generation = player->simulation.setting->shared->generation;
     add_mouse_spring(player, frame);
 }
 
 void player_publish(struct player *player)
 {
     double now = clock_seconds();
-    struct show *show = &player->show;
-    uint64_t step = taut_solver_step_count(show->solver);
+    struct simulation *simulation = &player->simulation;
+    uint64_t step = taut_solver_step_count(simulation->solver);
     bool goes = player->playing || player->steps_asked > 0;
     bool looks = player->energies || player->budget.kept;
-    if (looks && (now >= player->next_look || !goes))
+    if (looks && (now >= player->next_evaluation || !goes))
         take_energies(player);
     double begin = clock_seconds();
-    bool room = player->strains || solver_topology(show->solver)->any_breaks;
+    bool room = player->strains || solver_topology(simulation->solver)->any_breaks;
     taut_error error = {0};
-    struct published_slot *slot = published_slot(&player->published, show->setting, room, &error);
+    struct published_slot *slot =
+        published_slot(&player->published, simulation->setting, room, &error);
     if (slot) {
         fill(player, &slot->frame);
         if (step != player->published_step)
             history_add(&player->history, &slot->frame);
         published_send(&player->published);
     } else {
-        player_say(player, error.text);
+        player_report(player, error.text);
     }
     player->published_step = step;
     player->changed = false;
@@ -339,15 +340,15 @@ void player_publish(struct player *player)
 
 enum { MESSAGE_LENGTH = sizeof((struct player_status){0}.message) - 1 };
 
-void player_say(struct player *player, const char *text)
+void player_report(struct player *player, const char *text)
 {
     pthread_mutex_lock(&player->lock);
-    struct player_status *told = &player->told;
+    struct player_status *published = &player->status;
     if (text)
-        snprintf(told->message, sizeof told->message, "%.*s", MESSAGE_LENGTH, text);
+        snprintf(published->message, sizeof published->message, "%.*s", MESSAGE_LENGTH, text);
     else
-        told->message[0] = '\0';
-    told->message_number += text != NULL;
+        published->message[0] = '\0';
+    published->message_number += text != NULL;
     pthread_mutex_unlock(&player->lock);
 }
 
@@ -362,9 +363,9 @@ static const char *main_kernel(const taut_solver *solver)
     return topology->body_count > 0 ? solver_body_kernel(solver, most) : "";
 }
 
-void player_tell(struct player *player)
+void player_publish_status(struct player *player)
 {
-    const taut_solver *solver = player->show.solver;
+    const taut_solver *solver = player->simulation.solver;
     struct player_status status = {
         .playing = player->playing,
         .speed_wanted = player->pace.speed,
@@ -389,9 +390,9 @@ void player_tell(struct player *player)
     if (player->building)
         building_look(player->building, &status.building);
     pthread_mutex_lock(&player->lock);
-    struct player_status *told = &player->told;
-    status.message_number = told->message_number;
-    memcpy(status.message, told->message, sizeof status.message);
-    *told = status;
+    struct player_status *published = &player->status;
+    status.message_number = published->message_number;
+    memcpy(status.message, published->message, sizeof status.message);
+    *published = status;
     pthread_mutex_unlock(&player->lock);
 }

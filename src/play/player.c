@@ -91,7 +91,7 @@ static const double BOUND_AFTER = 0.15, SHARP_AFTER = 0.3;
 static double step_seconds(const struct player *player)
 {
     const double guess = 2e-9; // s a spring, until it is known
-    const double springs = (double)taut_solver_spring_count(player->show.solver);
+    const double springs = (double)taut_solver_spring_count(player->simulation.solver);
     return player->seconds_per_step > 0 ? player->seconds_per_step : guess * springs;
 }
 
@@ -117,7 +117,7 @@ double player_critical_wait(const struct player *player, double now)
 
 void player_find_critical(struct player *player)
 {
-    taut_solver *solver = player->show.solver;
+    taut_solver *solver = player->simulation.solver;
     struct critical *critical = &player->critical;
     struct critical_step found;
     bool sharp = critical->stage == CRITICAL_BOUND;
@@ -149,7 +149,7 @@ static const double LOOK_SECONDS = 0.02;
 // Steps to do now.
 static uint64_t steps_due(struct player *player, double now)
 {
-    const taut_solver *solver = player->show.solver;
+    const taut_solver *solver = player->simulation.solver;
     if (player->failed)
         return 0;
     if (!player->playing)
@@ -165,12 +165,12 @@ static void note_failure(struct player *player, const taut_error *error)
     player->steps_asked = 0;
     player->changed = true;
     pace_forget(&player->pace);
-    player_say(player, error->text);
+    player_report(player, error->text);
 }
 
 static void advance(struct player *player, uint64_t due)
 {
-    taut_solver *solver = player->show.solver;
+    taut_solver *solver = player->simulation.solver;
     uint64_t batch = 1;
     if (player->seconds_per_step > 0)
         batch = (uint64_t)fmin(1e6, fmax(1, BATCH_SECONDS / player->seconds_per_step));
@@ -243,7 +243,7 @@ void *player_run(void *context)
             player_find_critical(player);
         if (player->playing)
             pace_measure(&player->pace, now);
-        player_tell(player);
+        player_publish_status(player);
         if (due == 0)
             requests_wait(&player->requests, rest(player, clock_seconds()));
     }
@@ -278,7 +278,7 @@ static void release(struct player *player)
         request_free(&player->waiting[i]);
     free(player->waiting);
     changes_free(&player->noted);
-    show_close(&player->show);
+    simulation_close(&player->simulation);
     setting_release(player->latest);
     published_free(&player->published);
     pthread_mutex_destroy(&player->lock);
@@ -297,7 +297,7 @@ static taut_status open_first(struct player *player, const char *scene_path,
         if (!changes_set(&changes, options->overrides[i]))
             status = fail_memory(error, "the changes of a scene");
     if (status == TAUT_OK)
-        status = player_show(player, scene_path, &changes, diagnostics, error);
+        status = player_open_scene(player, scene_path, &changes, diagnostics, error);
     changes_free(&changes);
     return status;
 }
@@ -321,7 +321,7 @@ taut_status player_make(const char *scene_path, const struct player_options *opt
     taut_status status = open_first(made, scene_path, options, diagnostics, error);
     if (status == TAUT_OK) {
         player_publish(made);
-        player_tell(made);
+        player_publish_status(made);
         if (!published_refresh(&made->published))
             status = fail_memory(error, "the first frame");
     }
@@ -374,10 +374,10 @@ const char *const *player_changes(const struct player *player, size_t *count)
 
 void player_status(struct player *player, struct player_status *status)
 {
-    // Counted first: what is pending no more has been told.
+    // Counted first: what is pending no more has been published.
     uint64_t pending = requests_pending(&player->requests);
     pthread_mutex_lock(&player->lock);
-    *status = player->told;
+    *status = player->status;
     pthread_mutex_unlock(&player->lock);
     status->pending += pending;
 }
@@ -407,7 +407,7 @@ const struct frame *player_history_frame(struct player *player, size_t index)
 static void ask(struct player *player, struct request request)
 {
     if (!requests_add(&player->requests, &request))
-        player_say(player, "out of memory for what was asked for");
+        player_report(player, "out of memory for what was asked for");
 }
 
 // The same with a text that it was given.
@@ -416,7 +416,7 @@ static void ask_text(struct player *player, enum request_type type, char *text)
     if (text)
         ask(player, (struct request){.type = type, .text = text});
     else
-        player_say(player, "out of memory for what was asked for");
+        player_report(player, "out of memory for what was asked for");
 }
 
 void player_play(struct player *player, bool playing)
@@ -547,7 +547,7 @@ void player_cut(struct player *player, const uint32_t *springs, size_t spring_co
         ask(player, request);
     } else {
         request_free(&request);
-        player_say(player, "out of memory for a cut");
+        player_report(player, "out of memory for a cut");
     }
 }
 

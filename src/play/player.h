@@ -7,7 +7,7 @@
 #define TAUT_PLAY_PLAYER_H
 
 #include "picture/subject.h"
-#include "state/energy_budget.h"
+#include "state/records.h"
 
 struct player;
 
@@ -102,9 +102,9 @@ void player_play(struct player *player, bool playing);
 void player_step(struct player *player, uint64_t steps); // when paused
 void player_speed(struct player *player, double speed);  // INFINITY: as fast as it goes
 // What needs another solver (the next two, player_set, player_cut, and the number of threads that
-// suits) is done at once where that takes no time; else the present scene goes on, and what is
+// suits) is done at once where that takes no time; else the present scene continues, and what is
 // asked for, while the other one is built beside it, and takes over when it is done. Of what takes
-// much memory an estimate is told first (player_status), and player_build says whether it is
+// much memory an estimate is published first (player_status), and player_build says whether it is
 // wanted; what there is no memory for is refused. What needs a solver waits while another one is
 // built; a second value of the same key, or another scene, takes the place of what is being built.
 void player_build(struct player *player, bool wanted); // false: gives up what is being built
@@ -128,7 +128,7 @@ void player_threads(struct player *player, int threads);
 void player_grab(struct player *player, uint64_t node, const double target[3]); // over all bodies
 void player_release(struct player *player);
 
-// Puts a sphere collider there (m): it stands still while it is held, and then goes on with the
+// Puts a sphere collider there (m): it stands still while it is held, and then continues with the
 // velocity that the scene gives it. Either way the scene has it from now on, and a reset and a
 // saved scene keep it: `center`, which is for time 0, becomes the place less velocity times time,
 // so that the sphere's path leads through where it was put.

@@ -16,105 +16,107 @@
 // many steps: steps get half of the time, so that what the change does can be seen. s
 static const double CHANGE_WAITS_MOST = 0.25;
 
-// ---- Another show
+// ---- Another simulation
 
 static void grab_node(struct player *player, taut_error *error)
 {
     struct solver_grab grab = {
         .target = {player->grab.target[0], player->grab.target[1], player->grab.target[2]}};
-    if (!show_find_node(&player->show, player->grab.node, &grab.body, &grab.node))
+    if (!simulation_find_node(&player->simulation, player->grab.node, &grab.body, &grab.node))
         fail(error, TAUT_ERROR_ARGUMENT, "there is no node %llu to pull",
              (unsigned long long)player->grab.node);
     else
-        solver_grab(player->show.solver, &grab, error);
+        solver_grab(player->simulation.solver, &grab, error);
     if (error->code != TAUT_OK)
         player->grab.pulls = false;
 }
 
-// What people pull they go on pulling with the new solver, if the node is still there.
-static void hold_on(struct player *player, bool goes_on)
+// The mouse spring of the solver before acts in the new one as well, if the node is still there.
+static void restore_grab(struct player *player, bool continues)
 {
     taut_error ignored = {0};
-    if (!goes_on)
+    if (!continues)
         player->grab.pulls = false;
     else if (player->grab.pulls)
         grab_node(player, &ignored);
 }
 
 // Of other nodes, or of another time, nothing is known.
-static void begin_anew(struct player *player)
+static void reset_history(struct player *player)
 {
     player->seconds_per_step = 0;
     player->published_step = UINT64_MAX;
-    const struct subject *subject = player->show.setting->subject;
+    const struct subject *subject = player->simulation.setting->subject;
     const struct frame_shape shape = {.node_count = subject->node_count,
                                       .body_count = subject->body_count,
                                       .collider_count = subject->collider_count};
     history_begin(&player->history, &shape);
 }
 
-// Puts another show in the place of the one that runs.
-static void take_over(struct player *player, struct show *next, bool goes_on)
+// Puts another simulation in the place of the one that runs.
+static void replace_simulation(struct player *player, struct simulation *next, bool continues)
 {
-    struct setting *before = player->show.setting;
+    struct setting *before = player->simulation.setting;
     bool same_shape =
-        goes_on && before->subject->collider_count == next->setting->subject->collider_count;
+        continues && before->subject->collider_count == next->setting->subject->collider_count;
     pthread_mutex_lock(&player->lock);
     setting_release(player->latest);
     player->latest = setting_hold(next->setting);
     pthread_mutex_unlock(&player->lock);
-    show_close(&player->show);
-    player->show = *next;
+    simulation_close(&player->simulation);
+    player->simulation = *next;
     player->builds++;
     player->scene_is_behind = false;
     if (same_shape)
-        history_renumber(&player->history, next->setting->shown->generation);
+        history_renumber(&player->history, next->setting->shared->generation);
     else
-        begin_anew(player);
-    hold_on(player, goes_on);
+        reset_history(player);
+    restore_grab(player, continues);
     if (player->failed)
         player->playing = player->played_when_failed;
     player->failed = false;
-    if (!goes_on)
+    if (!continues)
         player->steps_asked = 0;
-    player->next_look = player->next_frame = 0;
+    player->next_evaluation = player->next_frame = 0;
     player_begin_budget(player);
     player_forget_critical(player);
-    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->simulation.solver));
 }
 
-// Lets a show that has been made take over, or closes it. After a failure all is as it was.
-static taut_status play_show(struct player *player, struct show *next, bool goes_on,
-                             taut_error *error)
+// Lets a simulation that has been made take over, or closes it. After a failure all is as it was.
+static taut_status start_simulation(struct player *player, struct simulation *next, bool continues,
+                                    taut_error *error)
 {
-    goes_on = goes_on && !player->failed && show_has_same_nodes(next, &player->show);
-    taut_status status = show_follow(next, &player->show, goes_on, error);
+    continues =
+        continues && !player->failed && simulation_has_same_nodes(next, &player->simulation);
+    taut_status status = simulation_follow(next, &player->simulation, continues, error);
     if (status == TAUT_OK)
-        take_over(player, next, goes_on);
+        replace_simulation(player, next, continues);
     else
-        show_close(next);
+        simulation_close(next);
     return status;
 }
 
-taut_status player_show(struct player *player, const char *path, const struct changes *changes,
-                        struct diagnostics *diagnostics, taut_error *error)
+taut_status player_open_scene(struct player *player, const char *path,
+                              const struct changes *changes, struct diagnostics *diagnostics,
+                              taut_error *error)
 {
     struct solver_options options = {
         .config = player->config, .budget = BUDGET_OFF, .diagnostics = diagnostics};
-    struct show first;
+    struct simulation first;
     taut_scene *scene = changes_read(changes, path, diagnostics);
     if (!scene)
         return changes_fail(diagnostics, error);
-    taut_status status = show_make(&first, scene, changes, NULL, &options, error);
-    return status == TAUT_OK ? play_show(player, &first, false, error) : status;
+    taut_status status = simulation_make(&first, scene, changes, NULL, &options, error);
+    return status == TAUT_OK ? start_simulation(player, &first, false, error) : status;
 }
 
 // ---- One request after the other
 
 // `error` is empty where all went well.
-static void say_outcome(struct player *player, const taut_error *error)
+static void report_outcome(struct player *player, const taut_error *error)
 {
-    player_say(player, error->code == TAUT_OK ? NULL : error->text);
+    player_report(player, error->code == TAUT_OK ? NULL : error->text);
 }
 
 static void play(struct player *player, bool wanted)
@@ -127,29 +129,29 @@ static void play(struct player *player, bool wanted)
         pace_forget(&player->pace);
     player->playing = wanted;
     player->steps_asked = 0;
-    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->simulation.solver));
 }
 
 // ---- Another solver
 //
-// Small ones are made at once. While a large one is made, the present one goes on, and whatever
+// Small ones are made at once. While a large one is made, the present one continues, and whatever
 // else needs another solver waits.
 
 // What was changed of spheres meanwhile is part of the new scene too.
-static void take_notes(struct player *player, bool goes_on)
+static void take_notes(struct player *player, bool continues)
 {
     for (size_t i = 0; i < player->noted.count; i++)
-        if (changes_set(&player->show.changes, player->noted.texts[i]))
+        if (changes_set(&player->simulation.changes, player->noted.texts[i]))
             player->scene_is_behind = true;
     if (player->scene_is_behind)
         player_record(player);
-    const taut_scene *scene = player->show.setting->scene;
-    for (size_t i = 0; i < scene->collider_count && !goes_on && player->noted.count > 0; i++) {
+    const taut_scene *scene = player->simulation.setting->scene;
+    for (size_t i = 0; i < scene->collider_count && !continues && player->noted.count > 0; i++) {
         const struct scene_collider *it = &scene->colliders[i];
         const double centre[3] = {it->centre.x, it->centre.y, it->centre.z};
         const double velocity[3] = {it->velocity.x, it->velocity.y, it->velocity.z};
         if (it->type == COLLIDER_SPHERE)
-            solver_move_sphere(player->show.solver, i, centre, velocity, it->radius, NULL);
+            solver_move_sphere(player->simulation.solver, i, centre, velocity, it->radius, NULL);
     }
 }
 
@@ -165,16 +167,16 @@ static void set_back(struct player *player, const struct building_order *order)
 // Lets what was made take over, and tells what went wrong.
 static void finish(struct player *player, struct building *building)
 {
-    struct show next;
+    struct simulation next;
     taut_error error;
     const struct building_order *order = building_order(building);
     bool opens = order->type == REQUEST_OPEN;
     bool made = building_take(building, &next, &error);
-    if (made && play_show(player, &next, order->goes_on, &error) == TAUT_OK) {
+    if (made && start_simulation(player, &next, order->continues, &error) == TAUT_OK) {
         if (opens)
             play(player, false);
         else
-            take_notes(player, taut_solver_step_count(player->show.solver) > 0);
+            take_notes(player, taut_solver_step_count(player->simulation.solver) > 0);
         if (order->type == REQUEST_THREADS || order->type == REQUEST_BUDGET)
             player->seconds_per_step = 0;
     } else {
@@ -186,9 +188,9 @@ static void finish(struct player *player, struct building *building)
         }
     }
     if (building_was_cancelled(building))
-        player_say(player, "given up: all is as it was");
+        player_report(player, "given up: all is as it was");
     else
-        say_outcome(player, &error);
+        report_outcome(player, &error);
     changes_free(&player->noted);
     player->changed = true;
 }
@@ -202,7 +204,7 @@ static void set_building(struct player *player, struct building *building)
 
 static void order(struct player *player, struct building_order *wanted)
 {
-    wanted->base = wanted->path ? NULL : player->show.setting;
+    wanted->base = wanted->path ? NULL : player->simulation.setting;
     wanted->config = player->config;
     wanted->budget = player->budget_wanted ? BUDGET_ON : BUDGET_OFF;
     struct building *building = building_make(wanted);
@@ -213,7 +215,7 @@ static void order(struct player *player, struct building_order *wanted)
         set_building(player, building);
     } else {
         set_back(player, wanted);
-        player_say(player, "no memory, or no thread, to build another scene");
+        player_report(player, "no memory, or no thread, to build another scene");
         building_free(building);
     }
 }
@@ -221,7 +223,7 @@ static void order(struct player *player, struct building_order *wanted)
 static void reset(struct player *player)
 {
     order(player,
-          &(struct building_order){.type = REQUEST_RESET, .changes = &player->show.changes});
+          &(struct building_order){.type = REQUEST_RESET, .changes = &player->simulation.changes});
 }
 
 static void open_scene(struct player *player, const char *path)
@@ -233,16 +235,16 @@ static void open_scene(struct player *player, const char *path)
 static void cut(struct player *player, const struct request *stroke)
 {
     struct solver_cuts cuts;
-    if (stroke->number != player->show.setting->origin)
+    if (stroke->number != player->simulation.setting->origin)
         return; // it was drawn on what is there no more
-    if (!cuts_add(&player->show.cuts, stroke, &cuts)) {
-        player_say(player, "out of memory for cuts");
+    if (!cuts_add(&player->simulation.cuts, stroke, &cuts)) {
+        player_report(player, "out of memory for cuts");
         return;
     }
     order(player, &(struct building_order){.type = REQUEST_CUT,
-                                           .changes = &player->show.changes,
+                                           .changes = &player->simulation.changes,
                                            .cuts = &cuts,
-                                           .goes_on = true});
+                                           .continues = true});
     cuts_free(&cuts);
 }
 
@@ -250,9 +252,9 @@ static void cut(struct player *player, const struct request *stroke)
 static void solve_anew(struct player *player, enum request_type type)
 {
     order(player, &(struct building_order){.type = type,
-                                           .changes = &player->show.changes,
-                                           .cuts = &player->show.cuts,
-                                           .goes_on = true});
+                                           .changes = &player->simulation.changes,
+                                           .cuts = &player->simulation.cuts,
+                                           .continues = true});
 }
 
 static void set_threads(struct player *player, int threads)
@@ -267,12 +269,12 @@ static void set_threads(struct player *player, int threads)
         solve_anew(player, REQUEST_THREADS);
         return;
     }
-    if (solver_set_threads(player->show.solver, threads, &error) != TAUT_OK)
+    if (solver_set_threads(player->simulation.solver, threads, &error) != TAUT_OK)
         player->config.threads = player->threads_before;
-    say_outcome(player, &error);
+    report_outcome(player, &error);
 }
 
-// A solver either keeps the budget or fuses forces and motion: another one goes on.
+// A solver either keeps the budget or fuses forces and motion: another one continues.
 static void set_budget(struct player *player, bool wanted)
 {
     if (wanted == player->budget_wanted)
@@ -290,9 +292,9 @@ static void pull(struct player *player, const struct request *request)
     if (request->wanted)
         grab_node(player, &error);
     if (!player->grab.pulls)
-        solver_release_grab(player->show.solver);
+        solver_release_grab(player->simulation.solver);
     if (error.code != TAUT_OK)
-        player_say(player, error.text);
+        player_report(player, error.text);
 }
 
 // ---- Spheres
@@ -302,7 +304,7 @@ static void pull(struct player *player, const struct request *request)
 static const struct scene_collider *find_sphere(const struct player *player, uint64_t number,
                                                 taut_error *error)
 {
-    const taut_scene *scene = player->show.setting->scene;
+    const taut_scene *scene = player->simulation.setting->scene;
     if (number < scene->collider_count && scene->colliders[number].type == COLLIDER_SPHERE)
         return &scene->colliders[number];
     fail(error, TAUT_ERROR_ARGUMENT, "collider %llu is not a sphere of this scene",
@@ -325,8 +327,8 @@ static void use_setting(struct player *player, struct setting *setting)
     setting_release(player->latest);
     player->latest = setting_hold(setting);
     pthread_mutex_unlock(&player->lock);
-    setting_release(player->show.setting);
-    player->show.setting = setting;
+    setting_release(player->simulation.setting);
+    player->simulation.setting = setting;
     player->scene_is_behind = false;
 }
 
@@ -337,11 +339,12 @@ static taut_status record_changes(struct player *player, taut_error *error)
     struct setting *setting = NULL;
     if (!player->scene_is_behind)
         return TAUT_OK;
-    taut_scene *scene =
-        changes_read_again(&player->show.changes, player->show.setting->scene, &findings);
-    taut_status status = scene ? setting_make_again(player->show.setting, scene,
-                                                    &player->show.changes, NULL, &setting, error)
-                               : changes_fail(&findings, error);
+    taut_scene *scene = changes_read_again(&player->simulation.changes,
+                                           player->simulation.setting->scene, &findings);
+    taut_status status =
+        scene ? setting_make_again(player->simulation.setting, scene, &player->simulation.changes,
+                                   NULL, &setting, error)
+              : changes_fail(&findings, error);
     diagnostics_free(&findings);
     if (status != TAUT_OK)
         return status;
@@ -354,7 +357,7 @@ void player_record(struct player *player)
     taut_error error = {0};
     double begin = clock_seconds();
     if (record_changes(player, &error) != TAUT_OK) {
-        player_say(player, error.text);
+        player_report(player, error.text);
         player->record_at = INFINITY; // until it is asked for
         return;
     }
@@ -367,7 +370,7 @@ void player_record(struct player *player)
 static void note_change(struct player *player, char *text, taut_error *error)
 {
     const double quick = 0.002, rest = 0.2; // s
-    bool noted = text && changes_set(&player->show.changes, text) &&
+    bool noted = text && changes_set(&player->simulation.changes, text) &&
                  (!player->building || changes_set(&player->noted, text));
     free(text);
     if (!noted) {
@@ -386,17 +389,17 @@ static void note_change(struct player *player, char *text, taut_error *error)
 static const size_t TEXT_AT_ONCE = 1 << 20; // bytes
 
 // With the changes in `next`; false where it needs another solver, or something is wrong, which is
-// found out again and told when that is built.
+// found out again and reported when that is built.
 static bool set_constants_of(struct player *player, const struct changes *next)
 {
-    const taut_scene *before = player->show.setting->scene;
+    const taut_scene *before = player->simulation.setting->scene;
     struct diagnostics findings = {0};
     taut_error error = {0};
     taut_scene *scene = changes_read_again(next, before, &findings);
     diagnostics_free(&findings);
     if (!scene)
         return false;
-    taut_solver *solver = player->show.solver;
+    taut_solver *solver = player->simulation.solver;
     if (!constants_are_all(before, scene) ||
         constants_set(solver, before, scene, &error) != TAUT_OK) {
         scene_free(scene);
@@ -404,17 +407,17 @@ static bool set_constants_of(struct player *player, const struct changes *next)
     }
     struct setting *setting = NULL;
     bool shows = constants_show(before, scene);
-    if (setting_make_again(player->show.setting, scene, next, shows ? solver : NULL, &setting,
+    if (setting_make_again(player->simulation.setting, scene, next, shows ? solver : NULL, &setting,
                            &error) != TAUT_OK) {
         player->scene_is_behind = true; // of the solver, until there is memory
         player->record_at = INFINITY;
-        player_say(player, error.text);
+        player_report(player, error.text);
         return true;
     }
     use_setting(player, setting);
     if (shows)
-        history_renumber(&player->history, setting->shown->generation);
-    player_say(player, NULL);
+        history_renumber(&player->history, setting->shared->generation);
+    player_report(player, NULL);
     return true;
 }
 
@@ -424,23 +427,23 @@ static bool set_constants(struct player *player, const struct request *sets, siz
         return false;
     if (player->scene_is_behind)
         player_record(player);
-    const taut_scene *scene = player->show.setting->scene;
+    const taut_scene *scene = player->simulation.setting->scene;
     if (player->scene_is_behind || changes_text_length(scene) > TEXT_AT_ONCE)
         return false;
     for (size_t i = 0; i < count; i++)
         if (!constants_may_have(scene, sets[i].text))
             return false;
     struct changes next;
-    bool copied = changes_copy(&player->show.changes, &next);
+    bool copied = changes_copy(&player->simulation.changes, &next);
     for (size_t i = 0; copied && i < count; i++)
         copied = changes_set(&next, sets[i].text);
     if (!copied || !set_constants_of(player, &next)) {
         changes_free(&next);
         return false;
     }
-    changes_free(&player->show.changes);
-    player->show.changes = next;
-    player->next_look = player->next_frame = 0;
+    changes_free(&player->simulation.changes);
+    player->simulation.changes = next;
+    player->next_evaluation = player->next_frame = 0;
     player_begin_budget(player);
     player_forget_critical(player);
     return true;
@@ -450,7 +453,7 @@ static void move_sphere(struct player *player, const struct request *request)
 {
     enum { DIGITS = 9, DIGITS_MOVING = 15 }; // a sphere that moves may have begun far away
     taut_error error = {0};
-    taut_solver *solver = player->show.solver;
+    taut_solver *solver = player->simulation.solver;
     size_t number = (size_t)request->number;
     const struct scene_collider *sphere = find_sphere(player, request->number, &error);
     if (sphere) {
@@ -472,14 +475,14 @@ static void move_sphere(struct player *player, const struct request *request)
                         &error);
     }
     if (error.code != TAUT_OK)
-        player_say(player, error.text);
+        player_report(player, error.text);
 }
 
 static void scale_sphere(struct player *player, const struct request *request)
 {
     enum { DIGITS = 9 };
     taut_error error = {0};
-    taut_solver *solver = player->show.solver;
+    taut_solver *solver = player->simulation.solver;
     size_t number = (size_t)request->number;
     if (find_sphere(player, request->number, &error)) {
         struct sphere_state now = solver_sphere(solver, number);
@@ -490,7 +493,7 @@ static void scale_sphere(struct player *player, const struct request *request)
             note_change(player, text_format("colliders.%zu.radius=%.15g", number, radius), &error);
     }
     if (error.code != TAUT_OK)
-        player_say(player, error.text);
+        player_report(player, error.text);
 }
 
 static void drive_node(struct player *player, const struct request *request)
@@ -498,19 +501,20 @@ static void drive_node(struct player *player, const struct request *request)
     taut_error error = {0};
     size_t body;
     uint64_t node;
-    if (!show_find_node(&player->show, request->number, &body, &node))
+    if (!simulation_find_node(&player->simulation, request->number, &body, &node))
         fail(&error, TAUT_ERROR_ARGUMENT, "there is no node %llu to drive",
              (unsigned long long)request->number);
     else
-        solver_set_kinematic_velocity(player->show.solver, body, node, request->velocity, &error);
+        solver_set_kinematic_velocity(player->simulation.solver, body, node, request->velocity,
+                                      &error);
     if (error.code != TAUT_OK)
-        player_say(player, error.text);
+        player_report(player, error.text);
 }
 
 static void set_speed(struct player *player, double speed)
 {
     player->pace.speed = speed;
-    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->show.solver));
+    pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->simulation.solver));
 }
 
 static void set(struct player *player, const struct request *sets, size_t count)
@@ -518,11 +522,11 @@ static void set(struct player *player, const struct request *sets, size_t count)
     double begin = clock_seconds();
     if (!set_constants(player, sets, count))
         order(player, &(struct building_order){.type = REQUEST_SET,
-                                               .changes = &player->show.changes,
+                                               .changes = &player->simulation.changes,
                                                .sets = sets,
                                                .set_count = count,
-                                               .cuts = &player->show.cuts,
-                                               .goes_on = true});
+                                               .cuts = &player->simulation.cuts,
+                                               .continues = true});
     double end = clock_seconds();
     player->next_change = end + fmin(end - begin, CHANGE_WAITS_MOST);
 }
@@ -644,7 +648,7 @@ static bool let_wait(struct player *player, struct request *request)
                               sizeof *player->waiting);
     player->waiting = waiting;
     if (!room) {
-        player_say(player, "out of memory for what was asked for");
+        player_report(player, "out of memory for what was asked for");
         return false;
     }
     player->waiting[player->waiting_count++] = *request;
@@ -698,7 +702,7 @@ void player_act(struct player *player)
         }
     }
     if (count > 0)
-        player_tell(player);
+        player_publish_status(player);
     for (size_t i = 0; i < count; i++)
         request_free(&requests[i]);
     free(requests);

@@ -64,22 +64,22 @@ struct player {
     struct requests requests;
     struct published published;
     struct history history;
-    pthread_mutex_t lock;      // of the next three
-    struct player_status told; // what everybody may know; `pending` is counted when it is read
-    struct setting *latest;    // held: that of the show
-    struct building *building; // NULL: none; written by the player's own thread
+    pthread_mutex_t lock;        // of the next three
+    struct player_status status; // the published status; `pending` is counted when it is read
+    struct setting *latest;      // held: that of the simulation
+    struct building *building;   // NULL: none; written by the player's own thread
 
     // ---- What follows is the player's own thread's.
     taut_config config;
     void (*on_frame)(void *context);
     void *on_frame_context;
-    struct show show;
-    uint64_t builds;         // shows that were made so far
+    struct simulation simulation;
+    uint64_t builds;         // simulations that were made so far
     struct changes noted;    // what was changed in the solver while another one is built
     struct request *waiting; // what waits for that one
     size_t waiting_count, waiting_capacity;
-    bool scene_is_behind;  // show.changes has what show.setting->scene does not say yet,
-    double record_at;      // which is to be mended then, s
+    bool scene_is_behind; // simulation.changes has what simulation.setting->scene does not say yet,
+    double record_at;     // which is to be mended then, s
     double record_seconds; // what that took last; 0: it has not been done
     struct pace pace;
     bool playing, strains, energies;
@@ -96,20 +96,21 @@ struct player {
     struct critical critical;
     bool changed; // since the last frame was published
     uint64_t published_step;
-    double frame_seconds, next_frame, next_look;
+    double frame_seconds, next_frame, next_evaluation;
     double next_change; // s; a change before then waits for steps
     taut_energy energy;
     double volume; // of all closed bodies
 };
 
-// What the last thing asked for came to; NULL: it went well.
-void player_say(struct player *player, const char *text);
+// Reports what the last request came to; NULL: it succeeded.
+void player_report(struct player *player, const char *text);
 
 // ---- player_actions.c
 
 // Opens the first scene. Findings go to `diagnostics`.
-taut_status player_show(struct player *player, const char *path, const struct changes *changes,
-                        struct diagnostics *diagnostics, taut_error *error);
+taut_status player_open_scene(struct player *player, const char *path,
+                              const struct changes *changes, struct diagnostics *diagnostics,
+                              taut_error *error);
 
 // Does what has been asked for, and what waited for a scene that has been built.
 void player_act(struct player *player);
@@ -125,8 +126,8 @@ void player_publish(struct player *player);
 // Begins the balance of energies now, if one is wanted.
 void player_begin_budget(struct player *player);
 
-// Brings up to now what everybody may know.
-void player_tell(struct player *player);
+// Publishes the present status.
+void player_publish_status(struct player *player);
 
 // ---- player.c
 

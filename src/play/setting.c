@@ -46,23 +46,23 @@ static void keep_grids(const taut_scene *scene, struct subject *subject)
 static taut_status show_subject(struct setting *setting, const taut_solver *solver,
                                 taut_error *error)
 {
-    setting->shown = memory_allocate(NULL, 1, sizeof *setting->shown);
-    if (!setting->shown)
+    setting->shared = memory_allocate(NULL, 1, sizeof *setting->shared);
+    if (!setting->shared)
         return fail_memory(error, "a picture's subject");
-    atomic_init(&setting->shown->holders, 1);
-    setting->shown->generation = 1;
-    setting->subject = &setting->shown->subject;
+    atomic_init(&setting->shared->holders, 1);
+    setting->shared->generation = 1;
+    setting->subject = &setting->shared->subject;
     task_stage("preparing the picture");
     struct subject_options options = {.springs_max = SPRINGS_MOST};
-    return subject_make(solver, &options, &setting->shown->subject, error);
+    return subject_make(solver, &options, &setting->shared->subject, error);
 }
 
-static void release_shown(struct shown *shown)
+static void release_subject(struct shared_subject *shared)
 {
-    if (!shown || atomic_fetch_sub(&shown->holders, 1) > 1)
+    if (!shared || atomic_fetch_sub(&shared->holders, 1) > 1)
         return;
-    subject_free(&shown->subject);
-    memory_release(NULL, shown, 1, sizeof *shown);
+    subject_free(&shared->subject);
+    memory_release(NULL, shared, 1, sizeof *shared);
 }
 
 // A setting without a subject; takes the scene over, after a failure as well.
@@ -90,7 +90,7 @@ taut_status setting_make(taut_scene *scene, const struct changes *changes,
         return error->code;
     taut_status status = show_subject(made, solver, error);
     if (status == TAUT_OK && cuts) {
-        keep_grids(scene, &made->shown->subject);
+        keep_grids(scene, &made->shared->subject);
         const struct subject *subject = made->subject;
         made->springs = list_kept(cuts->springs, cuts->spring_count, subject->springs_in_all);
         made->faces = list_kept(cuts->faces, cuts->face_count, subject->face_count);
@@ -172,12 +172,12 @@ void setting_follow(struct setting *setting, const struct setting *before, bool 
     if (!before)
         return;
     if (same_subject(before->subject, setting->subject)) {
-        release_shown(setting->shown);
-        setting->shown = before->shown;
-        setting->subject = &setting->shown->subject;
-        atomic_fetch_add(&setting->shown->holders, 1);
+        release_subject(setting->shared);
+        setting->shared = before->shared;
+        setting->subject = &setting->shared->subject;
+        atomic_fetch_add(&setting->shared->holders, 1);
     } else {
-        setting->shown->generation = before->shown->generation + 1;
+        setting->shared->generation = before->shared->generation + 1;
     }
 }
 
@@ -185,17 +185,17 @@ void setting_follow(struct setting *setting, const struct setting *before, bool 
 static taut_status update_shown(struct setting *setting, const struct setting *before,
                                 const taut_solver *solver, taut_error *error)
 {
-    struct shown *shown = memory_allocate(NULL, 1, sizeof *shown);
-    if (!shown)
+    struct shared_subject *shared = memory_allocate(NULL, 1, sizeof *shared);
+    if (!shared)
         return fail_memory(error, "a picture's subject");
-    taut_status status = subject_update(solver, before->subject, &shown->subject, error);
+    taut_status status = subject_update(solver, before->subject, &shared->subject, error);
     if (status != TAUT_OK) {
-        memory_release(NULL, shown, 1, sizeof *shown);
+        memory_release(NULL, shared, 1, sizeof *shared);
         return status;
     }
-    atomic_init(&shown->holders, 1);
-    setting->shown = shown;
-    setting->subject = &shown->subject;
+    atomic_init(&shared->holders, 1);
+    setting->shared = shared;
+    setting->subject = &shared->subject;
     setting_follow(setting, before, true);
     return TAUT_OK;
 }
@@ -216,9 +216,9 @@ taut_status setting_make_again(const struct setting *before, taut_scene *scene,
             return status;
         }
     } else {
-        made->shown = before->shown;
+        made->shared = before->shared;
         made->subject = before->subject;
-        atomic_fetch_add(&made->shown->holders, 1);
+        atomic_fetch_add(&made->shared->holders, 1);
     }
     if (before->springs)
         made->springs = memory_copy(NULL, before->springs, (size_t)made->subject->springs_in_all,
@@ -250,60 +250,61 @@ void setting_release(struct setting *setting)
     if (setting->faces)
         memory_release(NULL, setting->faces, (size_t)setting->subject->face_count,
                        sizeof *setting->faces);
-    release_shown(setting->shown);
+    release_subject(setting->shared);
     changes_free(&setting->changes);
     scene_free(setting->scene);
     memory_release(NULL, setting, 1, sizeof *setting);
 }
 
-// ---- Shows
+// ---- Simulations
 
-void show_close(struct show *show)
+void simulation_close(struct simulation *simulation)
 {
-    taut_solver_destroy(show->solver);
-    setting_release(show->setting);
-    changes_free(&show->changes);
-    cuts_free(&show->cuts);
-    *show = (struct show){0};
+    taut_solver_destroy(simulation->solver);
+    setting_release(simulation->setting);
+    changes_free(&simulation->changes);
+    cuts_free(&simulation->cuts);
+    *simulation = (struct simulation){0};
 }
 
 // The counts of the scene as built, and a copy of the masks, if anything is cut.
-static taut_status copy_cuts(struct show *show, const struct solver_cuts *cuts, taut_error *error)
+static taut_status copy_cuts(struct simulation *simulation, const struct solver_cuts *cuts,
+                             taut_error *error)
 {
     if (!cuts) {
-        show->cuts.spring_count = taut_solver_spring_count(show->solver);
-        show->cuts.face_count = taut_solver_face_count(show->solver);
+        simulation->cuts.spring_count = taut_solver_spring_count(simulation->solver);
+        simulation->cuts.face_count = taut_solver_face_count(simulation->solver);
         return TAUT_OK;
     }
     const struct request nothing_more = {.type = REQUEST_CUT};
-    return cuts_add(cuts, &nothing_more, &show->cuts) ? TAUT_OK : fail_memory(error, "cuts");
+    return cuts_add(cuts, &nothing_more, &simulation->cuts) ? TAUT_OK : fail_memory(error, "cuts");
 }
 
-taut_status show_make(struct show *show, taut_scene *scene, const struct changes *changes,
-                      const struct solver_cuts *cuts, const struct solver_options *options,
-                      taut_error *error)
+taut_status simulation_make(struct simulation *simulation, taut_scene *scene,
+                            const struct changes *changes, const struct solver_cuts *cuts,
+                            const struct solver_options *options, taut_error *error)
 {
-    *show = (struct show){0};
+    *simulation = (struct simulation){0};
     if (cuts && !cuts->springs)
         cuts = NULL;
-    taut_status status = solver_create_cut(scene, options, cuts, &show->solver, error);
+    taut_status status = solver_create_cut(scene, options, cuts, &simulation->solver, error);
     if (status != TAUT_OK) {
         scene_free(scene);
         return status;
     }
-    status = setting_make(scene, changes, show->solver, cuts, &show->setting, error);
+    status = setting_make(scene, changes, simulation->solver, cuts, &simulation->setting, error);
     if (status == TAUT_OK)
-        status = copy_cuts(show, cuts, error);
-    if (status == TAUT_OK && !changes_copy(changes, &show->changes))
+        status = copy_cuts(simulation, cuts, error);
+    if (status == TAUT_OK && !changes_copy(changes, &simulation->changes))
         status = fail_memory(error, "the changes of a scene");
     if (status != TAUT_OK)
-        show_close(show);
+        simulation_close(simulation);
     return status;
 }
 
-bool show_has_same_nodes(const struct show *show, const struct show *other)
+bool simulation_has_same_nodes(const struct simulation *simulation, const struct simulation *other)
 {
-    const struct subject *a = show->setting->subject, *b = other->setting->subject;
+    const struct subject *a = simulation->setting->subject, *b = other->setting->subject;
     if (a->body_count != b->body_count)
         return false;
     for (size_t i = 0; i < a->body_count; i++)
@@ -314,50 +315,54 @@ bool show_has_same_nodes(const struct show *show, const struct show *other)
 }
 
 // Where a body numbers its springs otherwise, none of them is one of before.
-static bool same_springs(const struct show *show, const struct show *before)
+static bool same_springs(const struct simulation *simulation, const struct simulation *before)
 {
-    return show_has_same_nodes(show, before) &&
-           show->cuts.spring_count == before->cuts.spring_count &&
-           show->cuts.face_count == before->cuts.face_count;
+    return simulation_has_same_nodes(simulation, before) &&
+           simulation->cuts.spring_count == before->cuts.spring_count &&
+           simulation->cuts.face_count == before->cuts.face_count;
 }
 
-// Of each spring of the show its number in the scene as built, counted from `first`.
-static uint32_t *list_springs(const struct show *show, uint64_t first)
+// Of each spring of the simulation its number in the scene as built, counted from `first`.
+static uint32_t *list_springs(const struct simulation *simulation, uint64_t first)
 {
-    uint64_t count = taut_solver_spring_count(show->solver);
+    uint64_t count = taut_solver_spring_count(simulation->solver);
     uint32_t *numbers = calloc((size_t)count + 1, sizeof *numbers);
-    const uint32_t *kept = show->setting->springs;
+    const uint32_t *kept = simulation->setting->springs;
     for (uint64_t i = 0; numbers && i < count; i++)
         numbers[i] = (uint32_t)(first + (kept ? kept[i] : i));
     return numbers;
 }
 
-static taut_status go_on(struct show *show, struct show *before, taut_error *error)
+static taut_status restore(struct simulation *simulation, struct simulation *before,
+                           taut_error *error)
 {
-    bool same = same_springs(show, before);
-    if (same && !show->setting->springs && !before->setting->springs)
-        return solver_restore_from(show->solver, before->solver, NULL, NULL, error);
+    bool same = same_springs(simulation, before);
+    if (same && !simulation->setting->springs && !before->setting->springs)
+        return solver_restore_from(simulation->solver, before->solver, NULL, NULL, error);
     uint32_t *from = list_springs(before, 0);
-    uint32_t *to = list_springs(show, same ? 0 : before->cuts.spring_count);
-    taut_status status = from && to
-                             ? solver_restore_from(show->solver, before->solver, from, to, error)
-                             : fail_memory(error, "the springs of before");
+    uint32_t *to = list_springs(simulation, same ? 0 : before->cuts.spring_count);
+    taut_status status =
+        from && to ? solver_restore_from(simulation->solver, before->solver, from, to, error)
+                   : fail_memory(error, "the springs of before");
     free(from);
     free(to);
     return status;
 }
 
-taut_status show_follow(struct show *show, struct show *before, bool goes_on, taut_error *error)
+taut_status simulation_follow(struct simulation *simulation, struct simulation *before,
+                              bool continues, taut_error *error)
 {
-    setting_follow(show->setting, before->setting, before->solver && same_springs(show, before));
-    if (!goes_on)
+    setting_follow(simulation->setting, before->setting,
+                   before->solver && same_springs(simulation, before));
+    if (!continues)
         return TAUT_OK;
-    return go_on(show, before, error);
+    return restore(simulation, before, error);
 }
 
-bool show_find_node(const struct show *show, uint64_t node, size_t *body, uint64_t *number)
+bool simulation_find_node(const struct simulation *simulation, uint64_t node, size_t *body,
+                          uint64_t *number)
 {
-    const struct subject *subject = show->setting->subject;
+    const struct subject *subject = simulation->setting->subject;
     for (size_t b = 0; b < subject->body_count; b++) {
         uint64_t first = subject->bodies[b].first_node;
         if (node < first || node - first >= subject->bodies[b].node_count)

@@ -13,7 +13,7 @@
 // A scene and what is drawn of it, as they stand between two changes. Written once, before anybody
 // else sees it; then held by whoever uses it, on whatever thread, and freed with the last.
 
-struct shown {
+struct shared_subject {
     atomic_int holders;
     uint64_t generation; // grows whenever it is another one
     struct subject subject;
@@ -22,8 +22,8 @@ struct shown {
 struct setting {
     atomic_int holders;
     taut_scene *scene;
-    struct changes changes; // of its file, that make it
-    struct shown *shown;    // held: most changes leave it as it is, and settings share it
+    struct changes changes;        // of its file, that make it
+    struct shared_subject *shared; // held: most changes leave it as it is, and settings share it
     const struct subject *subject;
     uint64_t origin; // grows whenever the uncut scene numbers its springs or faces otherwise
     // Where something is cut: of each spring and face that is left, its number in the uncut scene.
@@ -50,36 +50,38 @@ void setting_follow(struct setting *setting, const struct setting *before, bool 
 struct setting *setting_hold(struct setting *setting);
 void setting_release(struct setting *setting); // NULL is ignored
 
-// ---- Shows
+// ---- Simulations
 //
 // What is played: a solver, the scene that it was made of, and what people changed and cut. What is
-// no constant (changes.h) is changed by making another show beside the one that runs, which
+// no constant (changes.h) is changed by making another simulation beside the one that runs, which
 // continues from its state; so whatever a scene can say can be changed, and a change that fails
 // leaves all as it was.
 
-struct show {
+struct simulation {
     taut_solver *solver;
     struct setting *setting; // held
     struct changes changes;
     struct solver_cuts cuts; // the counts are those of the scene as built; springs NULL: no cuts
 };
 
-// Makes a show that stands as built. Takes `scene` over, and copies the rest; `cuts` may be NULL.
-// The show is empty after a failure.
-taut_status show_make(struct show *show, taut_scene *scene, const struct changes *changes,
-                      const struct solver_cuts *cuts, const struct solver_options *options,
-                      taut_error *error);
+// Makes a simulation that stands as built. Takes `scene` over, and copies the rest; `cuts` may be NULL.
+// The simulation is empty after a failure.
+taut_status simulation_make(struct simulation *simulation, taut_scene *scene,
+                            const struct changes *changes, const struct solver_cuts *cuts,
+                            const struct solver_options *options, taut_error *error);
 
-// Whether a show has the nodes of another one, so that it can go on with them.
-bool show_has_same_nodes(const struct show *show, const struct show *other);
+// Whether a simulation has the nodes of another one, so that it can continue from it.
+bool simulation_has_same_nodes(const struct simulation *simulation, const struct simulation *other);
 
-// Numbers a show after the one before it, which may be empty, and goes on where that is, if told
-// so.
-taut_status show_follow(struct show *show, struct show *before, bool goes_on, taut_error *error);
+// Numbers a simulation after the one before it, which may be empty, and restores it from that one if
+// it `continues`.
+taut_status simulation_follow(struct simulation *simulation, struct simulation *before,
+                              bool continues, taut_error *error);
 
-void show_close(struct show *show);
+void simulation_close(struct simulation *simulation);
 
 // The body that a node over all bodies belongs to, and its number there; false where there is none.
-bool show_find_node(const struct show *show, uint64_t node, size_t *body, uint64_t *number);
+bool simulation_find_node(const struct simulation *simulation, uint64_t node, size_t *body,
+                          uint64_t *number);
 
 #endif

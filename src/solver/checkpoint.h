@@ -7,9 +7,8 @@
 
 #include "parallel/team.h"
 #include "state/arrays.h"
-#include "state/energy_budget.h"
+#include "state/records.h"
 #include "state/frame.h"
-#include "state/interaction.h"
 #include "topology/topology.h"
 
 struct system;

@@ -11,9 +11,8 @@
 #include "scene/bodies.h"
 #include "simd/isa.h"
 #include "stability/limits.h"
-#include "state/energy_budget.h"
+#include "state/records.h"
 #include "state/frame.h"
-#include "state/stage.h"
 #include "taut.h"
 
 // ---- Creation

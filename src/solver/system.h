@@ -7,9 +7,8 @@
 #include "springs/plan.h"
 #include "simd/isa.h"
 #include "stability/limits.h"
-#include "state/energy_budget.h"
+#include "state/records.h"
 #include "solver/solver.h"
-#include "state/stage.h"
 
 struct change;
 struct checkpoint;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "state/energy_budget.h"
+#include "state/records.h"
 
 struct scene_wind; // scene/scene.h
 

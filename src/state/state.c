@@ -27,7 +27,7 @@ static size_t guarded(uint64_t length, size_t start)
 static bool allocate_arrays(struct state *state, const struct topology *topology,
                             struct state_needs needs)
 {
-#define ALLOCATE(type, name, length, condition, kept)                                                    \
+#define ALLOCATE(type, name, length, condition, kept)                                              \
     if ((condition) && !state->name) {                                                             \
         type *block = memory_allocate(                                                             \
             state->allocator, guarded(state->length, ARRAY_START(type, name)), sizeof(type));      \
@@ -83,7 +83,7 @@ static void start_nodes(void *context, const struct worker *worker)
 {
     const struct starting *it = context;
     struct state *state = it->state;
-#define TOUCH(type, name, length, condition, kept)                                                       \
+#define TOUCH(type, name, length, condition, kept)                                                 \
     if (state->name)                                                                               \
         touch(worker, state->name - ARRAY_START(type, name),                                       \
               guarded(state->length, ARRAY_START(type, name)), sizeof(type));
@@ -168,7 +168,7 @@ uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology, const struct
     const struct state *state = &lengths;
     set_lengths(&lengths, topology, plan, needs.projections);
     uint64_t bytes = sizeof *state;
-#define ADD_BYTES(type, name, length, condition, kept)                                                   \
+#define ADD_BYTES(type, name, length, condition, kept)                                             \
     if (condition)                                                                                 \
         bytes += guarded(state->length, ARRAY_START(type, name)) * sizeof(type);
     STATE_ARRAYS(ADD_BYTES)
@@ -203,7 +203,7 @@ void state_free(struct state *state)
 {
     if (!state)
         return;
-#define RELEASE(type, name, length, condition, kept)                                                     \
+#define RELEASE(type, name, length, condition, kept)                                               \
     if (state->name)                                                                               \
         memory_release(state->allocator, state->name - ARRAY_START(type, name),                    \
                        guarded(state->length, ARRAY_START(type, name)), sizeof(type));
@@ -215,7 +215,7 @@ void state_free(struct state *state)
 uint64_t REAL_NAME(state_bytes)(const struct state *state)
 {
     uint64_t bytes = sizeof *state;
-#define ADD_BYTES(type, name, length, condition, kept)                                                   \
+#define ADD_BYTES(type, name, length, condition, kept)                                             \
     if (state->name)                                                                               \
         bytes += guarded(state->length, ARRAY_START(type, name)) * sizeof(type);
     STATE_ARRAYS(ADD_BYTES)

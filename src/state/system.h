@@ -6,12 +6,11 @@
 
 #include <stdatomic.h>
 
+#include "base/os.h"
 #include "parallel/team.h"
-#include "state/energy_budget.h"
+#include "state/records.h"
 #include "state/constants.h"
-#include "state/stage.h"
 #include "state/state.h"
-#include "state/interaction.h"
 
 struct critical_meter;
 struct implicit;
@@ -103,6 +102,33 @@ static inline double step_time(const struct system *system, uint64_t step)
 static inline struct range node_share(const struct system *system, const struct worker *worker)
 {
     return worker_share(worker, (size_t)system->state->nodes, 16);
+}
+
+// ---- The clock of the stages of a step
+
+static inline void stage_clock_start(struct stage_clock *clock, const struct worker *worker)
+{
+    if (worker->index == 0)
+        clock->last = clock_seconds();
+}
+
+// Gives the time since the last end to `stage`, where nobody has to wait.
+static inline void stage_count(struct stage_clock *clock, enum stage stage,
+                               const struct worker *worker)
+{
+    if (worker->index != 0)
+        return;
+    double now = clock_seconds();
+    clock->seconds[stage] += now - clock->last;
+    clock->last = now;
+}
+
+// Ends a stage: waits for all workers first.
+static inline void stage_end(struct stage_clock *clock, enum stage stage,
+                             const struct worker *worker)
+{
+    worker_barrier(worker);
+    stage_count(clock, stage, worker);
 }
 
 #endif

@@ -175,7 +175,7 @@ void draw_past(struct view *view)
         view->scrub.active = view->scrub.index < (int)last;
         view->scene_stale = true;
     }
-    tooltip("Looks back; playing goes on from the present.");
+    tooltip("Looks back; playing continues from the present.");
 }
 
 void draw_playback(struct view *view)
@@ -655,7 +655,7 @@ void draw_building(struct view *view)
         else if (building->asks)
             ImGui::TextWrapped("of the %s that are left. Is it wanted?", left);
         else
-            ImGui::TextWrapped("%.1f s: %s; the present scene goes on.", building->seconds,
+            ImGui::TextWrapped("%.1f s: %s; the present scene continues.", building->seconds,
                                building->stage);
         ImGui::BeginDisabled(building->cancelled);
         if (building->asks && button("Build"))

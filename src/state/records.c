@@ -1,4 +1,4 @@
-#include "state/stage.h"
+#include "state/records.h"
 
 const char *stage_name(enum stage stage)
 {

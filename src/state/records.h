@@ -1,12 +1,14 @@
-// Small records of a run that do not depend on its precision: what time a thing is for, what ended
-// the run, and the energy budget.
-#ifndef TAUT_STATE_ENERGY_BUDGET_H
-#define TAUT_STATE_ENERGY_BUDGET_H
+// What a run has beside its arrays (state.h), of no precision: the time that an evaluation is for and
+// what ended the run, the energy budget, what people do to it while it runs, and the time that its
+// stages take.
+#ifndef TAUT_STATE_RECORDS_H
+#define TAUT_STATE_RECORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vec3.h"
 #include "taut.h"
 
 // The time that an evaluation of forces is for. `gas_step` counts how many increments of `inflate`
@@ -25,6 +27,8 @@ struct fault {
     double time;
     uint64_t step;
 };
+
+// ---- The energy budget
 
 // Work so far by cause. The causes before WORK_POWERS are integrated from powers; the others are
 // added in lumps.
@@ -69,6 +73,57 @@ struct implicit_statistics {
     uint64_t solves, iterations; // linear systems, and iterations of conjugate gradients in them
     uint64_t unconverged;        // steps whose equations were not solved to the tolerance
     double worst_residual;       // of a step
+};
+
+// ---- Interaction: it acts from one step to the next, and is in no scene
+
+// A held node that goes with a velocity from where it is; its motion in the scene, if it has one,
+// counts no more.
+struct kinematic_target {
+    uint32_t node;
+    vec3 position; // m, at the start of the step
+    vec3 velocity; // m/s
+};
+
+struct kinematic_targets {
+    struct kinematic_target *items;
+    size_t count, capacity;
+};
+
+// A spring without rest length from a free node to where the mouse is, with damping
+// (integrate/mouse_spring.h).
+struct mouse_spring {
+    bool pulls;
+    bool chosen; // stiffness and damping are ours
+    uint32_t node;
+    vec3 target;               // m
+    double stiffness, damping; // N/m, N s/m
+    vec3 start;                // m, where the node was at the start of the step
+    vec3 force;                // N, of the last step
+};
+
+// ---- The stages of a step, and what each took, as worker 0 saw it (stage_end in system.h)
+
+enum stage {
+    STAGE_GRAVITY_DRAG,
+    STAGE_SPRINGS,
+    STAGE_WIND,
+    STAGE_PRESSURE,
+    STAGE_COLLIDERS,
+    STAGE_INTEGRATE,
+    STAGE_SOLVE,
+    STAGE_MOTIONS,
+    STAGE_WORK,
+    STAGE_CHECK,
+    STAGE_COUNT
+};
+
+// "gravity_drag", "springs", ...
+const char *stage_name(enum stage stage);
+
+struct stage_clock {
+    double last;
+    double seconds[STAGE_COUNT];
 };
 
 #endif
