@@ -3,11 +3,13 @@
 // against what the system saw; and scenes that are too large are refused with both figures.
 #include "samples.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "parallel/machine.h"
@@ -418,6 +420,8 @@ static void test_what_is_out_of_range_is_said_before_memory(void **state)
 static const char *write_mesh(const char *name, int rows, bool header_only)
 {
     static char path[4096];
+    if (mkdir(TAUT_TEST_OUT, 0777) != 0)
+        assert_int_equal(errno, EEXIST);
     snprintf(path, sizeof path, "%s/%s", TAUT_TEST_OUT, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
