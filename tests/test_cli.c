@@ -308,6 +308,15 @@ static void info_knows_the_critical_steps(void **state)
     outcome = cli_expect(0, "taut info blown.yaml");
     assert_says(outcome.out, "no limit     from springs; wind and gas are explicit");
     outcome_free(&outcome);
+    // dt sqrt(k/m) is 0.01 sqrt(1000000 / 0.25) = 20.
+    fixture_write("falls.yaml",
+                  "simulation: {integrator: xpbd, dt: 0.01, steps: 1}\n"
+                  "bodies: [{name: r, type: rope, from: [0,1,0], to: [1,1,0], nodes: 4, mass: 1,\n"
+                  "  stiffness: 1000000}]\n"
+                  "colliders: [{type: plane, response: project}]\n");
+    outcome = cli_expect(0, "taut info falls.yaml");
+    assert_says(outcome.out, "Impacts add no energy from 20 substeps on; there are 10.");
+    outcome_free(&outcome);
     if (cli_has_python()) {
         outcome = cli_expect(0, "taut info --json blown.yaml");
         cli_assert_json(outcome.out, "assert 'xpbd' not in d['unconditionally_stable']\n"

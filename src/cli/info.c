@@ -314,11 +314,53 @@ static void print_critical(const struct info *info)
     puts(".");
 }
 
+static bool any_projects(const struct topology *topology)
+{
+    for (size_t c = 0; c < topology->collider_count; c++)
+        if (topology->colliders[c].response == RESPONSE_PROJECT)
+            return true;
+    return false;
+}
+
+// The greatest stiffness of a spring over the mass of a free end, 1/s2. Rigid springs store no
+// energy.
+static double greatest_rate(const struct topology *topology)
+{
+    double greatest = 0;
+    for (uint64_t spring = 0; spring < topology->spring_count;) {
+        const struct spring_run run = topology_run(topology, spring, topology->spring_count);
+        const struct material *material = &topology->materials[run.material];
+        for (uint64_t i = 0; i < run.count && material->law != LAW_RIGID; i++) {
+            const uint64_t ends[2] = {run.a + i, run.b + i};
+            for (int end = 0; end < 2; end++)
+                if (!topology_is_kinematic(topology, ends[end]))
+                    greatest =
+                        fmax(greatest, material->stiffness / topology_mass(topology, ends[end]));
+        }
+        spring += run.count;
+    }
+    return greatest;
+}
+
+// Impacts of stiff springs add energy in xpbd unless h sqrt(k/m) is about 1 or less
+// (docs/numerics.md).
+static void print_substeps(const struct info *info)
+{
+    const struct topology *topology = solver_topology(info->solver);
+    if (solver_integrator(info->solver) != INTEGRATOR_XPBD || !any_projects(topology))
+        return;
+    const double least = ceil(taut_solver_dt(info->solver) * sqrt(greatest_rate(topology)));
+    printf("\n  Impacts add no energy from %.0f substeps on; there %s %" PRIu64 ".\n",
+           fmax(1, least), info->scene->simulation.substeps == 1 ? "is" : "are",
+           info->scene->simulation.substeps);
+}
+
 static void print_table(const struct info *info)
 {
     print_heading(info);
     print_bodies(info);
     print_critical(info);
+    print_substeps(info);
 }
 
 // ---- JSON.
