@@ -491,6 +491,36 @@ static void test_no_gain_of_turning_bodies(void **state)
             }
 }
 
+// A cloth that drapes over a sphere and a plane is in contact nearly always. A step with contacts
+// needs a system without them and one with them; more are for those that would gain energy alone.
+static void test_systems_of_a_draping_cloth(void **state)
+{
+    (void)state;
+    enum { STEPS = 120 };
+    static const char *const methods[] = {"implicit_euler", "implicit_midpoint", "bdf2"};
+    for (int i = 0; i < 3; i++) {
+        taut_solver *solver = solver_of(
+            "simulation: {integrator: %s, dt: 0.01666, steps: 1}\n"
+            "environment: {gravity: [0,-9.81,0]}\n"
+            "bodies: [{name: c, type: cloth, origin: [-0.5,0.5,-0.5], u: [1,0,0], v: [0,0,1],\n"
+            "  nodes: [21,21], mass: 0.08, stiffness: 200, damping: 0.01}]\n"
+            "colliders: [{type: sphere, center: [0,0,0], radius: 0.3, response: project,\n"
+            "  friction: 0.001}, {type: plane, point: [0,-0.3,0], response: project}]\n",
+            methods[i]);
+        const double start = energy_of(solver).total;
+        double most = start;
+        for (int step = 0; step < STEPS; step++) {
+            advance(solver, 1);
+            most = fmax(most, energy_of(solver).total);
+        }
+        const uint64_t solves = solver_implicit_statistics(solver)->solves;
+        if (solves > STEPS * 22 / 10 || !(most <= 1.001 * start))
+            fail_msg("%s: %d systems in %d steps, %g J of %g", methods[i], (int)solves, STEPS, most,
+                     start);
+        taut_solver_destroy(solver);
+    }
+}
+
 static uint64_t hash_of_dropped(const void *context, const struct solver_options *options)
 {
     taut_solver *solver = solver_of_dropped(context, options);
@@ -785,6 +815,7 @@ int main(void)
         cmocka_unit_test(test_no_gain_in_a_long_run),
         cmocka_unit_test(test_no_gain_of_implicit_steps),
         cmocka_unit_test(test_no_gain_of_turning_bodies),
+        cmocka_unit_test(test_systems_of_a_draping_cloth),
         cmocka_unit_test(test_same_bits_of_implicit_contacts),
         cmocka_unit_test(test_side_by_side_is_one_by_one),
         cmocka_unit_test(test_projection_in_implicit_steps_is_budgeted),

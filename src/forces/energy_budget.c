@@ -212,17 +212,21 @@ static bool any_restitution(const struct topology *topology)
     return false;
 }
 
+void REAL_NAME(work_note_energy)(struct system *system, double energy)
+{
+    struct energy_budget *work = &system->work;
+    work->noted_step = system->state->step;
+    work->energy_before = energy;
+    work->work_before = work_of_causes(work);
+}
+
 void REAL_NAME(work_note_start)(struct system *system, const struct worker *worker)
 {
     uint64_t step = system->state->step;
     const struct evaluation now = {step_time(system, step), step + 1};
-    struct energy_budget *work = &system->work;
     const double energy = REAL_NAME(energy_total)(system, now, worker);
-    if (worker->index == 0) {
-        work->noted_step = step;
-        work->energy_before = energy;
-        work->work_before = work_of_causes(work);
-    }
+    if (worker->index == 0)
+        REAL_NAME(work_note_energy)(system, energy);
     stage_end(&system->clock, STAGE_WORK, worker);
 }
 

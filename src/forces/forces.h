@@ -52,6 +52,8 @@ void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
 // The energy at the start of a step that may have an impact, which is the present state; after
 // the sample of its start.
 void REAL_NAME(work_note_start)(struct system *system, const struct worker *worker);
+// The same where that energy is known, J, at any time in the step. Worker 0 alone.
+void REAL_NAME(work_note_energy)(struct system *system, double energy);
 // The present step has one: it is closed if its start has been noted. Worker 0 alone.
 void REAL_NAME(work_note_impact)(struct system *system);
 // At the start of a step, after its sample: whether the one before had an impact, whose rest is to

@@ -16,11 +16,11 @@
 // contacts are seen before nodes are inside. The tangent leaves out what would make it indefinite
 // (TANGENT_DEFINITE), so that the conjugate gradients always know where to go.
 //
-// A step with contacts of colliders that project is solved again (below), and goes on with further
-// linear systems until hardly any energy is left in the residual: an impact turns springs by so
-// much that one system errs by a multiple of the energy of the motion where they are stiff. And
-// where such a collider is there and nothing puts energy in, a step that would gain some is done
-// again as a step of implicit Euler, solved like that.
+// A step with contacts of colliders that project is solved again, with them (below). An impact turns
+// springs by so much that one system errs by a multiple of the energy of the motion where they are
+// stiff, but few steps have one. So where nothing puts energy in, the energy at the end of a step
+// tells whether it needs further systems; where something does, all steps with contacts solve some
+// until hardly any energy is left in the residual.
 //
 // Springs break and yield at the start of a step, never at a position that was only tried. Moving
 // kinematic nodes are where they will be at the stage.
@@ -387,10 +387,11 @@ struct constrained_result {
     bool same;     // the constraints are those that it began with
 };
 
-// Solves the linear system at the present state, with the constraints that it finds on the way.
+// Solves the linear system at the present state, with the constraints that it finds on the way. It
+// may leave a residual of the norm `least`; 0: the part of the first one that the scene allows.
 static struct constrained_result solve_constrained(struct system *system, struct stage_rule stage,
                                                    const struct end_rule *rule, bool warm,
-                                                   const struct worker *worker)
+                                                   double least, const struct worker *worker)
 {
     enum { ROUNDS = 8, ROUNDS_THAT_DROP = 4 }; // dropping ends first, so that it cannot go in turns
     const struct scene_implicit *wanted = &system->settings.implicit;
@@ -416,8 +417,8 @@ static struct constrained_result solve_constrained(struct system *system, struct
         if (worker->index == 0)
             solver->constraints = system->contacts.constraints;
         worker_barrier(worker);
-        result = REAL_NAME(linear_solver_continue)(system, solver, &task, wanted->tolerance * first,
-                                                   worker);
+        result = REAL_NAME(linear_solver_continue)(system, solver, &task,
+                                                   fmax(least, wanted->tolerance * first), worker);
         first = fmax(first, result.first);
         residual = first > 0 ? result.residual * result.first / first : 0;
         iterations += result.iterations;
@@ -430,7 +431,7 @@ static struct constrained_result solve_constrained(struct system *system, struct
         system->implicit_statistics.solves++;
         system->implicit_statistics.iterations += iterations;
     }
-    record(system, residual, result.converged, worker);
+    record(system, result.converged && least > 0 ? 0 : residual, result.converged, worker);
     stage_end(&system->clock, STAGE_SOLVE, worker);
     return found;
 }
@@ -512,97 +513,6 @@ static void descend(struct system *system, struct stage_rule stage,
     }
 }
 
-// The step again with the constraints that its end asked for. The first system takes the nodes to
-// their surfaces; further ones follow until the energy that is left is this part of that of the
-// motion, so that velocities are wrong by a hundredth at most.
-static void solve_again(struct system *system, struct stage_rule stage, const struct end_rule *rule,
-                        const struct worker *worker)
-{
-    enum { SYSTEMS = 20 };
-    const double part = 1e-4;
-    const struct scene_implicit *wanted = &system->settings.implicit;
-    const uint64_t most = wanted->newton > SYSTEMS ? wanted->newton : SYSTEMS;
-    const double enough = (wanted->newton > 1 ? fmin(part, wanted->tolerance) : part) *
-                          energy_of_motion(system, worker);
-    follow_velocity(system, (real)stage.g, worker);
-    REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
-    find_residual(system, stage, worker);
-    for (uint64_t i = 0; i < most; i++) {
-        const bool warm = i == 0 && wanted->newton == 1;
-        const struct constrained_result found =
-            solve_constrained(system, stage, rule, warm, worker);
-        descend(system, stage, &found, i > 0 && found.same, worker);
-        if (energy_left(system, worker) <= enough)
-            break;
-    }
-    REAL_NAME(constraints_finish)(system, rule, worker);
-    REAL_NAME(mouse_spring_store_force)(system, worker);
-}
-
-// An impact is no smooth motion, of which one step of the midpoint method, or two states of bdf2,
-// tell anything. Such a step becomes implicit Euler's, and so does the next one, in which the nodes
-// that have been stopped stop the others: the midpoint method would throw these back.
-static struct stage_rule euler_instead(struct system *system, uint64_t steps,
-                                       const struct worker *worker)
-{
-    const double h = system->settings.dt;
-    const uint64_t from = system->state->step + steps;
-    start_here(system, worker);
-    if (worker->index == 0 && system->state->memory_from < from)
-        system->state->memory_from = from;
-    worker_barrier(worker);
-    return (struct stage_rule){.elapsed = h, .g = h};
-}
-
-// For the energy budget: at the start of a step again that is to be one of an impact.
-static void count_impact_work(struct system *system, const struct worker *worker)
-{
-    REAL_NAME(kinematic_place)(system, 0, worker);
-    if (!system->work.closes) // else it follows one, and its start has been noted
-        REAL_NAME(work_note_start)(system, worker);
-    worker_barrier(worker); // all have read the flag
-    if (worker->index == 0)
-        REAL_NAME(work_note_impact)(system);
-    worker_barrier(worker);
-}
-
-// Of a step that has been solved but is not yet at its end; returns whether it is now.
-static bool solve_contacts(struct system *system, struct stage_rule stage,
-                           const struct worker *worker)
-{
-    const struct state *s = system->state;
-    const enum integrator integrator = system->settings.integrator;
-    struct node_vectors start = system->implicit->base, speed = system->implicit->velocity;
-    if (integrator == INTEGRATOR_BDF2) {
-        start = vectors_of(s->x0, s->y0, s->z0);
-        speed = vectors_of(s->vx0, s->vy0, s->vz0);
-    }
-    if (!system->contacts.constraints)
-        return false;
-    const bool mirrored = is_midpoint(system) && stage.elapsed < system->settings.dt;
-    struct end_rule rule = end_of_step(system, stage, start, speed, mirrored);
-    REAL_NAME(constraints_clear)(system, worker);
-    if (!REAL_NAME(constraints_find)(system, &rule, NULL, false, worker))
-        return false;
-    const bool impact = REAL_NAME(constraints_impact)(system);
-    remember_free(system, &rule, worker);
-    restore_start(system, start, speed, worker);
-    if (impact && system->settings.keep_energy_budget)
-        count_impact_work(system, worker);
-    if (impact && integrator != INTEGRATOR_IMPLICIT_EULER) {
-        stage = euler_instead(system, is_midpoint(system) ? 2 : 1, worker);
-        rule = end_of_step(system, stage, start, speed, false);
-    }
-    solve_again(system, stage, &rule, worker);
-    return !rule.mirrored;
-}
-
-// ---- Steps that would gain energy
-//
-// The steps that follow an impact are those of a body that is strained, turns and vibrates, and one
-// linear system may give stiff springs energy in them too; the midpoint method gains some whatever
-// is solved, since it damps nothing and conserves no energy of springs that turn.
-
 // Whether the energy of a step is checked: it can only stay or fall, for nothing but colliders at
 // rest acts from outside.
 static bool is_checked(const struct system *system)
@@ -636,15 +546,6 @@ static void measure_energy(struct system *system, uint64_t step, taut_energy *en
     worker_barrier(worker);
 }
 
-// Notes the energy at the start of a step; returns whether it is to be compared.
-static bool note_energy(struct system *system, const struct worker *worker)
-{
-    if (!is_checked(system))
-        return false;
-    measure_energy(system, system->state->step, &system->implicit->start, worker);
-    return true;
-}
-
 // Whether the step has gained energy, by more than rounding and than a thousandth with the midpoint
 // method, whose energy goes up and down by that, a ten-thousandth with the others.
 static bool gains_energy(struct system *system, const struct worker *worker)
@@ -655,6 +556,142 @@ static bool gains_energy(struct system *system, const struct worker *worker)
     const double most = start->total + part * (energy_of_motion(system, worker) + start->elastic) +
                         digits * (start->elastic + fabs(start->gravity));
     return !(system->implicit->end.total <= most);
+}
+
+// Solves further systems behind the first one of a step of implicit Euler or of a step whose energy
+// is not checked, until the energy that is left is a small part of that of the motion, so that
+// velocities are wrong by a hundredth at most. Where the energy is `checked`, until none is gained,
+// with ten-thousandths of that part at least. Linear systems need not be more exact than what is to
+// be left of them.
+static void solve_further(struct system *system, struct stage_rule stage,
+                          const struct end_rule *rule, bool checked, const struct worker *worker)
+{
+    enum { SYSTEMS = 20 };
+    const double part = 1e-4, part_of_checked = 1e-4, exact = checked ? 0.1 : 1e-3;
+    const struct scene_implicit *wanted = &system->settings.implicit;
+    const uint64_t most = wanted->newton > SYSTEMS ? wanted->newton : SYSTEMS;
+    const double enough = (wanted->newton > 1 ? fmin(part, wanted->tolerance) : part) *
+                          energy_of_motion(system, worker);
+    const double least = checked && wanted->newton == 1 ? part_of_checked * enough : enough;
+    find_residual(system, stage, worker);
+    for (uint64_t i = 1; i < most; i++) {
+        const double left = energy_left(system, worker);
+        if (left <= least)
+            break;
+        const struct constrained_result found =
+            solve_constrained(system, stage, rule, false, sqrt(exact * fmin(left, enough)), worker);
+        descend(system, stage, &found, found.same, worker);
+        if (checked && wanted->newton == 1 && !gains_energy(system, worker))
+            break;
+    }
+    REAL_NAME(constraints_finish)(system, rule, worker);
+    REAL_NAME(mouse_spring_store_force)(system, worker);
+}
+
+// The step again with the constraints that its end asked for. The first system takes the nodes to
+// their surfaces. Further ones follow at once where the energy at the end does not tell whether
+// they are needed.
+static void solve_again(struct system *system, struct stage_rule stage, const struct end_rule *rule,
+                        const struct worker *worker)
+{
+    const uint64_t newton = system->settings.implicit.newton;
+    follow_velocity(system, (real)stage.g, worker);
+    REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
+    find_residual(system, stage, worker);
+    solve_constrained(system, stage, rule, newton == 1, 0, worker);
+    correct(system, 1, stage, worker);
+    if (newton > 1 || !is_checked(system)) {
+        solve_further(system, stage, rule, false, worker);
+        return;
+    }
+    REAL_NAME(constraints_finish)(system, rule, worker);
+    REAL_NAME(mouse_spring_store_force)(system, worker);
+}
+
+// An impact is no smooth motion, of which one step of the midpoint method, or two states of bdf2,
+// tell anything. Such a step becomes implicit Euler's, and so does the next one, in which the nodes
+// that have been stopped stop the others: the midpoint method would throw these back.
+static struct stage_rule euler_instead(struct system *system, uint64_t steps,
+                                       const struct worker *worker)
+{
+    const double h = system->settings.dt;
+    const uint64_t from = system->state->step + steps;
+    start_here(system, worker);
+    if (worker->index == 0 && system->state->memory_from < from)
+        system->state->memory_from = from;
+    worker_barrier(worker);
+    return (struct stage_rule){.elapsed = h, .g = h};
+}
+
+// For the energy budget, of a step that is to be one of an impact: at its start again, or anywhere
+// in it where its energy is checked and so known.
+static void count_impact_work(struct system *system, bool checked, const struct worker *worker)
+{
+    const bool noted = system->work.closes; // it follows one
+    worker_barrier(worker);                 // all have read the flag
+    if (!noted && !checked) {
+        REAL_NAME(kinematic_place)(system, 0, worker);
+        REAL_NAME(work_note_start)(system, worker);
+    }
+    if (worker->index == 0) {
+        if (!noted && checked)
+            REAL_NAME(work_note_energy)(system, system->implicit->start.total);
+        REAL_NAME(work_note_impact)(system);
+    }
+    worker_barrier(worker);
+}
+
+// Whether a stage is the end of a step of implicit Euler.
+static bool is_euler(const struct system *system, struct stage_rule stage)
+{
+    return stage.g == system->settings.dt;
+}
+
+// Of a step that has been solved but is not yet at its end; returns whether it is now. `stage`
+// becomes that of the step that it was solved as.
+static bool solve_contacts(struct system *system, struct stage_rule *stage,
+                           const struct worker *worker)
+{
+    const struct state *s = system->state;
+    const enum integrator integrator = system->settings.integrator;
+    struct node_vectors start = system->implicit->base, speed = system->implicit->velocity;
+    if (integrator == INTEGRATOR_BDF2) {
+        start = vectors_of(s->x0, s->y0, s->z0);
+        speed = vectors_of(s->vx0, s->vy0, s->vz0);
+    }
+    if (!system->contacts.constraints)
+        return false;
+    const bool mirrored = is_midpoint(system) && stage->elapsed < system->settings.dt;
+    struct end_rule rule = end_of_step(system, *stage, start, speed, mirrored);
+    REAL_NAME(constraints_clear)(system, worker);
+    if (!REAL_NAME(constraints_find)(system, &rule, NULL, false, worker))
+        return false;
+    const bool impact = REAL_NAME(constraints_impact)(system);
+    remember_free(system, &rule, worker);
+    restore_start(system, start, speed, worker);
+    if (impact && system->settings.keep_energy_budget)
+        count_impact_work(system, is_checked(system), worker);
+    if (impact && integrator != INTEGRATOR_IMPLICIT_EULER) {
+        *stage = euler_instead(system, is_midpoint(system) ? 2 : 1, worker);
+        rule = end_of_step(system, *stage, start, speed, false);
+    }
+    solve_again(system, *stage, &rule, worker);
+    return !rule.mirrored;
+}
+
+// ---- Steps that would gain energy
+//
+// The steps that follow an impact are those of a body that is strained, turns and vibrates, and one
+// linear system may give stiff springs energy in them too; the midpoint method gains some whatever
+// is solved, since it damps nothing and conserves no energy of springs that turn.
+
+// Notes the energy at the start of a step; returns whether it is to be compared.
+static bool note_energy(struct system *system, const struct worker *worker)
+{
+    if (!is_checked(system))
+        return false;
+    measure_energy(system, system->state->step, &system->implicit->start, worker);
+    return true;
 }
 
 // What nodes do without contacts, for those that another way through the step leads to a surface.
@@ -675,21 +712,31 @@ static void remember_end(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-// Of a step that is at its end: does it again from `start` and `speed`, as implicit Euler's.
-// Contacts that have been found are there from the beginning.
-static void take_no_energy(struct system *system, struct node_vectors start,
-                           struct node_vectors speed, const struct worker *worker)
+// Of a step that is at its end: if that has more energy than its start, goes on with further systems
+// where it is implicit Euler's with contacts, else does it again from `start` and `speed` as such a
+// one. Contacts that have been found are there from the beginning.
+static void take_no_energy(struct system *system, struct stage_rule stage,
+                           struct node_vectors start, struct node_vectors speed,
+                           const struct worker *worker)
 {
     if (!gains_energy(system, worker))
         return;
-    if (!system->contacts.constraints->present) // else that is known
-        remember_end(system, worker);
-    restore_start(system, start, speed, worker);
     if (system->settings.keep_energy_budget)
-        count_impact_work(system, worker);
-    const struct stage_rule stage = euler_instead(system, 1, worker);
+        count_impact_work(system, true, worker);
+    const bool continues = system->contacts.constraints->present && is_euler(system, stage);
+    if (!continues) {
+        if (!system->contacts.constraints->present) // else that is known
+            remember_end(system, worker);
+        restore_start(system, start, speed, worker);
+        stage = euler_instead(system, 1, worker);
+    }
     const struct end_rule rule = end_of_step(system, stage, start, speed, false);
-    solve_again(system, stage, &rule, worker);
+    if (!continues) {
+        solve_again(system, stage, &rule, worker);
+        if (!gains_energy(system, worker))
+            return;
+    }
+    solve_further(system, stage, &rule, true, worker);
 }
 
 void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worker)
@@ -698,11 +745,11 @@ void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worke
     begin(system, worker);
     start_here(system, worker);
     const bool checked = note_energy(system, worker);
-    const struct stage_rule stage = {.elapsed = h, .g = h};
+    struct stage_rule stage = {.elapsed = h, .g = h};
     solve_stage(system, stage, worker);
-    solve_contacts(system, stage, worker);
+    solve_contacts(system, &stage, worker);
     if (checked)
-        take_no_energy(system, system->implicit->base, system->implicit->velocity, worker);
+        take_no_energy(system, stage, system->implicit->base, system->implicit->velocity, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -714,12 +761,12 @@ void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *wo
     start_here(system, worker);
     const bool checked = note_energy(system, worker);
     const double g = after_impact ? h : h / 2;
-    const struct stage_rule stage = {.elapsed = g, .g = g};
+    struct stage_rule stage = {.elapsed = g, .g = g};
     solve_stage(system, stage, worker);
-    if (!solve_contacts(system, stage, worker) && !after_impact)
+    if (!solve_contacts(system, &stage, worker) && !after_impact)
         reflect(system, worker);
     if (checked)
-        take_no_energy(system, system->implicit->base, system->implicit->velocity, worker);
+        take_no_energy(system, stage, system->implicit->base, system->implicit->velocity, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -753,12 +800,12 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
     REAL_NAME(save_start)(system, worker);
     worker_barrier(worker);
     const bool checked = note_energy(system, worker);
-    const struct stage_rule stage = {.elapsed = h, .g = first ? h : 2 * h / 3};
+    struct stage_rule stage = {.elapsed = h, .g = first ? h : 2 * h / 3};
     solve_stage(system, stage, worker);
-    solve_contacts(system, stage, worker);
+    solve_contacts(system, &stage, worker);
     const struct state *s = system->state;
     if (checked)
-        take_no_energy(system, vectors_of(s->x0, s->y0, s->z0), vectors_of(s->vx0, s->vy0, s->vz0),
-                       worker);
+        take_no_energy(system, stage, vectors_of(s->x0, s->y0, s->z0),
+                       vectors_of(s->vx0, s->vy0, s->vz0), worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
