@@ -77,8 +77,7 @@ taut_status REAL_NAME(linear_solver_refresh)(struct system *system, struct linea
     REAL_NAME(tangent_refresh)(solver->tangent);
     if (!stiffnesses)
         return TAUT_OK;
-    return REAL_NAME(preconditioner_refresh)(system, solver->tangent, &solver->preconditioner,
-                                             error);
+    return REAL_NAME(preconditioner_refresh)(solver->tangent, &solver->preconditioner, error);
 }
 
 void REAL_NAME(linear_solver_free)(const struct system *system, struct linear_solver *solver)

@@ -9,13 +9,11 @@
 #include "forces/tangent.h"
 #include "integrate/groups.h"
 
-struct line_solver;
-
 struct preconditioner {
     uint64_t nodes;
     const real *mass;           // 0 for nodes that are not integrated
     union block_group *inverse; // of the diagonal blocks
-    struct line_solver *lines;  // NULL: no node is on any
+    struct spring_lines *lines; // NULL: no node is on any
 };
 
 // What has been made is freed by preconditioner_free, after a failure too. `mass` is kept.
@@ -25,7 +23,7 @@ taut_status REAL_NAME(preconditioner_make)(struct system *system, const struct t
 void REAL_NAME(preconditioner_free)(const struct system *system, struct preconditioner *made);
 
 // Chooses the lines again, after the tangent has taken other constants.
-taut_status REAL_NAME(preconditioner_refresh)(struct system *system, const struct tangent *tangent,
+taut_status REAL_NAME(preconditioner_refresh)(const struct tangent *tangent,
                                               struct preconditioner *it, taut_error *error);
 uint64_t REAL_NAME(preconditioner_bytes)(const struct preconditioner *it);
 

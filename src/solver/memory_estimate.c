@@ -154,7 +154,7 @@ static double halo_of(const struct body_size *size)
     return (layers * around + (double)tiling.above * (rows + around)) * (double)tiling.nx * tiles;
 }
 
-// integrate/preconditioner.c: slots in the bundles of the lines of ropes and cloths whose grid
+// springs/grid/lines.c: slots in the bundles of the lines of ropes and cloths whose grid
 // lines are twice as stiff as everything else.
 static double lined_by(const struct scene_body *body, const struct body_size *size)
 {

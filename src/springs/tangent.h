@@ -68,7 +68,7 @@ struct tangent_grid {
     size_t length;
 };
 
-// ---- Grid lines that are solved beside each other (integrate/preconditioner.c)
+// ---- Lines that are solved beside each other (grid/lines.c)
 
 enum { LINE_LANES = 8 };
 
@@ -162,6 +162,37 @@ void REAL_NAME(spring_tangent_apply)(const struct spring_tangent *tangent,
 void REAL_NAME(spring_tangent_blocks)(const struct spring_tangent *tangent,
                                       const struct tangent_item *item, real stiffness, real damping,
                                       real (*blocks)[6]);
+
+// ---- Lines of stiff springs
+//
+// Ropes, and rows and columns of cloths, whose springs are much stiffer than those that lead
+// elsewhere: block-tridiagonal matrices that are solved line by line.
+
+struct spring_lines;
+
+// What lines are made from: the diagonal blocks of stiffness K + damping C, and M.
+struct line_matrix {
+    real (*blocks)[6];
+    const real *mass; // 0: the node is not integrated
+    real stiffness, damping;
+};
+
+// *result is NULL where no body has lines worth it, and after a failure.
+taut_status REAL_NAME(spring_lines_make)(const struct spring_tangent *tangent,
+                                         struct spring_lines **result, taut_error *error);
+void REAL_NAME(spring_lines_free)(struct spring_lines *lines);
+uint64_t REAL_NAME(spring_lines_bytes)(const struct spring_lines *lines);
+
+// Whether all nodes are on lines.
+bool REAL_NAME(spring_lines_cover)(const struct spring_lines *lines);
+
+// Factors the lines. All workers together; ends with a barrier.
+void REAL_NAME(spring_lines_update)(struct spring_lines *lines, const struct line_matrix *matrix,
+                                    const struct worker *worker);
+
+// Sets z of nodes on lines alone. All workers together; ends with a barrier.
+void REAL_NAME(spring_lines_apply)(const struct spring_lines *lines, struct node_vectors r,
+                                   struct node_vectors z, const struct worker *worker);
 
 // ---- Of each storage format
 

@@ -68,7 +68,7 @@ static void grid_tangent(const struct tangent_grid *grid, const struct tangent_p
     }
 }
 
-// ---- Grid lines of the preconditioner (integrate/preconditioner.c): a bundle of lines is solved,
+// ---- Grid lines of the preconditioner (lines.c): a bundle of lines is solved,
 // out by the factors' lower part and back by the upper. Plain loops over the lanes, which compilers
 // make registers of: they add nothing up across lanes, so the bits are those of every instruction
 // set.
