@@ -110,3 +110,76 @@ bool REAL_NAME(springs_next_on_grid)(struct spring_walk *walk, struct spring_vie
     }
     return false;
 }
+
+// ---- By nodes
+
+struct range REAL_NAME(springs_outside_rows)(const struct system *system)
+{
+    const struct plan *plan = system->plan;
+    struct range range = {0, 0};
+    for (size_t i = 0; i < plan->off_grid_count; i++) {
+        const struct plan_nodes *run = &plan->off_grid[i];
+        size_t first = (size_t)run->first, end = first + (size_t)run->count;
+        if (range.end == range.first)
+            range = (struct range){first, end};
+        range.first = first < range.first ? first : range.first;
+        range.end = end > range.end ? end : range.end;
+    }
+    return range;
+}
+
+// The springs at a node of a grid: of each direction the one that ends there and the one that
+// starts there.
+static void visit_directions(const struct system *system, const struct plan_grid *grid,
+                             uint64_t node, spring_callback visit, void *context)
+{
+    const struct topology_body *body = &system->topology->bodies[grid->body];
+    for (size_t d = 0; d < body->direction_count; d++) {
+        const struct direction *direction =
+            &system->topology->directions[body->first_direction + d];
+        uint64_t own = node - body->first_node, index;
+        for (int back = 1; back >= 0; back--) {
+            uint64_t apart = back ? (uint64_t)direction->offset : 0;
+            if (own < apart || !direction_find(direction, own - apart, &index))
+                continue;
+            index += direction->first_spring;
+            if (!grid->stateful ||
+                !spring_is_broken(system, (size_t)(grid->first_state_index + index)))
+                visit(context, body->first_spring + index,
+                      &system->constants->material[direction->material]);
+        }
+    }
+}
+
+// The same where the springs of a grid are listed.
+static void visit_listed(const struct system *system, const struct topology_body *body,
+                         uint64_t node, spring_callback visit, void *context)
+{
+    const struct topology *topology = system->topology;
+    for (uint64_t i = 0; i < body->spring_count; i++) {
+        const uint64_t listed = body->first_listed + i;
+        const uint32_t *ends = topology->springs[listed];
+        if (ends[0] == node || ends[1] == node)
+            visit(context, body->first_spring + i,
+                  &system->constants->material[topology_listed_material(topology, listed)]);
+    }
+}
+
+void REAL_NAME(springs_visit_node)(const struct system *system, uint64_t node,
+                                   spring_callback visit, void *context)
+{
+    const struct constants *constants = system->constants;
+    for (uint64_t i = 0; i < constants->springs; i++) {
+        const uint32_t *ends = constants->spring_nodes[i];
+        if ((ends[0] == node || ends[1] == node) && !spring_is_broken(system, (size_t)i))
+            visit(context, plan_element(&system->plan->springs, i),
+                  spring_material(system, (size_t)i));
+    }
+    size_t index = topology_body_of_node(system->topology, node);
+    const struct topology_body *body = &system->topology->bodies[index];
+    const struct plan_grid *grid = plan_grid_of_body(system->plan, index);
+    if (grid && body->direction_count)
+        visit_directions(system, grid, node, visit, context);
+    else if (grid)
+        visit_listed(system, body, node, visit, context);
+}

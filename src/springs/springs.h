@@ -112,6 +112,50 @@ static inline real view_rest_length(const struct spring_view *view, size_t i)
     return view->rest_length ? view->rest_length[i] : view->built;
 }
 
+// ---- By nodes
+//
+// Springs of some bodies lie in rows, which need no pass over all springs: whatever nodes are asked
+// for, their springs follow. Those of the other bodies are one by one in the system's constants.
+
+static inline bool springs_in_rows(const struct system *system, size_t body)
+{
+    return plan_grid_of_body(system->plan, body) != NULL;
+}
+
+// The least range of nodes that has all those of bodies whose springs are in no rows.
+struct range REAL_NAME(springs_outside_rows)(const struct system *system);
+
+// Springs of one row and material as `count` consecutive nodes see them: the i-th is between nodes
+// first + i and first + i + apart. Where `broken` and `rest_length` are NULL nothing changes them.
+struct spring_row {
+    size_t first, count;
+    int64_t apart;
+    const struct spring_constants *material;
+    real built; // rest length, m
+    const uint8_t *broken;
+    const real *rest_length;
+};
+
+typedef void (*row_callback)(void *context, const struct spring_row *row);
+
+// Visits the rows of springs at these nodes, springs between two of them from both ends. Nodes
+// whose springs are in no rows are passed over. Any worker, any nodes.
+void REAL_NAME(springs_visit_rows)(const struct system *system, struct range nodes,
+                                   row_callback visit, void *context);
+
+// The material of one kind of rows of a body, of which a node has two springs at most; NULL: the
+// body has no more kinds.
+const struct spring_constants *REAL_NAME(springs_row_material)(const struct system *system,
+                                                               size_t body, int kind);
+
+// `spring`: the topology's number.
+typedef void (*spring_callback)(void *context, uint64_t spring,
+                                const struct spring_constants *material);
+
+// Visits every spring at one node that is not broken.
+void REAL_NAME(springs_visit_node)(const struct system *system, uint64_t node,
+                                   spring_callback visit, void *context);
+
 // ---- Energies
 
 // The elastic energy of springs [range.first, range.end) of the order above, in J.

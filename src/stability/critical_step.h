@@ -6,9 +6,9 @@
 #include "stability/limits.h"
 #include "state/system.h"
 
-// Allocates what the functions below need, once: two blocks and two numbers for each node that is
-// on no grid; where gas or wind acts, some more for each node; and if `sharp` values are wanted,
-// twelve numbers a node and a tangent. By one worker alone.
+// Allocates what the functions below need, once: two blocks and two numbers for each node whose
+// springs are in no rows (springs/springs.h); where gas or wind acts, some more for each node; and
+// if `sharp` values are wanted, twelve numbers a node and a tangent. By one worker alone.
 taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, taut_error *error);
 
 // After constants have changed: bounds stay prepared, sharp values do not.

@@ -1,5 +1,5 @@
-// The bound, in four parts: springs of nodes on no grid with the weights of their nodes and
-// cliques, faces, springs of grids, and all of it. Gathering for one node after the other and
+// The bound, in four parts: springs one by one with the weights of their nodes and cliques, faces,
+// springs in rows, and all of it. Gathering for one node after the other and
 // searching the least step among them is left to step_bounds.c.
 #include "stability/spectral_bound.h"
 
@@ -9,6 +9,7 @@
 #include "contact/contact.h"
 #include "forces/forces.h"
 #include "integrate/integrate.h"
+#include "springs/springs.h"
 #include "springs/tangent.h"
 #include "state/reading.h"
 
@@ -62,7 +63,7 @@ static bool may_be_clique(const struct system *system, size_t index)
     const struct topology_body *body = &system->topology->bodies[index];
     double nodes = (double)body->node_count, springs = (double)body->spring_count;
     return nodes > 3 && springs > CLIQUE_DENSITY * nodes * (nodes - 1) / 2 &&
-           !plan_grid_of_body(system->plan, index);
+           !springs_in_rows(system, index);
 }
 
 static struct clique begin(const struct system *system, const struct topology_body *body)
@@ -174,7 +175,7 @@ static void free_cliques(const struct system *system, struct cliques *cliques)
                    sizeof *cliques->list);
 }
 
-// ---- Nodes on no grid
+// ---- Springs one by one
 
 enum { LISTED_WIDTH = 3 * BLOCK_WIDTH };
 
@@ -185,20 +186,6 @@ struct listed_bound {
     real *weights, *next_weights;
     struct cliques cliques;
 };
-
-static struct range loose_range(const struct plan *plan)
-{
-    struct range range = {0, 0};
-    for (size_t i = 0; i < plan->off_grid_count; i++) {
-        const struct plan_nodes *run = &plan->off_grid[i];
-        size_t first = (size_t)run->first, end = first + (size_t)run->count;
-        if (range.end == range.first)
-            range = (struct range){first, end};
-        range.first = first < range.first ? first : range.first;
-        range.end = end > range.end ? end : range.end;
-    }
-    return range;
-}
 
 static size_t node_count(const struct listed_bound *listed)
 {
@@ -233,7 +220,7 @@ static taut_status make_listed(struct system *system, struct listed_bound **resu
     if (!listed)
         return fail_memory(error, "the critical step");
     listed->system = system;
-    listed->nodes = loose_range(system->plan);
+    listed->nodes = REAL_NAME(springs_outside_rows)(system);
     size_t count = node_count(listed);
     listed->blocks = memory_allocate(allocator, LISTED_WIDTH * count, sizeof *listed->blocks);
     listed->weights = memory_allocate(allocator, count, sizeof *listed->weights);
@@ -373,9 +360,12 @@ static void update_listed(struct listed_bound *listed)
         add_clique(listed, &listed->cliques.list[i]);
 }
 
-static void add_listed(const struct listed_bound *listed, size_t first, size_t end, bool negative,
+static void add_listed(const struct listed_bound *listed, bool negative,
                        struct bound_blocks *blocks)
 {
+    const size_t end_of_blocks = blocks->first + blocks->count;
+    const size_t first = listed->nodes.first > blocks->first ? listed->nodes.first : blocks->first;
+    const size_t end = listed->nodes.end < end_of_blocks ? listed->nodes.end : end_of_blocks;
     for (size_t node = first; node < end; node++) {
         const real *block = block_of(listed, node);
         for (int element = 0; element < BLOCK_WIDTH; element++) {
@@ -643,20 +633,12 @@ static void add_faces(const struct face_bound *bound, bool negative, struct boun
 
 struct spectral_bound {
     struct system *system;
-    struct listed_bound *listed; // of nodes on no grid
+    struct listed_bound *listed; // of springs one by one
     struct face_bound *faces;    // NULL: nothing acts through faces
     real around_stiffness[BLOCK_WIDTH], around_damping[BLOCK_WIDTH]; // drag, colliders
 };
 
-// ---- Springs of one direction along a row: contiguous nodes, contiguous partners.
-
-struct row_springs {
-    const struct spring_constants *material;
-    real rest;                // m, of all of them, unless
-    const real *rest_lengths; // they have one each
-    const uint8_t *broken;    // NULL: none can
-    bool negative;            // whether -K is wanted
-};
+// ---- Springs in rows: contiguous nodes, contiguous partners
 
 // Of each spring its direction, how often it counts, and what of its stiffness is across it.
 struct parts {
@@ -664,17 +646,19 @@ struct parts {
     real weight[BOUND_NODES], across[BOUND_NODES], undirected[BOUND_NODES];
 };
 
-// Springs from nodes first + i to first + i + apart. Without a direction (no length, or a run that
+// Without a direction (no length, or a run that
 // has diverged) a spring counts in all of them. Plain loops, which compilers make vectors of: so
 // what is rare is left to loops of its own.
-static void find_parts(const struct system *system, const struct row_springs *springs, size_t first,
-                       int64_t apart, size_t count, struct parts *restrict parts)
+static void find_parts(const struct system *system, const struct spring_row *springs,
+                       struct parts *restrict parts)
 {
     const struct state *s = system->state;
+    const size_t first = springs->first, count = springs->count;
+    const int64_t apart = springs->apart;
     const real *x = s->x + first, *y = s->y + first, *z = s->z + first;
     const real *ox = x + apart, *oy = y + apart, *oz = z + apart;
     const real *other_free = system->constants->inverse_mass + (int64_t)first + apart;
-    const real rest = springs->rest;
+    const real rest = springs->built;
     for (size_t i = 0; i < count; i++) {
         const real dx = x[i] - ox[i], dy = y[i] - oy[i], dz = z[i] - oz[i];
         const real length = real_sqrt(dx * dx + dy * dy + dz * dz);
@@ -689,12 +673,12 @@ static void find_parts(const struct system *system, const struct row_springs *sp
         parts->across[i] = directed ? across : 1;
         parts->weight[i] = other_free[i] != 0 ? 2 : (real)1;
     }
-    for (size_t i = 0; springs->rest_lengths && i < count; i++) {
+    for (size_t i = 0; springs->rest_length && i < count; i++) {
         const real dx = x[i] - ox[i], dy = y[i] - oy[i], dz = z[i] - oz[i];
         const real length = real_sqrt(dx * dx + dy * dy + dz * dz);
         if (parts->undirected[i] == 0)
             parts->across[i] =
-                length > springs->rest_lengths[i] ? 1 - springs->rest_lengths[i] / length : 0;
+                length > springs->rest_length[i] ? 1 - springs->rest_length[i] / length : 0;
     }
     for (size_t i = 0; springs->broken && i < count; i++)
         if (springs->broken[i])
@@ -718,17 +702,19 @@ static void add_blocks(const struct parts *restrict parts, const real *restrict 
 }
 
 // What pressed springs have in -K: weight k (L0/L - 1) (I - n n').
-static void add_negative(const struct system *system, const struct row_springs *springs,
-                         const struct parts *restrict parts, size_t first, int64_t apart,
-                         size_t count, real (*restrict blocks)[BOUND_NODES], size_t at)
+static void add_negative(const struct system *system, const struct spring_row *springs,
+                         const struct parts *restrict parts, real (*restrict blocks)[BOUND_NODES],
+                         size_t at)
 {
     const struct state *s = system->state;
+    const size_t first = springs->first, count = springs->count;
+    const int64_t apart = springs->apart;
     const real *x = s->x + first, *y = s->y + first, *z = s->z + first;
     const real *ox = x + apart, *oy = y + apart, *oz = z + apart;
     for (size_t i = 0; i < count; i++) {
         const real dx = x[i] - ox[i], dy = y[i] - oy[i], dz = z[i] - oz[i];
         const real length = real_sqrt(dx * dx + dy * dy + dz * dz);
-        const real rest = springs->rest_lengths ? springs->rest_lengths[i] : springs->rest;
+        const real rest = springs->rest_length ? springs->rest_length[i] : springs->built;
         const bool pressed = parts->undirected[i] == 0 && length < rest;
         const real lack = pressed ? rest / length - 1 : 0;
         const real around = parts->weight[i] * springs->material->stiffness * lack;
@@ -742,94 +728,29 @@ static void add_negative(const struct system *system, const struct row_springs *
     }
 }
 
-// Adds the springs between nodes first + i and first + i + apart to blocks at + i.
-static void add_row(const struct system *system, struct row_springs springs,
-                    struct bound_blocks *blocks, size_t at, size_t first, int64_t apart,
-                    size_t count)
+// Where the springs of rows are added.
+struct row_target {
+    const struct system *system;
+    struct bound_blocks *blocks;
+    bool negative; // whether -K is wanted
+};
+
+static void add_row(void *context, const struct spring_row *row)
 {
+    const struct row_target *target = context;
+    struct bound_blocks *blocks = target->blocks;
+    const size_t at = row->first - blocks->first, count = row->count;
+    const struct spring_constants *material = row->material;
     struct parts parts;
-    find_parts(system, &springs, first, apart, count, &parts);
-    add_blocks(&parts, parts.across, springs.material->stiffness, count, blocks->stiffness, at);
-    if (springs.negative && springs.material->law != LAW_TENSION_ONLY)
-        add_negative(system, &springs, &parts, first, apart, count, blocks->negative, at);
-    if (springs.material->damping == 0)
+    find_parts(target->system, row, &parts);
+    add_blocks(&parts, parts.across, material->stiffness, count, blocks->stiffness, at);
+    if (target->negative && material->law != LAW_TENSION_ONLY)
+        add_negative(target->system, row, &parts, blocks->negative, at);
+    if (material->damping == 0)
         return;
-    for (size_t i = 0; springs.material->damping_law == DAMPING_FULL && i < count; i++)
+    for (size_t i = 0; material->damping_law == DAMPING_FULL && i < count; i++)
         parts.undirected[i] = 1;
-    add_blocks(&parts, parts.undirected, springs.material->damping, count, blocks->damping, at);
-}
-
-// ---- Grids
-
-// Along one axis of `size` nodes, those with a partner `step` away.
-static struct range with_partner(uint64_t size, int step)
-{
-    uint64_t away = (uint64_t)(step < 0 ? -step : step);
-    if (away >= size)
-        return (struct range){0, 0};
-    return (struct range){step < 0 ? (size_t)away : 0, (size_t)(step > 0 ? size - away : size)};
-}
-
-static bool lies_in(struct range range, uint64_t i)
-{
-    return i >= range.first && i < range.end;
-}
-
-// Springs of a direction (forwards: to the partner; else: from the one that the node is partner of)
-// at nodes [i0, i1) of row j, k of a grid, which are blocks at + i - i0.
-static void add_direction(const struct system *system, const struct plan_grid *grid,
-                          const struct direction *direction, bool forwards, const uint64_t row[2],
-                          struct range nodes, bool negative, struct bound_blocks *blocks, size_t at)
-{
-    int sign = forwards ? 1 : -1;
-    struct range across_x = with_partner(grid->nx, sign * direction->dx);
-    if (!lies_in(with_partner(grid->ny, sign * direction->dy), row[0]) ||
-        !lies_in(with_partner(grid->nz, sign * direction->dz), row[1]))
-        return;
-    size_t first = nodes.first > across_x.first ? nodes.first : across_x.first;
-    size_t end = nodes.end < across_x.end ? nodes.end : across_x.end;
-    if (first >= end)
-        return;
-    struct row_springs springs = {.material = &system->constants->material[direction->material],
-                                  .rest = (real)direction->rest_length,
-                                  .negative = negative};
-    size_t node = (size_t)(grid->first_node + (row[1] * grid->ny + row[0]) * grid->nx) + first;
-    if (grid->stateful) {
-        // The slot of a spring follows from its lower node, in the box of all lower nodes.
-        uint64_t i = first - (forwards ? 0 : (uint64_t)(int64_t)direction->dx);
-        uint64_t j = row[0] - (forwards ? 0 : (uint64_t)(int64_t)direction->dy);
-        uint64_t k = row[1] - (forwards ? 0 : (uint64_t)(int64_t)direction->dz);
-        struct range bx = with_partner(grid->nx, direction->dx);
-        struct range by = with_partner(grid->ny, direction->dy);
-        struct range bz = with_partner(grid->nz, direction->dz);
-        uint64_t slot =
-            grid->first_state_index + direction->first_spring +
-            ((k - bz.first) * (by.end - by.first) + (j - by.first)) * (bx.end - bx.first) +
-            (i - bx.first);
-        const struct state *s = system->state;
-        springs.broken = s->broken ? s->broken + slot : NULL;
-        springs.rest_lengths = s->rest_length ? s->rest_length + slot : NULL;
-    }
-    add_row(system, springs, blocks, at + (first - nodes.first), node, sign * direction->offset,
-            end - first);
-}
-
-// The springs at nodes first .. end - 1, which are all of one grid.
-static void add_grid(const struct system *system, const struct plan_grid *grid, size_t first,
-                     size_t end, bool negative, struct bound_blocks *blocks)
-{
-    for (size_t node = first; node < end;) {
-        uint64_t own = node - grid->first_node, i = own % grid->nx;
-        uint64_t row[2] = {own / grid->nx % grid->ny, own / grid->nx / grid->ny};
-        size_t left = (size_t)(grid->nx - i);
-        size_t count = end - node < left ? end - node : left;
-        struct range nodes = {(size_t)i, (size_t)i + count};
-        for (int d = 0; d < grid->direction_count; d++)
-            for (int forwards = 0; forwards < 2; forwards++)
-                add_direction(system, grid, &grid->directions[d], forwards, row, nodes, negative,
-                              blocks, node - blocks->first);
-        node += count;
-    }
+    add_blocks(&parts, parts.undirected, material->damping, count, blocks->damping, at);
 }
 
 // ---- What acts at every node
@@ -958,15 +879,13 @@ bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double 
         k_around += (double)bound->around_stiffness[element];
         c_around += (double)bound->around_damping[element];
     }
-    for (size_t g = 0; g < system->plan->grid_count; g++) {
-        const struct plan_grid *grid = &system->plan->grids[g];
-        const struct topology_body *body = &system->topology->bodies[grid->body];
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct topology_body *body = &system->topology->bodies[b];
         if (body->node_mass == 0) // listed, any of them may be the least
             return false;
         double k = k_around, c = c_around;
-        for (int d = 0; d < grid->direction_count; d++) {
-            const struct spring_constants *material =
-                &system->constants->material[grid->directions[d].material];
+        const struct spring_constants *material;
+        for (int kind = 0; (material = REAL_NAME(springs_row_material)(system, b, kind)); kind++) {
             k += 4 * (double)material->stiffness; // two of them, each twice
             c += 4 * (double)material->damping;
         }
@@ -974,14 +893,6 @@ bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double 
         *damping = fmax(*damping, c / body->node_mass);
     }
     return true;
-}
-
-// The end of the run of nodes of one body.
-static size_t end_of_body(const struct topology *topology, size_t node, size_t end)
-{
-    const struct topology_body *body = &topology->bodies[topology_body_of_node(topology, node)];
-    size_t body_end = (size_t)(body->first_node + body->node_count);
-    return body_end < end ? body_end : end;
 }
 
 void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t first,
@@ -997,16 +908,9 @@ void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t
         }
     for (int element = 0; negative && element < BLOCK_WIDTH; element++)
         memset(blocks->negative[element], 0, count * sizeof(real));
-    for (size_t node = first; node < first + count;) {
-        size_t end = end_of_body(system->topology, node, first + count);
-        const struct plan_grid *grid =
-            plan_grid_of_body(system->plan, topology_body_of_node(system->topology, node));
-        if (grid)
-            add_grid(system, grid, node, end, negative, blocks);
-        else
-            add_listed(bound->listed, node, end, negative, blocks);
-        node = end;
-    }
+    struct row_target target = {system, blocks, negative};
+    REAL_NAME(springs_visit_rows)(system, (struct range){first, first + count}, add_row, &target);
+    add_listed(bound->listed, negative, blocks);
     if (bound->faces)
         add_faces(bound->faces, negative, blocks);
     if (negative)

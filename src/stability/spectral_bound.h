@@ -23,8 +23,9 @@
 //
 // a and b are positive weights of the nodes (Collatz-Wielandt weights): whatever they are, the
 // bound holds, and it is least when they are the amplitudes of the fastest oscillation (for a
-// matrix of numbers instead of blocks this is Collatz' and Wielandt's theorem). They are 1 on
-// grids, where that is best, and elsewhere until spectral_bound_reweight has improved them.
+// matrix of numbers instead of blocks this is Collatz' and Wielandt's theorem). They are 1 for
+// springs in rows (springs/springs.h), where that is best, and elsewhere until
+// spectral_bound_reweight has improved them.
 //
 // Numeric: compiled for float and for double.
 #ifndef TAUT_STABILITY_SPECTRAL_BOUND_H
@@ -79,7 +80,7 @@ static inline double block_largest(const struct block *m)
     return mean + 2 * spread * cos(acos(cosine) / 3);
 }
 
-// What blocks are made from: of nodes on no grid the sums of their springs; of all nodes, what acts
+// What blocks are made from: of nodes whose springs are in no rows their sums; of all nodes, what acts
 // through faces.
 struct spectral_bound;
 
@@ -93,7 +94,7 @@ uint64_t REAL_NAME(spectral_bound_bytes)(const struct spectral_bound *bound);
 // Takes the present state. All workers together.
 void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker);
 
-// Better weights for nodes on no grid, from one pass over their blocks: what a node allows less
+// Better weights for nodes whose springs are in no rows, from one pass over their blocks: what a node allows less
 // of has to swing more. `least` is the step of the form that all allow. Takes the present state
 // anew. All workers together.
 void REAL_NAME(spectral_bound_reweight)(struct spectral_bound *bound, const struct step_form *form,
@@ -110,8 +111,8 @@ void REAL_NAME(spectral_bound_restore_weights)(struct spectral_bound *bound, boo
                                                const struct worker *worker);
 
 // A number that no element of any node's blocks, summed over a row, exceeds over its mass: found
-// from the materials of grids alone, without visiting any spring. False where not all springs are
-// on grids, or something acts through faces.
+// from the materials of rows alone, without visiting any spring. False where not all springs are
+// in rows, or something acts through faces.
 bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double *stiffness,
                                      double *damping);
 
