@@ -3,13 +3,16 @@
 
 A folder of the data's way includes only taut.h, base/, parallel/, simd/ and folders to its left.
 springs/ and faces/ stand in it twice: their plans (files named plan*, made before the state whose
-arrays they order) on the left of state/, and everything else on its right. The files of a run stand
+arrays they order) on the left of state/, and everything else on its right. So does kernels/:
+kernels.h, what kernels of several modules share, on the left of those modules, and the tables, which
+compile the kernels of all of them, on their right. The files of a run stand
 at the end, behind the solver, which knows nothing of them. Beside the way stand two groups that use
 solvers: study/, which writes no files; and picture/, play/, which runs a solver on a thread of its own,
 and view/, the window: each sees the way and those of its own group that stand before it; cli/ sees all
 folders.
-Of solver/ others include solver/solver.h alone (tests and benchmarks of single stages
-solver/internals.h too). No code outside solver/ uses the table of the numeric part of a solver, which
+Most modules have one public header, and others include nothing else of them (PUBLIC has the few
+that have more, with the reason in docs/architecture.md); the tables of kernels alone may include
+kernels. Tests and benchmarks of single stages include solver/internals.h too. No code outside solver/ uses the table of the numeric part of a solver, which
 is searched for in tests/ and bench/ as well. The checker proves on made-up violations that it would
 find one.
 """
@@ -17,15 +20,30 @@ import os
 import re
 import sys
 
-WAY = ["scene", "topology", "plan", "state", "forces", "integrate", "stability", "solver", "output"]
-# Folders that share a position in the order: plans, and what computes forces.
-FORCES = {"kernels", "springs", "faces", "contact", "forces"}
+WAY = ["scene", "topology", "plan", "state", "kernels", "springs", "faces", "contact", "forces",
+       "table", "integrate", "stability", "solver", "output"]
 PLANNED = re.compile(r"(springs|faces)/(?:\w+/)?plan\w*\.[ch]")
 BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "simd"}}
 # Folders that run solvers, and what each sees of its own group.
 USERS = {"study": {"study"}, "picture": {"output", "picture"}, "play": {"output", "picture", "play"},
          "view": {"output", "picture", "play", "view"}}
 SOLVER_HEADER = "solver/solver.h"
+# What other modules may include of a module. Of those not named here (base/, parallel/, simd/,
+# scene/, state/, output/, picture/), each header is a subject by itself.
+PUBLIC = {
+    "topology": {"topology.h", "cut.h", "reorder.h"},
+    "kernels": {"kernels.h"},
+    "springs": {"springs.h", "tangent.h", "plan.h"},
+    "faces": {"faces.h", "tangent.h", "plan.h"},
+    "contact": {"contact.h", "tangent.h", "constraints.h"},
+    "forces": {"forces.h", "tangent.h"},
+    "integrate": {"integrate.h", "implicit.h", "constraints.h", "mouse_spring.h"},
+    "stability": {"critical_step.h", "divergence.h", "hessenberg.h", "limits.h"},
+    "solver": {"solver.h"},
+    "study": {"study.h"},
+    "play": {"player.h"},
+    "view": {"view.h"},
+}
 # The dispatch of the numeric part is private to solver/; neon/ compiles that part without a solver.
 DISPATCH = re.compile(r"\bfunctions->")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
@@ -36,7 +54,7 @@ def position(path):
     folder = path.partition("/")[0]
     if PLANNED.fullmatch(path):
         return "plan"
-    return "forces" if folder in FORCES else folder
+    return "table" if folder == "kernels" and path != "kernels/kernels.h" else folder
 
 
 def allowed_folders(path):
@@ -56,6 +74,14 @@ def allowed_folders(path):
     raise ValueError(f"{path}: src/{folder}/ has no place in the order; give it one in {__file__}")
 
 
+def is_private(path, name):
+    """Whether a file includes what another module keeps to itself."""
+    module, _, header = name.partition("/")
+    if path.partition("/")[0] == module or position(path) == "table":
+        return False
+    return header not in PUBLIC.get(module, {header})
+
+
 def violations(path, text, exists):
     """Sentences about what is wrong with the includes of one file."""
     found = []
@@ -72,8 +98,9 @@ def violations(path, text, exists):
         elif folder is None:
             if name != "taut.h":
                 found.append(f'{path}: may not include "{name}"')
-        elif folder == "solver" and not path.startswith("solver/") and name != SOLVER_HEADER:
-            found.append(f'{path}: may not include "{name}", only "{SOLVER_HEADER}"')
+        elif is_private(path, name):
+            headers = ", ".join(sorted(PUBLIC[name.partition("/")[0]]))
+            found.append(f'{path}: may not include "{name}", only {headers} of that module')
         elif allowed is not None and folder not in allowed:
             found.append(f'{path}: may not include "{name}"')
     if DISPATCH.search(text) and not path.startswith("solver/"):
@@ -97,10 +124,23 @@ PROOF = [
     ("scene/a.c", '#include "base/memory.h"\n#include "taut.h"\n#include <yaml.h>', False),
     ("scene/a.c", '#include "topology/topology.h"', True),
     ("forces/a.c", '#include "kernels/kernels.h"', False),
+    ("kernels/kernels.h", '#include "springs/grid/sweep.h"', True),
+    ("kernels/table.h", '#include "springs/grid/force_body.h"\n#include "contact/near_body.h"', False),
+    ("springs/grid/a.c", '#include "kernels/kernels.h"\n#include "springs/law.h"', False),
+    ("springs/a.c", '#include "faces/faces.h"', True),
+    ("springs/a.c", '#include "kernels/table.h"', True),
+    ("faces/a.c", '#include "springs/springs.h"\n#include "springs/tangent.h"', False),
+    ("faces/a.c", '#include "springs/listed/reference.h"', True),
+    ("faces/a.c", '#include "contact/contact.h"', True),
+    ("contact/a.c", '#include "forces/forces.h"', True),
+    ("forces/a.c", '#include "faces/faces.h"\n#include "contact/tangent.h"', False),
+    ("stability/a.c", '#include "springs/grid/plan.h"', True),
+    ("cli/a.c", '#include "play/requests.h"', True),
     ("forces/a.c", '#if 1\n#  include "integrate/integrate.h"\n#endif', True),
     ("forces/a.c", '#include "solver/solver.h"', True),
     ("forces/a.c", '#include "../base/memory.h"', True),
-    ("state/a.c", '#include "springs/plan.h"\n#include "springs/grid/plan.h"', False),
+    ("state/a.c", '#include "springs/plan.h"\n#include "faces/plan.h"', False),
+    ("state/a.c", '#include "springs/grid/plan.h"', True),
     ("state/a.c", '#include "springs/grid/sweep.h"', True),
     ("springs/grid/plan.c", '#include "springs/packed/plan.h"\n#include "faces/plan.h"', False),
     ("springs/grid/plan.c", '#include "state/state.h"', True),

@@ -1,5 +1,4 @@
-// The geometry of one face, triangle or plane edge, as wind and pressure need it, and the share of
-// nodes in a volume. Numeric.
+// The geometry of one face, triangle or plane edge, as wind and pressure need it. Numeric.
 #ifndef TAUT_FACES_FACE_H
 #define TAUT_FACES_FACE_H
 
@@ -29,24 +28,6 @@ static inline struct face_shape face_shape(const struct state *state, const uint
     real sy = (uz * wx - ux * wz) / 2;
     real sz = (ux * wy - uy * wx) / 2;
     return (struct face_shape){nodes, 3, sx, sy, sz, real_sqrt(sx * sx + sy * sy + sz * sz)};
-}
-
-// The share of a run of nodes in a volume (plan.h): sum (x - origin) a in eight parts, whatever the
-// instruction set, so that vectors may hold them.
-static inline double volume_moment(const real *x, const real *ax, uint32_t count, double origin)
-{
-    enum { PARTS = 8 };
-    double parts[PARTS] = {0};
-    uint32_t whole = count / PARTS * PARTS;
-    for (uint32_t i = 0; i < whole; i += PARTS)
-        for (uint32_t part = 0; part < PARTS; part++)
-            parts[part] += ((double)x[i + part] - origin) * (double)ax[i + part];
-    for (uint32_t i = whole; i < count; i++)
-        parts[i - whole] += ((double)x[i] - origin) * (double)ax[i];
-    double sum = 0;
-    for (int part = 0; part < PARTS; part++)
-        sum += parts[part];
-    return sum;
 }
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef TAUT_FACES_FACES_H
 #define TAUT_FACES_FACES_H
 
+#include "faces/face.h"
 #include "kernels/kernels.h"
 
 // But for the wind on rows that a sweep that ends like that does itself (sweep_blows).

@@ -6,7 +6,7 @@
 #include "faces/face.h"
 #include "faces/faces.h"
 #include "kernels/kernels.h"
-#include "springs/listed/reference.h"
+#include "springs/springs.h"
 #include "state/reading.h"
 
 // ---- Volume

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
-#include "faces/face.h"
 #include "simd/wide.h"
+#include "state/reading.h"
 
 struct ring_buffer {
     alignas(64) real records[4 * RING_BUFFER];

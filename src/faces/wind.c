@@ -3,7 +3,7 @@
 #include "faces/face.h"
 #include "faces/faces.h"
 #include "kernels/kernels.h"
-#include "springs/listed/reference.h"
+#include "springs/springs.h"
 
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time)
 {

@@ -5,7 +5,6 @@
 // E(t) - E(0) = wind + drives + inflation - damping - drag - friction - keep - projection -
 // breaking, to the order of the trapezoid (h^2) and of the integrator.
 #include "forces/forces.h"
-#include "faces/face.h"
 #include "state/reading.h"
 
 // The column of a sum that holds the kinetic energy of nodes with a prescribed motion: what moves

@@ -1,15 +1,39 @@
 // The kernels of an instruction set, behind one table that is chosen when the solver is made. Each
 // is written once, in the header *_body.h of its module, in the vocabulary of simd/wide.h; table.h
-// compiles all of them for one instruction set. A kernel receives nodes that nobody else writes
+// compiles all of them for one instruction set. This header has what kernels of several modules
+// share; modules include it, and it none of them. A kernel receives nodes that nobody else writes
 // meanwhile. Their results are the same bits on every instruction set. Numeric.
 #ifndef TAUT_KERNELS_KERNELS_H
 #define TAUT_KERNELS_KERNELS_H
 
 #include "simd/isa.h"
-#include "springs/constraint.h"
-#include "springs/grid/sweep.h"
-#include "springs/tangent.h"
 #include "state/system.h"
+
+// Of the modules that have the kernels.
+struct constraint_row;
+struct line_bundle;
+struct pass_range;
+struct strain_limits;
+struct sweep_pass;
+struct tangent_grid;
+struct tangent_product;
+
+struct reals {
+    real *x, *y, *z;
+};
+
+// What is done with nodes whose forces are complete.
+enum sweep_finish { SWEEP_FORCES, SWEEP_EXPLICIT_EULER, SWEEP_SYMPLECTIC_EULER };
+
+// Nodes whose forces are complete when `own` and `reactions` have been added (nothing if NULL), and
+// gravity and drag. `loaded`: the forces hold something already; `clears`: they must be 0 after the
+// nodes have moved.
+struct finish_range {
+    int64_t first;
+    long count;
+    struct reals own, reactions;
+    bool loaded, clears;
+};
 
 // The wind of one evaluation.
 struct wind_now {

@@ -10,7 +10,7 @@
 #include "integrate/mouse_spring.h"
 #include "integrate/implicit.h"
 #include "integrate/integrate.h"
-#include "springs/grid/sweep.h"
+#include "springs/springs.h"
 #include "stability/critical_step.h"
 #include "stability/divergence.h"
 

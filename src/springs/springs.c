@@ -58,6 +58,27 @@ void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish,
     }
 }
 
+// ---- Blocks of a colour
+
+void REAL_NAME(run_coloured)(const struct system *system, const struct plan_set *set,
+                             block_kernel kernel, const void *argument, const struct worker *worker)
+{
+    for (int colour = 0; colour < set->colour_count; colour++) {
+        uint32_t first = set->colour_start[colour];
+        struct range range;
+        while (worker_claim(worker, set->colour_start[colour + 1] - first, 1, &range))
+            kernel(system, argument, set->blocks[first + range.first]);
+        worker_barrier(worker);
+    }
+    uint32_t overflow = set->colour_start[set->colour_count];
+    if (overflow == set->block_count)
+        return;
+    if (worker->index == 0)
+        for (uint32_t b = overflow; b < set->block_count; b++)
+            kernel(system, argument, set->blocks[b]);
+    worker_barrier(worker);
+}
+
 // ---- Constraints
 
 void REAL_NAME(constraints_iterate)(const struct system *system, double step, bool first,

@@ -5,6 +5,7 @@
 #define TAUT_SPRINGS_SPRINGS_H
 
 #include "kernels/kernels.h"
+#include "springs/grid/sweep.h"
 #include "springs/law.h"
 #include "state/system.h"
 
@@ -22,6 +23,17 @@ void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind
 // Finishes the other nodes of grids. Without a barrier at the end.
 void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish,
                                const struct worker *worker);
+
+// ---- Blocks of a colour, of springs and of faces (listed/plan.h)
+
+typedef void (*block_kernel)(const struct system *system, const void *argument,
+                             struct plan_block block);
+
+// Runs a kernel over all blocks of a set: colour after colour, the blocks of a colour shared among
+// the workers, then the overflow by worker 0. Ends with a barrier.
+void REAL_NAME(run_coloured)(const struct system *system, const struct plan_set *set,
+                             block_kernel kernel, const void *argument,
+                             const struct worker *worker);
 
 // ---- Constraints
 

@@ -54,4 +54,22 @@ void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum s
                                 const void *argument, double total[SUM_WIDTH],
                                 const struct worker *worker);
 
+// The share of a run of nodes in a volume (faces/plan.h): sum (x - origin) a in eight parts, whatever the
+// instruction set, so that vectors may hold them.
+static inline double volume_moment(const real *x, const real *ax, uint32_t count, double origin)
+{
+    enum { PARTS = 8 };
+    double parts[PARTS] = {0};
+    uint32_t whole = count / PARTS * PARTS;
+    for (uint32_t i = 0; i < whole; i += PARTS)
+        for (uint32_t part = 0; part < PARTS; part++)
+            parts[part] += ((double)x[i + part] - origin) * (double)ax[i + part];
+    for (uint32_t i = whole; i < count; i++)
+        parts[i - whole] += ((double)x[i] - origin) * (double)ax[i];
+    double sum = 0;
+    for (int part = 0; part < PARTS; part++)
+        sum += parts[part];
+    return sum;
+}
+
 #endif

@@ -6,6 +6,7 @@
 // others: lanes of the others are masked, and what a spring does to its far end is moved there
 // within the registers, so that no node is loaded again which has just been stored.
 #include "kernels/kernels.h"
+#include "springs/constraint.h"
 #include "simd/wide3.h"
 #include "springs/law_body.h"
 

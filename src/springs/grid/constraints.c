@@ -3,6 +3,8 @@
 // node in common. Inside a tile one worker goes row after row, and in a row direction after
 // direction.
 #include "kernels/kernels.h"
+#include "springs/constraint.h"
+#include "springs/grid/sweep.h"
 
 #include <stdlib.h>
 

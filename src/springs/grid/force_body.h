@@ -10,6 +10,7 @@
 // same. What lies in lanes behind the last node of a range is read but never written, and nobody
 // else writes it meanwhile (boundary_first, boundary_last).
 #include "kernels/kernels.h"
+#include "springs/grid/sweep.h"
 #include "simd/wide3.h"
 #include "springs/law_body.h"
 

@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "base/memory.h"
 #include "kernels/kernels.h"
+#include "springs/law.h"
 
 // ---- Passes and scratch
 

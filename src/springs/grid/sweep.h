@@ -11,9 +11,8 @@
 #ifndef TAUT_SPRINGS_GRID_SWEEP_H
 #define TAUT_SPRINGS_GRID_SWEEP_H
 
+#include "kernels/kernels.h"
 #include "state/system.h"
-
-struct wind_now;
 
 enum sweep_kind {
     SWEEP_ALONG, // along the row itself, 1 and 2 nodes ahead
@@ -42,9 +41,6 @@ struct sweep_pass {
     // ALONG: 1 and 2 ahead; THREE: at -step, 0 and step; ONE: the first.
     struct sweep_spring springs[3];
 };
-
-// What the sweep does with a node whose force is complete.
-enum sweep_finish { SWEEP_FORCES, SWEEP_EXPLICIT_EULER, SWEEP_SYMPLECTIC_EULER };
 
 // What always acts on nodes of grids, but for springs, gravity and drag.
 enum sweep_load { LOAD_NOTHING, LOAD_WIND, LOAD_ANYTHING };
@@ -98,10 +94,6 @@ void REAL_NAME(sweeps_free)(struct sweeps *sweeps);
 
 uint64_t REAL_NAME(sweeps_bytes)(const struct sweeps *sweeps);
 
-struct reals {
-    real *x, *y, *z;
-};
-
 // What the state has of the springs of a row, counted as the nodes they come from; NULL where
 // nothing changes. The entry of a node without a spring is another spring's.
 struct row_state {
@@ -121,16 +113,6 @@ struct pass_range {
     struct reals other;         // of the reactions, at the node that `offset` leads to
     bool starts;                // nothing is in the sums yet
     struct row_state memory[3]; // of a special pass's springs
-};
-
-// Nodes whose forces are complete when `own` and `reactions` have been added (nothing if NULL), and
-// gravity and drag. `loaded`: the forces hold something already; `clears`: they must be 0 after the
-// nodes have moved.
-struct finish_range {
-    int64_t first;
-    long count;
-    struct reals own, reactions;
-    bool loaded, clears;
 };
 
 // Rows [first, end) of a tile that grid_cloth does: those that are finished when their tile is

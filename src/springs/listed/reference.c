@@ -1,27 +1,8 @@
 // The plain loops over listed springs, one element at a time, written to be read beside the
-// equations (docs/numerics.md), and how blocks of a colour are shared among workers.
+// equations (docs/numerics.md).
 #include "springs/listed/reference.h"
 
 #include "springs/law.h"
-
-void REAL_NAME(run_coloured)(const struct system *system, const struct plan_set *set,
-                             block_kernel kernel, const void *argument, const struct worker *worker)
-{
-    for (int colour = 0; colour < set->colour_count; colour++) {
-        uint32_t first = set->colour_start[colour];
-        struct range range;
-        while (worker_claim(worker, set->colour_start[colour + 1] - first, 1, &range))
-            kernel(system, argument, set->blocks[first + range.first]);
-        worker_barrier(worker);
-    }
-    uint32_t overflow = set->colour_start[set->colour_count];
-    if (overflow == set->block_count)
-        return;
-    if (worker->index == 0)
-        for (uint32_t b = overflow; b < set->block_count; b++)
-            kernel(system, argument, set->blocks[b]);
-    worker_barrier(worker);
-}
 
 // F_a = -k (L - L0) u - c (w.u) u   (axial)   or   -k (L - L0) u - c w   (full);  F_b = -F_a.
 // At L = 0 there is no direction u: no elastic and no axial damping force.

@@ -6,10 +6,10 @@
 // Where columns go round rings (faces/plan.h), the gradient of the volume is found on the way from
 // the same neighbours: gas costs its products, and no more loads.
 #include "kernels/kernels.h"
-#include "faces/face.h"
 #include "simd/wide.h"
 #include "simd/wide3.h"
 #include "springs/law_body.h"
+#include "state/reading.h"
 
 // Nodes, and the sum of their forces so far.
 struct packed_nodes {
