@@ -157,6 +157,17 @@ def a_figure_of_little_is_whole():
     assert '<&>: "a" < b & c $x$' in texts, texts
     assert "none found up to 7 s" in texts and "none: energy always grows" in texts
     assert not any("nan" in text or "inf" in text for text in texts)
+    # Undecided: between two steps, or below one.
+    for stable, said in ((0.03, "undecided, 0.03 to 0.05 s"), (None, "undecided, below 0.05 s")):
+        limit = {**data["limits"][0], "kind": "undecided", "stable": stable, "unstable": 0.05}
+        shown = {**data, "limits": [limit]}
+        _, texts = drawn(figures.FIGURES[0], shown)
+        assert said in texts, texts
+        for dt in (0.01, 0.04, 0.06):
+            root = tree.fromstring(page.make(study.Study({**shown, "dt": dt}), []))
+            whole = "".join(root.itertext())
+            assert "between" in whole or "below" in whole or "limit is" in whole, whole
+            assert "nan" not in whole, whole
     # One value on each axis, one cell a row, a run that left at once: something is shown.
     data["drift"] = [row(dt=0.1, steps=1, verdict="stable", drift=-1e-300, deviation=0)]
     data["work_precision"][0]["error"] = 1e-9

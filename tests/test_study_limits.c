@@ -122,35 +122,39 @@ static void test_limits_that_saturate(void **state)
         const char *text;
         enum integrator integrator;
         double expected, tolerance; // 0: what is computed
+        bool undecided;             // or may be: physics drives perturbations
     } cases[] = {
         {"precision: double\nsimulation: {integrator: verlet, dt: 0.01, duration: 10}\n"
          "bodies: [{name: o, type: oscillator, amplitude: 0.3, mass: 1, stiffness: 100,\n"
          "  damping: 2}]\n",
-         INTEGRATOR_VERLET, 0.18100, 0.01},
-        {"", INTEGRATOR_VELOCITY_VERLET, 0.18100, 0.01},
-        {"", INTEGRATOR_SYMPLECTIC_EULER, 0.18100, 0.01},
-        {"", INTEGRATOR_RK4, 0.29509, 0.01},
-        {"", INTEGRATOR_EXPLICIT_EULER, 0.02, 0.01},
-        {"", INTEGRATOR_MIDPOINT, 0.1050, 0.01},
+         INTEGRATOR_VERLET, 0.18100, 0.01, false},
+        {"", INTEGRATOR_VELOCITY_VERLET, 0.18100, 0.01, false},
+        {"", INTEGRATOR_SYMPLECTIC_EULER, 0.18100, 0.01, false},
+        {"", INTEGRATOR_RK4, 0.29509, 0.01, false},
+        {"", INTEGRATOR_EXPLICIT_EULER, 0.02, 0.01, false},
+        {"", INTEGRATOR_MIDPOINT, 0.1050, 0.01, false},
         {"simulation: {integrator: rk4, dt: 0.001, duration: 10}\n"
          "environment: {gravity: [0, -9.81, 0]}\n"
          "bodies: [{name: p, type: pendulum, model: spring, pivot: [0,0,0], length: 1, angle: 30,\n"
          "  mass: 0.2, stiffness: 100}]\n",
-         INTEGRATOR_RK4, 0.126491, 0.01},
-        {"", INTEGRATOR_VERLET, 0.0894427, 0.01},
-        {"", INTEGRATOR_SYMPLECTIC_EULER, 0.0894427, 0.015},
+         INTEGRATOR_RK4, 0.126491, 0.01, false},
+        {"", INTEGRATOR_VERLET, 0.0894427, 0.01, false},
+        {"", INTEGRATOR_SYMPLECTIC_EULER, 0.0894427, 0.015, false},
         {"simulation: {integrator: verlet, dt: 0.001, duration: 10}\n"
          "environment: {gravity: [0, -9.81, 0]}\n"
          "bodies: [{name: c, type: rope, from: [0,0,0], to: [1,0,0], nodes: 8, node_mass: 0.1,\n"
          "  pins: [first], spring: {stiffness: 600, damping: 0.1}}]\n",
-         INTEGRATOR_VERLET, 0, 0.01},
-        {"", INTEGRATOR_SYMPLECTIC_EULER, 0, 0.01},
-        {"", INTEGRATOR_RK4, 0, 0.03}, // it hangs a little longer, and less straight
+         INTEGRATOR_VERLET, 0, 0.01, false},
+        {"", INTEGRATOR_SYMPLECTIC_EULER, 0, 0.01, false},
+        // It hangs a little longer, and less straight; as it falls it is whipped.
+        {"", INTEGRATOR_RK4, 0, 0.03, true},
         // What moves across this spring grows by itself, as long as its length swings.
         {"precision: double\nsimulation: {integrator: verlet, dt: 0.005, duration: 10}\n"
          "bodies: [{name: o, type: oscillator, amplitude: 0.3, mass: 0.7, stiffness: 130}]\n",
-         INTEGRATOR_SYMPLECTIC_EULER, 0.146760, 0.03},
-        {"", INTEGRATOR_VERLET, 0.146760, 0.01},
+         INTEGRATOR_SYMPLECTIC_EULER, 0.146760, 0.01, true},
+        {"", INTEGRATOR_VERLET, 0.146760, 0.01, true},
+        {"", INTEGRATOR_VELOCITY_VERLET, 0.146760, 0.01, true},
+        {"", INTEGRATOR_RK4, 0.207550, 0.01, true},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     for (size_t first = 0, end; first < CASES; first = end) {
@@ -163,8 +167,18 @@ static void test_limits_that_saturate(void **state)
         for (size_t i = first; i < end; i++) {
             const struct study_limit *limit = limit_of(study, cases[i].integrator);
             double expected = cases[i].expected > 0 ? cases[i].expected : limit->predicted;
+            double tolerance = cases[i].tolerance;
+            if (limit->kind == STUDY_LIMIT_UNDECIDED && cases[i].undecided) {
+                assert_true(isnan(limit->measured));
+                if (!(limit->stable <= expected * (1 + tolerance) &&
+                      limit->unstable >= expected * (1 - tolerance)))
+                    fail_msg("case %d, %s: undecided from %g to %g s, not at %g s", (int)i,
+                             integrator_name(cases[i].integrator), limit->stable, limit->unstable,
+                             expected);
+                continue;
+            }
             if (limit->kind != STUDY_LIMIT_FOUND ||
-                !(fabs(limit->measured / expected - 1) <= cases[i].tolerance))
+                !(fabs(limit->measured / expected - 1) <= tolerance))
                 fail_msg("case %d, %s: %s, %g s, not %g s", (int)i,
                          integrator_name(cases[i].integrator), study_limit_name(limit->kind),
                          limit->measured, expected);
@@ -215,6 +229,52 @@ static void test_limits_with_damping(void **state)
             study_free(study);
         }
     }
+}
+
+// Damping so light that growth a little beyond the limit is far less than runs show: the eigenvalues
+// of a step do, or the limit is undecided, and within what is reported. One mode, and many.
+static void test_limits_with_light_damping(void **state)
+{
+    (void)state;
+    static const enum integrator integrators[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_MIDPOINT};
+    static const char *const bodies[] = {
+        "type: network, nodes: [[0,0,0],[1,0,0]], node_mass: [0.1,0.1], pins: [0],\n"
+        "  springs: [[0, 1, {stiffness: 300, damping: %.17g}]]",
+        "type: network, nodes: [[0,0,0],[1,0,0],[3,0,0],[4,0,0]], node_mass: [0.1,0.1,0.1,0.1], "
+        "pins: [0,2],\n"
+        "  springs: [[0, 1, {stiffness: 900, damping: 3}],\n"
+        "  [2, 3, {stiffness: 300, damping: %.17g}]]",
+        "type: rope, from: [0,0,0], to: [1,0,0], nodes: 8, node_mass: 0.1, pins: [first],\n"
+        "  spring: {stiffness: 300, damping: %.17g}"};
+    static const double ratios[] = {3e-4, 1e-3, 1e-2, 3e-2};
+    for (int b = 0; b < 3; b++)
+        for (int r = 0; r < 4; r++) {
+            char body[400];
+            snprintf(body, sizeof body, bodies[b], 2 * ratios[r] * sqrt(300 * 0.1));
+            struct study_options options = options_of(integrators, 2);
+            options.budget = 1;
+            struct study *study = study_of(text_format("simulation: {dt: 0.0005, duration: 1}\n"
+                                                       "bodies: [{name: b, %s}]\n",
+                                                       body),
+                                           options);
+            for (int i = 0; i < 2; i++) {
+                const struct study_limit *limit = limit_of(study, integrators[i]);
+                double ratio = limit->measured / limit->predicted;
+                bool found = limit->kind == STUDY_LIMIT_FOUND && fabs(ratio - 1) <= 0.01;
+                bool undecided = limit->kind == STUDY_LIMIT_UNDECIDED && isnan(limit->measured) &&
+                                 !(limit->stable > limit->predicted * 1.001) &&
+                                 limit->unstable > limit->predicted * 0.999 &&
+                                 limit->unstable < limit->predicted * 1.5;
+                bool may_be = integrators[i] == INTEGRATOR_EXPLICIT_EULER;
+                if (!found && !(undecided && may_be))
+                    fail_msg("body %d at %g of critical damping, %s: %s, %g s, from %g to %g s, "
+                             "not %g s",
+                             b, ratios[r], integrator_name(integrators[i]),
+                             study_limit_name(limit->kind), limit->measured, limit->stable,
+                             limit->unstable, limit->predicted);
+            }
+            study_free(study);
+        }
 }
 
 // Falling, swinging through an anchor and being thrown by a spring is energetic and chaotic, and no
@@ -336,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_limits_of_bodies_at_rest),
         cmocka_unit_test(test_limits_that_saturate),
         cmocka_unit_test(test_limits_with_damping),
+        cmocka_unit_test(test_limits_with_light_damping),
         cmocka_unit_test(test_limits_of_energetic_motions),
         cmocka_unit_test(test_a_budget_pays_for_the_reference_run),
         cmocka_unit_test(test_a_reference_run_that_is_late),

@@ -56,6 +56,12 @@ static void print_limit(const struct study_limit *limit)
     case STUDY_LIMIT_BEYOND:
         printf("%14s   stable at %.3g s too", "none found", limit->stable);
         break;
+    case STUDY_LIMIT_UNDECIDED:
+        if (isfinite(limit->stable))
+            printf("%14s   between %.5g and %.5g s", "undecided", limit->stable, limit->unstable);
+        else
+            printf("%14s   below %.5g s", "undecided", limit->unstable);
+        break;
     default:
         printf("%14s", "?");
     }

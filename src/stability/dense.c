@@ -76,42 +76,6 @@ double dense_form_step(const struct dense *dense, const struct step_form *form, 
     return 1 / above;
 }
 
-// A becomes H A H with the reflections H = I - 2 v v' that clear what is below its subdiagonal.
-static void reduce(double *matrix, size_t n, double *restrict v, double *restrict w)
-{
-    for (size_t k = 0; k + 2 < n; k++) {
-        double square = 0, below = 0;
-        for (size_t i = k + 1; i < n; i++) {
-            v[i] = matrix[i * n + k];
-            square += v[i] * v[i];
-            below += i > k + 1 ? v[i] * v[i] : 0;
-        }
-        if (below == 0)
-            continue;
-        v[k + 1] += copysign(sqrt(square), v[k + 1]);
-        double factor = 2 / (below + v[k + 1] * v[k + 1]);
-        memset(w + k, 0, (n - k) * sizeof *w);
-        for (size_t i = k + 1; i < n; i++) {
-            const double *restrict row = matrix + i * n;
-            for (size_t j = k; j < n; j++)
-                w[j] += v[i] * row[j];
-        }
-        for (size_t i = k + 1; i < n; i++) {
-            double *restrict row = matrix + i * n, by = factor * v[i];
-            for (size_t j = k; j < n; j++)
-                row[j] -= by * w[j];
-        }
-        for (size_t i = 0; i < n; i++) {
-            double *restrict row = matrix + i * n, sum = 0;
-            for (size_t j = k + 1; j < n; j++)
-                sum += row[j] * v[j];
-            sum *= factor;
-            for (size_t j = k + 1; j < n; j++)
-                row[j] -= sum * v[j];
-        }
-    }
-}
-
 // Roots of the quadratic problem in parts of s, and by how much they may be off: round-off in
 // double, and what the matrices' elements are off besides.
 struct roots {
@@ -190,7 +154,7 @@ struct dense_steps dense_find(const struct dense *dense, double square, double d
             matrix[(n + i) * rows + n + j] = -dense->damping[i * n + j] / scale;
         }
     }
-    reduce(matrix, rows, re, work);
+    hessenberg_reduce(matrix, rows, re, work);
     if (!hessenberg_eigenvalues(matrix, (int)rows, (int)rows, re, im))
         return steps;
 

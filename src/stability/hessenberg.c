@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 // Many eigenvalues that are 0 but for round-off, as of a flat cloth across, take some hundred rounds
 // until the first of them is found.
@@ -205,4 +206,39 @@ double quadratic_bytes(double nodes, double number_bytes)
 {
     double vectors = quadratic_vectors(nodes, number_bytes) + 1;
     return 6 * number_bytes * nodes * vectors + sizeof(double) * vectors * (2 * vectors + 2);
+}
+
+void hessenberg_reduce(double *matrix, size_t n, double *restrict v, double *restrict w)
+{
+    for (size_t k = 0; k + 2 < n; k++) {
+        double square = 0, below = 0;
+        for (size_t i = k + 1; i < n; i++) {
+            v[i] = matrix[i * n + k];
+            square += v[i] * v[i];
+            below += i > k + 1 ? v[i] * v[i] : 0;
+        }
+        if (below == 0)
+            continue;
+        v[k + 1] += copysign(sqrt(square), v[k + 1]);
+        double factor = 2 / (below + v[k + 1] * v[k + 1]);
+        memset(w + k, 0, (n - k) * sizeof *w);
+        for (size_t i = k + 1; i < n; i++) {
+            const double *restrict row = matrix + i * n;
+            for (size_t j = k; j < n; j++)
+                w[j] += v[i] * row[j];
+        }
+        for (size_t i = k + 1; i < n; i++) {
+            double *restrict row = matrix + i * n, by = factor * v[i];
+            for (size_t j = k; j < n; j++)
+                row[j] -= by * w[j];
+        }
+        for (size_t i = 0; i < n; i++) {
+            double *restrict row = matrix + i * n, sum = 0;
+            for (size_t j = k + 1; j < n; j++)
+                sum += row[j] * v[j];
+            sum *= factor;
+            for (size_t j = k + 1; j < n; j++)
+                row[j] -= sum * v[j];
+        }
+    }
 }

@@ -6,6 +6,10 @@
 
 static const double LARGEST = 1000, SMALLEST = 1e-3; // units to try
 static const double WANTED = 1.0005;                 // the ratio of unstable to stable, in the end
+// Of where undecided steps begin and end to the stable and the unstable one; what is undecided within
+// the latter ratio still counts as found.
+static const double WANTED_GRAY = 1.004, FOUND_GRAY = 1.02;
+static const double GRAY_DEPTH = 8; // so many times smaller steps are tried for a stable one
 
 struct search {
     struct setup *setup;
@@ -14,6 +18,7 @@ struct search {
     bool small; // samples at perturbations, else at energies
     struct path_baseline baseline;
     enum study_verdict verdict; // of the last step that was tried
+    double gray[2];             // s, the least and the largest step that is undecided; or NAN
 };
 
 // Long steps are fewer: whatever grows at them does so at once.
@@ -42,6 +47,15 @@ static taut_status try_energies(struct search *search, double dt, taut_error *er
     return status;
 }
 
+// A step at which energies grow needs no other proof.
+static taut_status let_energies_decide(struct search *search, double dt, taut_error *error)
+{
+    taut_status status = try_energies(search, dt, error);
+    if (status == TAUT_OK && search->verdict == STUDY_STABLE)
+        search->verdict = STUDY_UNDECIDED;
+    return status;
+}
+
 static taut_status try_step(struct search *search, double dt, taut_error *error)
 {
     struct study_limit *limit = search->limit;
@@ -50,8 +64,14 @@ static taut_status try_step(struct search *search, double dt, taut_error *error)
                                             &search->verdict, &limit->steps, error)
                              : try_energies(search, dt, error);
     limit->runs++;
+    if (status == TAUT_OK && search->verdict == STUDY_UNDECIDED)
+        status = let_energies_decide(search, dt, error);
     if (status != TAUT_OK)
         return status;
+    if (search->verdict == STUDY_UNDECIDED) {
+        search->gray[0] = fmin(dt, search->gray[0]); // of NAN and a number: the number
+        search->gray[1] = fmax(dt, search->gray[1]);
+    }
     if (search->verdict == STUDY_STABLE && !(dt < limit->stable))
         limit->stable = dt;
     if (search->verdict == STUDY_UNSTABLE && !(dt > limit->unstable))
@@ -86,16 +106,37 @@ static taut_status bracket(struct search *search, double near, taut_error *error
     return status;
 }
 
+// Whether steps are undecided between the largest stable and the least unstable one.
+static bool is_gray(const struct search *search)
+{
+    const struct study_limit *limit = search->limit;
+    return !isnan(search->gray[0]) && !(search->gray[1] <= limit->stable) &&
+           !(search->gray[0] >= limit->unstable);
+}
+
+// The next step to try; 0: none.
+static double middle_of(const struct search *search)
+{
+    const struct study_limit *limit = search->limit;
+    const double stable = limit->stable, unstable = limit->unstable;
+    if (!is_gray(search))
+        return unstable > WANTED * stable ? sqrt(stable * unstable) : 0;
+    double below = isnan(stable) ? 1 : fmax(search->gray[0], stable) / stable;
+    double above = unstable / fmin(search->gray[1], unstable);
+    if (below <= WANTED_GRAY && above <= WANTED_GRAY)
+        return 0;
+    return below > above ? stable * sqrt(below) : unstable / sqrt(above);
+}
+
 static taut_status bisect(struct search *search, taut_error *error)
 {
-    struct study_limit *limit = search->limit;
     taut_status status = TAUT_OK;
-    while (goes_on(search, status) && limit->unstable > WANTED * limit->stable)
-        status = try_step(search, sqrt(limit->stable * limit->unstable), error);
+    for (double dt = middle_of(search); goes_on(search, status) && dt > 0; dt = middle_of(search))
+        status = try_step(search, dt, error);
     return status;
 }
 
-// Downwards from a step at which perturbations grow. Where the motion is what it was at the start,
+// Downwards from a step at which perturbations grow, or may. Where the motion is what it was at the start,
 // the limit is the predicted one.
 static taut_status bracket_below(struct search *search, taut_error *error)
 {
@@ -109,9 +150,14 @@ static taut_status bracket_below(struct search *search, taut_error *error)
         predicted * (1 - AROUND) < limit->unstable)
         status = try_step(search, predicted * (1 - AROUND), error);
     for (double by = 0.95; goes_on(search, status) && isnan(limit->stable); by *= by) {
-        if (limit->unstable <= SMALLEST * search->setup->study->unit)
+        double least = SMALLEST * search->setup->study->unit, from = limit->unstable;
+        if (is_gray(search)) {
+            from = fmin(from, search->gray[0]);
+            least = fmin(predicted, search->gray[1]) / GRAY_DEPTH;
+        }
+        if (from <= least)
             break;
-        status = try_step(search, limit->unstable * fmax(by, 0.5), error);
+        status = try_step(search, from * fmax(by, 0.5), error);
     }
     return status;
 }
@@ -125,15 +171,17 @@ static taut_status bisect_small(struct search *search, double *small, taut_error
     search->small = true;
     limit->stable = *small;
     limit->unstable = NAN;
+    search->gray[0] = search->gray[1] = NAN;
     taut_status status =
         stable > *small || isnan(*small) ? try_step(search, stable, error) : TAUT_OK;
-    if (isnan(limit->unstable)) {
+    if (isnan(limit->unstable))
         limit->unstable = unstable;
+    if (limit->unstable == unstable && isnan(search->gray[0])) {
         *small = limit->stable;
     } else {
         if (isnan(limit->stable))
             status = goes_on(search, status) ? bracket_below(search, error) : status;
-        if (!isnan(limit->stable) && goes_on(search, status))
+        if ((!isnan(limit->stable) || is_gray(search)) && goes_on(search, status))
             status = bisect(search, error);
     }
     search->small = false;
@@ -152,14 +200,23 @@ static taut_status refine(struct search *search, taut_error *error)
     if (explicit)
         status = bisect_small(search, &small, error);
     if (goes_on(search, status) && !isnan(limit->unstable) &&
-        (!explicit || limit->unstable == unstable)) {
+        (!explicit || (limit->unstable == unstable && !is_gray(search)))) {
         status = bisect(search, error);
         if (explicit && goes_on(search, status))
             status = bisect_small(search, &small, error);
     }
+    // Between steps so near to each other energies decide, where nothing but the step changes them.
+    if (goes_on(search, status) && is_gray(search) && integrator_limit(limit->integrator) > 0 &&
+        search->setup->conservative && limit->unstable <= FOUND_GRAY * limit->stable) {
+        limit->stable = search->gray[1];
+        status = bisect(search, error);
+    }
     if (status != TAUT_OK)
         return status;
-    if (isnan(limit->stable)) {
+    const bool gray = is_gray(search);
+    if (gray && !(limit->unstable <= FOUND_GRAY * limit->stable)) {
+        limit->kind = STUDY_LIMIT_UNDECIDED;
+    } else if (isnan(limit->stable)) {
         if (search->verdict != STUDY_UNKNOWN)
             limit->kind = STUDY_LIMIT_GROWS;
     } else if (isnan(limit->unstable)) {
@@ -199,7 +256,8 @@ static taut_status find_limit(struct setup *setup, void *context, size_t index, 
     (void)context;
     struct search search = {.setup = setup,
                             .limit = &setup->study->limits[index],
-                            .trace = calloc(1, sizeof(struct trace))};
+                            .trace = calloc(1, sizeof(struct trace)),
+                            .gray = {NAN, NAN}};
     struct study_limit *limit = search.limit;
     if (!search.trace)
         return fail_memory(error, "a run");

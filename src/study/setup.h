@@ -129,11 +129,19 @@ struct path_baseline {
 };
 
 // Follows a small perturbation of the reference run with an integrator and a step: whether it grows
-// beyond what the same perturbation does in the reference run, and at a smaller step. The baseline
+// beyond what the same perturbation does in the reference run, and at a smaller step; undecided where
+// the run is too short to show it. The baseline
 // is reused from one step to the next. `steps` is increased by the steps done.
 taut_status growth_judge(struct setup *setup, enum integrator integrator, double dt,
                          struct path_baseline *baseline, enum study_verdict *verdict,
                          uint64_t *steps, taut_error *error);
+
+// The logarithm of what a step with the run's integrator makes of the perturbation of a state of rest
+// that grows most (multipliers.c); NAN where that is not to be had: in large scenes, and where a
+// step is not linear. masses: by builder number, 0: not free. `steps` is increased by the steps done.
+taut_status multipliers_growth(const struct setup *setup, taut_solver *run,
+                               const struct solver_checkpoint *base, const double *masses,
+                               double *growth, uint64_t *steps, taut_error *error);
 
 // The perturbation of the reference run itself, by which others are judged.
 taut_status growth_of_reference(struct setup *setup, taut_error *error);

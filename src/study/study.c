@@ -16,7 +16,7 @@ const char *study_map_name(enum study_map_kind kind)
 
 const char *study_verdict_name(enum study_verdict verdict)
 {
-    static const char *const names[STUDY_VERDICTS] = {"unknown", "stable", "unstable"};
+    static const char *const names[STUDY_VERDICTS] = {"unknown", "stable", "unstable", "undecided"};
     return names[verdict];
 }
 
@@ -37,7 +37,8 @@ const char *study_no_order_text(enum study_no_order reason)
 
 const char *study_limit_name(enum study_limit_kind kind)
 {
-    static const char *const names[STUDY_LIMIT_KINDS] = {"unknown", "found", "grows", "beyond"};
+    static const char *const names[STUDY_LIMIT_KINDS] = {"unknown", "found", "grows", "beyond",
+                                                         "undecided"};
     return names[kind];
 }
 

@@ -35,22 +35,24 @@ struct study_options {
 enum study_verdict {
     STUDY_UNKNOWN, // not measured: the study ended early, or the integrator cannot run the scene
     STUDY_STABLE,
-    STUDY_UNSTABLE, // energy grew beyond what is available, or a value is not finite
+    STUDY_UNSTABLE,  // energy grew beyond what is available, or a value is not finite
+    STUDY_UNDECIDED, // of a limit's search alone: the runs are too short to show which
     STUDY_VERDICTS
 };
 
-// "unknown", "stable", "unstable"
+// "unknown", "stable", "unstable", "undecided"
 const char *study_verdict_name(enum study_verdict verdict);
 
 enum study_limit_kind {
-    STUDY_LIMIT_UNKNOWN, // not measured, as above
-    STUDY_LIMIT_FOUND,   // stable at .stable, unstable at .unstable
-    STUDY_LIMIT_GROWS,   // no stable step: energy grew at the smallest step tried, .unstable
-    STUDY_LIMIT_BEYOND,  // stable at the largest step tried, .stable
+    STUDY_LIMIT_UNKNOWN,   // not measured, as above
+    STUDY_LIMIT_FOUND,     // stable at .stable, unstable at .unstable
+    STUDY_LIMIT_GROWS,     // no stable step: energy grew at the smallest step tried, .unstable
+    STUDY_LIMIT_BEYOND,    // stable at the largest step tried, .stable
+    STUDY_LIMIT_UNDECIDED, // somewhere between .stable (NAN: below .unstable) and .unstable
     STUDY_LIMIT_KINDS
 };
 
-// "unknown", "found", "grows", "beyond"
+// "unknown", "found", "grows", "beyond", "undecided"
 const char *study_limit_name(enum study_limit_kind kind);
 
 struct study_limit {

@@ -240,6 +240,10 @@ def limit_text(row):
         return "none: energy always grows"
     if row.kind == "beyond":
         return f"none found up to {number(row.stable, 3)} s"
+    if row.kind == "undecided":
+        ends = (row.stable, row.unstable)
+        return ("undecided, " + (f"{number(ends[0], 3)} to " if math.isfinite(ends[0]) else "below ")
+                + f"{number(ends[1], 3)} s")
     if row.kind != "found":
         return "not measured"
     text = f"{number(row.measured, 4)} s"
@@ -258,6 +262,8 @@ def draw_limits(study):
     steps = [study.unit / 3, study.unit * 3, study.dt]
     for row in study.limits:
         steps += [row.predicted, row.measured]
+        if row.kind == "undecided":
+            steps += [row.stable, row.unstable]
     ends = limits(span(steps, positive=True), True, 0.05)
     set_axis(panel, "x", ends, True)
     set_axis(panel, "y", (0, len(study.limits)), False, labels=False)
@@ -267,7 +273,12 @@ def draw_limits(study):
     for i, row in enumerate(study.limits):
         edge = {"found": row.measured, "beyond": ends[1]}.get(row.kind, ends[0])
         rest = "unknown" if row.kind == "unknown" else "unstable"
-        for begin, end, colour in ((ends[0], edge, "lost"), (edge, ends[1], rest)):
+        parts = [(ends[0], edge, "lost"), (edge, ends[1], rest)]
+        if row.kind == "undecided":
+            low = row.stable if math.isfinite(row.stable) else ends[0]
+            parts = [(ends[0], low, "lost"), (low, row.unstable, "unknown"),
+                     (row.unstable, ends[1], "unstable")]
+        for begin, end, colour in parts:
             if end > begin:
                 panel.barh(i + 0.5, end - begin, 0.6, begin, color=light(colour), linewidth=0)
         if math.isfinite(row.predicted):

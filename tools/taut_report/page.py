@@ -60,7 +60,7 @@ def limits_table(study):
     rows = [(row.integrator, (
         "<td>every step</td>" if row.unconditional else cell(row.predicted, 5, " s"),
         cell(row.measured, 5, " s"), cell(row.measured / row.predicted, 4),
-        cell(row.growth, 3, " /s"), f"<td>{KINDS[row.kind]}</td>", f"<td>{row.runs}</td>"))
+        cell(row.growth, 3, " /s"), f"<td>{KINDS.get(row.kind) or text(figures.limit_text(row))}</td>", f"<td>{row.runs}</td>"))
         for row in study.limits]
     return table(("", "predicted", "measured", "ratio", "growth", "verdict", "runs"), rows)
 
@@ -103,6 +103,18 @@ TABLES = {"limits": limits_table, "drift": drift_table, "work_precision": accura
 
 # ---- What is around the figures
 
+def undecided(study, limit):
+    """The same, where runs are too short to show between which steps the limit is."""
+    low, high = number(limit.stable, 4), number(limit.unstable, 4)
+    if study.dt >= limit.unstable:
+        return (f', which is <strong class="bad">unstable</strong>: the limit is below {high} s.')
+    if study.dt <= limit.stable:
+        return f", which is <strong>stable</strong>: the limit is between {low} and {high} s."
+    said = f"between {low} and" if math.isfinite(limit.stable) else "below"
+    return (f", of which runs are too short to decide whether it is stable: the limit is {said} "
+            f"{high} s.")
+
+
 def verdict(study):
     """Whether the scene's own step is stable."""
     limit = next((row for row in study.limits if row.integrator == study.integrator), None)
@@ -115,6 +127,8 @@ def verdict(study):
                  "smaller the slower.")
     elif limit.kind == "beyond":
         said += ", of which no step was found to be unstable."
+    elif limit.kind == "undecided":
+        said += undecided(study, limit)
     elif study.dt < limit.measured:
         said += (f", which is <strong>stable</strong>: the limit is {number(limit.measured, 4)} s, "
                  f"{number(limit.measured / study.dt, 3)} times as much.")
