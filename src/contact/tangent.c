@@ -1,3 +1,8 @@
+// The part of penalty colliders in the tangent of the forces: of each node that touches one, a 3 x
+// 3 block of K and one of C, summed over its contacts, as products with the tangent, the
+// preconditioner and the limits of dt read them. A node couples to no other through a collider, so
+// there is nothing beside these blocks. Which nodes touch, how deep, and the force itself are
+// found in colliders.c. Colliders that project have no force and are left out.
 #include "contact/tangent.h"
 
 #include <string.h>

@@ -1,3 +1,8 @@
+// Making a simulation for the player, at once or on a thread of its own: read the scene, estimate
+// its memory, ask where that is much, create the solver, cut. Several changes that fail together
+// are tried one by one, so that one which cannot be made does not cost the others. When a
+// simulation is made, and what of the running one continues in it, is decided in player_actions.c;
+// what it consists of is in setting.c. This file changes nothing of the simulation that runs.
 #include "play/building.h"
 
 #include <math.h>

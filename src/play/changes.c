@@ -1,3 +1,8 @@
+// What differs between a scene's file and what is played: PATH=VALUE changes, the constants among
+// them, and lists of cut springs and faces. Two scenes that were read are compared field by field,
+// which tells whether constants are all that changed, and which setters of taut.h to call. The
+// order of requests and the choice between setting a constant and making another simulation are
+// left to player_actions.c.
 #include "play/changes.h"
 
 #include <stdlib.h>

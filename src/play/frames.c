@@ -1,3 +1,7 @@
+// Frames and rows of energies for those who watch a player: three slots that are swapped without
+// locks, rings of the recent past, and what the player's thread writes into both, its status with
+// them. When something is published is decided in player.c, and drawing is left to picture/ and
+// view/; what a frame is made of is copied by the solver.
 #include "play/frames.h"
 
 #include <math.h>

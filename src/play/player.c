@@ -1,3 +1,7 @@
+// The loop of a player's thread and the functions that others call: how many steps are due for the
+// wanted speed, when to publish a frame, making and freeing a player, and one function for each
+// request, which only queues it. Requests are executed in player_actions.c, and frames filled in
+// frames.c.
 #include "play/player.h"
 
 #include <math.h>

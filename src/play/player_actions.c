@@ -1,4 +1,6 @@
-// What people ask for, done.
+// Executes requests on the player's thread: plays, steps, resets, opens scenes and brings the scene
+// up to date with what was set; sets constants in the solver that runs, or replaces it by another
+// simulation (building.c); grabs, moves and cuts. The loop around it is in player.c.
 #include "play/player_parts.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+// The queue of requests between the threads that ask and the player's own: one lock, one
+// condition, and the rules by which a later request replaces an earlier one or may pass it. What a
+// request does is left to player_actions.c.
 #include "play/requests.h"
 
 #include <math.h>

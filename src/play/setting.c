@@ -1,3 +1,6 @@
+// Settings and simulations: made, compared, shared by count of holders, freed. A setting pairs a
+// scene with what is drawn of it; a simulation adds the solver, and can continue from the state of
+// the one before it. Reading changed scenes is left to changes.c, and threads to building.c.
 #include "play/setting.h"
 
 #include <stdlib.h>

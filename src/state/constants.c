@@ -1,3 +1,7 @@
+// Copies the topology's constants into the arrays that kernels read, in the order of the plan and
+// first touched by the worker that uses them, and copies materials and masses again after a setter
+// has changed them. What the passes of a grid derive further is left to springs/grid/sweep.c.
+// Numeric.
 #include "state/constants.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+// The names of a step's stages, as reports and benchmarks print them. The records themselves are
+// plain structs (records.h), which the files that keep them fill.
 #include "state/records.h"
 
 const char *stage_name(enum stage stage)

@@ -1,3 +1,7 @@
+// Allocates, starts, measures and hashes the arrays of a run, all by the one list in arrays.h, and
+// first touches each on the worker that steps it. Velocities before the first step, forces and
+// limits are left to integrate/ and solver/; saving and restoring goes by the same list in
+// solver/checkpoint.c. Numeric.
 #include "state/state.h"
 
 #include <string.h>
