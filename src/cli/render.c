@@ -376,12 +376,12 @@ static taut_status check_output(const char *path, enum render_sort sort, bool fo
     if (finished_run_is_folder(path))
         return fail(error, TAUT_ERROR_IO, "cannot write '%s': there is a folder of that name",
                     path);
-    const char *reason;
-    FILE *file = force || access(path, F_OK) != 0 ? NULL : open_to_read(path, &reason);
-    if (!file && !force && access(path, F_OK) == 0)
-        return fail(error, TAUT_ERROR_IO, "'%s' is in the way: %s", path, reason);
-    if (!file)
+    if (force || access(path, F_OK) != 0)
         return TAUT_OK;
+    const char *reason = NULL;
+    FILE *file = open_to_read(path, &reason);
+    if (!file)
+        return fail(error, TAUT_ERROR_IO, "'%s' is in the way: %s", path, reason);
     char begins[8] = {0};
     size_t count = fread(begins, 1, sizeof begins, file);
     (void)fclose(file);
