@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-taut_status fail(taut_error *error, taut_status code, const char *format, ...)
+taut_status(fail)(taut_error *error, taut_status code, const char *format, ...)
 {
     if (error) {
         va_list arguments;
@@ -16,7 +16,7 @@ taut_status fail(taut_error *error, taut_status code, const char *format, ...)
     return code;
 }
 
-taut_status fail_memory(taut_error *error, const char *what)
+taut_status(fail_memory)(taut_error *error, const char *what)
 {
     return fail(error, TAUT_ERROR_MEMORY, "out of memory for %s", what);
 }
