@@ -501,13 +501,10 @@ static void a_scene_called_dot_has_a_folder(void **state)
     struct outcome outcome = cli_expect(0, "rm -rf out; taut run --quiet --steps 2 ..yaml");
     assert_true(fixture_exists("out/scene/energy.csv"));
     outcome_free(&outcome);
-    char line[1000] = "cp hanging.yaml ";
-    size_t length = strlen(line);
-    memset(line + length, 'n', 250);
-    strcpy(line + length + 250, ".yml; taut run --quiet --steps 2 ");
-    length = strlen(line);
-    memset(line + length, 'n', 250);
-    strcpy(line + length + 250, ".yml");
+    char name[251] = "", line[1000];
+    memset(name, 'n', sizeof name - 1);
+    snprintf(line, sizeof line, "cp hanging.yaml %s.yml; taut run --quiet --steps 2 %s.yml", name,
+             name);
     outcome = cli_expect(1, line); // frames have longer names than the scene
     assert_says(outcome.err, "File name too long");
     outcome_free(&outcome);

@@ -279,7 +279,7 @@ static uint8_t find_in_block(struct system *system, const struct end_rule *rule,
         struct constrained_node *it = &all->nodes[i];
         const size_t bit = i - nodes.first;
         const double inverse_mass = (double)system->constants->inverse_mass[i];
-        if (it->count > 0 && drops) {
+        if (solver && drops && it->count > 0) {
             vec3 velocity = node_velocity(s, i), change = vector_at(solver->solution, i);
             double speed = vec3_length(velocity) + vec3_length(change) + gravity * rule->g;
             changed |= drop_contacts(it, vector_at(all->impulse, i), 1e-6 * speed / inverse_mass);

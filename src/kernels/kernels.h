@@ -78,11 +78,11 @@ enum { TOUCH_NODES = 64 };
 // A plane, a wall of a room or a sphere, in double: a surface of a collider as its contacts see it.
 struct touch_surface {
     bool curved;
+    uint8_t bit;     // which of the collider's surfaces
     vec3 at, normal; // a point of a plane and its normal; the centre of a sphere
     double radius;
     vec3 velocity;                          // the same of all surfaces of a collider
     double stiffness, friction, absorption; // of penalties
-    uint8_t bit;                            // which of the collider's surfaces
 };
 
 // What a projection is told of a word of nodes, and what it writes beside the state.

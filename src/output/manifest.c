@@ -62,7 +62,7 @@ taut_status manifest_measure(const char *path, uint64_t *size, uint64_t *checksu
                              taut_error *error)
 {
     enum { BLOCK = 1 << 20 };
-    struct stat status;
+    struct stat status = {0};
     unsigned char *block = malloc(BLOCK);
     if (!block)
         return fail_memory(error, "a checksum");

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define ZLIB_CONST // zlib only reads its input
 #include <zlib.h>
 
 #include "base/memory.h"
@@ -547,7 +548,7 @@ static size_t deflate_bytes(const unsigned char *bytes, size_t count, int strate
     z_stream stream = {0};
     if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, strategy) != Z_OK)
         return 0;
-    stream.next_in = (unsigned char *)(uintptr_t)bytes; // zlib only reads it
+    stream.next_in = bytes;
     stream.avail_in = (uInt)count;
     stream.next_out = out;
     stream.avail_out = (uInt)capacity;

@@ -188,9 +188,9 @@ static bool same_lists(const struct scene_network *a, const struct scene_network
         a->node_count != b->node_count || a->nodes_path || b->nodes_path)
         return false;
     size_t springs = (size_t)a->spring_count;
-    if (springs > 0 &&
-        (memcmp(a->springs, b->springs, springs * sizeof *a->springs) != 0 ||
-         memcmp(a->spring_materials, b->spring_materials, springs * sizeof *a->spring_materials)))
+    if (springs > 0 && (memcmp(a->springs, b->springs, springs * sizeof *a->springs) != 0 ||
+                        memcmp(a->spring_materials, b->spring_materials,
+                               springs * sizeof *a->spring_materials) != 0))
         return false;
     for (size_t m = 0; m < a->material_count; m++)
         if (!same_material(&a->materials[m], &b->materials[m]))
