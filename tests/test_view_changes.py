@@ -6,6 +6,7 @@ hash.
 
 usage: test_view_changes.py TAUT [NAME...]"""
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -256,7 +257,29 @@ def move_and_scale_spheres(screen, taut, folder):
     window.close()
 
 
-TESTS = [move_and_scale_spheres, change_every_slider]
+def enter_while_busy(screen, taut, folder):
+    """A window that did not come to its events for a while handles them in their order: what was
+    typed into one field stays there, though the mouse is pressed elsewhere by then."""
+    del folder
+    window = Window(screen, taut, os.path.join(SCENES, "ball-floor.yaml"), "--paused", size=SIZE)
+    window.click(first_widget(window.now(), "Body"))
+    field = window.until(lambda now: "bodies.ball.subdivisions" in now["widgets"],
+                         "the panel opens")["widgets"]["bodies.ball.subdivisions"]
+    for value in ("2", "4"):
+        os.kill(window.process.pid, signal.SIGSTOP)
+        try:
+            enter(screen, field, [value])
+            screen.do("mousemove", int(field[0] + 1), int(field[1] + 200), "mousedown", 1)
+        finally:
+            os.kill(window.process.pid, signal.SIGCONT)
+        window.until(lambda now, value=value: now["pending"] == 0 and
+                     "bodies.ball.subdivisions=" + value in now["changes"], f"it has {value}", 20)
+        screen.do("mouseup", 1)
+        assert settled(window)["message"] == "", window.now()["message"]
+    window.close()
+
+
+TESTS = [move_and_scale_spheres, enter_while_busy, change_every_slider]
 
 
 def main():

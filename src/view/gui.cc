@@ -14,6 +14,7 @@ extern "C" {
 #include <backends/imgui_impl_opengl3.h>
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ namespace
 void (*watcher)(void *context, const char *name, struct gui_box box);
 void *watcher_context;
 std::vector<std::string> scopes;
+std::array<bool, 5> buttons_down; // as many as ImGui knows
 
 void load_font(const char *font, float size)
 {
@@ -76,6 +78,7 @@ void gui_stop(void)
     ImGui_ImplGlfw_Shutdown();
     ImGui::DestroyContext();
     std::vector<std::string>().swap(scopes);
+    buttons_down.fill(false);
     watcher = nullptr;
 }
 
@@ -108,7 +111,8 @@ void gui_event(struct GLFWwindow *window, const struct event *event)
     int action = event->repeated ? GLFW_REPEAT : event->down ? GLFW_PRESS : GLFW_RELEASE;
     switch (event->kind) {
     case EVENT_BUTTON:
-        ImGui_ImplGlfw_MouseButtonCallback(window, event->code, action, event->modifiers);
+        if (event->code >= 0 && event->code < (int)buttons_down.size())
+            buttons_down[(size_t)event->code] = event->down;
         break;
     case EVENT_WHEEL:
         ImGui_ImplGlfw_ScrollCallback(window, 0, event->amount);
@@ -130,12 +134,17 @@ void gui_event(struct GLFWwindow *window, const struct event *event)
     }
 }
 
-void gui_frame(bool button, float x, float y)
+void gui_frame(bool placed, float x, float y)
 {
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
-    if (button)
-        ImGui::GetIO().MousePos = {x, y};
+    ImGuiIO &io = ImGui::GetIO();
+    if (placed) {
+        std::copy(buttons_down.begin(), buttons_down.end(), io.MouseDown);
+        io.MousePos = {x, y};
+    } else { // as they are; also after a full queue has lost a release
+        std::copy_n(io.MouseDown, buttons_down.size(), buttons_down.begin());
+    }
     ImGui::NewFrame();
 }
 

@@ -177,36 +177,42 @@ static void redraw_end(struct redraw *redraw, bool was_coarse)
 
 // ---- A frame
 
-// Whether one event is the press that ends with the other. Typed letters have events of their own.
-static bool is_press_of(const struct event *press, const struct event *release)
+// Whether the later of two events undoes the earlier: a press and its release, or a release and the
+// next press. Typed letters have events of their own.
+static bool is_undone_by(const struct event *earlier, const struct event *later)
 {
     enum { CONTROL = 2, FIRST_WITHOUT_LETTER = 256 }; // as GLFW numbers them
-    return press->kind == release->kind && press->code == release->code && press->down &&
-           (press->kind == EVENT_BUTTON || press->code >= FIRST_WITHOUT_LETTER ||
-            press->modifiers & CONTROL);
+    if (earlier->kind != later->kind || earlier->code != later->code ||
+        earlier->down == later->down)
+        return false;
+    return earlier->kind == EVENT_BUTTON ||
+           (earlier->kind == EVENT_KEY && (earlier->code >= FIRST_WITHOUT_LETTER ||
+                                           (earlier->modifiers | later->modifiers) & CONTROL));
 }
 
-// Passes the waiting events that belong to this frame to the panels, and returns their number. A
-// button or key that went down and up since the last frame goes up in the next: panels check what
-// is down once per frame.
+// Passes the waiting events that belong to this frame to the panels, and returns their number. What
+// undoes an event of this frame is left to the next, with all that follows: panels check once per
+// frame what is down. While events are left, the pointer is where it was at the last one passed on:
+// its present position belongs to an event that the panels have not seen.
 static int begin_panels(struct view *view)
 {
-    struct event event, before, button = {0};
+    struct event event, before, pointer = {0};
     int count = 0;
-    bool pressed = false, over = false;
-    for (; !over && window_see_event(view->window, count, &event); count++) {
-        bool goes_up = !event.down && (event.kind == EVENT_BUTTON || event.kind == EVENT_KEY);
-        for (int i = 0; goes_up && !over && i < count; i++)
-            over = window_see_event(view->window, i, &before) && is_press_of(&before, &event);
-        if (over)
+    bool placed = false, left = false;
+    for (; window_see_event(view->window, count, &event); count++) {
+        for (int i = 0; !left && i < count; i++)
+            left = window_see_event(view->window, i, &before) && is_undone_by(&before, &event);
+        if (left)
             break;
         gui_event(window_handle(view->window), &event);
-        if (event.kind == EVENT_BUTTON && !pressed) {
-            button = event;
-            pressed = true;
+        if (event.kind == EVENT_BUTTON && !placed) {
+            pointer = event;
+            placed = true;
         }
     }
-    gui_frame(pressed, (float)button.x, (float)button.y);
+    if (left && !placed)
+        placed = window_see_event(view->window, count - 1, &pointer);
+    gui_frame(placed, (float)pointer.x, (float)pointer.y);
     return count;
 }
 
