@@ -322,6 +322,17 @@ static void info_knows_the_critical_steps(void **state)
         cli_assert_json(outcome.out, "assert 'xpbd' not in d['unconditionally_stable']\n"
                                      "assert 'bdf2' in d['unconditionally_stable']");
         outcome_free(&outcome);
+        // Nothing linearises a wind on nodes: only the guaranteed bound knows it.
+        outcome = cli_expect(0, "taut info --json --set environment.wind.law=node blown.yaml");
+        cli_assert_json(outcome.out, "assert not d['unconditionally_stable']\n"
+                                     "assert not any(d['by_integrator_exact'].values())\n"
+                                     "assert d['by_integrator_sharp'] == d['by_integrator']\n"
+                                     "assert d['by_integrator']['rk4'] < 1");
+        outcome_free(&outcome);
+        outcome = cli_expect(2, "taut run --strict --no-output --set environment.wind.law=node "
+                                "--set simulation.dt=0.2 blown.yaml");
+        assert_says(outcome.err, "the largest certainly stable step");
+        outcome_free(&outcome);
     }
     outcome = cli_expect(2, "taut info --set simulation.dt=auto --set "
                             "simulation.integrator=bdf2 one.yaml");

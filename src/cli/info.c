@@ -146,7 +146,7 @@ static bool has_explicit_forces(const struct info *info, enum integrator integra
     const struct topology *topology = solver_topology(info->solver);
     const struct scene_wind *wind = &topology->environment.wind;
     if (integrator != INTEGRATOR_XPBD)
-        return false;
+        return topology_wind_damps_nodes(topology);
     bool explicit_forces = wind->present && wind->relative && topology->face_count > 0;
     for (size_t b = 0; b < topology->body_count; b++)
         explicit_forces |= topology->bodies[b].pressure.present;
@@ -257,8 +257,9 @@ static void print_integrator(const struct info *info, enum integrator integrator
            integrator_name(integrator));
     if (guaranteed > 0 && isinf(guaranteed)) {
         printf("%12s  %12s     %s\n", "no limit", "no limit",
-               has_explicit_forces(info, integrator) ? "from springs; wind and gas are explicit"
-                                                     : "stable at every dt");
+               !has_explicit_forces(info, integrator) ? "stable at every dt"
+               : integrator == INTEGRATOR_XPBD        ? "from springs; wind and gas are explicit"
+                                                      : "from springs; wind is explicit");
         return;
     }
     if (guaranteed > 0)

@@ -855,6 +855,15 @@ bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint
     return best.stiffness >= 0;
 }
 
+// What eigenvalues leave out may only be less stable: the guaranteed step is all that is known.
+static void fall_back_to_bounds(struct critical_step *result)
+{
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        result->sharp_dt[i] = result->dt[i];
+        result->exact[i] = false;
+    }
+}
+
 void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wanted wanted,
                                       struct critical_step *result, const struct worker *worker)
 {
@@ -862,6 +871,8 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
     find_bounds(system, &found, worker);
     if (wanted != CRITICAL_WANT_BOUNDS)
         find_sharp(system, wanted, &found, worker);
+    if (wanted != CRITICAL_WANT_BOUNDS && topology_wind_damps_nodes(system->topology))
+        fall_back_to_bounds(&found);
     if (worker->index == 0) {
         *result = found;
         result->known = isfinite(found.bound) &&
