@@ -315,6 +315,25 @@ static void test_return_to_the_start(void **state)
 
 // Infinite forces make a pinned node's velocity no number, since its inverse mass is 0; it is not
 // the one that diverged.
+// The walls of a room stop all that an unstable step throws at them: the springs tell.
+static void test_projection_hides_nothing(void **state)
+{
+    (void)state;
+    static const double steps[] = {0.03, 0.05, 0.1, 0.5}; // the limit is 0.007 s
+    for (int i = 0; i < 8; i++)
+        for (int budget = 0; budget < 2; budget++) {
+            taut_solver *solver = solver_of(
+                "precision: %s\nsimulation: {dt: %g, steps: 200}\noutput: {work: %s}\n"
+                "environment: {gravity: [0, -9.81, 0]}\nbodies:\n"
+                "  - {name: j, type: lattice, origin: [-0.4,1.2,-0.35], nodes: [6,5,6],\n"
+                "     spacing: 0.1, mass: 10, stiffness: 300}\ncolliders:\n"
+                "  - {type: room, min: [-1.2,0,-1.2], max: [1.2,3,1.2], response: project}\n",
+                i % 2 ? "double" : "single", steps[i / 2], budget ? "true" : "false");
+            assert_int_equal(taut_solver_step(solver, 200, NULL), TAUT_ERROR_DIVERGED);
+            taut_solver_destroy(solver);
+        }
+}
+
 static void test_pinned_nodes_are_not_to_blame(void **state)
 {
     (void)state;
@@ -345,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_rounding_of_large_bodies),
         cmocka_unit_test(test_late_instability_is_found_as_early),
         cmocka_unit_test(test_return_to_the_start),
+        cmocka_unit_test(test_projection_hides_nothing),
         cmocka_unit_test(test_pinned_nodes_are_not_to_blame),
     };
     return cmocka_run_group_tests_name("divergence", tests, NULL, NULL);
