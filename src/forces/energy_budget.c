@@ -166,11 +166,22 @@ static void record_exchange(struct energy_budget *work, double elapsed,
     work->kinetic = power[WORK_KINETIC];
 }
 
+// Adds to what was exchanged all that has been done since it was last counted.
+static void count_lumps(struct energy_budget *work, bool adds)
+{
+    for (int cause = 0; cause < WORK_CAUSES; cause++) {
+        if (adds)
+            work->exchanged += fabs(work->done[cause] - work->counted[cause]);
+        work->counted[cause] = work->done[cause];
+    }
+}
+
 static void record(struct system *system, struct evaluation evaluation,
                    const double power[SUM_WIDTH])
 {
     struct energy_budget *work = &system->work;
     double elapsed = evaluation.time - work->sampled_time;
+    count_lumps(work, work->sampled); // of projections and impacts, between samples
     record_exchange(work, elapsed, power);
     for (int cause = 0; cause < WORK_POWERS; cause++) {
         if (work->sampled)
@@ -180,6 +191,7 @@ static void record(struct system *system, struct evaluation evaluation,
     if (work->sampled)
         work->done[WORK_DRIVES] += power[MOVED_KINETIC] - work->moved_kinetic;
     work->moved_kinetic = power[MOVED_KINETIC];
+    count_lumps(work, false); // powers are counted, and so is all kinetic energy
     if (work->sampled && evaluation.gas_step > work->sampled_gas_step)
         work->done[WORK_INFLATION] +=
             inflation_work(system, work->sampled_gas_step, evaluation.gas_step);
@@ -187,6 +199,7 @@ static void record(struct system *system, struct evaluation evaluation,
     for (size_t chunk = 0; chunk < chunk_count((size_t)plan_fragile_total(system->plan)); chunk++)
         lost += system->fragile_losses[chunk];
     work->done[WORK_BREAKING] = lost;
+    count_lumps(work, work->sampled);
     work->sampled_time = evaluation.time;
     work->sampled_gas_step = evaluation.gas_step;
     work->sampled = true;

@@ -63,7 +63,8 @@ struct energy_budget {
     // How finely steps follow the exchange of energy (cli/run_report.c).
     double kinetic;               // J, K of all nodes, at sampled_time
     double difference[2];         // J, the last first and second difference of K between steps
-    double exchanged;             // J, the sum of |first difference| and of |power| dt
+    double exchanged;             // J, the sum of |first difference|, of |power| dt and of |lumps|
+    double counted[WORK_CAUSES];  // J, of `done`, what `exchanged` has
     double difference_sums[2];    // J, of |second difference| and of |third difference|
     unsigned differences_present; // how many of the first two there are yet
 };
