@@ -189,7 +189,7 @@ static struct balance run_balance(const struct run *run)
         balance.cause = cause_of(run, balance.residual);
     if (!balance.cause && balance.verdict == BALANCE_OPEN)
         balance.cause = solver_precision(solver) == PRECISION_SINGLE
-                            ? "rounding, where precision: double closes it, else not known"
+                            ? "not known, perhaps rounding: try precision: double"
                             : "not known";
     return balance;
 }
