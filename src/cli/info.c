@@ -144,10 +144,9 @@ static struct body_plan *body_plans_make(const taut_solver *solver)
 static bool has_explicit_forces(const struct info *info, enum integrator integrator)
 {
     const struct topology *topology = solver_topology(info->solver);
-    const struct scene_wind *wind = &topology->environment.wind;
     if (integrator != INTEGRATOR_XPBD)
         return topology_wind_damps_nodes(topology);
-    bool explicit_forces = wind->present && wind->relative && topology->face_count > 0;
+    bool explicit_forces = topology_wind_damps(topology);
     for (size_t b = 0; b < topology->body_count; b++)
         explicit_forces |= topology->bodies[b].pressure.present;
     return explicit_forces;

@@ -10,8 +10,7 @@
 // Whether the wind pulls at what moves.
 static bool wind_drags(const struct topology *topology)
 {
-    const struct scene_wind *wind = &topology->environment.wind;
-    return wind->present && wind->relative && wind->law != WIND_NODE;
+    return topology_wind_damps(topology) && !topology_wind_damps_nodes(topology);
 }
 
 static bool takes_part(const struct face_tangent *tangent, size_t body)

@@ -35,13 +35,6 @@ static void sum_nodes(const struct system *system, const void *time, struct rang
     }
 }
 
-static void sum_springs(const struct system *system, const void *unused, struct range range,
-                        double sums[SUM_WIDTH])
-{
-    (void)unused;
-    sums[0] = REAL_NAME(springs_elastic_energy)(system, range);
-}
-
 static double sum_gas(const struct system *system, struct evaluation evaluation)
 {
     const struct state *s = system->state;
@@ -58,17 +51,16 @@ static double sum_gas(const struct system *system, struct evaluation evaluation)
 void REAL_NAME(energy_measure)(struct system *system, struct evaluation evaluation,
                                taut_energy *energy, const struct worker *worker)
 {
-    double nodes[SUM_WIDTH], springs[SUM_WIDTH];
+    double nodes[SUM_WIDTH];
     REAL_NAME(sum_over_chunks)
     (system, (size_t)system->state->nodes, sum_nodes, &evaluation.time, nodes, worker);
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)springs_count(system), sum_springs, NULL, springs, worker);
+    const double elastic = REAL_NAME(springs_elastic_energy)(system, worker);
     REAL_NAME(volumes_measure)(system, evaluation.time, false, worker);
     if (worker->index == 0) {
         energy->kinetic = nodes[NODE_KINETIC];
         energy->gravity = nodes[NODE_GRAVITY];
         energy->contact = nodes[NODE_CONTACT];
-        energy->elastic = springs[0];
+        energy->elastic = elastic;
         energy->gas = sum_gas(system, evaluation);
         energy->total =
             energy->kinetic + energy->elastic + energy->gravity + energy->gas + energy->contact;
@@ -76,14 +68,20 @@ void REAL_NAME(energy_measure)(struct system *system, struct evaluation evaluati
     worker_barrier(worker);
 }
 
+void REAL_NAME(energy_measure_without_fault)(struct system *system, struct evaluation evaluation,
+                                             taut_energy *energy, const struct worker *worker)
+{
+    const struct fault found = system->fault;
+    REAL_NAME(energy_measure)(system, evaluation, energy, worker);
+    if (worker->index == 0)
+        system->fault = found;
+}
+
 double REAL_NAME(energy_total)(struct system *system, struct evaluation evaluation,
                                const struct worker *worker)
 {
-    const struct fault found = system->fault;
     taut_energy energy = {0};
-    REAL_NAME(energy_measure)(system, evaluation, &energy, worker);
-    if (worker->index == 0)
-        system->fault = found;
+    REAL_NAME(energy_measure_without_fault)(system, evaluation, &energy, worker);
     return energy.total;
 }
 

@@ -34,8 +34,11 @@ void REAL_NAME(forces_move)(struct system *system, struct evaluation evaluation,
 void REAL_NAME(energy_measure)(struct system *system, struct evaluation evaluation,
                                taut_energy *energy, const struct worker *worker);
 
-// All of it, for the energy budget: no body that has collapsed ends the run here. Valid on worker
-// 0.
+// The same where it only compares: no body that has collapsed ends the run here.
+void REAL_NAME(energy_measure_without_fault)(struct system *system, struct evaluation evaluation,
+                                             taut_energy *energy, const struct worker *worker);
+
+// All of it, for the energy budget, without a fault. Valid on worker 0.
 double REAL_NAME(energy_total)(struct system *system, struct evaluation evaluation,
                                const struct worker *worker);
 

@@ -536,13 +536,7 @@ static void measure_energy(struct system *system, uint64_t step, taut_energy *en
                            const struct worker *worker)
 {
     const struct evaluation evaluation = {step_time(system, step), system->state->step + 1};
-    const struct fault found = system->fault;
-    taut_energy now = {0};
-    REAL_NAME(energy_measure)(system, evaluation, &now, worker);
-    if (worker->index == 0) {
-        system->fault = found;
-        *energy = now;
-    }
+    REAL_NAME(energy_measure_without_fault)(system, evaluation, energy, worker);
     worker_barrier(worker);
 }
 

@@ -79,7 +79,7 @@ struct player {
     struct request *waiting; // what waits for that one
     size_t waiting_count, waiting_capacity;
     bool scene_is_behind; // simulation.changes has what simulation.setting->scene does not say yet,
-    double record_at;     // which is to be mended then, s
+    double record_at;     // which is to be repaired then, s
     double record_seconds; // what that took last; 0: it has not been done
     struct pace pace;
     bool playing, strains, energies;

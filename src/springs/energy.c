@@ -40,8 +40,11 @@ static void add_elastic_one_by_one(const struct state *s, const struct spring_vi
     }
 }
 
-double REAL_NAME(springs_elastic_energy)(const struct system *system, struct range range)
+// Of springs [range.first, range.end) of springs_walk's order.
+static void sum_elastic(const struct system *system, const void *unused, struct range range,
+                        double sums[SUM_WIDTH])
 {
+    (void)unused;
     struct spring_walk walk = {system, range.first, range.end};
     struct spring_view view;
     double sum = 0;
@@ -52,7 +55,15 @@ double REAL_NAME(springs_elastic_energy)(const struct system *system, struct ran
         else
             add_elastic_one_by_one(system->state, &view, &sum);
     }
-    return sum;
+    sums[0] = sum;
+}
+
+double REAL_NAME(springs_elastic_energy)(struct system *system, const struct worker *worker)
+{
+    double total[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)springs_count(system), sum_elastic, NULL, total, worker);
+    return total[0];
 }
 
 // ---- Power of the damping

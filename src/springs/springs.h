@@ -170,8 +170,8 @@ void REAL_NAME(springs_visit_node)(const struct system *system, uint64_t node,
 
 // ---- Energies
 
-// The elastic energy of springs [range.first, range.end) of the order above, in J.
-double REAL_NAME(springs_elastic_energy)(const struct system *system, struct range range);
+// The elastic energy of all springs, in J: the same on all workers. Ends with a barrier.
+double REAL_NAME(springs_elastic_energy)(struct system *system, const struct worker *worker);
 
 // What the damping of all springs takes now, in W. Ends with a barrier.
 double REAL_NAME(springs_damping_power)(struct system *system, const struct worker *worker);

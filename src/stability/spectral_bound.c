@@ -394,12 +394,6 @@ struct face_bound {
     bool windy;
 };
 
-static bool wind_damps(const struct topology *topology)
-{
-    const struct scene_wind *wind = &topology->environment.wind;
-    return wind->present && wind->relative && topology->face_count > 0;
-}
-
 static void free_faces(struct face_bound *bound)
 {
     if (!bound)
@@ -417,7 +411,7 @@ static taut_status make_faces(struct system *system, const struct listed_bound *
     bool gas = false;
     for (size_t b = 0; b < topology->body_count; b++)
         gas |= topology->bodies[b].pressure.present;
-    bool windy = wind_damps(topology);
+    bool windy = topology_wind_damps(topology);
     if (!gas && !windy)
         return TAUT_OK;
     struct face_bound *bound = memory_allocate(system->allocator, 1, sizeof *bound);

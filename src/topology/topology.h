@@ -181,12 +181,18 @@ static inline struct spring_run topology_spring(const struct topology *topology,
     return topology_run(topology, spring, spring + 1);
 }
 
-// Whether the wind depends on the velocities of nodes one by one (law node). Tangents leave such a
-// wind out: implicit integrators take it explicitly, and eigenvalues do not see how it damps.
-static inline bool topology_wind_damps_nodes(const struct topology *topology)
+// Whether there is a wind that depends on velocities.
+static inline bool topology_wind_damps(const struct topology *topology)
 {
     const struct scene_wind *wind = &topology->environment.wind;
-    return wind->present && wind->relative && wind->law == WIND_NODE && topology->face_count > 0;
+    return wind->present && wind->relative && topology->face_count > 0;
+}
+
+// Whether it depends on those of nodes one by one (law node). Tangents leave such a wind out:
+// implicit integrators take it explicitly, and eigenvalues do not see how it damps.
+static inline bool topology_wind_damps_nodes(const struct topology *topology)
+{
+    return topology_wind_damps(topology) && topology->environment.wind.law == WIND_NODE;
 }
 
 #endif
