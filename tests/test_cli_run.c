@@ -579,6 +579,37 @@ static void the_summary_names_what_is_missing(void **state)
     outcome_free(&outcome);
 }
 
+// At a terminal speed the kinetic energy is the same at the start of every step, as friction on a
+// surface that projects, or keep_velocity, takes what forces have put in; what the integrator errs
+// in between is of its order all the same.
+static void the_balance_at_a_terminal_speed_closes(void **state)
+{
+    (void)state;
+    static const char *const slowed[] = {"duration: 3}\ncolliders: [{type: plane, normal: [3,1,0], "
+                                         "response: project, friction: 10}]\n",
+                                         "duration: 3, keep_velocity: 0.99}\n"};
+    static const char *const integrators[] = {"symplectic_euler", "implicit_euler",
+                                              "explicit_euler", "xpbd", "velocity_verlet"};
+    for (int s = 0; s < 2; s++) {
+        char *text = text_format("precision: double\nsimulation: {dt: 0.001, %s"
+                                 "environment: {gravity: [0,-9.81,0]}\n"
+                                 "bodies: [{name: b, type: network, nodes: [[0,0,0]],\n"
+                                 "  node_mass: [1], springs: []}]\n",
+                                 slowed[s]);
+        fixture_write("slowed.yaml", text);
+        free(text);
+        for (size_t i = 0; i < sizeof integrators / sizeof integrators[0]; i++) {
+            char *command = text_format("taut run slowed.yaml --no-output --set "
+                                        "simulation.integrator=%s",
+                                        integrators[i]);
+            struct outcome outcome = cli_expect(0, command);
+            assert_says(outcome.out, " closes: order ");
+            outcome_free(&outcome);
+            free(command);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -586,6 +617,7 @@ int main(void)
         cmocka_unit_test(frames_of_a_large_cloth_are_small),
         cmocka_unit_test(the_summary_tells_whether_the_balance_closes),
         cmocka_unit_test(the_summary_names_what_is_missing),
+        cmocka_unit_test(the_balance_at_a_terminal_speed_closes),
         cmocka_unit_test(a_state_is_gone_on_from),
         cmocka_unit_test(a_state_that_does_not_fit_is_refused),
         cmocka_unit_test(json_has_every_field_of_the_contract),

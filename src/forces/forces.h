@@ -49,6 +49,11 @@ double REAL_NAME(kinetic_energy)(struct system *system, const struct worker *wor
 void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
                             const struct worker *worker);
 
+// What takes a loss out of the kinetic energy, J, between two evaluations of forces (friction on a
+// surface that projects, keep_velocity): the budget's estimate of what steps do not resolve follows.
+// Before the loss is counted. Worker 0 alone.
+void REAL_NAME(work_note_loss)(struct system *system, double kinetic_before, double loss);
+
 // Impacts within steps of implicit integrators and xpbd are inelastic: what such a step, and the
 // next one, changes the energy by, and no other cause accounts for, is counted as projection.
 //

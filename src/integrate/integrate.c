@@ -150,18 +150,21 @@ static void keep_velocity(struct system *system, const struct worker *worker)
     }
 }
 
-static double energy_at(struct system *system, double time, const struct worker *worker)
+// On worker 0.
+static taut_energy energy_at(struct system *system, double time, const struct worker *worker)
 {
     const struct evaluation evaluation = {time, system->state->step + 1};
-    const double energy = REAL_NAME(energy_total)(system, evaluation, worker);
+    taut_energy energy = {0};
+    REAL_NAME(energy_measure_without_fault)(system, evaluation, &energy, worker);
     stage_end(&system->clock, STAGE_WORK, worker);
     return energy;
 }
 
 // What friction took and moving spheres put in is known; all else that the energy has changed by,
 // and that the surfaces did within an implicit step, is what the projection took. In a step that is
-// closed as a whole that comes with the next sample.
-static void count_projection(struct system *system, double change)
+// closed as a whole that comes with the next sample; then neither energy is known.
+static void count_projection(struct system *system, const taut_energy *before,
+                             const taut_energy *after)
 {
     const struct contacts *contacts = &system->contacts;
     double *done = system->work.done, taken = 0, driven = 0, solved = 0;
@@ -172,8 +175,10 @@ static void count_projection(struct system *system, double change)
     }
     done[WORK_FRICTION] += taken;
     done[WORK_DRIVES] += driven;
-    if (!system->work.closes)
-        done[WORK_PROJECTION] += driven - taken - change - solved;
+    if (system->work.closes)
+        return;
+    done[WORK_PROJECTION] += driven - taken - (after->total - before->total) - solved;
+    REAL_NAME(work_note_loss)(system, before->kinetic, taken);
 }
 
 void REAL_NAME(project)(struct system *system, double time, const struct worker *worker)
@@ -183,14 +188,17 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
     bool counts_work =
         system->settings.keep_energy_budget && REAL_NAME(colliders_near)(system, time, worker);
     const bool measures = counts_work && !system->work.closes;
-    double before = measures ? energy_at(system, time, worker) : 0;
+    taut_energy before = {0}, after = {0};
+    if (measures)
+        before = energy_at(system, time, worker);
     REAL_NAME(colliders_project)(system, time, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
-    double after = measures ? energy_at(system, time, worker) : 0;
+    if (measures)
+        after = energy_at(system, time, worker);
     if (worker->index == 0) {
         const struct contacts *contacts = &system->contacts;
         if (counts_work)
-            count_projection(system, after - before);
+            count_projection(system, &before, &after);
         if (memchr(contacts->moved, 1, contacts->blocks))
             system->state->forces_current = false;
     }
@@ -205,6 +213,8 @@ static void keep_and_count(struct system *system, const struct worker *worker)
     stage_end(&system->clock, STAGE_INTEGRATE, worker); // all have written their nodes
     double after = counts_work ? REAL_NAME(kinetic_energy)(system, worker) : 0;
     if (worker->index == 0) {
+        if (counts_work)
+            REAL_NAME(work_note_loss)(system, before, before - after);
         system->work.done[WORK_KEEP] += before - after;
         system->state->forces_current = false;
     }

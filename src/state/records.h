@@ -62,6 +62,7 @@ struct energy_budget {
     double energy_before, work_before; // J, at that start
     // How finely steps follow the exchange of energy (cli/run_report.c).
     double kinetic;               // J, K of all nodes, at sampled_time
+    double uncut_kinetic;         // J, K after the last lump since, or at sampled_time
     double difference[2];         // J, the last first and second difference of K between steps
     double exchanged;             // J, the sum of |first difference|, of |power| dt and of |lumps|
     double counted[WORK_CAUSES];  // J, of `done`, what `exchanged` has
