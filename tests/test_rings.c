@@ -190,15 +190,17 @@ static const char *mesh_body(const char *file, const char *content)
     return body;
 }
 
-// A double cone over `sides` nodes; with too many of them its tips have no rings, and the faces are
-// computed one by one.
-static void expect_cone(int sides, bool rings)
+// A double cone over `sides` nodes, and `loose` nodes on no face; with too many sides its tips have
+// no rings, and the faces are computed one by one.
+static void expect_cone(int sides, int loose, bool rings)
 {
     char text[40000];
     size_t length = (size_t)snprintf(text, sizeof text, "v 0 0 1\nv 0 0 -1\n");
     for (int i = 0; i < sides; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "v %.15g %.15g 0\n",
                                    cos(2 * PI * i / sides), sin(2 * PI * i / sides));
+    for (int i = 0; i < loose; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "v 3 0 %d\n", i);
     for (int i = 0; i < sides; i++) {
         int a = 3 + i, b = 3 + (i + 1) % sides;
         length += (size_t)snprintf(text + length, sizeof text - length, "f 1 %d %d\nf 2 %d %d\n", a,
@@ -212,8 +214,15 @@ static void expect_cone(int sides, bool rings)
 static void test_many_neighbours(void **state)
 {
     (void)state;
-    expect_cone(100, true);
-    expect_cone(300, false);
+    expect_cone(100, 0, true);
+    expect_cone(300, 0, false);
+}
+
+// The last groups of rings are empty.
+static void test_nodes_on_no_face(void **state)
+{
+    (void)state;
+    expect_cone(100, 64, true);
 }
 
 static uint64_t hash_of(const void *precision, const struct solver_options *options)
@@ -245,13 +254,10 @@ static void test_same_bits_everywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_has_rings),
-        cmocka_unit_test(test_checker_finds_wrong_rings),
-        cmocka_unit_test(test_columns_go_round),
-        cmocka_unit_test(test_gas_is_that_of_faces),
-        cmocka_unit_test(test_far_away),
-        cmocka_unit_test(test_many_neighbours),
-        cmocka_unit_test(test_same_bits_everywhere),
+        cmocka_unit_test(test_who_has_rings),    cmocka_unit_test(test_checker_finds_wrong_rings),
+        cmocka_unit_test(test_columns_go_round), cmocka_unit_test(test_gas_is_that_of_faces),
+        cmocka_unit_test(test_far_away),         cmocka_unit_test(test_many_neighbours),
+        cmocka_unit_test(test_nodes_on_no_face), cmocka_unit_test(test_same_bits_everywhere),
     };
     return cmocka_run_group_tests_name("rings", tests, NULL, NULL);
 }

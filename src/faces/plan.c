@@ -121,7 +121,6 @@ static bool find_halo(const struct ring_corners *corners, struct tile_slots *slo
                       struct ring_tile *tile, uint32_t *halo)
 {
     const uint64_t first = tile->first_node - slots->body->first_node;
-    const uint32_t own = ring_tile_groups(tile) * RING_GROUP;
     tile->halo_count = 0;
     for (uint64_t i = first; i < first + tile->node_count; i++) {
         for (uint64_t c = corners->starts[i]; c < corners->starts[i + 1]; c++) {
@@ -129,10 +128,10 @@ static bool find_halo(const struct ring_corners *corners, struct tile_slots *slo
             if ((other >= first && other < first + tile->node_count) ||
                 slots->tile_seen[other] == number)
                 continue;
-            if (own + tile->halo_count == RING_BUFFER)
+            if (tile->node_count + tile->halo_count == RING_BUFFER)
                 return false;
             slots->tile_seen[other] = number;
-            slots->slot_seen[other] = (uint16_t)(own + tile->halo_count);
+            slots->slot_seen[other] = (uint16_t)(tile->node_count + tile->halo_count);
             halo[tile->halo_count++] = corners->items[c].from;
         }
     }
@@ -148,7 +147,7 @@ static uint8_t group_length(const struct ring_corners *corners, uint64_t first, 
     return (uint8_t)(length + length % 2);
 }
 
-// A group's entries; nodes beyond the tile's last take the group's first node for their own.
+// A group's entries; lanes beyond the tile's last node read its first.
 static void write_group(const struct ring_corners *corners, const struct tile_slots *slots,
                         const struct ring_tile *tile, uint32_t group, uint8_t length,
                         uint16_t *entries)
@@ -159,7 +158,7 @@ static void write_group(const struct ring_corners *corners, const struct tile_sl
         bool real_node = inside < tile->node_count;
         const struct ring_corner *ring = real_node ? &corners->items[corners->starts[i]] : NULL;
         uint64_t count = real_node ? corners->starts[i + 1] - corners->starts[i] : 0;
-        uint16_t filler = count > 0 ? slot_of(slots, tile, ring[0].from) : (uint16_t)inside;
+        uint16_t filler = count > 0 ? slot_of(slots, tile, ring[0].from) : 0;
         for (uint8_t position = 0; position < length; position++) {
             uint16_t at = position < count ? slot_of(slots, tile, ring[position].from) : filler;
             entries[position * RING_GROUP + lane] = (uint16_t)(4 * at);
@@ -307,12 +306,12 @@ int ring_walk_next(struct ring_walk *walk, uint32_t *nodes)
     if (walk->tile == rings->tile_count)
         return 0;
     const struct ring_tile *tile = &rings->tiles[walk->tile];
-    const uint32_t own = ring_tile_groups(tile) * RING_GROUP;
     const int length = rings->lengths[tile->first_group + walk->group];
     for (int i = 0; i < length * RING_GROUP; i++) {
         uint32_t slot = rings->entries[walk->entry++] / 4u;
-        nodes[i] = slot < own ? (uint32_t)(tile->first_node + slot)
-                              : rings->halo[tile->first_halo + slot - own];
+        nodes[i] = slot < tile->node_count
+                       ? (uint32_t)(tile->first_node + slot)
+                       : rings->halo[tile->first_halo + slot - tile->node_count];
     }
     if (++walk->group == ring_tile_groups(tile)) {
         walk->group = 0;
@@ -336,14 +335,14 @@ int rings_longest(const struct plan_rings *rings)
 static bool node_at(const struct plan_rings *rings, const struct ring_tile *tile, uint16_t entry,
                     uint32_t *node)
 {
-    uint32_t slot = entry / 4u, own = ring_tile_groups(tile) * RING_GROUP;
-    if (entry % 4 != 0 || slot >= own + tile->halo_count)
+    uint32_t slot = entry / 4u;
+    if (entry % 4 != 0 || slot >= tile->node_count + tile->halo_count)
         return false;
-    if (slot >= own)
-        *node = rings->halo[tile->first_halo + slot - own];
-    else
+    if (slot < tile->node_count)
         *node = (uint32_t)tile->first_node + slot;
-    return slot >= own || slot < tile->node_count;
+    else
+        *node = rings->halo[tile->first_halo + slot - tile->node_count];
+    return true;
 }
 
 // Takes the corner (node, from, to) out of those that are left; false if it is not among them.
@@ -404,7 +403,7 @@ taut_status rings_check(const struct topology *topology, const struct plan_rings
     for (uint64_t t = 0; status == TAUT_OK && right && t < rings->tile_count; t++) {
         const struct ring_tile *tile = &rings->tiles[t];
         right = tile->first_node == next && tile->node_count > 0 &&
-                ring_tile_groups(tile) * RING_GROUP + tile->halo_count <= RING_BUFFER &&
+                tile->node_count + tile->halo_count <= RING_BUFFER &&
                 check_ring_tile(rings, tile, body->first_node, &left);
         next += tile->node_count;
     }

@@ -13,9 +13,9 @@
 // itself alone, replaces two over the faces, and needs no colours.
 //
 // Nodes are cut into tiles of consecutive ones, whose positions a kernel copies into a small buffer
-// together with those of the neighbours outside, the halo. A ring then is a list of 16-bit slots
-// in it. Four nodes, a group, have lists of one length, one beside the other, so that they fit the
-// lanes of vectors; which costs the shorter of them a few slots that add nothing.
+// together with those of the neighbours outside, the halo. A ring is a list of 16-bit offsets into
+// that buffer. The rings of 16 nodes, a group, are padded to one length and stored side by side, so
+// that they fill the lanes of the widest registers.
 #ifndef TAUT_FACES_PLAN_H
 #define TAUT_FACES_PLAN_H
 
@@ -31,11 +31,12 @@ struct plan_face_grid {
 // Finds out whether the faces of a body are those of a cloth whose rows are long enough.
 bool face_grid_find(const struct topology *topology, size_t index, struct plan_face_grid *grid);
 
-// Nodes of a group. Nodes of a tile, and with the halo: a buffer of 4 reals each has to stay near.
-enum { RING_GROUP = 4, RING_TILE = 1024, RING_BUFFER = 4096 };
+// Nodes of a group. Nodes of a tile, and with the halo: a buffer of 4 reals each has to stay in the
+// caches.
+enum { RING_GROUP = 16, RING_TILE = 1024, RING_BUFFER = 4096 };
 
-// Nodes [first_node, first_node + node_count), all of them but the body's last tile full groups;
-// the buffer holds them, filled up to full groups, and then the halo.
+// Nodes [first_node, first_node + node_count), whole groups except at the end of the body; the
+// buffer holds them and then the halo.
 struct ring_tile {
     uint64_t first_node;
     uint64_t first_halo, first_group, first_entry;
@@ -52,8 +53,8 @@ struct plan_rings {
     uint64_t halo_count;
     uint8_t *lengths; // of each group, even
     uint64_t group_count;
-    // Of each group, for each position in its rings, four entries: 4 times the slot in the buffer.
-    // Shorter rings are filled up with their first neighbour, whose product with itself is 0.
+    // Of each group, for each position in its rings, RING_GROUP entries: 4 times the slot in the
+    // buffer. Shorter rings are padded with their first neighbour, whose product with itself is 0.
     uint16_t *entries;
     uint64_t entry_count;
 };
@@ -87,8 +88,7 @@ struct ring_walk {
 };
 
 // The length of the next group's rings, of which position p of lane l goes to nodes[p * RING_GROUP
-// + l]; 0 when all have been. Lanes beyond the body's last node have that of the group's first lane
-// or of a node that is no neighbour.
+// + l]; 0 when all have been. Lanes beyond the body's last node have any node of it.
 int ring_walk_next(struct ring_walk *walk, uint32_t *nodes);
 
 // The greatest length of a ring.

@@ -1,5 +1,4 @@
-// AVX2 (x86-64-v3): 8 floats or 4 doubles, 2 or 1 records in a register. A mask is a register of
-// all-ones or all-zeros lanes.
+// AVX2 (x86-64-v3): 8 floats or 4 doubles. A mask is a register of all-ones or all-zeros lanes.
 #ifndef TAUT_SIMD_AVX2_H
 #define TAUT_SIMD_AVX2_H
 
@@ -19,9 +18,6 @@ typedef __m256 wide;
 #    define WIDE_BIT_OF_LANE        _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128)
 #    define RECORDS_PAIRS           __m256d
 #    define RECORDS_OP(name)        _mm256_##name
-enum { QUADS = 2 };
-typedef __m256 quads;
-#    define QUADS_OP(name) _mm256_##name##_ps
 #else
 enum { WIDE_LANES = 4 };
 typedef __m256d wide;
@@ -35,9 +31,6 @@ typedef __m256d wide;
 #    define WIDE_INTEGER_EQUAL      _mm256_cmpeq_epi64
 #    define WIDE_BIT_OF_LANE        _mm256_setr_epi64x(1, 2, 4, 8)
 #    define WIDE_COMPONENTS         // wide_components is defined
-enum { QUADS = 1 };
-typedef __m256d quads;
-#    define QUADS_OP(name)          _mm256_##name##_pd
 #endif
 
 #define WIDE_LANE_MASKS
@@ -161,52 +154,6 @@ static inline void wide_components(const real *records, const uint16_t *at, int 
     *x = _mm256_permute2f128_pd(ab, cd, 0x20);
     *y = _mm256_permute2f128_pd(_mm256_unpackhi_pd(a, b), _mm256_unpackhi_pd(c, d), 0x20);
     *z = _mm256_permute2f128_pd(ab, cd, 0x31);
-}
-#endif
-
-// ---- Quads
-
-#if TAUT_REAL_BITS == 32
-static inline quads quads_fetch(const real *p, const uint16_t *at)
-{
-    quads a = _mm256_castps128_ps256(_mm_load_ps(p + at[0]));
-    return _mm256_insertf128_ps(a, _mm_load_ps(p + at[1]), 1);
-}
-
-static inline quads quads_rotate(quads a)
-{
-    return _mm256_permute_ps(a, _MM_SHUFFLE(3, 0, 2, 1));
-}
-
-static inline void quads_store_columns(real *x, real *y, real *z, const quads group[2])
-{
-    quads xy = _mm256_unpacklo_ps(group[0], group[1]); // of 0 and 2, and of 1 and 3
-    quads zw = _mm256_unpackhi_ps(group[0], group[1]);
-    __m128 even = _mm256_castps256_ps128(xy), odd = _mm256_extractf128_ps(xy, 1);
-    _mm_storeu_ps(x, _mm_unpacklo_ps(even, odd));
-    _mm_storeu_ps(y, _mm_unpackhi_ps(even, odd));
-    _mm_storeu_ps(z, _mm_unpacklo_ps(_mm256_castps256_ps128(zw), _mm256_extractf128_ps(zw, 1)));
-}
-#else
-static inline quads quads_fetch(const real *p, const uint16_t *at)
-{
-    return _mm256_load_pd(p + at[0]);
-}
-
-static inline quads quads_rotate(quads a)
-{
-    return _mm256_permute4x64_pd(a, _MM_SHUFFLE(3, 0, 2, 1));
-}
-
-static inline void quads_store_columns(real *x, real *y, real *z, const quads group[4])
-{
-    quads xz01 = _mm256_unpacklo_pd(group[0], group[1]);
-    quads xz23 = _mm256_unpacklo_pd(group[2], group[3]);
-    quads yw01 = _mm256_unpackhi_pd(group[0], group[1]);
-    quads yw23 = _mm256_unpackhi_pd(group[2], group[3]);
-    _mm256_storeu_pd(x, _mm256_permute2f128_pd(xz01, xz23, 0x20));
-    _mm256_storeu_pd(y, _mm256_permute2f128_pd(yw01, yw23, 0x20));
-    _mm256_storeu_pd(z, _mm256_permute2f128_pd(xz01, xz23, 0x31));
 }
 #endif
 

@@ -1,4 +1,4 @@
-// AVX-512 (x86-64-v4): 16 floats or 8 doubles, 4 or 2 records in a register. A mask is a number.
+// AVX-512 (x86-64-v4): 16 floats or 8 doubles. A mask is a number.
 #ifndef TAUT_SIMD_AVX512_H
 #define TAUT_SIMD_AVX512_H
 
@@ -17,9 +17,6 @@ typedef __mmask16 wide_mask;
             _mm512_alignr_epi32(_mm512_castps_si512(high), _mm512_castps_si512(low), lanes))
 #    define RECORDS_PAIRS    __m512d
 #    define RECORDS_OP(name) _mm512_##name
-enum { QUADS = 4 };
-typedef __m512 quads;
-#    define QUADS_OP(name) _mm512_##name##_ps
 #else
 enum { WIDE_LANES = 8 };
 typedef __m512d wide;
@@ -32,9 +29,6 @@ typedef __mmask8 wide_mask;
         _mm512_castsi512_pd(                                                                       \
             _mm512_alignr_epi64(_mm512_castpd_si512(high), _mm512_castpd_si512(low), lanes))
 #    define WIDE_COMPONENTS // wide_components is defined
-enum { QUADS = 2 };
-typedef __m512d quads;
-#    define QUADS_OP(name)  _mm512_##name##_pd
 #endif
 
 #include "simd/x86.h"
@@ -186,54 +180,6 @@ static inline void wide_components(const real *records, const uint16_t *at, int 
     *y = _mm512_permutex2var_pd(_mm512_unpackhi_pd(row[0], row[1]), low,
                                 _mm512_unpackhi_pd(row[2], row[3]));
     *z = _mm512_permutex2var_pd(ab, high, cd);
-}
-#endif
-
-// ---- Quads
-
-#if TAUT_REAL_BITS == 32
-// Masked broadcasts from memory rather than inserts: these need no shuffle.
-static inline quads quads_fetch(const real *p, const uint16_t *at)
-{
-    quads a = _mm512_castps128_ps512(_mm_load_ps(p + at[0]));
-    a = _mm512_mask_broadcast_f32x4(a, 0x00f0, _mm_load_ps(p + at[1]));
-    a = _mm512_mask_broadcast_f32x4(a, 0x0f00, _mm_load_ps(p + at[2]));
-    return _mm512_mask_broadcast_f32x4(a, 0xf000, _mm_load_ps(p + at[3]));
-}
-
-static inline quads quads_rotate(quads a)
-{
-    return _mm512_permute_ps(a, _MM_SHUFFLE(3, 0, 2, 1));
-}
-
-static inline void quads_store_columns(real *x, real *y, real *z, const quads group[1])
-{
-    const __m512i columns = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    quads a = _mm512_permutexvar_ps(columns, group[0]);
-    _mm_storeu_ps(x, _mm512_castps512_ps128(a));
-    _mm_storeu_ps(y, _mm512_extractf32x4_ps(a, 1));
-    _mm_storeu_ps(z, _mm512_extractf32x4_ps(a, 2));
-}
-#else
-static inline quads quads_fetch(const real *p, const uint16_t *at)
-{
-    quads a = _mm512_castpd256_pd512(_mm256_load_pd(p + at[0]));
-    return _mm512_insertf64x4(a, _mm256_load_pd(p + at[1]), 1);
-}
-
-static inline quads quads_rotate(quads a)
-{
-    return _mm512_permutex_pd(a, _MM_SHUFFLE(3, 0, 2, 1));
-}
-
-static inline void quads_store_columns(real *x, real *y, real *z, const quads group[2])
-{
-    const __m512i columns = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
-    quads xz = _mm512_permutexvar_pd(columns, _mm512_unpacklo_pd(group[0], group[1]));
-    quads yw = _mm512_permutexvar_pd(columns, _mm512_unpackhi_pd(group[0], group[1]));
-    _mm256_storeu_pd(x, _mm512_castpd512_pd256(xz));
-    _mm256_storeu_pd(y, _mm512_castpd512_pd256(yw));
-    _mm256_storeu_pd(z, _mm512_extractf64x4_pd(xz, 1));
 }
 #endif
 

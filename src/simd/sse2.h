@@ -1,5 +1,5 @@
-// SSE2, which every x86-64 has: 4 floats or 2 doubles, 1 record of floats in a register; records of
-// doubles are plain C. A mask is a register of all-ones or all-zeros lanes.
+// SSE2, which every x86-64 has: 4 floats or 2 doubles. A mask is a register of all-ones or
+// all-zeros lanes.
 #ifndef TAUT_SIMD_SSE2_H
 #define TAUT_SIMD_SSE2_H
 
@@ -15,9 +15,6 @@ static inline wide wide_numbered(void)
 {
     return _mm_setr_ps(0, 1, 2, 3);
 }
-enum { QUADS = 1 };
-typedef __m128 quads;
-#    define QUADS_OP(name) _mm_##name##_ps
 #else
 enum { WIDE_LANES = 2 };
 typedef __m128d wide;
@@ -145,29 +142,6 @@ static inline void wide_components(const real *records, const uint16_t *at, int 
     *x = _mm_unpacklo_pd(low_a, low_b);
     *y = _mm_unpackhi_pd(low_a, low_b);
     *z = _mm_unpacklo_pd(_mm_load_pd(a + 2), _mm_load_pd(b + 2));
-}
-#endif
-
-// ---- Quads
-
-#if TAUT_REAL_BITS == 32
-static inline quads quads_fetch(const real *p, const uint16_t *at)
-{
-    return _mm_load_ps(p + at[0]);
-}
-
-static inline quads quads_rotate(quads a)
-{
-    return _mm_shuffle_ps(a, a, _MM_SHUFFLE(3, 0, 2, 1));
-}
-
-static inline void quads_store_columns(real *x, real *y, real *z, const quads group[4])
-{
-    quads xy01 = _mm_unpacklo_ps(group[0], group[1]), xy23 = _mm_unpacklo_ps(group[2], group[3]);
-    quads zw01 = _mm_unpackhi_ps(group[0], group[1]), zw23 = _mm_unpackhi_ps(group[2], group[3]);
-    _mm_storeu_ps(x, _mm_movelh_ps(xy01, xy23));
-    _mm_storeu_ps(y, _mm_movehl_ps(xy23, xy01));
-    _mm_storeu_ps(z, _mm_movelh_ps(zw01, zw23));
 }
 #endif
 

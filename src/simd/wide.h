@@ -39,20 +39,6 @@
 //                                             which no two are the same
 //
 // Records are aligned to their size.
-//
-// Quads: records of four reals (x, y, z and one to spare) that stay records in registers, for
-// kernels whose elements name their nodes: a record is fetched by one load, where an array for each
-// coordinate takes three. A register holds QUADS records, and four records, a group, take
-// QUAD_REGISTERS of them. Nothing is ever added across records, so that results do not depend on
-// QUADS.
-//
-//   quads_load(p)             QUADS records, one after the other
-//   quads_fetch(p, at)        QUADS records that begin at p[at[0]], p[at[1]], ...
-//   quads_add, _subtract, _multiply
-//   quads_zero()
-//   quads_rotate(a)             (y, z, x, spare) of each record
-//   quads_write(p, x, y, z)   four records at p from their coordinates, each four in a row
-//   quads_store_columns(x, y, z, group)   a group's coordinates, each four in a row
 #ifndef TAUT_SIMD_WIDE_H
 #define TAUT_SIMD_WIDE_H
 
@@ -70,8 +56,6 @@
 #else
 #    define WIDE_INLINE static inline
 #endif
-
-enum { QUAD_GROUP = 4 };
 
 #if TAUT_WIDE_ISA == 4
 #    include "simd/avx512.h"
@@ -133,70 +117,5 @@ static inline void wide_records_8(const real *records, const uint16_t *at, wide 
 #endif
 
 #include "simd/records_change.h"
-
-// A record at a time, in plain C; compilers make of it what they can.
-#ifndef QUADS_OP
-enum { QUADS = 1 };
-
-typedef struct quads {
-    real x, y, z;
-} quads;
-
-static inline quads quads_load(const real *p)
-{
-    return (quads){p[0], p[1], p[2]};
-}
-
-static inline quads quads_fetch(const real *p, const uint16_t *at)
-{
-    return quads_load(p + at[0]);
-}
-
-static inline quads quads_zero(void)
-{
-    return (quads){0, 0, 0};
-}
-
-static inline quads quads_add(quads a, quads b)
-{
-    return (quads){a.x + b.x, a.y + b.y, a.z + b.z};
-}
-
-static inline quads quads_subtract(quads a, quads b)
-{
-    return (quads){a.x - b.x, a.y - b.y, a.z - b.z};
-}
-
-static inline quads quads_multiply(quads a, quads b)
-{
-    return (quads){a.x * b.x, a.y * b.y, a.z * b.z};
-}
-
-static inline quads quads_rotate(quads a)
-{
-    return (quads){a.y, a.z, a.x};
-}
-
-static inline void quads_write(real *p, const real *x, const real *y, const real *z)
-{
-    for (int node = 0; node < 4; node++) {
-        p[4 * node] = x[node];
-        p[4 * node + 1] = y[node];
-        p[4 * node + 2] = z[node];
-        p[4 * node + 3] = 0;
-    }
-}
-
-static inline void quads_store_columns(real *x, real *y, real *z, const quads group[4])
-{
-    for (int node = 0; node < 4; node++) {
-        x[node] = group[node].x;
-        y[node] = group[node].y;
-        z[node] = group[node].z;
-    }
-}
-#endif
-
-enum { QUAD_REGISTERS = (int)QUAD_GROUP / (int)QUADS };
 
 #endif

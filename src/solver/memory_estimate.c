@@ -273,10 +273,13 @@ static double topology_bytes_of(const struct census *census)
            12 * census->listed_faces;
 }
 
-// faces/plan.c: corners and slots of nodes, then what is kept until springs are packed.
+// faces/plan.c: a ring's entries and its share of the lengths and halos.
+static const double ring_bytes = 2 * 6.5 + 1.0 / RING_GROUP + 1;
+
+// Corners and slots of nodes, then what is kept until springs are packed.
 static double rings(struct ledger *ledger, const struct census *census)
 {
-    double kept = census->ringed * (2 * 6.5 + 0.25 + 1);
+    double kept = census->ringed * ring_bytes;
     take(ledger, 8 * census->ringed + 24 * census->ring_faces);
     touch(ledger, 6 * census->ringed + kept);
     drop(ledger, 8 * census->ringed + 24 * census->ring_faces);
@@ -503,7 +506,7 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     drop(&ledger, bodies);
     if (census.packs) // plan_forget
         drop(&ledger, sizeof(uint32_t[PACKED_LANES]) * census.columns +
-                          (census.planned > 0 ? 14.25 * census.ringed : 0));
+                          (census.planned > 0 ? ring_bytes * census.ringed : 0));
     touch(&ledger, bound_bytes_of(&census));
     take(&ledger, implicit_bytes_of(&census)); // touched by the first step
     if (scene->simulation.integrator == INTEGRATOR_XPBD)

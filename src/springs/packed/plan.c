@@ -354,25 +354,17 @@ static void turn_ring(const struct dealing *d, struct ring_columns *rings, uint3
         rings->nodes[position][lane] = turned[position < count ? position : 0];
 }
 
+// A group of rings (faces/plan.h) is a chunk.
+_Static_assert((int)RING_GROUP == (int)PACKED_LANES, "a chunk has the rings of one group");
+
 static void read_rings(struct packing *p, const struct dealing *d, struct ring_columns *rings)
 {
     uint32_t group[PACKED_RING_MAX * RING_GROUP];
-    int lengths[PACKED_LANES] = {0};
-    rings->length = 0;
-    for (uint32_t first = 0; first < d->count; first += RING_GROUP) {
-        int length = ring_walk_next(&p->walk, group);
-        for (uint32_t lane = 0; lane < RING_GROUP; lane++) {
-            lengths[first + lane] = length;
-            for (int position = 0; position < length; position++)
-                rings->nodes[position][first + lane] = group[position * RING_GROUP + (int)lane];
-        }
-        rings->length = length > rings->length ? length : rings->length;
-    }
-    for (uint32_t lane = 0; lane < PACKED_LANES; lane++)
-        for (int position = lane < d->count ? lengths[lane] : 0; position < rings->length;
-             position++)
+    rings->length = ring_walk_next(&p->walk, group);
+    for (int position = 0; position < rings->length; position++)
+        for (uint32_t lane = 0; lane < PACKED_LANES; lane++)
             rings->nodes[position][lane] =
-                position > 0 ? rings->nodes[0][lane] : (uint32_t)d->first;
+                lane < d->count ? group[position * RING_GROUP + (int)lane] : (uint32_t)d->first;
     for (uint32_t lane = 1; lane < d->count; lane++)
         turn_ring(d, rings, lane, ring_count(rings, lane, rings->length));
 }
@@ -1048,30 +1040,27 @@ static bool check_chunk_rings(const struct plan_packed *packed, const struct pac
     uint64_t done = number * PACKED_LANES, chunk = tile->first_chunk + number;
     const struct packed_column *columns = &packed->columns[packed->chunk_columns[chunk]];
     const int length = packed->chunk_rings[chunk];
-    int group_length = 0;
     uint32_t nodes[PACKED_RING_MAX * RING_GROUP], ring[PACKED_RING_MAX] = {0};
     if (length % 2 != 0 || length > PACKED_RING_MAX ||
         packed->chunk_columns[chunk] + (uint64_t)length > packed->chunk_columns[chunk + 1])
         return false;
+    const int group_length = ring_walk_next(walk, nodes);
     for (int lane = 0; lane < PACKED_LANES && done + (uint64_t)lane < tile->node_count; lane++) {
-        int in_group = lane % RING_GROUP;
-        if (in_group == 0)
-            group_length = ring_walk_next(walk, nodes);
         int count = group_length;
         // From wherever the columns begin, and all that is behind the last one filled up.
         for (int position = 0; position < length; position++)
             ring[position] = (uint32_t)end_of(packed, tile, &columns[position], lane,
                                               tile->first_node + done + (uint64_t)lane);
-        while (count > 1 && nodes[(count - 1) * RING_GROUP + in_group] == nodes[in_group])
+        while (count > 1 && nodes[(count - 1) * RING_GROUP + lane] == nodes[lane])
             count--;
         int start = 0;
-        while (start < count && nodes[start * RING_GROUP + in_group] != ring[0])
+        while (start < count && nodes[start * RING_GROUP + lane] != ring[0])
             start++;
-        for (int position = 0; position < length && count > 0; position++)
-            if (ring[position] !=
-                nodes[(position < count ? (start + position) % count : start % count) * RING_GROUP +
-                      in_group])
+        for (int position = 0; position < length && count > 0; position++) {
+            int turned = position < count ? (start + position) % count : start % count;
+            if (ring[position] != nodes[turned * RING_GROUP + lane])
                 return false;
+        }
     }
     return true;
 }
