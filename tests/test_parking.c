@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "parallel/team.c"
+#include "parallel/team.c" // NOLINT(bugprone-suspicious-include): its private functions
 
 enum { MOST = 8 };
 

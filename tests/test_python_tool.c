@@ -120,12 +120,14 @@ static void a_tool_that_hangs_is_ended(void **state)
     assert_true(clock_seconds() - begun < 60);
     char number[32] = "";
     assert_true(pread(descriptor, number, sizeof number - 1, 0) > 0);
+    const long child = strtol(number, NULL, 10);
+    assert_true(child > 0);
     // The child of the child is gone, or a zombie that init has not yet reaped: within a while, as
     // signals are delivered later where the machine is busy.
-    char *command = text_format("for i in $(seq 200); do if ! kill -0 %d 2>/dev/null || grep -q "
-                                "'^State:.Z' /proc/%d/status; then exit 0; fi; sleep 0.05; done; "
+    char *command = text_format("for i in $(seq 200); do if ! kill -0 %ld 2>/dev/null || grep -q "
+                                "'^State:.Z' /proc/%ld/status; then exit 0; fi; sleep 0.05; done; "
                                 "exit 1",
-                                atoi(number), atoi(number));
+                                child, child);
     assert_non_null(command);
     assert_int_equal(system(command), 0); // NOLINT(cert-env33-c)
     free(command);

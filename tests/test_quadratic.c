@@ -46,8 +46,8 @@ static void free_roots(struct roots *roots)
 
 static void assert_same_roots(const double *matrix, int size)
 {
-    double *columns = calloc((size_t)(size * size), sizeof(double)), norm = 0;
-    double *rows = calloc((size_t)(size * size), sizeof(double));
+    double *columns = calloc((size_t)size * (size_t)size, sizeof(double)), norm = 0;
+    double *rows = calloc((size_t)size * (size_t)size, sizeof(double));
     double *found = calloc(4 * (size_t)size, sizeof(double));
     assert_true(columns && rows && found);
     for (int i = 0; i < size; i++)
@@ -77,7 +77,7 @@ static void test_hessenberg_eigenvalues_are_lapacks(void **state)
     for (int s = 0; s < 8; s++)
         for (int kind = 0; kind < 4; kind++) {
             int n = sizes[s];
-            double *matrix = calloc((size_t)(n * n), sizeof *matrix);
+            double *matrix = calloc((size_t)n * (size_t)n, sizeof *matrix);
             assert_non_null(matrix);
             for (int i = 0; i < n; i++)
                 for (int j = i > 0 ? i - 1 : 0; j < n; j++) {

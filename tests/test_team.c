@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "parallel/team.c"
+#include "parallel/team.c" // NOLINT(bugprone-suspicious-include): its private functions
 
 enum { MOST = 8, ELEMENTS = 10007 };
 

@@ -98,7 +98,7 @@ static void add_finding(struct findings *findings, const char *name, enum verdic
 {
     static const char *const sentences[] = {
         [CHANGED] = "has changed since taut wrote it",
-        [FOREIGN] = "exists and was not written by taut (no " MANIFEST_NAME " lists it)",
+        [FOREIGN] = ("exists and was not written by taut (no " MANIFEST_NAME " lists it)"),
         [INPUT] = "is one of the files that the scene is made of",
     };
     if (findings->count == 0) {

@@ -16,7 +16,8 @@
 // How every .obj of ours begins.
 #define OBJ_OPENING "# taut: rest mesh of body "
 
-// Writes the file whole or not at all.
-taut_status obj_write(const char *path, const struct frame *frame, size_t body, taut_error *error);
+// Writes body `number` of the frame to a file: whole, or not at all.
+taut_status obj_write(const char *path, const struct frame *frame, size_t number,
+                      taut_error *error);
 
 #endif

@@ -58,7 +58,6 @@ struct member {
     double watched, taken_away; // s of this window
 };
 
-// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what all write to has lines of its own
 struct team {
     int workers; // at most
     int spins;   // before a waiting worker blocks

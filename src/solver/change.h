@@ -9,7 +9,7 @@
 struct change;
 
 // Before the first value changes; by one worker alone. change_free takes it, after a failure too.
-taut_status REAL_NAME(change_begin)(struct system *system, struct change **change,
+taut_status REAL_NAME(change_begin)(struct system *system, struct change **result,
                                     taut_error *error);
 
 // Evaluates the forces that the old constants give here, where an integrator continues from those

@@ -3,6 +3,7 @@
 // makes copies of eigenvalues that were found, and does not harm the largest.
 #include "stability/lanczos.h"
 
+#include <assert.h>
 #include <float.h>
 
 #include "base/memory.h"
@@ -266,6 +267,7 @@ static double largest(struct lanczos *lanczos, double stiffness, double damping,
 static void find_vector_of(const struct tridiagonal *t, double value, double scale,
                            double vector[ITERATIONS_MAX])
 {
+    assert(t->size > 0); // there has been an iteration
     double pivots[ITERATIONS_MAX], x = value + 1e-11 * fmax(fabs(value), scale);
     pivots[0] = x - t->alpha[0];
     for (int j = 1; j < t->size; j++) {

@@ -597,28 +597,29 @@ static void add_faces(struct quadratic *it, const struct worker *worker)
     }
 }
 
-const struct dense *REAL_NAME(quadratic_dense)(struct quadratic *it, const struct worker *worker)
+const struct dense *REAL_NAME(quadratic_dense)(struct quadratic *quadratic,
+                                               const struct worker *worker)
 {
-    int size = dimension(it->system) / 2;
+    int size = dimension(quadratic->system) / 2;
     if (size == 0 || 2 * size > QUADRATIC_VECTORS_MAX)
         return NULL;
     worker_barrier(worker);
-    if (worker->index == 0 && allocate_dense(it, size))
-        fill_dense(it);
+    if (worker->index == 0 && allocate_dense(quadratic, size))
+        fill_dense(quadratic);
     worker_barrier(worker);
-    if (!it->dense.stiffness)
+    if (!quadratic->dense.stiffness)
         return NULL;
-    if (REAL_NAME(tangent_has_faces)(it->tangent))
-        add_faces(it, worker);
+    if (REAL_NAME(tangent_has_faces)(quadratic->tangent))
+        add_faces(quadratic, worker);
     worker_barrier(worker);
-    return &it->dense;
+    return &quadratic->dense;
 }
 
-void REAL_NAME(quadratic_dense_release)(struct quadratic *it, const struct worker *worker)
+void REAL_NAME(quadratic_dense_release)(struct quadratic *quadratic, const struct worker *worker)
 {
     worker_barrier(worker);
     if (worker->index == 0)
-        release_dense(it);
+        release_dense(quadratic);
     worker_barrier(worker);
 }
 

@@ -404,6 +404,8 @@ static bool has_decayed(const struct pair *pair, double speed)
     size_t motions = 0;
     for (size_t i = 0; i < pair->nodes; i++)
         motions += pair->masses[i] != 0 ? 3 : 0;
+    if (motions == 0) // nothing can move
+        return true;
     double share = 0.5 * log((double)motions) + SHARE_MARGIN;
     return speed - 0.5 * log(pair->size) < -share;
 }

@@ -91,16 +91,20 @@ static taut_status bracket(struct search *search, double near, taut_error *error
     struct study_limit *limit = search->limit;
     double unit = search->setup->study->unit, dt = near * 1.1;
     taut_status status = try_step(search, dt, error);
-    for (double by = 1.25; goes_on(search, status) && isnan(limit->unstable); by = 2) {
+    double by = 1.25;
+    while (goes_on(search, status) && isnan(limit->unstable)) {
         if (dt >= LARGEST * unit)
             return status;
         dt = fmin(dt * by, LARGEST * unit);
+        by = 2;
         status = try_step(search, dt, error);
     }
-    for (double by = 0.9 / 1.1; goes_on(search, status) && isnan(limit->stable); by = 0.5) {
+    by = 0.9 / 1.1;
+    while (goes_on(search, status) && isnan(limit->stable)) {
         if (dt <= SMALLEST * unit)
             return status;
         dt *= by;
+        by = 0.5;
         status = try_step(search, dt, error);
     }
     return status;
@@ -131,8 +135,11 @@ static double middle_of(const struct search *search)
 static taut_status bisect(struct search *search, taut_error *error)
 {
     taut_status status = TAUT_OK;
-    for (double dt = middle_of(search); goes_on(search, status) && dt > 0; dt = middle_of(search))
+    double dt = middle_of(search);
+    while (goes_on(search, status) && dt > 0) {
         status = try_step(search, dt, error);
+        dt = middle_of(search);
+    }
     return status;
 }
 
@@ -149,7 +156,8 @@ static taut_status bracket_below(struct search *search, taut_error *error)
     if (goes_on(search, status) && isnan(limit->stable) &&
         predicted * (1 - AROUND) < limit->unstable)
         status = try_step(search, predicted * (1 - AROUND), error);
-    for (double by = 0.95; goes_on(search, status) && isnan(limit->stable); by *= by) {
+    double by = 0.95;
+    while (goes_on(search, status) && isnan(limit->stable)) {
         double least = SMALLEST * search->setup->study->unit, from = limit->unstable;
         if (is_gray(search)) {
             from = fmin(from, search->gray[0]);
@@ -158,6 +166,7 @@ static taut_status bracket_below(struct search *search, taut_error *error)
         if (from <= least)
             break;
         status = try_step(search, from * fmax(by, 0.5), error);
+        by *= by;
     }
     return status;
 }

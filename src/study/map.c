@@ -85,11 +85,12 @@ static taut_status inspect_row(struct setup *setup, void *context, size_t index,
     if (!trace)
         return fail_memory(error, "a run");
     variant.dt = fmin(study->unit, predicted_step(INTEGRATOR_RK4, &critical)) / ROW_PARTS;
-    for (int tries = 0; tries < 4 && status == TAUT_OK && !row->sound; tries++, variant.dt /= 2) {
+    for (int tries = 0; tries < 4 && status == TAUT_OK && !row->sound; tries++) {
         trace->steps = (uint64_t)ceil(study->map_window / variant.dt);
         trace->samples = ROW_SAMPLES;
         status = trace_variant(setup, &variant, trace, error);
         row->sound = trace->verdict == STUDY_STABLE;
+        variant.dt /= 2;
     }
 
     // Its energies.

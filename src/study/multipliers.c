@@ -8,6 +8,7 @@
 //
 // Not for states about which springs, contacts or friction set in: there a step is not linear, and
 // the differences on both sides say so. Not for large scenes, whose matrices are too large.
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -64,12 +65,13 @@ static taut_status step_from(struct columns *it, size_t coordinate, double moved
 // The matrix, of (omega x, v), and whether both sides agree.
 static taut_status fill(struct columns *it, double size, bool *linear, taut_error *error)
 {
-    const size_t rows = 2 * it->count;
+    const size_t count = it->count, rows = 2 * count;
     double odd = 0, even = 0;
+    assert(count > 0); // multipliers_growth has seen that a node is free
     taut_status status = step_from(it, 0, 0, 0, it->rest_positions, it->rest_velocities, error);
     for (size_t column = 0; column < rows && status == TAUT_OK; column++) {
-        const bool of_speed = column >= it->count;
-        const size_t coordinate = it->free_coordinates[column % it->count];
+        const bool of_speed = column >= count;
+        const size_t coordinate = it->free_coordinates[column % count];
         const double moved = of_speed ? 0 : size, pushed = of_speed ? size * it->omega : 0;
         status = step_from(it, coordinate, moved, pushed, it->after_positions, it->after_velocities,
                            error);
@@ -77,8 +79,8 @@ static taut_status fill(struct columns *it, double size, bool *linear, taut_erro
             status = step_from(it, coordinate, -moved, -pushed, it->before_positions,
                                it->before_velocities, error);
         for (size_t row = 0; row < rows && status == TAUT_OK; row++) {
-            const size_t at = it->free_coordinates[row % it->count];
-            const bool is_speed = row >= it->count;
+            const size_t at = it->free_coordinates[row % count];
+            const bool is_speed = row >= count;
             const double *after = is_speed ? it->after_velocities : it->after_positions;
             const double *before = is_speed ? it->before_velocities : it->before_positions;
             const double *rest = is_speed ? it->rest_velocities : it->rest_positions;

@@ -232,7 +232,8 @@ static void place_bases(struct setup *setup, double dt)
     most = most > 1 ? most : 1;
     bases->wanted = groups * STUDY_BASE_GROUP < most ? groups * STUDY_BASE_GROUP : most;
     for (size_t i = 0; i < bases->wanted; i++) {
-        double time = study->window * (double)(i / STUDY_BASE_GROUP) / (double)groups +
+        const size_t group = i / STUDY_BASE_GROUP;
+        double time = study->window * (double)group / (double)groups +
                       (double)(i % STUDY_BASE_GROUP) * STUDY_BASE_UNITS * study->unit;
         bases->steps[i] = (uint64_t)round(time / dt);
     }
@@ -252,7 +253,7 @@ static taut_status run_reference(struct setup *setup, double kick, struct trace 
 
     // At half the step where energies grow.
     taut_status status = TAUT_OK;
-    for (int tries = 0; tries < 6 && status == TAUT_OK; tries++, dt /= 2) {
+    for (int tries = 0; tries < 6 && status == TAUT_OK; tries++) {
         setup->reference_fraction = pow(2, -tries);
         place_bases(setup, dt);
         struct variant variant = variant_of(INTEGRATOR_RK4, dt);
@@ -264,6 +265,7 @@ static taut_status run_reference(struct setup *setup, double kick, struct trace 
         if (status == TAUT_OK &&
             part_has_ended(setup)) // what follows has nothing to go by, and ends too
             return status;
+        dt /= 2;
     }
     if (status == TAUT_OK)
         status = fail(error, TAUT_ERROR_DIVERGED,

@@ -160,7 +160,6 @@ struct study_map {
     struct study_cell *cells;       // [integrator][row][column]
 };
 
-// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): one of it, in the order of its parts
 struct study {
     uint64_t nodes, springs, faces;
     double scene_dt; // s, the scene's own; what dt: auto takes

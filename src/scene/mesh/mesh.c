@@ -3,6 +3,7 @@
 // is like (holes, orientation) is orient.c.
 #include "scene/mesh/mesh_reader.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -582,6 +583,7 @@ static bool cut_polygon(const struct mesh_draft *draft, struct mesh_text *text, 
         [POLYGON_TOO_LARGE] = "this polygon is not convex and has more corners than can be cut "
                               "into triangles (1000)",
     };
+    assert(count > 3);
     struct polygon_corner *corners = malloc(count * sizeof *corners);
     if (!corners)
         return text_no_memory(text);

@@ -155,7 +155,7 @@ void REAL_NAME(spring_lines_free)(struct spring_lines *lines)
     if (!lines)
         return;
     const struct system *system = lines->tangent->system;
-    for (size_t g = 0; g < lines->grid_count; g++)
+    for (size_t g = 0; lines->families && g < lines->grid_count; g++)
         for (int f = 0; f < FAMILIES_MAX; f++) {
             struct line_family *family = &lines->families[g][f];
             memory_release(system->allocator, family->nodes, bundles_of(family) * family->length,
@@ -280,7 +280,7 @@ static size_t line_start(const struct line_family *family, size_t line)
 void REAL_NAME(spring_lines_update)(struct spring_lines *lines, const struct line_matrix *matrix,
                                     const struct worker *worker)
 {
-    for (size_t g = 0; g < lines->grid_count; g++)
+    for (size_t g = 0; lines->families && g < lines->grid_count; g++)
         for (int f = 0; f < FAMILIES_MAX; f++) {
             struct line_family *family = &lines->families[g][f];
             struct range share = worker_share(worker, bundles_of(family), 1);

@@ -10,9 +10,9 @@
 void REAL_NAME(reference_springs)(const struct system *system, const void *unused,
                                   struct plan_block block);
 
-// Springs as constraints; `pass` is a struct constraint_pass. They change the velocities of their
-// nodes.
-void REAL_NAME(reference_constraints)(const struct system *system, const void *pass,
+// Springs as constraints; the argument is a struct constraint_pass. They change the velocities of
+// their nodes.
+void REAL_NAME(reference_constraints)(const struct system *system, const void *argument,
                                       struct plan_block block);
 
 // Gravity and drag of nodes.
