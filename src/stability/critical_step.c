@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "contact/tangent.h"
 #include "integrate/integrate.h"
 #include "stability/lanczos.h"
 #include "stability/quadratic.h"
@@ -17,6 +18,7 @@ struct critical_meter {
     struct lanczos *lanczos; // NULL until it is wanted, and so is
     struct quadratic *quadratic;
     struct mode_range range; // what worker 0 has found of springs,
+    double lower_ratio;      // s: range's without colliders that touch no node now,
     bool pressed;            // and whether K may be negative somewhere;
     struct dense_steps few;  // and of all eigenvalues of few nodes
     double form_step;        // s, likewise
@@ -260,7 +262,35 @@ static void take_others(const struct system *system, struct ratios *ratios)
         ratios->upper = INFINITY;
 }
 
-static struct mode_range find_range(const struct system *system, bool *pressed)
+static bool any_touches(const struct system *system)
+{
+    const double time = REAL_NAME(evaluation_now)(system).time;
+    for (size_t i = 0; i < (size_t)system->state->nodes; i++) {
+        double stiffness[3][3] = {{0}}, damping[3][3] = {{0}};
+        if (system->constants->inverse_mass[i] == 0)
+            continue;
+        REAL_NAME(contact_blocks_of)(system, time, i, stiffness, damping);
+        if (stiffness[0][0] + stiffness[1][1] + stiffness[2][2] != 0)
+            return true;
+    }
+    return false;
+}
+
+// The smallest ratio of damping to stiffness now, where `springs` is that of springs.
+static double find_present_ratio(const struct system *system, double springs)
+{
+    const struct topology *topology = system->topology;
+    bool collides = false;
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].pressure.present)
+            return 0;
+    for (size_t c = 0; c < topology->collider_count; c++)
+        collides |= topology->colliders[c].response == RESPONSE_PENALTY;
+    return !isfinite(springs) || (collides && any_touches(system)) ? 0 : springs;
+}
+
+static struct mode_range find_range(const struct system *system, bool *pressed,
+                                    double *present_ratio)
 {
     struct ratios ratios = {INFINITY, 0, false};
     struct spring_walk walk = springs_walk(system);
@@ -273,6 +303,7 @@ static struct mode_range find_range(const struct system *system, bool *pressed)
                 take_spring(&ratios, view.material, vec3_length(d),
                             (double)view_rest_length(&view, i));
         }
+    *present_ratio = find_present_ratio(system, ratios.lower);
     take_others(system, &ratios);
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < (size_t)system->state->nodes; i++) {
@@ -294,7 +325,8 @@ static void update_range(struct system *system, const struct worker *worker)
 {
     worker_barrier(worker);
     if (worker->index == 0)
-        system->meter->range = find_range(system, &system->meter->pressed);
+        system->meter->range =
+            find_range(system, &system->meter->pressed, &system->meter->lower_ratio);
     worker_barrier(worker);
 }
 
@@ -426,10 +458,30 @@ static void find_corner(const struct enclosure *set, int i, double corner[2])
     corner[1] = (p->normal[0] * q->limit - q->normal[0] * p->limit) / determinant;
 }
 
+// Above this part of the largest a square counts as more than round-off.
+static double still_square(const struct enclosure *set)
+{
+    return (sizeof(real) == sizeof(float) ? 2e-5 : 1e-6) * set->scale[0];
+}
+
+// What the modes allow that count as still: some may oscillate slowly, and of their damping only
+// its ratio to stiffness is known.
+static double step_of_still(const struct system *system, const struct enclosure *set,
+                            enum integrator integrator, const struct stepping *stepping)
+{
+    struct mode_range range = system->meter->range;
+    range.square_most = still_square(set);
+    range.square_lack = 0; // what grows or decays is as slow
+    range.lower_ratio = system->meter->lower_ratio;
+    range.damping_most = set->scale[1];
+    range.form_step = INFINITY;
+    return integrator_range_step(integrator, stepping, &range);
+}
+
 // Modes so slow that round-off made them count as still.
 static void put_mode(const struct enclosure *set, const double point[2], double mode[2])
 {
-    const double still = sizeof(real) == sizeof(float) ? 2e-5 : 1e-6;
+    const double still = still_square(set) / set->scale[0];
     mode[0] = fabs(point[0]) <= still ? 0 : point[0] * set->scale[0];
     mode[1] = point[1] <= still && point[0] <= still ? 0 : fmax(0, point[1] * set->scale[1]);
 }
@@ -590,7 +642,7 @@ static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool
                                     const struct worker *worker)
 {
     const double enough = 2e-3, certain = 0.99;
-    const double none = sizeof(real) == sizeof(float) ? 1e-4 : 1e-6;
+    const double none = sizeof(real) == sizeof(float) ? 1e-4 : 1e-6; // round-off of the enclosure
     const struct stepping stepping = stepping_of(system);
     const double fastest = fmax(sqrt(set->scale[0]), set->scale[1] / 2);
     bool many = system->state->nodes > MANY_NODES;
@@ -602,10 +654,14 @@ static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool
         while (!many && least.outside < (1 - enough) * least.inside && set->count < LINES_MAX &&
                refine(system, set, least.corner, worker))
             least = find_least(set, integrator, &stepping);
-        double step = many ? step_of_many(system, result, integrator, ends) : least.outside;
-        step = fmax(step, result->dt[i]);
-        bool none_at_all = common && least.inside * fastest < none;
-        result->sharp_dt[i] = none_at_all || step * fastest < none ? 0 : step;
+        double step = many ? step_of_many(system, result, integrator, ends)
+                           : fmin(least.outside, step_of_still(system, set, integrator, &stepping));
+        const double guaranteed = result->dt[i];
+        bool none_at_all = common && !(guaranteed > 0) && least.inside * fastest < none;
+        if (none_at_all || step * fastest < none)
+            step = 0;
+        step = fmax(step, guaranteed);
+        result->sharp_dt[i] = step;
         double seen = steps->stays[i] ? steps->step[i] : 0; // less than `step`: not converged
         bool met = seen > 0 && step >= certain * seen && seen >= certain * step;
         result->exact[i] =
@@ -648,9 +704,8 @@ static unsigned find_sharp_of_few(struct system *system, const struct spectra *e
     worker_barrier(worker); // all have read it
     for (int i = 0; i < INTEGRATOR_COUNT && steps.found; i++)
         if (wanted >> i & 1) {
-            double certain = fmax(steps.step[i], result->dt[i]);
-            result->sharp_dt[i] = steps.exact[i] ? steps.step[i] : certain;
-            result->exact[i] = steps.exact[i];
+            result->sharp_dt[i] = fmax(steps.step[i], result->dt[i]);
+            result->exact[i] = steps.exact[i] && (steps.step[i] > 0 || !(result->dt[i] > 0));
         }
     return steps.found ? 0 : wanted;
 }

@@ -4,10 +4,16 @@
 //
 // The linear form [0 I; -K / s^2, -C / s] has s = sqrt(|K|), not |C|: with strong damping its norm
 // is |C| / s then, and round-off changes K by that times the last digit, instead of its square.
+//
+// Explicit Euler is limited by 2 z / omega of a mode with the damping ratio z, midpoint by the cube
+// root of z, and eigenvalues have an error of the last digit times |C| / s. Where that hides z, the
+// mode's vector x is found by inverse iteration (7.6.1): its error is its residual over the distance
+// to other eigenvalues, and x' C x, a sum of squares, is off by the square of that.
 #include "stability/dense.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "stability/hessenberg.h"
@@ -15,7 +21,7 @@
 size_t dense_scratch(int size)
 {
     size_t rows = 2 * (size_t)size;
-    return rows * rows + 3 * rows; // the linear form; its eigenvalues, a reflection's vector
+    return rows * rows + 5 * rows; // the linear form; its eigenvalues, and between what they are
 }
 
 // Whether limit I - d C - s K is positive definite.
@@ -76,14 +82,13 @@ double dense_form_step(const struct dense *dense, const struct step_form *form, 
     return 1 / above;
 }
 
-// Roots of the quadratic problem in parts of s, and by how much they may be off: round-off in
-// double, and what the matrices' elements are off besides.
+// Roots of the quadratic problem in parts of s. Pairs: the one with im > 0 counts.
 struct roots {
-    const double *re, *im;
     int count;
-    double still;   // of modulus: those up to it count as at rest
-    double nothing; // a step below it counts as none
-    double round_off, error;
+    double *re, *im;
+    double *low, *high; // of damped oscillations, between what their damping -re is
+    double still;       // of modulus: those up to it count as at rest
+    double error;       // of re, of a root of modulus 1: the more the slower they are
 };
 
 // Between which steps the least one is that the roots allow, in parts of 1 / s.
@@ -91,44 +96,322 @@ struct bracket {
     double low, value, high;
 };
 
-// Whether root i counts, and how far it may be off: the more the slower it is.
-static bool counts(const struct roots *roots, int i, double *moved)
+// Whether root i limits a step.
+static bool counts(const struct roots *roots, int i)
 {
-    const double re = roots->re[i], im = roots->im[i], modulus = hypot(re, im);
+    const double re = roots->re[i], im = roots->im[i];
     // By itself, where springs are pressed; and two that coincide need not be real to the digit.
     const bool grows = re > fabs(im);
-    *moved = fmax(1, 1 / modulus);
-    return modulus > roots->still && !grows;
+    return im >= 0 && hypot(re, im) > roots->still && !grows;
+}
+
+static struct bracket step_of_root(enum integrator integrator, const struct roots *roots, int i)
+{
+    const double least = integrator_root_step(integrator, -roots->low[i], roots->im[i]),
+                 value = integrator_root_step(integrator, roots->re[i], roots->im[i]),
+                 most = integrator_root_step(integrator, -roots->high[i], roots->im[i]);
+    return (struct bracket){fmin(value, fmin(least, most)), value, fmax(value, fmax(least, most))};
 }
 
 static struct bracket least_step(enum integrator integrator, const struct roots *roots)
 {
     struct bracket least = {INFINITY, INFINITY, INFINITY};
     for (int i = 0; i < roots->count; i++) {
-        const double re = roots->re[i], im = roots->im[i];
-        double moved;
-        if (!counts(roots, i, &moved))
+        if (!counts(roots, i))
             continue;
-        moved *= roots->round_off + roots->error;
-        least.low = fmin(least.low, integrator_root_step(integrator, re + moved, im));
-        least.value = fmin(least.value, integrator_root_step(integrator, re, im));
-        least.high = fmin(least.high, integrator_root_step(integrator, re - moved, im));
+        const struct bracket step = step_of_root(integrator, roots, i);
+        least.low = fmin(least.low, step.low);
+        least.value = fmin(least.value, step.value);
+        least.high = fmin(least.high, step.high);
     }
     return least;
 }
 
-// Whether some mode oscillates without damping, but for round-off in double: then no step is stable
-// with explicit Euler and midpoint. Of the latter's limit round-off alone would leave its cube root.
-static bool is_any_undamped(const struct roots *roots)
+// A step this much below another one is the same.
+static const double CERTAIN = 0.995;
+
+static bool is_known(const struct bracket *step)
 {
-    for (int i = 0; i < roots->count; i++) {
-        const double re = roots->re[i], im = roots->im[i];
-        double moved;
-        if (!counts(roots, i, &moved))
+    return step->low >= CERTAIN * step->high;
+}
+
+// ---- The damping of oscillations whose roots do not tell it
+
+// Vectors of roots next to each other are mixtures of those that belong to them, so that as many
+// are found together; more are given up.
+enum { CLUSTER_MAX = 6 };
+
+// K / s^2 + z C / s + z^2 at z, row after row, each element a real and an imaginary part.
+static void fill_quadratic(const struct dense *dense, double scale, double re, double im,
+                           double *restrict matrix)
+{
+    const size_t n = (size_t)dense->size;
+    for (size_t i = 0; i < n * n; i++) {
+        const double k = dense->stiffness[i] / (scale * scale), c = dense->damping[i] / scale;
+        matrix[2 * i] = k + re * c;
+        matrix[2 * i + 1] = im * c;
+    }
+    for (size_t i = 0; i < n; i++) {
+        matrix[2 * (i * n + i)] += re * re - im * im;
+        matrix[2 * (i * n + i) + 1] += 2 * re * im;
+    }
+}
+
+// Gaussian elimination with pivots in the column. A pivot that is 0 becomes `tiny`, as it should be
+// next to an eigenvalue.
+static void factorise(double *restrict a, size_t n, double tiny, size_t *restrict pivots)
+{
+    for (size_t k = 0; k < n; k++) {
+        size_t pivot = k;
+        for (size_t i = k + 1; i < n; i++)
+            if (hypot(a[2 * (i * n + k)], a[2 * (i * n + k) + 1]) >
+                hypot(a[2 * (pivot * n + k)], a[2 * (pivot * n + k) + 1]))
+                pivot = i;
+        pivots[k] = pivot;
+        for (size_t j = 0; j < 2 * n && pivot != k; j++) {
+            const double swapped = a[2 * k * n + j];
+            a[2 * k * n + j] = a[2 * pivot * n + j];
+            a[2 * pivot * n + j] = swapped;
+        }
+        double *head = a + 2 * (k * n + k);
+        if (hypot(head[0], head[1]) < tiny)
+            head[0] = tiny;
+        const double square = head[0] * head[0] + head[1] * head[1];
+        const double re = head[0] / square, im = -head[1] / square;
+        for (size_t i = k + 1; i < n; i++) {
+            double *restrict row = a + 2 * i * n;
+            const double *restrict top = a + 2 * k * n;
+            const double x = row[2 * k] * re - row[2 * k + 1] * im,
+                         y = row[2 * k] * im + row[2 * k + 1] * re;
+            row[2 * k] = x;
+            row[2 * k + 1] = y;
+            for (size_t j = 2 * k + 2; j < 2 * n; j += 2) {
+                row[j] -= x * top[j] - y * top[j + 1];
+                row[j + 1] -= x * top[j + 1] + y * top[j];
+            }
+        }
+    }
+}
+
+// x: n real parts, then n imaginary ones.
+static void solve_factorised(const double *restrict a, size_t n, const size_t *restrict pivots,
+                             double *restrict x)
+{
+    double *restrict y = x + n;
+    for (size_t k = 0; k < n; k++) {
+        const double re = x[pivots[k]], im = y[pivots[k]];
+        x[pivots[k]] = x[k];
+        y[pivots[k]] = y[k];
+        x[k] = re;
+        y[k] = im;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            const double re = a[2 * (i * n + j)], im = a[2 * (i * n + j) + 1];
+            x[i] -= re * x[j] - im * y[j];
+            y[i] -= re * y[j] + im * x[j];
+        }
+    for (size_t i = n; i-- > 0;) {
+        for (size_t j = i + 1; j < n; j++) {
+            const double re = a[2 * (i * n + j)], im = a[2 * (i * n + j) + 1];
+            x[i] -= re * x[j] - im * y[j];
+            y[i] -= re * y[j] + im * x[j];
+        }
+        const double re = a[2 * (i * n + i)], im = a[2 * (i * n + i) + 1];
+        const double square = re * re + im * im, above = x[i];
+        x[i] = (x[i] * re + y[i] * im) / square;
+        y[i] = (y[i] * re - above * im) / square;
+    }
+}
+
+// Takes from x what it has of q, whose length is 1.
+static void subtract_projection(const double *restrict q, double *restrict x, size_t n)
+{
+    double re = 0, im = 0;
+    for (size_t i = 0; i < n; i++) {
+        re += q[i] * x[i] + q[n + i] * x[n + i];
+        im += q[i] * x[n + i] - q[n + i] * x[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        x[i] -= re * q[i] - im * q[n + i];
+        x[n + i] -= re * q[n + i] + im * q[i];
+    }
+}
+
+// Takes from vector `last` what it has of those before, twice, and makes its length 1.
+static void make_orthonormal(double *vectors, size_t n, size_t last)
+{
+    double *x = vectors + 2 * n * last;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t v = 0; v < last; v++)
+            subtract_projection(vectors + 2 * n * v, x, n);
+        double largest = 0, square = 0;
+        for (size_t i = 0; i < 2 * n; i++)
+            largest = fmax(largest, fabs(x[i]));
+        for (size_t i = 0; i < 2 * n; i++)
+            square += (x[i] / largest) * (x[i] / largest);
+        for (size_t i = 0; i < 2 * n; i++)
+            x[i] /= largest * sqrt(square);
+    }
+}
+
+// What is needed of a problem to find vectors of its roots.
+struct vectors {
+    const struct dense *dense;
+    double scale;    // 1/s
+    double damping;  // the largest eigenvalue of C, in parts of s
+    double *scratch; // 4 size^2 numbers
+};
+
+// How far a vector is from solving the problem at root i: what is left of it across all `count`
+// vectors, and what round-off may leave.
+static double find_residual(const struct vectors *problem, const struct roots *roots, int i,
+                            size_t count, size_t which, double *rest)
+{
+    const struct dense *dense = problem->dense;
+    const size_t n = (size_t)dense->size;
+    const double *all = problem->scratch + 2 * n * n, *x = all + 2 * n * which, *y = x + n;
+    const double s = problem->scale, re = roots->re[i], im = roots->im[i];
+    double square = 0, sizes = 0;
+    for (size_t row = 0; row < n; row++) {
+        const double *k = dense->stiffness + row * n, *c = dense->damping + row * n;
+        const double a = re * re - im * im, b = 2 * re * im;
+        double real = a * x[row] - b * y[row], imaginary = a * y[row] + b * x[row],
+               size = fabs(real) + fabs(imaginary);
+        for (size_t j = 0; j < n; j++) {
+            const double kx = k[j] * x[j] / (s * s), ky = k[j] * y[j] / (s * s);
+            const double cx = c[j] * x[j] / s, cy = c[j] * y[j] / s;
+            real += kx + re * cx - im * cy;
+            imaginary += ky + re * cy + im * cx;
+            size += fabs(kx) + fabs(ky) + (fabs(re) + im) * (fabs(cx) + fabs(cy));
+        }
+        rest[row] = real;
+        rest[n + row] = imaginary;
+        sizes += size * size;
+    }
+    for (size_t v = 0; v < count; v++)
+        subtract_projection(all + 2 * n * v, rest, n);
+    for (size_t j = 0; j < 2 * n; j++)
+        square += rest[j] * rest[j];
+    return sqrt(square) + DBL_EPSILON * sqrt(sizes);
+}
+
+// The trace of C in the space of the vectors of root i and of as many more that are next to it; how
+// far they are from solving the problem, the worst.
+static double find_damping(const struct vectors *problem, const struct roots *roots, int i,
+                           size_t count, double *residual)
+{
+    enum { ROUNDS = 3 };
+    const struct dense *dense = problem->dense;
+    const size_t n = (size_t)dense->size;
+    size_t pivots[QUADRATIC_VECTORS_MAX / 2];
+    double *matrix = problem->scratch, *vectors = matrix + 2 * n * n, sum = 0;
+    fill_quadratic(dense, problem->scale, roots->re[i], roots->im[i], matrix);
+    factorise(matrix, n, DBL_EPSILON * DBL_EPSILON, pivots);
+    uint64_t random = 1;
+    for (size_t j = 0; j < 2 * n * count; j++) {
+        random = random * 6364136223846793005u + 1442695040888963407u; // Knuth's MMIX
+        vectors[j] = (double)(random >> 11) * 0x1p-52 - 1;
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t v = 0; v < count; v++) {
+            if (round > 0)
+                solve_factorised(matrix, n, pivots, vectors + 2 * n * v);
+            make_orthonormal(vectors, n, v);
+        }
+    *residual = 0;
+    for (size_t v = 0; v < count; v++) // the factors are not needed any more
+        *residual = fmax(*residual, find_residual(problem, roots, i, count, v, matrix));
+    for (size_t v = 0; v < 2 * count; v++) // real and imaginary parts
+        sum += dense->damping_of(dense->context, vectors + n * v);
+    return sum / problem->scale;
+}
+
+// The distances to the roots that are nearest to root i, the nearest first; how many.
+static size_t find_nearest(const struct roots *roots, int i, double nearest[CLUSTER_MAX])
+{
+    size_t count = 0;
+    for (int j = 0; j < roots->count; j++) {
+        double distance = hypot(roots->re[j] - roots->re[i], roots->im[j] - roots->im[i]);
+        if (j == i || (count == CLUSTER_MAX && distance >= nearest[count - 1]))
             continue;
-        moved *= roots->round_off;
-        if (integrator_root_step(INTEGRATOR_EXPLICIT_EULER, re + moved, im) == 0 &&
-            integrator_root_step(INTEGRATOR_EXPLICIT_EULER, re - moved, im) < roots->nothing)
+        size_t at = count < CLUSTER_MAX ? count++ : CLUSTER_MAX - 1;
+        for (; at > 0 && nearest[at - 1] > distance; at--)
+            nearest[at] = nearest[at - 1];
+        nearest[at] = distance;
+    }
+    return count;
+}
+
+// What damps root i: into low and high. False: an oscillation there is damped by nothing but errors
+// of its vector, and of the last digit of directions. The part of a vector that belongs to another
+// pair of roots l, l' is that of the residual over |z - l| |z - l'|, of which the former is at least
+// the distance to the next root and the latter about |z| or more.
+static bool refine(const struct vectors *problem, struct roots *roots, int i)
+{
+    const double fine = 1e-9, coarse = 1e-3, digit = 4 * DBL_EPSILON, safety = 16;
+    const double modulus = hypot(roots->re[i], roots->im[i]), apart = 1e-3 * modulus;
+    double nearest[CLUSTER_MAX], residual;
+    size_t most = find_nearest(roots, i, nearest), cluster = 1;
+    while (cluster < most && nearest[cluster - 1] < apart)
+        cluster++;
+    for (size_t count = 1;; count = cluster) {
+        if (count > (size_t)problem->dense->size)
+            return true;
+        const double sum = find_damping(problem, roots, i, count, &residual);
+        const double off = safety * residual / (modulus * nearest[count - 1]);
+        const double lost = problem->damping * (off * off + digit * digit);
+        const bool finite = isfinite(sum) && off < coarse;
+        if (finite && off <= fine && sum <= 16 * lost)
+            return false;
+        if (finite && count == 1 && sum > 400 * lost) {
+            roots->low[i] = (sum - lost) / 2;
+            roots->high[i] = (sum + lost) / 2;
+            roots->re[i] = -sum / 2;
+            return true;
+        }
+        if (finite) // none of them has more
+            roots->high[i] = fmin(roots->high[i], (sum + lost) / 2);
+        if (count == cluster)
+            return true;
+    }
+}
+
+// The oscillation whose damping limits explicit Euler, as far as is known, and is hidden by
+// round-off; -1: there is none.
+static int find_hidden(const struct roots *roots, const bool *refined)
+{
+    const struct bracket least = least_step(INTEGRATOR_EXPLICIT_EULER, roots);
+    double lowest = INFINITY, value = INFINITY;
+    int found = -1;
+    for (int i = 0; i < roots->count; i++) {
+        if (!counts(roots, i) || roots->im[i] == 0 || refined[i])
+            continue;
+        const struct bracket step = step_of_root(INTEGRATOR_EXPLICIT_EULER, roots, i);
+        if (is_known(&step) || step.low > least.high ||
+            !(step.low < lowest || (step.low == lowest && step.value < value)))
+            continue;
+        lowest = step.low;
+        value = step.value;
+        found = i;
+    }
+    return found;
+}
+
+// Refines until the least step of explicit Euler is known, as far as it can be; midpoint's is set
+// by as light a damping. True: some mode oscillates without damping, so that no step is stable with
+// them.
+static bool refine_roots(const struct vectors *problem, struct roots *roots)
+{
+    enum { TRIES = 24 };
+    bool refined[QUADRATIC_VECTORS_MAX] = {false};
+    for (int i = 0; i < TRIES; i++) {
+        const struct bracket euler = least_step(INTEGRATOR_EXPLICIT_EULER, roots);
+        const int root = is_known(&euler) ? -1 : find_hidden(roots, refined);
+        if (root < 0)
+            return false;
+        refined[root] = true;
+        if (!refine(problem, roots, root))
             return true;
     }
     return false;
@@ -138,12 +421,12 @@ struct dense_steps dense_find(const struct dense *dense, double square, double d
 {
     static const enum integrator integrators[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_MIDPOINT,
                                                   INTEGRATOR_RK4};
-    const double certain = 0.995, none = 1e-6;
     const size_t n = (size_t)dense->size, rows = 2 * n;
-    double *matrix = dense->scratch, *re = matrix + rows * rows, *im = re + rows, *work = im + rows;
+    double *matrix = dense->scratch, *re = matrix + rows * rows, *im = re + rows, *low = im + rows,
+           *high = low + rows;
     struct dense_steps steps = {.found = false};
     double scale = fmax(sqrt(square), 1e-6 * damping);
-    if (!(scale > 0) || !isfinite(scale))
+    if (!(scale > 0) || !isfinite(scale) || rows > QUADRATIC_VECTORS_MAX)
         return steps;
 
     memset(matrix, 0, rows * rows * sizeof *matrix);
@@ -154,26 +437,33 @@ struct dense_steps dense_find(const struct dense *dense, double square, double d
             matrix[(n + i) * rows + n + j] = -dense->damping[i * n + j] / scale;
         }
     }
-    hessenberg_reduce(matrix, rows, re, work);
+    hessenberg_reduce(matrix, rows, low, high);
     if (!hessenberg_eigenvalues(matrix, (int)rows, (int)rows, re, im))
         return steps;
 
-    // Two roots that coincide at rest are moved by the root of the round-off.
-    const double norm = 1 + damping / scale, omega = sqrt(square) / scale;
-    const struct roots roots = {.re = re,
-                                .im = im,
-                                .count = (int)rows,
-                                .still = omega * fmax(dense->still, 64 * sqrt(DBL_EPSILON * norm)),
-                                .nothing = none / fmax(omega, damping / scale / 2),
-                                .round_off = 4 * DBL_EPSILON * norm,
-                                .error = dense->damping_error / scale +
-                                         dense->stiffness_error / (scale * scale)};
-    const bool undamped = is_any_undamped(&roots);
+    // Two roots that coincide at rest are moved by the root of the error.
+    const double norm = 1 + damping / scale, omega = sqrt(square) / scale,
+                 round_off = 4 * DBL_EPSILON * norm,
+                 off = dense->damping_error / scale + dense->stiffness_error / (scale * scale);
+    struct roots roots = {.count = (int)rows,
+                          .re = re,
+                          .im = im,
+                          .low = low,
+                          .high = high,
+                          .still = fmax(32 * omega * sqrt(round_off), 16 * sqrt(off)),
+                          .error = round_off + off};
+    for (size_t i = 0; i < rows; i++) {
+        const double moved = roots.error * fmax(1, 1 / hypot(re[i], im[i]));
+        low[i] = -re[i] - moved;
+        high[i] = -re[i] + moved;
+    }
+    const struct vectors problem = {dense, scale, damping / scale, matrix};
+    const bool undamped = !(off > 0) && refine_roots(&problem, &roots);
     for (int i = 0; i < 3; i++) {
         enum integrator integrator = integrators[i];
         struct bracket least = least_step(integrator, &roots);
-        bool is_none = (undamped && integrator != INTEGRATOR_RK4) || least.high < roots.nothing;
-        bool known = is_none || least.low >= certain * least.high;
+        bool is_none = undamped && integrator != INTEGRATOR_RK4;
+        bool known = is_none || is_known(&least);
         steps.exact[integrator] = known;
         steps.step[integrator] = is_none ? 0 : (known ? least.value : least.low) / scale;
     }

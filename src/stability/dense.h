@@ -15,8 +15,10 @@ struct dense {
     double *scratch;             // dense_scratch(size) numbers
     // Absolute errors of their elements beyond round-off in double.
     double stiffness_error, damping_error;
-    // A mode that is slower than this part of the fastest counts as at rest.
-    double still;
+    // x' M^-1/2 C M^-1/2 x as a sum of what each spring and contact damps, none of it negative: of
+    // an x that nothing damps hardly anything remains, where elements leave their round-off.
+    double (*damping_of)(const void *context, const double *x);
+    const void *context;
 };
 
 // How many numbers the matrices and the scratch take.

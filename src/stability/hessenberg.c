@@ -211,9 +211,11 @@ double quadratic_bytes(double nodes, double number_bytes)
 void hessenberg_reduce(double *matrix, size_t n, double *restrict v, double *restrict w)
 {
     for (size_t k = 0; k + 2 < n; k++) {
-        double square = 0, below = 0;
-        for (size_t i = k + 1; i < n; i++) {
-            v[i] = matrix[i * n + k];
+        double largest = 0, square = 0, below = 0;
+        for (size_t i = k + 1; i < n; i++)
+            largest = fmax(largest, fabs(matrix[i * n + k]));
+        for (size_t i = k + 1; i < n; i++) { // in parts of it: squares of what is tiny underflow
+            v[i] = largest > 0 ? matrix[i * n + k] / largest : 0;
             square += v[i] * v[i];
             below += i > k + 1 ? v[i] * v[i] : 0;
         }

@@ -445,14 +445,91 @@ static void release_dense(struct quadratic *it)
     release(it);
 }
 
+// The row of a node's x; -1: it has none.
+static long row_of(const struct quadratic *it, size_t node)
+{
+    if (it->system->constants->inverse_mass[node] == 0)
+        return -1;
+    return 3 * (long)lower_bound(it->free, (size_t)it->dense.size / 3, node);
+}
+
+// The direction of a spring; its length is returned, or -1 where it is slack.
+static double direct_spring(const struct quadratic *it, const struct spring_constants *material,
+                            size_t a, size_t b, real rest, double u[3])
+{
+    const struct state *s = it->system->state;
+    const real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
+    if (spring_is_slack(material, (double)real_sqrt(dx * dx + dy * dy + dz * dz), (double)rest))
+        return -1;
+    vec3 d = vec3_subtract(node_position(s, a), node_position(s, b));
+    const double length = vec3_length(d);
+    u[0] = length > 0 ? d.x / length : 0;
+    u[1] = length > 0 ? d.y / length : 0;
+    u[2] = length > 0 ? d.z / length : 0;
+    return length;
+}
+
+// v' B v of a node's contacts, with v = M^-1/2 x.
+static double contact_damping(const struct quadratic *it, size_t node, const double v[3])
+{
+    const double none = 1e-14;
+    double stiffness[3][3] = {{0}}, damping[3][3] = {{0}}, sum = 0, square = 0;
+    REAL_NAME(contact_blocks_of)
+    (it->system, REAL_NAME(evaluation_now)(it->system).time, node, stiffness, damping);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++)
+            sum += v[i] * damping[i][j] * v[j];
+    for (size_t i = 0; i < 3; i++)
+        square += v[i] * v[i];
+    const double trace = damping[0][0] + damping[1][1] + damping[2][2];
+    return sum > none * trace * square ? sum : 0; // round-off of a direction without friction
+}
+
+// x' M^-1/2 C M^-1/2 x of springs, contacts and drag.
+static double damping_of(const void *context, const double *x)
+{
+    const struct quadratic *it = context;
+    const struct system *system = it->system;
+    double sum = 0;
+    struct spring_walk walk = springs_walk(system);
+    struct spring_view view;
+    while (springs_next(&walk, &view)) {
+        const double c = (double)view.material->damping;
+        for (size_t i = 0; i < (size_t)view.count && c > 0; i++) {
+            const size_t ends[2] = {view.a + i, view.b + i};
+            double u[3], w[3] = {0}, along = 0, square = 0;
+            if (view_is_broken(&view, i) || direct_spring(it, view.material, ends[0], ends[1],
+                                                          view_rest_length(&view, i), u) < 0)
+                continue;
+            for (int end = 0; end < 2; end++) {
+                const long row = row_of(it, ends[end]);
+                const double by = sqrt((double)system->constants->inverse_mass[ends[end]]);
+                for (int axis = 0; axis < 3 && row >= 0; axis++)
+                    w[axis] += (end ? -by : by) * x[row + axis];
+            }
+            for (int axis = 0; axis < 3; axis++) {
+                along += u[axis] * w[axis];
+                square += w[axis] * w[axis];
+            }
+            sum += c * (view.material->damping_law == DAMPING_FULL ? square : along * along);
+        }
+    }
+    const double drag = system->topology->environment.air_drag;
+    for (size_t i = 0; i < (size_t)it->dense.size / 3; i++) {
+        const double by = sqrt((double)system->constants->inverse_mass[it->free[i]]);
+        const double v[3] = {by * x[3 * i], by * x[3 * i + 1], by * x[3 * i + 2]};
+        sum += drag * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        sum += contact_damping(it, it->free[i], v);
+    }
+    return sum;
+}
+
 // By worker 0; false without memory.
 static bool allocate_dense(struct quadratic *it, int size)
 {
     const struct system *system = it->system;
-    // Rest lengths as built and positions have round-off of their own.
-    const double still = sizeof(real) == sizeof(float) ? 4.5e-3 : 1e-5;
     struct dense *dense = &it->dense;
-    *dense = (struct dense){.size = size, .still = still};
+    *dense = (struct dense){.size = size, .damping_of = damping_of, .context = it};
     dense->stiffness = memory_allocate(system->allocator, dense_numbers(size), sizeof(double));
     it->free = memory_allocate(system->allocator, (size_t)size / 3, sizeof *it->free);
     if (!dense->stiffness || !it->free || !allocate(it, 1)) {
@@ -468,28 +545,29 @@ static bool allocate_dense(struct quadratic *it, int size)
     return true;
 }
 
-// The row of a node's x; -1: it has none.
-static long row_of(const struct quadratic *it, size_t node)
+// Across itself a spring has this part of its stiffness, and none where it has its rest length but
+// for round-off of that and of coordinates: what is left would not let motions that no spring
+// resists be told from slow ones.
+static double stiffness_across(const struct quadratic *it, size_t a, size_t b, double length,
+                               double rest)
 {
-    if (it->system->constants->inverse_mass[node] == 0)
-        return -1;
-    return 3 * (long)lower_bound(it->free, (size_t)it->dense.size / 3, node);
+    if (!(length > 0))
+        return 1;
+    const vec3 p = node_position(it->system->state, a), q = node_position(it->system->state, b);
+    const double round_off = 2 * (double)REAL_EPSILON * (vec3_length(p) + vec3_length(q) + length);
+    return fabs(length - rest) <= round_off ? 0 : 1 - rest / length;
 }
 
 static void add_dense_spring(struct quadratic *it, const struct spring_constants *material,
                              size_t a, size_t b, real rest)
 {
-    const struct state *s = it->system->state;
     const size_t n = (size_t)it->dense.size;
-    const real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
-    if (spring_is_slack(material, (double)real_sqrt(dx * dx + dy * dy + dz * dz), (double)rest))
+    double u[3];
+    const double length = direct_spring(it, material, a, b, rest, u);
+    if (length < 0)
         return;
-    vec3 d = vec3_subtract(node_position(s, a), node_position(s, b));
-    const double length = vec3_length(d), k = (double)material->stiffness,
-                 c = (double)material->damping;
-    const double across = length > 0 ? 1 - (double)rest / length : 1;
-    const double u[3] = {length > 0 ? d.x / length : 0, length > 0 ? d.y / length : 0,
-                         length > 0 ? d.z / length : 0};
+    const double k = (double)material->stiffness, c = (double)material->damping;
+    const double across = stiffness_across(it, a, b, length, (double)rest);
     const bool full = material->damping_law == DAMPING_FULL;
     const size_t ends[2] = {a, b};
     for (int e = 0; e < 4; e++) {
