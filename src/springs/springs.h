@@ -129,11 +129,6 @@ static inline real view_rest_length(const struct spring_view *view, size_t i)
 // Springs of some bodies lie in rows, which need no pass over all springs: whatever nodes are asked
 // for, their springs follow. Those of the other bodies are one by one in the system's constants.
 
-static inline bool springs_in_rows(const struct system *system, size_t body)
-{
-    return plan_grid_of_body(system->plan, body) != NULL;
-}
-
 // The least range of nodes that has all those of bodies whose springs are in no rows.
 struct range REAL_NAME(springs_outside_rows)(const struct system *system);
 

@@ -62,8 +62,7 @@ static bool may_be_clique(const struct system *system, size_t index)
 {
     const struct topology_body *body = &system->topology->bodies[index];
     double nodes = (double)body->node_count, springs = (double)body->spring_count;
-    return nodes > 3 && springs > CLIQUE_DENSITY * nodes * (nodes - 1) / 2 &&
-           !springs_in_rows(system, index);
+    return nodes > 3 && springs > CLIQUE_DENSITY * nodes * (nodes - 1) / 2;
 }
 
 static struct clique begin(const struct system *system, const struct topology_body *body)
@@ -96,7 +95,7 @@ static bool take_spring(const struct system *system, size_t spring, struct cliqu
 // A body that may be a clique, while the springs are gone through.
 struct candidate {
     struct clique clique;
-    uint64_t springs, wanted; // found; of the body
+    uint64_t springs, wanted; // found; of the body, which may have springs in rows instead
     size_t first_pair;        // in the marks of all candidates
     bool single;              // no pair has two springs
 };

@@ -220,7 +220,7 @@ static void bind_shape(struct binder *binder, const struct bound *bound, struct 
 
 // ---- Masses
 
-static const struct range positive = RANGE_POSITIVE;
+static const struct value_range positive = RANGE_POSITIVE;
 
 // One mass for each node of a network.
 static void bind_node_masses(struct binder *binder, const struct dom_value *value,
@@ -416,7 +416,7 @@ static void bind_pins(struct binder *binder, const struct dom_value *value, stru
 static bool bind_piece(struct binder *binder, const struct dom_value *value,
                        struct drive_piece *piece)
 {
-    static const struct range not_negative = RANGE_NOT_NEGATIVE;
+    static const struct value_range not_negative = RANGE_NOT_NEGATIVE;
     const struct dom_node *node = value->node;
     if (node->kind != DOM_LIST || node->count != 2)
         return bind_report(binder, value->at, NULL,

@@ -10,7 +10,7 @@
 
 static void bind_dt(struct binder *binder, const struct bound *bound)
 {
-    static const struct range positive = RANGE_POSITIVE;
+    static const struct value_range positive = RANGE_POSITIVE;
     struct scene_simulation *simulation = &binder->scene->simulation;
     const struct dom_pair *dt = bound_find(bound, "dt");
     if (!dt)

@@ -59,14 +59,14 @@ static bool report_type(struct binder *binder, const struct dom_value *value, co
 
 // ---- Numbers
 
-static bool in_range(const struct range *range, double number)
+static bool in_range(const struct value_range *range, double number)
 {
     if (!range->limited)
         return true;
     return (range->open ? number > range->min : number >= range->min) && number <= range->max;
 }
 
-const char *range_text(const struct range *range, char buffer[RANGE_TEXT])
+const char *range_text(const struct value_range *range, char buffer[RANGE_TEXT])
 {
     if (isinf(range->max))
         snprintf(buffer, RANGE_TEXT, "%s %.15g", range->open ? ">" : ">=", range->min);
@@ -78,7 +78,7 @@ const char *range_text(const struct range *range, char buffer[RANGE_TEXT])
 }
 
 static bool check_range(struct binder *binder, const struct dom_value *value, const char *name,
-                        const struct range *range, double number)
+                        const struct value_range *range, double number)
 {
     char buffer[RANGE_TEXT];
     if (!range || in_range(range, number))
@@ -98,7 +98,7 @@ static bool report_number(struct binder *binder, const struct dom_value *value, 
 }
 
 bool value_number(struct binder *binder, const struct dom_value *value, const char *name,
-                  const struct range *range, double *number)
+                  const struct value_range *range, double *number)
 {
     const struct dom_node *node = value->node;
     double parsed;
@@ -114,7 +114,7 @@ bool value_number(struct binder *binder, const struct dom_value *value, const ch
 }
 
 bool value_count(struct binder *binder, const struct dom_value *value, const char *name,
-                 const struct range *range, uint64_t *count)
+                 const struct value_range *range, uint64_t *count)
 {
     const struct dom_node *node = value->node;
     uint64_t parsed;
@@ -132,7 +132,7 @@ bool value_count(struct binder *binder, const struct dom_value *value, const cha
 }
 
 static bool value_counts(struct binder *binder, const struct dom_value *value, const char *name,
-                         const struct range *range, uint64_t *counts, size_t count)
+                         const struct value_range *range, uint64_t *counts, size_t count)
 {
     const struct dom_node *node = value->node;
     const char *wanted = count == 2 ? "a list of 2 whole numbers" : "a list of 3 whole numbers";
@@ -266,7 +266,7 @@ bool value_mapping(struct binder *binder, const struct dom_value *value, const c
 static bool bind_value(struct binder *binder, const struct schema_key *key,
                        const struct dom_value *value, void *field)
 {
-    const struct range *range = key->range.limited ? &key->range : NULL;
+    const struct value_range *range = key->range.limited ? &key->range : NULL;
     uint64_t count = 0;
     const char *text;
     char **copy = field;

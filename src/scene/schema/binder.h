@@ -97,9 +97,9 @@ void bound_exclusive(struct binder *binder, const struct bound *bound, const cha
 // ---- Single values. `name` is the key (or "item 3 of 'nodes'", see item_label) for messages.
 
 bool value_number(struct binder *binder, const struct dom_value *value, const char *name,
-                  const struct range *range, double *number);
+                  const struct value_range *range, double *number);
 bool value_count(struct binder *binder, const struct dom_value *value, const char *name,
-                 const struct range *range, uint64_t *count);
+                 const struct value_range *range, uint64_t *count);
 bool value_vector(struct binder *binder, const struct dom_value *value, const char *name,
                   vec3 *vector);
 bool value_boolean(struct binder *binder, const struct dom_value *value, const char *name,

@@ -24,7 +24,7 @@ enum value_type {
 };
 
 // Of a number, or of each number of a list. Not limited when all is zero.
-struct range {
+struct value_range {
     bool limited;
     bool open; // min itself is out
     double min, max;
@@ -36,7 +36,7 @@ struct schema_key {
     bool required;
     size_t offset;       // of the field in the table's struct
     const char *initial; // the default, as a scene would write it; NULL: none, or prose below
-    struct range range;
+    struct value_range range;
     const char *const *names; // of VALUE_NAME, ended by NULL, in the order of the enum
     const char *unit;
     const char *shown;   // what the value looks like, for the documentation
@@ -102,7 +102,7 @@ extern const char *const integrator_names[];
 
 // "> 0", "in (0, 1]", "from 2 to 8": the words of a range. `buffer` has space for RANGE_TEXT bytes.
 enum { RANGE_TEXT = 64 };
-const char *range_text(const struct range *range, char buffer[RANGE_TEXT]);
+const char *range_text(const struct value_range *range, char buffer[RANGE_TEXT]);
 
 // The names of the tables in docs/scene.md; NULL beyond the last.
 const char *schema_table_name(size_t index);
