@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "base/sort.h"
-#include "solver/solver.h"
+#include "solver/internals.h"
 
 // Numbers of the run's precision that a node has in these, and other things in bytes.
 enum {

@@ -10,7 +10,7 @@
 #include "bench/scenes.h"
 #include "physics.h"
 #include "scene/reader.h"
-#include "solver/solver.h"
+#include "solver/internals.h"
 
 static const struct scene_override in_double = {.text = "precision=double"};
 

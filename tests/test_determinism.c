@@ -1,6 +1,7 @@
 // The same bits: for every number of threads, from run to run, with and without evaluations in
 // between, in one go and step by step.
 #include "samples.h"
+#include "solver/internals.h"
 
 #include <stdlib.h>
 

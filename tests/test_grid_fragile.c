@@ -3,6 +3,7 @@
 // plain loops, yields them by the same lengths, and gives the same bits on every instruction set
 // and for every number of threads.
 #include "physics.h"
+#include "solver/internals.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,9 +12,10 @@ and view/, the window: each sees the way and those of its own group that stand b
 folders.
 Most modules have one public header, and others include nothing else of them (PUBLIC has the few
 that have more, with the reason in docs/architecture.md); the tables of kernels alone may include
-kernels. Tests and benchmarks of single stages include solver/internals.h too. No code outside solver/ uses the table of the numeric part of a solver, which
-is searched for in tests/ and bench/ as well. The checker proves on made-up violations that it would
-find one.
+kernels. Tests and benchmarks of single stages include solver/internals.h too. No code outside solver/
+uses the table of the numeric part of a solver, which is searched for in tests/ and bench/ as well. Only
+springs/ and faces/ read the members of a plan; all other folders call the functions of
+springs/plan.h, springs.h and faces.h. The checker proves on made-up violations that it would find one.
 """
 import os
 import re
@@ -46,6 +47,11 @@ PUBLIC = {
 }
 # The dispatch of the numeric part is private to solver/; neon/ compiles that part without a solver.
 DISPATCH = re.compile(r"\bfunctions->")
+# The members of a plan: of one in a struct, and of variables declared as one.
+PLAN_MEMBER = re.compile(r"(?:->|\.)plan->|\bsolver_plan\(\w*\)->")
+# Still to be changed.
+READS_PLAN = {"integrate/euler.c", "forces/forces.c", "forces/energy_budget.c"}
+PLAN_VARIABLE = re.compile(r"\bstruct plan \*?(?:const )?(\w+)\s*[,;=)]")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
@@ -82,6 +88,13 @@ def is_private(path, name):
     return header not in PUBLIC.get(module, {header})
 
 
+def reads_plan(text):
+    """Whether a file reads a member of a struct plan."""
+    names = "|".join(sorted(set(PLAN_VARIABLE.findall(text))))
+    return bool(PLAN_MEMBER.search(text) or
+                (names and re.search(rf"(?<![>.\w])(?:{names})(?:->|\.(?!h\b))\w", text)))
+
+
 def violations(path, text, exists):
     """Sentences about what is wrong with the includes of one file."""
     found = []
@@ -105,6 +118,9 @@ def violations(path, text, exists):
             found.append(f'{path}: may not include "{name}"')
     if DISPATCH.search(text) and not path.startswith("solver/"):
         found.append(f"{path}: only solver/ calls the numeric part of a solver; use {SOLVER_HEADER}")
+    if (path.partition("/")[0] not in ("springs", "faces") and path not in READS_PLAN
+            and reads_plan(text)):
+        found.append(f"{path}: only springs/ and faces/ read the members of a plan; use springs/plan.h")
     return found
 
 
@@ -177,6 +193,13 @@ PROOF = [
     ("view/a.c", '#include "study/study.h"', True),
     ("cli/a.c", "solver->functions->hash(system);", True),
     ("solver/a.c", "solver->functions->hash(system);", False),
+    ("forces/a.c", "return system->plan->grid_count;", True),
+    ("state/a.c", "void f(const struct plan *plan)\n{\n    g(plan->grid_count);\n}", True),
+    ("solver/a.c", "struct plan made = {0};\nmade.grid_count = 1;", True),
+    ("solver/a.c", "void f(const struct plan *plan)\n{\n    g(a->plan_options, plan_counts(t, plan).grids);\n}",
+     False),
+    ("cli/a.c", "const struct render_plan *plan = 0;\nreturn plan->count;", False),
+    ("springs/a.c", "return system->plan->grid_count;", False),
     ("api.c", '#include "solver/solver.h"', True),
     ("taut.h", '#include "base/memory.h"', True),
     ("other.c", '#include "scene/scene.h"', True),

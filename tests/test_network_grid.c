@@ -2,6 +2,7 @@
 // move as before; with one spring missing, of another material or of another rest length they do
 // not.
 #include "samples.h"
+#include "solver/internals.h"
 
 #include <math.h>
 #include <stdio.h>

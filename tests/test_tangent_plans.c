@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "samples.h"
+#include "solver/internals.h"
 
 struct precise {
     const struct sample *sample;

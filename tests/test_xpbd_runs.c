@@ -1,6 +1,7 @@
 // Runs of the integrator xpbd: the same bits whoever does the work, other orders of the springs,
 // and stiff cloths.
 #include "samples.h"
+#include "solver/internals.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,129 +13,15 @@
 #include "parallel/team.h"
 #include "solver/solver.h"
 
-// How the springs of one body were cut for threads: the plan (springs/plan.h) is over all bodies.
-struct body_plan {
-    uint64_t tiles; // parts that threads share out
-    int colours;    // groups of tiles of which no two run at once; 0 without springs
-    // Of packed springs: lanes of its nodes in columns, those of them that have a spring, and ends
-    // of springs that found no column.
-    uint64_t lanes, filled, late;
-    // Of springs in coloured blocks: blocks of each colour; those that found no colour, and their
-    // springs; those that the plain loop computes. `lanes` and `filled` are those of their groups.
-    bool coloured;
-    uint64_t colour_blocks[COLOURS_MAX], overflow_blocks, overflow_springs, plain_blocks;
-};
-
 struct info {
     const struct options *options;
     const taut_scene *scene;
     taut_solver *solver;
-    struct body_plan *plans; // one a body
+    struct plan_statistics *plans; // one a body
     struct critical_step critical;
     size_t critical_body; // the body of critical.node, where something oscillates
     uint64_t bytes;
 };
-
-// ---- The plan of each body.
-
-// The columns of one slice, of the bodies that its nodes belong to.
-static void count_slice(const struct topology *topology, const struct plan_packed *packed,
-                        uint64_t slice, uint64_t first_node, uint64_t count,
-                        struct body_plan *plans)
-{
-    uint64_t start = packed->chunk_columns[slice], end = packed->chunk_columns[slice + 1];
-    for (uint64_t lane = 0; lane < count; lane++) {
-        struct body_plan *plan = &plans[topology_body_of_node(topology, first_node + lane)];
-        plan->lanes += end - start;
-        for (uint64_t c = start; c < end; c++)
-            plan->filled += packed->columns[c].lanes >> lane & 1;
-    }
-}
-
-// The bodies that have nodes in a tile, but for those that are grids.
-static void count_packed_tile(const struct taut_solver *solver, const struct packed_tile *tile,
-                              struct body_plan *plans)
-{
-    const struct topology *topology = solver_topology(solver);
-    size_t last = topology_body_of_node(topology, tile->first_node + tile->node_count - 1);
-    for (size_t b = topology_body_of_node(topology, tile->first_node); b <= last; b++)
-        if (!plan_grid_of_body(solver_plan(solver), b)) {
-            plans[b].tiles++;
-            plans[b].colours = 1;
-        }
-    for (uint64_t i = 0; i < tile->sell_chunk_count; i++) {
-        uint64_t done = i * PACKED_LANES, left = tile->node_count - done;
-        count_slice(topology, &solver_plan(solver)->packed, tile->first_chunk + i,
-                    tile->first_node + done, left < PACKED_LANES ? left : PACKED_LANES, plans);
-    }
-}
-
-// A block of one of the colours, or of the overflow, of one of its bodies.
-static void count_block(const struct plan *plan, uint32_t number, int colour,
-                        struct body_plan *body_plan)
-{
-    const struct plan_set *set = &plan->springs;
-    const struct plan_coloured *coloured = &plan->coloured;
-    body_plan->tiles++;
-    body_plan->coloured = true;
-    if (colour < set->colour_count) {
-        body_plan->colours = colour + 1;
-        body_plan->colour_blocks[colour]++;
-    } else {
-        body_plan->overflow_blocks++;
-        body_plan->overflow_springs += set->blocks[number].count;
-    }
-    if (coloured->block_count == 0)
-        return;
-    const struct coloured_block *block = &coloured->blocks[number];
-    body_plan->plain_blocks += block->local_count == 0;
-    for (uint64_t g = block->first_group; g < block->first_group + block->group_count; g++) {
-        uint64_t springs = coloured->group_start[g + 1] - coloured->group_start[g];
-        body_plan->lanes += (springs + PACKED_LANES - 1) / PACKED_LANES * PACKED_LANES;
-        body_plan->filled += springs;
-    }
-}
-
-// Blocks of springs as tiles, of the bodies from that of their first spring to that of their last;
-// a body's colours are those up to the highest that it has.
-static void count_blocks(const struct taut_solver *solver, struct body_plan *plans)
-{
-    const struct plan_set *set = &solver_plan(solver)->springs;
-    int colour = 0;
-    for (uint32_t block = 0; block < set->block_count; block++) {
-        while (colour < set->colour_count && block >= set->colour_start[colour + 1])
-            colour++;
-        uint64_t first = set->blocks[block].first, last = first + set->blocks[block].count - 1;
-        size_t end = topology_body_of_spring(solver_topology(solver), plan_element(set, last));
-        for (size_t b = topology_body_of_spring(solver_topology(solver), plan_element(set, first));
-             b <= end; b++)
-            count_block(solver_plan(solver), block, colour, &plans[b]);
-    }
-}
-
-// One for each body; the caller frees it. NULL without memory.
-static struct body_plan *body_plans_make(const taut_solver *solver)
-{
-    const struct topology *topology = solver_topology(solver);
-    const struct plan *plan = solver_plan(solver);
-    struct body_plan *plans = calloc(topology->body_count + 1, sizeof *plans);
-    if (!plans)
-        return NULL;
-    for (size_t g = 0; g < plan->grid_count; g++) {
-        struct body_plan *of_grid = &plans[plan->grids[g].body];
-        of_grid->tiles = tiling_tile_count(&plan->grids[g].tiling);
-        of_grid->colours = 1;
-    }
-    for (uint64_t t = 0; t < plan->packed.tile_count; t++)
-        count_packed_tile(solver, &plan->packed.tiles[t], plans);
-    for (uint64_t i = 0; i < plan->packed.overflow_count; i++)
-        plans[topology_body_of_node(topology, plan->packed.overflow[i].node)].late++;
-    if (!plan->packs && !plan->reference)
-        count_blocks(solver, plans);
-    for (size_t b = 0; plan->reference && b < topology->body_count; b++)
-        plans[b].tiles = plans[b].colours = topology->bodies[b].spring_count > 0;
-    return plans;
-}
 
 // ---- The table.
 
@@ -208,7 +94,7 @@ static int count_width(uint64_t largest, const char *heading)
 }
 
 // "blocks by colour 8, 8, 4; overflow 2 blocks, 31 springs; 93% of lanes filled"
-static void print_colours(const struct body_plan *plan, int width)
+static void print_colours(const struct plan_statistics *plan, int width)
 {
     printf("  %*s  blocks by colour ", width, "");
     for (int colour = 0; colour < plan->colours; colour++)
@@ -233,7 +119,7 @@ static void print_bodies(const struct info *info)
            width, "body", "type", nodes, "nodes", springs, "springs", faces, "faces", "mass");
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
-        const struct body_plan *plan = &info->plans[b];
+        const struct plan_statistics *plan = &info->plans[b];
         printf("  %-*s  %-10s  %*s  %*s  %*s  %7.4g kg  %-9s  %7d  %5" PRIu64, width, body->name,
                body_type_name(body->type), nodes, human_count(body->node_count).text, springs,
                human_count(body->spring_count).text, faces, human_count(body->face_count).text,
@@ -382,23 +268,22 @@ static void write_kinds(struct json *json, const struct topology_body *body)
 }
 
 // The nodes of a grid along x, y and z; null where there is none.
-static void write_lattice(struct json *json, const struct plan_grid *grid)
+static void write_lattice(struct json *json, const struct plan_statistics *plan)
 {
-    if (!grid) {
+    if (plan->nodes[0] == 0) {
         json_null(json, "lattice");
         return;
     }
     json_open_array(json, "lattice");
-    json_count(json, NULL, grid->nx);
-    json_count(json, NULL, grid->ny);
-    json_count(json, NULL, grid->nz);
+    for (int axis = 0; axis < 3; axis++)
+        json_count(json, NULL, plan->nodes[axis]);
     json_close_array(json);
 }
 
 static void write_body(struct json *json, const struct info *info, size_t index)
 {
     const struct topology_body *body = &solver_topology(info->solver)->bodies[index];
-    const struct body_plan *plan = &info->plans[index];
+    const struct plan_statistics *plan = &info->plans[index];
     json_open_object(json, NULL);
     json_string(json, "name", body->name);
     json_string(json, "type", body_type_name(body->type));
@@ -408,7 +293,7 @@ static void write_body(struct json *json, const struct info *info, size_t index)
     json_count(json, "faces", body->face_count);
     json_number(json, "mass", body->mass);
     json_string(json, "kernel", solver_body_kernel(info->solver, index));
-    write_lattice(json, plan_grid_of_body(solver_plan(info->solver), index));
+    write_lattice(json, plan);
     json_count(json, "colours", (uint64_t)plan->colours);
     json_count(json, "tiles", plan->tiles);
     if (plan->lanes > 0)
@@ -519,9 +404,10 @@ static void print_json(const struct info *info)
 static taut_status gather(struct info *info, taut_error *error)
 {
     info->bytes = solver_bytes(info->solver);
-    info->plans = body_plans_make(info->solver);
+    info->plans = calloc(solver_topology(info->solver)->body_count + 1, sizeof *info->plans);
     if (!info->plans)
         return fail_memory(error, "the plan of each body");
+    solver_count_plan(info->solver, info->plans);
     taut_status status = solver_sharp_step(info->solver, &info->critical, error);
     if (status == TAUT_OK && info->critical.omega > 0)
         info->critical_body =

@@ -22,10 +22,6 @@ void REAL_NAME(change_remember)(struct system *system, struct change *change,
 // without restitution where there was none, it cannot fail.
 taut_status REAL_NAME(change_refresh)(struct system *system, bool stiffnesses, taut_error *error);
 
-// Multiplies the rest lengths of a material's springs, before the topology's and the plan's are
-// multiplied: in the constants, in slots, and of springs that yielded in proportion.
-void REAL_NAME(change_scale_rest_lengths)(struct system *system, uint32_t material, double factor);
-
 // Before the next step or evaluation. Continues as a system would that had been made with the
 // present constants and been given this state. All workers together.
 void REAL_NAME(change_finish)(struct system *system, const struct change *change,

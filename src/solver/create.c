@@ -164,7 +164,7 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
     if (wanted == 0)
         wanted = team_threads_requested();
     solver->threads = wanted;
-    if (solver->plan->reference || (wanted == 0 && useful <= 1)) {
+    if (plan_is_reference(solver->plan) || (wanted == 0 && useful <= 1)) {
         // Without inspecting the machine, which takes ten times as long as all else of a flag.
         solver->threads = 1;
     } else if (wanted == 0) {
@@ -207,7 +207,7 @@ static taut_status check_kernel(const taut_solver *solver, taut_error *error)
             "kernel packed: the integrator xpbd solves springs one after the other, and "
             "packed ones are computed all at once; choose auto, grid or coloured, or another "
             "integrator");
-    if (solver->kernel != TAUT_KERNEL_GRID || solver->plan->grid_count > 0 ||
+    if (solver->kernel != TAUT_KERNEL_GRID || plan_counts(topology, solver->plan).grids > 0 ||
         topology->spring_count == 0)
         return TAUT_OK;
     size_t body = topology_body_of_spring(topology, 0);

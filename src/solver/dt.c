@@ -24,7 +24,7 @@ bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
 static uint64_t check_interval(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
-    uint64_t slow = solver->plan->springs.element_count;
+    uint64_t slow = plan_counts(topology, solver->plan).off_grid_springs;
     for (size_t b = 0; b < topology->body_count; b++)
         if (topology->bodies[b].pressure.present || topology->environment.wind.present)
             slow += topology->bodies[b].face_count;

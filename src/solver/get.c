@@ -104,9 +104,9 @@ const struct topology *solver_topology(const taut_solver *solver)
     return solver->topology;
 }
 
-const struct plan *solver_plan(const taut_solver *solver)
+void solver_count_plan(const taut_solver *solver, struct plan_statistics *bodies)
 {
-    return solver->plan;
+    plan_count_bodies(solver->topology, solver->plan, bodies);
 }
 
 enum precision solver_precision(const taut_solver *solver)
@@ -223,9 +223,14 @@ const char *solver_body_kernel(const taut_solver *solver, size_t body)
 {
     if (plan_grid_of_body(solver->plan, body))
         return "grid";
-    if (!solver->plan->packs && !solver->plan->reference)
-        return solver->plan->coloured.block_count > 0 ? "coloured" : "blocks";
-    return solver->functions->kernel_name(solver->system);
+    switch (plan_off_grid_format(solver->plan)) {
+    case PLAN_COLOURED:
+        return "coloured";
+    case PLAN_BLOCKS:
+        return "blocks";
+    default:
+        return solver->functions->kernel_name(solver->system);
+    }
 }
 
 // ---- Energies and hash
@@ -443,6 +448,11 @@ void solver_read_frame_node(const taut_solver *solver, uint64_t node, struct fra
 struct system *solver_system(const taut_solver *solver)
 {
     return solver->system;
+}
+
+const struct plan *solver_plan(const taut_solver *solver)
+{
+    return solver->plan;
 }
 
 struct topology *solver_topology_to_damage(taut_solver *solver)

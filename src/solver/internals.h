@@ -6,6 +6,7 @@
 #include "solver/solver.h"
 
 struct system *solver_system(const taut_solver *solver);
+const struct plan *solver_plan(const taut_solver *solver);
 struct topology *solver_topology_to_damage(taut_solver *solver);
 struct plan *solver_plan_to_damage(taut_solver *solver);
 

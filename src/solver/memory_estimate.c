@@ -376,13 +376,13 @@ static double state_bytes_of(const struct census *census, const struct system_fu
         .any_yields = census->yields,
         .environment = scene->environment,
     };
-    struct plan plan = {
-        .state_spring_count = (uint64_t)(census->planned + census->remembered),
-        .packed.slot_count = census->packs ? (uint64_t)(PACKED_LANES * census->columns) : 0,
-        .grid_count = (size_t)census->grids,
-        .ring_capacity = census->ringed > 0,
+    struct plan_counts counts = {
+        .state_springs = (uint64_t)(census->planned + census->remembered),
+        .slots = census->packs ? (uint64_t)(PACKED_LANES * census->columns) : 0,
+        .grids = (size_t)census->grids,
+        .rings = census->ringed > 0,
     };
-    return (double)call->state_bytes(scene, &topology, &plan);
+    return (double)call->state_bytes(scene, &topology, &counts);
 }
 
 // faces/tangent.c: what is filled when the tangent is made.

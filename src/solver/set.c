@@ -39,8 +39,7 @@ static taut_status begin_change(taut_solver *solver, taut_error *error)
 // After it has been written.
 static taut_status refresh(taut_solver *solver, bool stiffnesses, taut_error *error)
 {
-    packed_find_damped(solver->topology, &solver->plan->packed);
-    plan_coloured_find_damped(solver->topology, &solver->plan->springs, &solver->plan->coloured);
+    plan_find_damped(solver->topology, solver->plan);
     dt_plan_checks(solver);
     solver->exceeded_by = 0;
     if (solver->dt_rule.automatic)
@@ -215,24 +214,6 @@ static void scale_lists(taut_solver *solver, size_t body, uint32_t material, dou
     }
 }
 
-// And of the plan, which has the lists' numbers where it has found a grid in them.
-static void scale_plan(taut_solver *solver, size_t body, uint32_t material, double factor)
-{
-    struct plan *plan = solver->plan;
-    const bool listed = solver->topology->bodies[body].direction_count == 0;
-    for (size_t g = 0; g < plan->grid_count; g++) {
-        struct plan_grid *grid = &plan->grids[g];
-        for (int d = 0; grid->body == body && d < grid->direction_count; d++) {
-            struct direction *direction = &grid->directions[d];
-            if (direction->material != material)
-                continue;
-            direction->rest_length *= factor;
-            if (listed && solver->topology->single_count)
-                direction->rest_length = (float)direction->rest_length;
-        }
-    }
-}
-
 taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body, size_t material,
                                            double factor, taut_error *error)
 {
@@ -251,7 +232,7 @@ taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body, siz
     const uint32_t number = (uint32_t)(it - solver->topology->materials);
     solver->functions->scale_rest_lengths(solver->system, number, factor);
     scale_lists(solver, body, number, factor);
-    scale_plan(solver, body, number, factor);
+    plan_scale_rest_lengths(solver->topology, solver->plan, body, number, factor);
     it->rest_length *= factor;
     return refresh(solver, false, error);
 }

@@ -96,9 +96,11 @@ double solver_steps_until(const taut_solver *solver, double time);
 
 // ---- What a solver is
 
-// The compiled scene and the order of work, which no step changes.
+// The compiled scene, which no step changes.
 const struct topology *solver_topology(const taut_solver *solver);
-const struct plan *solver_plan(const taut_solver *solver);
+
+// How the springs of every body are stored, into as many elements that are all 0.
+void solver_count_plan(const taut_solver *solver, struct plan_statistics *bodies);
 
 enum precision solver_precision(const taut_solver *solver);
 size_t solver_real_bytes(const taut_solver *solver); // 4 or 8

@@ -76,16 +76,6 @@ static struct settings settings_of(const taut_scene *scene)
     };
 }
 
-// Tiles of the longest list of rings; each gives a sum.
-static size_t ring_tiles(const struct plan *plan, size_t body_count)
-{
-    size_t most = 0;
-    for (size_t body = 0; body < body_count; body++)
-        if (plan_rings_of_body(plan, body))
-            most = max_u64(most, (size_t)plan->rings[body].tile_count);
-    return most;
-}
-
 static bool allocate_contacts(struct system *system)
 {
     struct contacts *contacts = &system->contacts;
@@ -104,8 +94,7 @@ static bool allocate_scratch(struct system *system)
     const struct topology *topology = system->topology;
     size_t elements = max_u64((size_t)topology->node_count, max_u64((size_t)topology->spring_count,
                                                                     (size_t)topology->face_count));
-    size_t tiles = max_u64(ring_tiles(system->plan, topology->body_count),
-                           (size_t)system->plan->packed.tile_count);
+    size_t tiles = (size_t)plan_counts(topology, system->plan).volume_tiles;
     system->chunk_sums_length = max_u64(chunk_count(elements), tiles) + 1;
     system->chunk_sums =
         memory_allocate(system->allocator, system->chunk_sums_length, sizeof *system->chunk_sums);
@@ -145,22 +134,20 @@ static void free_system(struct system *system)
 }
 
 static struct state_needs needs_of(const struct settings *settings, const struct topology *topology,
-                                   bool grids, bool rings)
+                                   const struct plan_counts *counts)
 {
     struct state_needs needs = REAL_NAME(integrator_needs)(settings->integrator, topology);
     needs.multipliers &= settings->iterations > 1 || needs.projections > 0;
-    needs.gradients = rings;
-    needs.power = settings->keep_energy_budget && grids;
+    needs.gradients = counts->rings;
+    needs.power = settings->keep_energy_budget && counts->grids > 0;
     return needs;
 }
 
-static uint64_t planned_state_bytes(const taut_scene *scene, const struct topology *counts,
-                                    const struct plan *planned)
+static uint64_t planned_state_bytes(const taut_scene *scene, const struct topology *topology,
+                                    const struct plan_counts *counts)
 {
     struct settings settings = settings_of(scene);
-    return REAL_NAME(state_bytes_of)(
-        counts, planned,
-        needs_of(&settings, counts, planned->grid_count > 0, planned->ring_capacity > 0));
+    return REAL_NAME(state_bytes_of)(topology, counts, needs_of(&settings, topology, counts));
 }
 
 static taut_status make(const struct topology *topology, const struct plan *plan,
@@ -175,16 +162,16 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->topology = topology;
     system->plan = plan;
     system->allocator = allocator;
-    system->kernels =
-        plan->reference ? &REAL_NAME(kernels_reference) : REAL_NAME(kernels_for)(options->isa);
+    system->kernels = plan_is_reference(plan) ? &REAL_NAME(kernels_reference)
+                                              : REAL_NAME(kernels_for)(options->isa);
     system->settings = settings_of(options->scene);
     system->settings.tolerant = options->tolerant;
     system->settings.keep_energy_budget = options->keep_energy_budget;
     set_dt(system, options->dt);
 
     // Constants, state and scratch, in the order in which they need each other.
-    struct state_needs needs = needs_of(&system->settings, topology, plan->grid_count > 0,
-                                        ring_tiles(plan, topology->body_count) > 0);
+    const struct plan_counts counts = plan_counts(topology, plan);
+    struct state_needs needs = needs_of(&system->settings, topology, &counts);
     taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
                                                    &system->constants, error);
     if (status == TAUT_OK)
@@ -291,19 +278,6 @@ static void read_springs(const struct system *system, double *strains, uint8_t *
             if (broken && view.broken)
                 broken[spring] = view.broken[i];
         }
-}
-
-static uint64_t broken_count(const struct system *system)
-{
-    const struct plan *plan = system->plan;
-    uint64_t count = 0;
-    if (!system->state->broken)
-        return 0;
-    for (uint64_t i = 0; i < plan->fragile_count; i++)
-        count += system->state->broken[plan->fragile[i]];
-    for (uint64_t i = plan->springs.element_count; i < plan->state_spring_count; i++)
-        count += system->state->broken[i];
-    return count;
 }
 
 static double volume(const struct system *system, size_t body)
@@ -434,7 +408,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .read_nodes = read_nodes,
     .read_springs = read_springs,
     .volume = volume,
-    .broken_count = broken_count,
+    .broken_count = REAL_NAME(springs_broken_count),
     .hash = hash,
     .bytes = bytes,
     .steps = steps,
@@ -459,7 +433,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .change_begin = REAL_NAME(change_begin),
     .change_remember = REAL_NAME(change_remember),
     .change_refresh = REAL_NAME(change_refresh),
-    .scale_rest_lengths = REAL_NAME(change_scale_rest_lengths),
+    .scale_rest_lengths = REAL_NAME(springs_scale_rest_lengths),
     .change_finish = REAL_NAME(change_finish),
     .change_free = REAL_NAME(change_free),
     .checkpoint_save = REAL_NAME(checkpoint_save),

@@ -29,9 +29,10 @@ struct system_functions {
     taut_status (*make)(const struct topology *topology, const struct plan *plan,
                         const struct bodies *bodies, const struct system_options *options,
                         const taut_allocator *allocator, struct system **system, taut_error *error);
-    // Bytes of the state of a system, of which a topology and a plan have only the counts.
-    uint64_t (*state_bytes)(const taut_scene *scene, const struct topology *counts,
-                            const struct plan *planned);
+    // Bytes of the state of a system whose plan has these counts; of the topology only the counts
+    // are read.
+    uint64_t (*state_bytes)(const taut_scene *scene, const struct topology *topology,
+                            const struct plan_counts *counts);
     void (*free)(struct system *system);
     void (*set_dt)(struct system *system, double dt); // before the start
     // So many steps between two evaluations of the bound that dt: auto follows; 0: none.

@@ -187,3 +187,16 @@ void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker
     if (system->topology->any_yields)
         for_all_fragile(system, &yielding, worker);
 }
+
+uint64_t REAL_NAME(springs_broken_count)(const struct system *system)
+{
+    const struct plan *plan = system->plan;
+    uint64_t count = 0;
+    if (!system->state->broken)
+        return 0;
+    for (uint64_t i = 0; i < plan->fragile_count; i++)
+        count += system->state->broken[plan->fragile[i]];
+    for (uint64_t i = plan->springs.element_count; i < plan->state_spring_count; i++)
+        count += system->state->broken[i];
+    return count;
+}

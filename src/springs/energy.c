@@ -129,12 +129,28 @@ static void sum_grid_damping(const struct system *system, const void *argument, 
         sums[0] += (double)of_node[i];
 }
 
-static double grid_damping(struct system *system, const struct grid_constants *constants,
+static bool is_damped(const struct system *system, const struct plan_grid *grid)
+{
+    bool damped = false;
+    for (int d = 0; d < grid->direction_count; d++)
+        damped |= system->constants->material[grid->directions[d].material].damping > 0;
+    return damped;
+}
+
+// Whether some springs of a grid break, yield or go slack, which its kernel of the power ignores.
+static bool is_special(const struct system *system, const struct plan_grid *grid)
+{
+    bool special = grid->stateful;
+    for (int d = 0; d < grid->direction_count; d++)
+        special |= system->constants->material[grid->directions[d].material].law != LAW_LINEAR;
+    return special;
+}
+
+static double grid_damping(struct system *system, const struct plan_grid *grid,
                            uint64_t first_spring, const struct worker *worker)
 {
-    const struct plan_grid *grid = constants->grid;
     double total[SUM_WIDTH];
-    if (constants->special) {
+    if (is_special(system, grid)) {
         const struct topology_body *body = &system->topology->bodies[grid->body];
         REAL_NAME(sum_over_chunks)
         (system, (size_t)body->spring_count, sum_special_damping, &first_spring, total, worker);
@@ -156,11 +172,11 @@ double REAL_NAME(springs_damping_power)(struct system *system, const struct work
     (system, (size_t)constants->springs, sum_damping, NULL, total, worker);
     double power = total[0];
     uint64_t first = constants->springs;
-    for (size_t g = 0; g < (size_t)constants->grid_count; g++) {
-        const struct grid_constants *grid = &constants->grids[g];
-        if (grid->damped)
+    for (size_t g = 0; g < system->plan->grid_count; g++) {
+        const struct plan_grid *grid = &system->plan->grids[g];
+        if (is_damped(system, grid))
             power += grid_damping(system, grid, first, worker);
-        first += system->topology->bodies[grid->grid->body].spring_count;
+        first += system->topology->bodies[grid->body].spring_count;
     }
     return power;
 }

@@ -437,6 +437,92 @@ void plan_free(struct plan *plan)
     memory_release(plan->allocator, plan, 1, sizeof *plan);
 }
 
+// ---- What other modules ask
+
+// The most tiles of any body's rings.
+static uint64_t ring_tiles(const struct topology *topology, const struct plan *plan)
+{
+    uint64_t most = 0;
+    for (size_t body = 0; body < topology->body_count; body++)
+        if (plan_rings_of_body(plan, body) && plan->rings[body].tile_count > most)
+            most = plan->rings[body].tile_count;
+    return most;
+}
+
+struct plan_counts plan_counts(const struct topology *topology, const struct plan *plan)
+{
+    const uint64_t rings = ring_tiles(topology, plan), packed = plan->packed.tile_count;
+    return (struct plan_counts){
+        .grids = plan->grid_count,
+        .off_grid_springs = plan->springs.element_count,
+        .state_springs = plan->state_spring_count,
+        .slots = plan->packed.slot_count,
+        .block_faces = plan->faces.element_count,
+        .volume_tiles = rings > packed ? rings : packed,
+        .rings = rings > 0,
+    };
+}
+
+enum plan_format plan_off_grid_format(const struct plan *plan)
+{
+    if (plan->reference)
+        return PLAN_REFERENCE;
+    if (plan->packs)
+        return PLAN_PACKED;
+    return plan->coloured.block_count > 0 ? PLAN_COLOURED : PLAN_BLOCKS;
+}
+
+bool plan_has_order_of_lists(const struct topology *topology, const struct plan *plan)
+{
+    bool same =
+        (plan->packs || plan->reference) && plan->springs.element_count == topology->listed_count;
+    for (size_t b = 0; b < topology->body_count; b++)
+        same &= topology->bodies[b].direction_count == 0 || plan_grid_of_body(plan, b) != NULL;
+    return same;
+}
+
+struct plan_state_run plan_state_run(const struct topology *topology, const struct plan *plan,
+                                     uint64_t at)
+{
+    if (at < plan->springs.element_count)
+        return (struct plan_state_run){plan_element(&plan->springs, at), 1};
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        const struct plan_grid *grid = &plan->grids[g];
+        const struct topology_body *body = &topology->bodies[grid->body];
+        const uint64_t inside = at - grid->first_state_index;
+        if (grid->stateful && at >= grid->first_state_index && inside < body->spring_count)
+            return (struct plan_state_run){body->first_spring + inside,
+                                           body->spring_count - inside};
+    }
+    return (struct plan_state_run){0, 0};
+}
+
+// ---- Constants that change
+
+void plan_find_damped(const struct topology *topology, struct plan *plan)
+{
+    packed_find_damped(topology, &plan->packed);
+    plan_coloured_find_damped(topology, &plan->springs, &plan->coloured);
+}
+
+void plan_scale_rest_lengths(const struct topology *topology, struct plan *plan, size_t body,
+                             uint32_t material, double factor)
+{
+    // Directions that were found in a list have its rest lengths, which may be single precision.
+    const bool listed = topology->bodies[body].direction_count == 0;
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        struct plan_grid *grid = &plan->grids[g];
+        for (int d = 0; grid->body == body && d < grid->direction_count; d++) {
+            struct direction *direction = &grid->directions[d];
+            if (direction->material != material)
+                continue;
+            direction->rest_length *= factor;
+            if (listed && topology->single_count)
+                direction->rest_length = (float)direction->rest_length;
+        }
+    }
+}
+
 uint64_t plan_bytes(const struct plan *plan)
 {
     const struct plan_set *sets[2] = {&plan->springs, &plan->faces};

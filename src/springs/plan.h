@@ -61,6 +61,14 @@ void plan_forget(const struct topology *topology, struct plan *plan);
 
 void plan_free(struct plan *plan);
 
+// After the damping of materials has changed: which tiles and blocks have damped springs.
+void plan_find_damped(const struct topology *topology, struct plan *plan);
+
+// Scales the rest lengths of a body's springs of a material that the plan has a copy of; those of
+// the topology may have been scaled already.
+void plan_scale_rest_lengths(const struct topology *topology, struct plan *plan, size_t body,
+                             uint32_t material, double factor);
+
 // The grid that plans the springs of a body, or NULL.
 const struct plan_grid *plan_grid_of_body(const struct plan *plan, size_t body);
 
@@ -74,12 +82,91 @@ const struct plan_rings *plan_rings_of_body(const struct plan *plan, size_t body
 // grids and for gas where there are rings.
 bool plan_faces_in_blocks(const struct topology *topology, const struct plan *plan, size_t body);
 
+// ---- What other modules ask; only springs/ and faces/ read the members of a plan
+// (tests/test_layers.py).
+
+struct plan_counts {
+    size_t grids;              // bodies whose springs are on a grid
+    uint64_t off_grid_springs; // springs on no grid
+    uint64_t state_springs;    // springs that the state's arrays are for
+    uint64_t slots;            // of packed springs
+    uint64_t block_faces;      // faces in blocks
+    uint64_t volume_tiles;     // tiles that a volume is summed over, at most
+    bool rings;                // some body with gas has rings
+};
+
+struct plan_counts plan_counts(const struct topology *topology, const struct plan *plan);
+
+// Whether the plain loops compute everything.
+static inline bool plan_is_reference(const struct plan *plan)
+{
+    return plan->reference;
+}
+
+// Which kernel computes the springs on no grid.
+enum plan_format { PLAN_REFERENCE, PLAN_PACKED, PLAN_BLOCKS, PLAN_COLOURED };
+
+enum plan_format plan_off_grid_format(const struct plan *plan);
+
+// The topology's number of the i-th spring on no grid; constants and state have them in this order.
+static inline uint32_t plan_off_grid_spring(const struct plan *plan, uint64_t i)
+{
+    return plan_element(&plan->springs, i);
+}
+
+// Whether this is the order of the topology's lists, and no listed spring is on a grid.
+bool plan_has_order_of_lists(const struct topology *topology, const struct plan *plan);
+
+// Whether kernels read rest lengths in this order too, not by slots alone.
+static inline bool plan_reads_rest_lengths(const struct plan *plan)
+{
+    return !plan->packs || plan->fragile_count > 0;
+}
+
+// Which of the springs on no grid has a slot, or PACKED_NONE.
+static inline uint32_t plan_slot_spring(const struct plan *plan, uint64_t slot)
+{
+    return plan->packed.slot_springs[slot];
+}
+
+// The topology's number of the i-th face in blocks.
+static inline uint32_t plan_block_face(const struct plan *plan, uint64_t i)
+{
+    return plan_element(&plan->faces, i);
+}
+
+// Consecutive springs of the topology, which have the indices from `at` on in the state's arrays.
+struct plan_state_run {
+    uint64_t first_spring, count;
+};
+
+struct plan_state_run plan_state_run(const struct topology *topology, const struct plan *plan,
+                                     uint64_t at);
+
 // Springs to check for breaking and yielding: those of plan->fragile, then all of grids that
 // remember.
 static inline uint64_t plan_fragile_total(const struct plan *plan)
 {
     return plan->fragile_count + (plan->state_spring_count - plan->springs.element_count);
 }
+
+// How the springs of one body are stored and shared by threads.
+struct plan_statistics {
+    uint64_t nodes[3]; // along the axes of the grid; 0: its springs are on no grid
+    uint64_t tiles;    // parts that threads claim
+    int colours;       // groups of tiles of which no two run at once; 0 without springs
+    // Of packed springs: lanes of its nodes in columns, those of them that have a spring, and ends
+    // of springs that found no column.
+    uint64_t lanes, filled, late;
+    // Of springs in coloured blocks: blocks of each colour; those that found no colour, and their
+    // springs; those that the plain loop computes. `lanes` and `filled` are those of their groups.
+    bool coloured;
+    uint64_t colour_blocks[COLOURS_MAX], overflow_blocks, overflow_springs, plain_blocks;
+};
+
+// Of every body of the topology, into as many elements that are all 0.
+void plan_count_bodies(const struct topology *topology, const struct plan *plan,
+                       struct plan_statistics *bodies);
 
 uint64_t plan_bytes(const struct plan *plan);
 

@@ -52,6 +52,13 @@ void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker
 // After the state's rest lengths and broken flags were set from outside; one worker alone.
 void REAL_NAME(springs_refresh)(struct system *system);
 
+// Springs that are broken now.
+uint64_t REAL_NAME(springs_broken_count)(const struct system *system);
+
+// Scales the rest lengths of a material, as built and as yielding has left them; one worker alone,
+// before those of the topology.
+void REAL_NAME(springs_scale_rest_lengths)(struct system *system, uint32_t material, double factor);
+
 // ---- One by one
 
 // Consecutive springs: spring i joins nodes a + i and b + i. Where `broken` and

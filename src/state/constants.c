@@ -19,8 +19,7 @@
     X(face_nodes, faces)                                                                           \
     X(face_body, faces)                                                                            \
     X(slot_rest, slots)                                                                            \
-    X(material, materials)                                                                         \
-    X(grids, grid_count)
+    X(material, materials)
 
 static bool allocate_arrays(struct constants *constants)
 {
@@ -32,16 +31,6 @@ static bool allocate_arrays(struct constants *constants)
     CONSTANT_ARRAYS(ALLOCATE)
 #undef ALLOCATE
     return true;
-}
-
-// Whether the plan's springs are the listed ones, in the order of the lists.
-static bool are_the_listed(const struct topology *topology, const struct plan *plan)
-{
-    bool same =
-        (plan->packs || plan->reference) && plan->springs.element_count == topology->listed_count;
-    for (size_t b = 0; b < topology->body_count; b++)
-        same &= topology->bodies[b].direction_count == 0 || plan_grid_of_body(plan, b) != NULL;
-    return same;
 }
 
 static bool lists_masses(const struct topology *topology)
@@ -80,7 +69,7 @@ static void fill_springs(const struct filling *it, struct range share)
         return; // the lists serve
     for (uint64_t i = share.first; i < share.end; i++) {
         struct spring_run spring =
-            topology_spring_near(it->topology, plan_element(&it->plan->springs, i), &near);
+            topology_spring_near(it->topology, plan_off_grid_spring(it->plan, i), &near);
         if (constants->rests > 0)
             constants->rest_length[i] = (real)spring.rest_length;
         if (constants->copies == 0)
@@ -96,7 +85,7 @@ static void fill_slots(const struct filling *it, struct range share)
 {
     struct constants *constants = it->constants;
     for (uint64_t i = share.first; i < share.end; i++) {
-        uint32_t index = it->plan->packed.slot_springs[i];
+        uint32_t index = plan_slot_spring(it->plan, i);
         constants->slot_rest[i] = index == PACKED_NONE ? -1 : built_rest_length(constants, index);
     }
 }
@@ -105,7 +94,7 @@ static void fill_faces(const struct filling *it, struct range share)
 {
     struct constants *constants = it->constants;
     for (uint64_t i = share.first; i < share.end; i++) {
-        struct face face = topology_face(it->topology, plan_element(&it->plan->faces, i));
+        struct face face = topology_face(it->topology, plan_block_face(it->plan, i));
         memcpy(constants->face_nodes[i], face.nodes, sizeof constants->face_nodes[i]);
         constants->face_body[i] = (uint32_t)topology_body_of_node(it->topology, face.nodes[0]);
     }
@@ -157,17 +146,6 @@ static void fill_rest(struct constants *constants, const struct topology *topolo
                                                          : NULL;
 }
 
-static void fill_grid(struct grid_constants *to, const struct plan_grid *grid,
-                      const struct spring_constants *materials)
-{
-    *to = (struct grid_constants){.grid = grid};
-    for (int d = 0; d < grid->direction_count; d++) {
-        const struct spring_constants *material = &materials[grid->directions[d].material];
-        to->damped |= material->damping > 0;
-        to->special |= grid->stateful || material->law != LAW_LINEAR;
-    }
-}
-
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
                                       struct team *team, const taut_allocator *allocator,
                                       struct constants **result, taut_error *error)
@@ -176,17 +154,17 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
     struct constants *constants = memory_allocate(allocator, 1, sizeof *constants);
     if (!constants)
         return fail_memory(error, "the constants");
+    const struct plan_counts counts = plan_counts(topology, plan);
     constants->allocator = allocator;
     constants->nodes = topology->node_count;
     constants->massed = lists_masses(topology) ? constants->nodes : 0;
-    constants->springs = plan->springs.element_count;
-    constants->faces = plan->faces.element_count;
+    constants->springs = counts.off_grid_springs;
+    constants->faces = counts.block_faces;
     constants->materials = topology->material_count;
-    constants->slots = plan->packed.slot_count;
-    constants->copies = are_the_listed(topology, plan) ? 0 : constants->springs;
-    bool own_rests = constants->copies > 0 || !plan->packs || plan->fragile_count > 0;
+    constants->slots = counts.slots;
+    constants->copies = plan_has_order_of_lists(topology, plan) ? 0 : constants->springs;
+    bool own_rests = constants->copies > 0 || plan_reads_rest_lengths(plan);
     constants->rests = own_rests ? constants->springs : 0;
-    constants->grid_count = plan->grid_count;
     if (!allocate_arrays(constants)) {
         constants_free(constants);
         return fail_memory(error, "the constants");
@@ -195,18 +173,13 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
     struct filling filling = {constants, topology, plan};
     team_work(team, fill, &filling);
     fill_rest(constants, topology);
-    for (size_t g = 0; g < plan->grid_count; g++)
-        fill_grid(&constants->grids[g], &plan->grids[g], constants->material);
     *result = constants;
     return TAUT_OK;
 }
 
-void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology,
-                                  const struct plan *plan)
+void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology)
 {
     fill_materials(constants, topology);
-    for (size_t g = 0; g < plan->grid_count; g++)
-        fill_grid(&constants->grids[g], &plan->grids[g], constants->material);
     fill_nodes(constants, topology, (struct range){0, (size_t)constants->nodes});
     fix_nodes(constants, topology);
 }

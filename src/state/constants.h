@@ -14,17 +14,10 @@ struct spring_constants {
     real break_at, yield_at; // INFINITY: never
 };
 
-// What the materials of a grid's directions have in common.
-struct grid_constants {
-    const struct plan_grid *grid;
-    bool damped;  // some
-    bool special; // some of its springs break, yield or go slack
-};
-
 // Springs and faces: those that stand in the plan's blocks.
 struct constants {
     const taut_allocator *allocator;
-    uint64_t nodes, springs, faces, materials, grid_count, slots;
+    uint64_t nodes, springs, faces, materials, slots;
     uint64_t massed;    // nodes, or 0: every body has one mass for all of its nodes
     real *mass;         // length massed
     real *inverse_mass; // 0 for nodes that take no part in integration
@@ -42,7 +35,6 @@ struct constants {
     uint32_t *face_body;           // plan order
     real *slot_rest; // of packed springs, by slots (springs/packed/plan.h); -1 where there is none
     struct spring_constants *material;
-    struct grid_constants *grids;
 };
 
 // The rest length of the i-th spring of the plan, as built.
@@ -64,8 +56,7 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
                                       struct constants **result, taut_error *error);
 
 // After materials or masses have changed in the topology.
-void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology,
-                                  const struct plan *plan);
+void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology);
 
 void REAL_NAME(constants_free)(struct constants *constants);
 

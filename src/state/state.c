@@ -122,16 +122,12 @@ static void start_rest_lengths(struct state *state, const struct topology *topol
                                const struct plan *plan)
 {
     struct spring_run near = {0};
-    for (uint64_t i = 0; i < plan->springs.element_count; i++)
-        state->rest_length[i] =
-            (real)topology_spring_near(topology, plan_element(&plan->springs, i), &near)
-                .rest_length;
-    for (size_t g = 0; g < plan->grid_count; g++) {
-        const struct topology_body *body = &topology->bodies[plan->grids[g].body];
-        uint64_t count = plan->grids[g].stateful ? body->spring_count : 0;
-        for (uint64_t i = 0; i < count; i++)
-            state->rest_length[plan->grids[g].first_state_index + i] =
-                (real)topology_spring_near(topology, body->first_spring + i, &near).rest_length;
+    for (uint64_t at = 0; at < state->springs;) {
+        const struct plan_state_run run = plan_state_run(topology, plan, at);
+        for (uint64_t i = 0; i < run.count; i++)
+            state->rest_length[at + i] =
+                (real)topology_spring_near(topology, run.first_spring + i, &near).rest_length;
+        at += run.count;
     }
 }
 
@@ -142,22 +138,22 @@ static void start_springs(struct state *state, const struct topology *topology,
     if (state->rest_length)
         start_rest_lengths(state, topology, plan);
     for (uint64_t i = 0; state->slot_rest && i < state->slots; i++) {
-        uint32_t index = plan->packed.slot_springs[i];
+        uint32_t index = plan_slot_spring(plan, i);
         state->slot_rest[i] = -1;
         if (index != PACKED_NONE)
             state->slot_rest[i] =
-                (real)topology_spring_near(topology, plan_element(&plan->springs, index), &near)
+                (real)topology_spring_near(topology, plan_off_grid_spring(plan, index), &near)
                     .rest_length;
     }
 }
 
 static void set_lengths(struct state *state, const struct topology *topology,
-                        const struct plan *plan, size_t projections)
+                        const struct plan_counts *counts, size_t projections)
 {
     state->nodes = topology->node_count;
-    state->springs = plan->state_spring_count;
+    state->springs = counts->state_springs;
     state->links = topology->spring_count;
-    state->slots = plan->packed.slot_count;
+    state->slots = counts->slots;
     state->bodies = topology->body_count;
     state->motions = topology->motion_count;
     state->colliders = topology->collider_count;
@@ -165,12 +161,12 @@ static void set_lengths(struct state *state, const struct topology *topology,
     state->contact_blocks = (topology->node_count + CONTACT_BLOCK - 1) / CONTACT_BLOCK;
 }
 
-uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology, const struct plan *plan,
-                                   struct state_needs needs)
+uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
+                                   const struct plan_counts *counts, struct state_needs needs)
 {
     struct state lengths = {0};
     const struct state *state = &lengths;
-    set_lengths(&lengths, topology, plan, needs.projections);
+    set_lengths(&lengths, topology, counts, needs.projections);
     uint64_t bytes = sizeof *state;
 #define ADD_BYTES(type, name, length, condition, kept)                                             \
     if (condition)                                                                                 \
@@ -189,7 +185,8 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
     if (!state)
         return fail_memory(error, "the state");
     state->allocator = allocator;
-    set_lengths(state, topology, plan, needs.projections);
+    const struct plan_counts counts = plan_counts(topology, plan);
+    set_lengths(state, topology, &counts, needs.projections);
     if (!allocate_arrays(state, topology, needs)) {
         state_free(state);
         return fail_memory(error, "the state");

@@ -69,8 +69,7 @@ struct system {
     const taut_allocator *allocator;
     double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length
     size_t chunk_sums_length;
-    double
-        *fragile_losses; // J a chunk of plan->fragile, running totals of broken and yielded energy
+    double *fragile_losses; // J a chunk of springs that break or yield, running totals
     struct energy_budget work;
     struct implicit *implicit; // integrate/implicit.h; NULL: another integrator
     struct implicit_statistics implicit_statistics;
