@@ -437,9 +437,40 @@ static void a_dt_that_became_too_long_is_told_of(void **state)
         "taut run --json --no-output hanging.yaml"};
     for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
         outcome = cli_expect(0, passing[i]);
-        cli_assert_json(outcome.out, "assert d['dt_exceeds'] is None");
+        cli_assert_json(outcome.out, "assert d['dt_exceeds'] is None and d['dt_checked'] is True");
         outcome_free(&outcome);
     }
+}
+
+// A run that diverges keeps what the start found; its last state says nothing. A scene whose
+// eigenvalues take longer than its steps is warned of with the bound, or has not been checked.
+static void a_dt_is_judged_with_limited_effort(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    static const char jelly[] =
+        "simulation: {integrator: symplectic_euler, dt: %g, steps: %d}\n"
+        "environment: {gravity: [0,-9.81,0]}\n"
+        "bodies: [{name: jelly, type: lattice, nodes: [%d,%d,%d], spacing: 0.1, node_mass: 0.01,\n"
+        "  springs: {k1: {stiffness: 100, damping: 0.001}, k2: {stiffness: 50}}}]\n";
+    char text[600];
+    snprintf(text, sizeof text, jelly, 0.05, 1000, 4, 4, 4);
+    fixture_write("diverges.yaml", text);
+    struct outcome outcome = cli_expect(1, "taut run --json --no-output diverges.yaml");
+    cli_assert_json(outcome.out,
+                    "e = d['dt_exceeds']\n"
+                    "assert d['error'] and d['dt_checked'] and e['at_start'] and e['exact']");
+    outcome_free(&outcome);
+    // 26 * 40^3 / 2 springs: a product is estimated at 12 ms.
+    snprintf(text, sizeof text, jelly, 0.05, 1, 40, 40, 40);
+    fixture_write("large.yaml", text);
+    outcome = cli_expect(0, "taut run --json --no-output large.yaml");
+    cli_assert_json(outcome.out, "e = d['dt_exceeds']\n"
+                                 "assert d['dt_checked'] and e['at_start'] and not e['exact']\n"
+                                 "assert e['critical_step'] < 0.05");
+    assert_says(outcome.err, "times the largest certainly stable step");
+    outcome_free(&outcome);
 }
 
 static void the_reference_kernel_agrees(void **state)
@@ -632,6 +663,7 @@ int main(void)
         cmocka_unit_test(implicit_steps_tell_how_they_were_solved),
         cmocka_unit_test(unsolved_implicit_steps_are_told_of_once),
         cmocka_unit_test(a_dt_that_became_too_long_is_told_of),
+        cmocka_unit_test(a_dt_is_judged_with_limited_effort),
         cmocka_unit_test(the_reference_kernel_agrees),
         cmocka_unit_test(progress_is_one_live_line_on_a_terminal),
     };

@@ -438,14 +438,16 @@ static void simulate(struct run *run)
 
 // Springs that have become taut, contacts and pressure can make the stable step shorter than it was
 // at the start, when dt was judged. What prevents the check is no error of the run.
+// The state of a run that failed says nothing: what is known from the start stands.
 static void check_dt(struct run *run)
 {
     taut_error error;
+    run->dt_exceeded = solver_dt_at_start(run->solver);
     if (run->status != TAUT_OK || run->signal_number != 0 ||
         taut_solver_step_count(run->solver) == 0)
         return;
     if (solver_check_dt(run->solver, run->scene, &run->dt_exceeded, &error) != TAUT_OK)
-        run->dt_exceeded.stable = 0;
+        run->dt_exceeded = solver_dt_at_start(run->solver);
 }
 
 static void report_end(const struct run *run)

@@ -546,6 +546,7 @@ static void write_implicit(struct json *json, const struct run *run)
 static void write_dt_exceeded(struct json *json, const struct run *run)
 {
     const struct dt_exceeded *it = &run->dt_exceeded;
+    json_bool(json, "dt_checked", it->checked);
     if (!(it->stable > 0)) {
         json_null(json, "dt_exceeds");
         return;

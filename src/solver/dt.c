@@ -85,6 +85,7 @@ void dt_plan_steps(taut_solver *solver)
 struct up_to {
     taut_solver *solver;
     double dt;
+    int products;
     bool exceeded;
 };
 
@@ -100,7 +101,8 @@ static void find_up_to(void *context, const struct worker *worker)
 static void see_whether_exceeded(void *context, const struct worker *worker)
 {
     struct up_to *it = context;
-    bool exceeded = it->solver->functions->critical_exceeded(it->solver->system, it->dt, worker);
+    bool exceeded =
+        it->solver->functions->critical_exceeded(it->solver->system, it->dt, it->products, worker);
     if (worker->index == 0)
         it->exceeded = exceeded;
 }
@@ -144,20 +146,32 @@ static bool has_room(const taut_scene *scene, struct diagnostics *diagnostics)
     return false;
 }
 
-// What a check at the end of a run may take: so much of the time that its steps took, or this long.
-static const double CHECK_SHARE = 0.1, CHECK_LEAST = 0.1; // s
+// What a check of dt may take: so much of the time that the steps take, or this long at the start
+// and at the end. All times are estimates from counts: with measured ones what is found out, and so
+// what is printed, would differ from run to run.
+static const double CHECK_SHARE = 0.1, CHECK_AT_START = 1, CHECK_AT_END = 0.1; // s
 
-// Products with the tangent that show whether a step is too long, and that find how long it may be,
-// about; the latter by all eigenvalues, of a few nodes, takes some operations of a ns for each cubed.
-enum { PRODUCTS_TO_SEE = 50, PRODUCTS_TO_FIND = 3000, NODES_OF_FEW = 80 };
+// Products with the tangent that show whether a step is too long, of which the first few do where it
+// is far too long, and that find how long it may be, about; the latter by all eigenvalues, of a few
+// nodes, takes some operations of a ns for each cubed. A solve of an implicit step takes some, too.
+enum {
+    PRODUCTS_AT_LEAST = 8,
+    PRODUCTS_TO_SEE = 48,
+    PRODUCTS_TO_FIND = 3000,
+    NODES_OF_FEW = 80,
+    PRODUCTS_TO_SOLVE = 30
+};
 
-// Seconds of a product, from counts: a measured time would make what is found out, and so what is
-// printed, differ from run to run.
-static double product_seconds(const taut_solver *solver)
+static double elements(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
-    return 2e-6 + 20e-9 * ((double)topology->spring_count + (double)topology->node_count +
-                           (double)topology->face_count);
+    return (double)topology->spring_count + (double)topology->node_count +
+           (double)topology->face_count;
+}
+
+static double product_seconds(const taut_solver *solver)
+{
+    return 2e-6 + 20e-9 * elements(solver);
 }
 
 static double seconds_to_find(const taut_solver *solver)
@@ -167,28 +181,55 @@ static double seconds_to_find(const taut_solver *solver)
     return all + PRODUCTS_TO_FIND * product_seconds(solver);
 }
 
+static double seconds_of_step(const taut_solver *solver, const struct scene_simulation *simulation)
+{
+    const double evaluation = 1e-6 + 2e-9 * elements(solver);
+    switch (solver->integrator) {
+    case INTEGRATOR_MIDPOINT:
+        return 2 * evaluation;
+    case INTEGRATOR_RK4:
+        return 4 * evaluation;
+    case INTEGRATOR_IMPLICIT_EULER:
+    case INTEGRATOR_IMPLICIT_MIDPOINT:
+    case INTEGRATOR_BDF2:
+        return evaluation + PRODUCTS_TO_SOLVE * product_seconds(solver);
+    case INTEGRATOR_XPBD:
+        return evaluation * (double)simulation->substeps * (1 + (double)simulation->iterations);
+    case INTEGRATOR_EXPLICIT_EULER:
+    case INTEGRATOR_SYMPLECTIC_EULER:
+    case INTEGRATOR_VERLET:
+    case INTEGRATOR_VELOCITY_VERLET:
+    case INTEGRATOR_COUNT:
+        break;
+    }
+    return evaluation;
+}
+
+// *checked: whether it is known.
 static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *scene,
                                          struct diagnostics *diagnostics, double seconds,
-                                         bool *exceeded, taut_error *error)
+                                         bool *exceeded, bool *checked, taut_error *error)
 {
     taut_status status = solver->functions->prepare_critical(solver->system, false, error);
     if (status != TAUT_OK)
         return status;
-    struct up_to quick = {solver, solver->dt, false};
+    struct up_to quick = {.solver = solver, .dt = solver->dt};
     solver_work(solver, find_up_to, &quick);
-    bool certain = quick.dt >= solver->dt;
+    *checked = quick.dt >= solver->dt;
     quick.dt = solver->dt;
-    bool is_long = PRODUCTS_TO_SEE * product_seconds(solver) > seconds;
-    if (certain || is_long || !has_room(scene, diagnostics))
+    const double products = floor(seconds / product_seconds(solver));
+    quick.products = (int)fmin(PRODUCTS_TO_SEE, fmax(PRODUCTS_AT_LEAST, products));
+    if (*checked || !has_room(scene, diagnostics))
         return TAUT_OK;
     if (topology_wind_damps_nodes(solver->topology)) { // beyond the bound nothing is known
-        *exceeded = true;
+        *exceeded = *checked = true;
         return TAUT_OK;
     }
     status = solver->functions->prepare_critical(solver->system, true, error);
     if (status == TAUT_OK)
         solver_work(solver, see_whether_exceeded, &quick);
     *exceeded = quick.exceeded;
+    *checked = quick.exceeded || quick.products == PRODUCTS_TO_SEE;
     return status;
 }
 
@@ -196,21 +237,25 @@ static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *
 // the computed step of the integrator in use; else .omega is 0. First a bound from materials and
 // nodes, which most scenes pass; then whether eigenvalues show it; and only then what they are. What
 // is expected to take longer than `seconds` is left out: of what the step may be, the bound stays.
+// *checked: whether it is known that dt is stable, or not.
 static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
                                  struct diagnostics *diagnostics, double seconds,
-                                 struct critical_step *critical, taut_error *error)
+                                 struct critical_step *critical, bool *checked, taut_error *error)
 {
     const bool follows = integrator_limit(solver->integrator) > 0;
     bool exceeded = false;
+    *checked = false;
     *critical = (struct critical_step){.omega = 0};
-    taut_status status =
-        follows ? find_whether_exceeded(solver, scene, diagnostics, seconds, &exceeded, error)
-                : solver_critical_step(solver, critical, error);
-    if (!follows) // what is not damped is known to grow at every step
-        exceeded = critical->damping > 0 && solver->dt > critical->dt[solver->integrator] &&
-                   has_room(scene, diagnostics);
-    critical->omega = 0;
+    taut_status status = follows ? find_whether_exceeded(solver, scene, diagnostics, seconds,
+                                                         &exceeded, checked, error)
+                                 : solver_critical_step(solver, critical, error);
     const bool is_long = seconds_to_find(solver) > seconds;
+    if (!follows) { // what is not damped is known to grow at every step
+        *checked = !(critical->damping > 0) || solver->dt <= critical->dt[solver->integrator];
+        exceeded = !*checked && has_room(scene, diagnostics);
+        *checked |= exceeded && !is_long;
+    }
+    critical->omega = 0;
     if (status == TAUT_OK && exceeded && !is_long) {
         status = solver_own_sharp_step(solver, critical, error);
     } else if (status == TAUT_OK && exceeded && follows) {
@@ -245,14 +290,18 @@ static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
 {
     const bool follows = integrator_limit(solver->integrator) > 0;
     struct critical_step critical;
-    taut_status status = find_exceeded(solver, scene, diagnostics, INFINITY, &critical, error);
+    bool checked;
+    const double seconds = fmax(CHECK_AT_START, CHECK_SHARE * (double)solver->steps_planned *
+                                                    seconds_of_step(solver, &scene->simulation));
+    taut_status status =
+        find_exceeded(solver, scene, diagnostics, seconds, &critical, &checked, error);
     if (status != TAUT_OK || !(critical.omega > 0))
         return status;
     const double stable = critical.sharp_dt[solver->integrator];
     const struct topology *topology = solver->topology;
     size_t body = topology_body_of_node(topology, topology_internal_node(topology, critical.node));
     solver->exceeded = as_exceeded(solver, &critical);
-    solver->exceeded.at_start = true;
+    solver->exceeded.at_start = solver->exceeded.checked = true;
     solver->exceeded_by = solver->dt;
     scene_warn(scene, diagnostics, scene->simulation.dt_at,
                "dt is %.3g times the largest %s step, %.4g s for %s in this state; the "
@@ -283,12 +332,12 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagn
     taut_status status = TAUT_OK;
     if (simulation->dt_auto)
         status = choose_automatic(solver, error);
-    else if (diagnostics)
-        status = judge_dt(solver, scene, diagnostics, error);
     solver->dt_rule.built = solver->dt;
     solver->steps_planned = simulation->steps;
     if (status == TAUT_OK && simulation->has_duration)
         solver->steps_planned = count_steps(solver);
+    if (!simulation->dt_auto && diagnostics)
+        status = judge_dt(solver, scene, diagnostics, error);
     return status;
 }
 
@@ -337,21 +386,27 @@ bool dt_restore(taut_solver *solver, const taut_solver *from)
 
 // ---- For others
 
+struct dt_exceeded solver_dt_at_start(const taut_solver *solver)
+{
+    if (!solver->dt_rule.automatic && solver->exceeded_by > 0 && solver->exceeded_by == solver->dt)
+        return solver->exceeded;
+    return (struct dt_exceeded){.checked = solver->dt_rule.automatic};
+}
+
 taut_status solver_check_dt(taut_solver *solver, const taut_scene *scene,
                             struct dt_exceeded *exceeded, taut_error *error)
 {
-    *exceeded = (struct dt_exceeded){.stable = 0};
     struct critical_step critical;
-    if (solver->dt_rule.automatic)
+    *exceeded = solver_dt_at_start(solver);
+    if (exceeded->checked)
         return TAUT_OK;
-    if (solver->exceeded_by > 0 && solver->exceeded_by == solver->dt) {
-        *exceeded = solver->exceeded;
-        return TAUT_OK;
-    }
-    const double seconds = fmax(CHECK_LEAST, CHECK_SHARE * solver->step_seconds);
-    taut_status status = find_exceeded(solver, scene, NULL, seconds, &critical, error);
+    const double seconds = fmax(CHECK_AT_END, CHECK_SHARE * (double)taut_solver_step_count(solver) *
+                                                  seconds_of_step(solver, &scene->simulation));
+    bool checked = false;
+    taut_status status = find_exceeded(solver, scene, NULL, seconds, &critical, &checked, error);
     if (status == TAUT_OK && critical.omega > 0)
         *exceeded = as_exceeded(solver, &critical);
+    exceeded->checked = status == TAUT_OK && checked;
     return status;
 }
 

@@ -181,18 +181,23 @@ taut_status solver_sharp_step(taut_solver *solver, struct critical_step *result,
 // Whether a dt that the scene gives is longer than the computed stable step at the present state,
 // and where that is set. Costs a few steps where the bound is not exceeded. Beyond it, what was found
 // at the start stands where dt was too long already then; else eigenvalues are computed, for as long
-// as a tenth of the time that the steps took, or a tenth of a second: what is expected to take longer
-// is left out, and the bound stands in for the value. `stable` is 0 where dt is not seen to be too
-// long: also with dt: auto, and where eigenvalues would take more memory than there is, or time.
+// as is estimated, from counts, to be a tenth of the time of the steps done, or a tenth of a second:
+// what is expected to take longer is left out, and the bound stands in for the value. `stable` is 0
+// where dt is not seen to be too long: also with dt: auto, and where eigenvalues would take more
+// memory than there is, or time.
 struct dt_exceeded {
-    double stable;    // s
-    bool is_exact;    // else it is certainly stable, and more may be
-    bool at_start;    // it is that of the state at the start
+    double stable; // s
+    bool is_exact; // else it is certainly stable, and more may be
+    bool at_start; // it is that of the state at the start
+    bool checked; // it is known whether dt is too long; with dt: auto, which follows the bound, too
     const char *body; // of the solver
     uint64_t node;    // of the body
 };
 taut_status solver_check_dt(taut_solver *solver, const taut_scene *scene,
                             struct dt_exceeded *exceeded, taut_error *error);
+
+// What is known from the start alone: for runs whose last state says nothing.
+struct dt_exceeded solver_dt_at_start(const taut_solver *solver);
 
 // ---- The estimate of memory
 

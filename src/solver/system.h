@@ -74,7 +74,8 @@ struct system_functions {
     void (*forget_critical)(struct system *system);
     void (*critical_step)(struct system *system, enum critical_wanted wanted,
                           struct critical_step *result, const struct worker *worker);
-    bool (*critical_exceeded)(struct system *system, double dt, const struct worker *worker);
+    bool (*critical_exceeded)(struct system *system, double dt, int products,
+                              const struct worker *worker);
     double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,

@@ -940,7 +940,7 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
     worker_barrier(worker);
 }
 
-bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt,
+bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int products,
                                        const struct worker *worker)
 {
     const struct settings *settings = &system->settings;
@@ -953,7 +953,7 @@ bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt,
     for (int f = 0; f < count && !exceeded; f++) {
         double square = (forms[f].negative ? -1 : 1) * forms[f].stiffness * dt * dt;
         exceeded = REAL_NAME(lanczos_exceeds)(lanczos, square, forms[f].damping * dt,
-                                              forms[f].limit, worker);
+                                              forms[f].limit, products, worker);
     }
     return exceeded;
 }

@@ -29,9 +29,10 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
 double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker);
 
-// Whether a step is seen to be unstable for the integrator in use, from some 50 products with the
-// tangents: to be prepared as sharp values are. All workers together; each gets the same.
-bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt,
+// Whether a step is seen to be unstable for the integrator in use, from so many products with the
+// tangents at most (48 show what can be shown): to be prepared as sharp values are. All workers
+// together; each gets the same.
+bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int products,
                                        const struct worker *worker);
 
 // The stiffest spring that is not broken at a node; false if it has none.

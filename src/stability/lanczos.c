@@ -371,7 +371,8 @@ double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, dou
 }
 
 bool REAL_NAME(lanczos_exceeds)(struct lanczos *lanczos, double stiffness, double damping,
-                                double limit, const struct worker *worker)
+                                double limit, int products, const struct worker *worker)
 {
-    return largest(lanczos, stiffness, damping, limit, ITERATIONS_FEW, worker) > limit;
+    int most = products < ITERATIONS_FEW ? products : ITERATIONS_FEW;
+    return largest(lanczos, stiffness, damping, limit, most, worker) > limit;
 }

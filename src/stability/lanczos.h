@@ -43,9 +43,9 @@ struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stif
                                             double damping, double scale,
                                             const struct worker *worker);
 
-// Whether it exceeds the limit, for which far fewer products will do: false also where they do not
-// show it.
+// Whether it exceeds the limit, for which far fewer products will do, of which no more than so many
+// are made, nor more than 48: false also where they do not show it.
 bool REAL_NAME(lanczos_exceeds)(struct lanczos *lanczos, double stiffness, double damping,
-                                double limit, const struct worker *worker);
+                                double limit, int products, const struct worker *worker);
 
 #endif
