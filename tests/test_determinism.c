@@ -3,7 +3,9 @@
 #include "samples.h"
 #include "solver/internals.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const integrators[] = {"explicit_euler",  "symplectic_euler", "verlet",
                                           "velocity_verlet", "midpoint",         "rk4"};
@@ -208,6 +210,110 @@ static void test_sums_over_several_chunks(void **state)
     }
 }
 
+// ---- The powers that kernels measure beside the forces
+
+// Wind in the sweep of a cloth, beside a drive; the passes of a sweep with nodes of several masses;
+// and springs in a closed mesh, all in the scene of the energy budget's kernels.
+static const struct sample measured[] = {
+    {"cloth", "environment: {gravity: [0.2,-9.81,0.1], air_drag: 0.0002,\n"
+              "  wind: {velocity: [4,1,2], law: face}}\n"
+              "bodies: [{name: b, type: cloth, origin: [0,2,0], u: [1.5,0,0], v: [0,-1.2,0],\n"
+              "  nodes: [45,37], mass: 0.9, pins: [corners], damping: 0.02,\n"
+              "  springs: {structural: {stiffness: 60}, shear: {stiffness: 30},\n"
+              "  bend: {stiffness: 5}}, drives: [{node: 7, velocity: [0.5,1,0]}]}]\n"},
+    {"full",
+     "environment: {gravity: [0.2,-9.81,0.1], air_drag: 0.0002}\n"
+     "bodies: [{name: b, type: lattice, nodes: [21,9,8], spacing: 0.1, mass: 5, shells: 2,\n"
+     "  damping: 0.02, damping_law: full, velocity: [0,-1,0], pins: [left],\n"
+     "  springs: {k1: {stiffness: 200}, k2: {stiffness: 100}, k3: {stiffness: 80},\n"
+     "  kb1: {stiffness: 30}, kb2: {stiffness: 20}, kb3: {stiffness: 10}}},\n"
+     "  {name: c, type: rope, from: [0,3,0], to: [3,4,0], nodes: 50, node_mass: 0.002,\n"
+     "  pins: [first], spring: {stiffness: 20, damping: 0.01}}]\n"},
+    {"masses",
+     "environment: {gravity: [0.2,-9.81,0.1], air_drag: 0.0002}\n"
+     "bodies: [{name: n, type: network, nodes: [[0,0,0],[1,0,0],[0,1,0],[0,0,1]],\n"
+     "  node_mass: [1,2,3,4], stiffness: 100, damping: 0.3, rest_length: 1.1, pins: [1],\n"
+     "  springs: [[0,1,{}],[0,2,{}],[3,0,{law: tension_only}],\n"
+     "  [2,1,{law: compression_only}],[3,2,{damping_law: full}]]}]\n"},
+};
+enum { MEASURED = sizeof measured / sizeof *measured };
+
+static const struct sample *measured_sample(size_t s)
+{
+    return s < sample_count ? &samples[s] : &measured[s - sample_count];
+}
+
+static void assert_same_work(const struct work_done *a, const struct work_done *b, const char *name)
+{
+    if (memcmp(a, b, sizeof *a) != 0)
+        fail_msg("%s: the energy budget has other bits", name);
+}
+
+static struct work_done measured_work(const struct sample *sample, const char *precision,
+                                      const char *integrator, const struct solver_options *options,
+                                      int looks)
+{
+    taut_solver *solver = sample_solver(sample, precision, integrator, options);
+    for (int step = 0; step < STEPS; step++) {
+        advance(solver, 1);
+        if (looks && step % looks == 0)
+            work_of(solver);
+    }
+    struct work_done work = work_of(solver);
+    taut_solver_destroy(solver);
+    return work;
+}
+
+// For every number of threads and instruction set, and whether or not the budget is read between
+// steps.
+static void test_measured_powers(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count + MEASURED; s++) {
+        const struct sample *sample = measured_sample(s);
+        const char *precision = s % 4 == 3 ? "double" : "single", *integrator = integrators[s % 2];
+        struct solver_options options = {.config = {.threads = 1, .isa = TAUT_ISA_BASE},
+                                         .plan = {.tile_nodes = 32}};
+        const struct work_done first = measured_work(sample, precision, integrator, &options, 0);
+        for (int isa = 0; isa < ISA_COUNT; isa++)
+            for (int threads = 1; isa_available((enum isa)isa) && threads <= 4; threads++) {
+                options.config.threads = threads;
+                options.config.isa = (taut_isa)(TAUT_ISA_BASE + isa);
+                const struct work_done work =
+                    measured_work(sample, precision, integrator, &options, threads - 1);
+                assert_same_work(&work, &first, sample->name);
+            }
+    }
+}
+
+static void assert_work_near(double a, double b, double scale, const char *name, const char *cause)
+{
+    if (!(fabs(a - b) <= 1e-9 * (scale + fabs(a))))
+        fail_msg("%s: work of %s is %.15g, by loops of its own %.15g", name, cause, a, b);
+}
+
+// What the kernels measure is what the loops over nodes, springs and faces do. In double precision,
+// in which the motion of both differs by rounding.
+static void test_measured_powers_are_right(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sample_count + MEASURED; s++) {
+        const struct sample *sample = measured_sample(s);
+        const char *integrator = integrators[1 - s % 2];
+        struct solver_options options = {.config = {.threads = 2}, .plan = {.tile_nodes = 32}};
+        struct solver_options plain = {.config = {.threads = 1}, .plan = {.reference = true}};
+        const struct work_done a = measured_work(sample, "double", integrator, &options, 0);
+        const struct work_done b = measured_work(sample, "double", integrator, &plain, 0);
+        const double scale = fabs(b.damping) + fabs(b.drag) + fabs(b.wind) + fabs(b.drives);
+        assert_work_near(a.damping, b.damping, scale, sample->name, "damping");
+        assert_work_near(a.drag, b.drag, scale, sample->name, "drag");
+        assert_work_near(a.friction, b.friction, scale, sample->name, "friction");
+        assert_work_near(a.wind, b.wind, scale, sample->name, "wind");
+        assert_work_near(a.drives, b.drives, scale, sample->name, "drives");
+        assert_work_near(a.inflation, b.inflation, scale, sample->name, "inflation");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +327,8 @@ int main(void)
         cmocka_unit_test(test_tails),
         cmocka_unit_test(test_energies),
         cmocka_unit_test(test_sums_over_several_chunks),
+        cmocka_unit_test(test_measured_powers),
+        cmocka_unit_test(test_measured_powers_are_right),
     };
     return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
 }

@@ -9,6 +9,9 @@
 void REAL_NAME(wind_add)(struct system *system, struct evaluation evaluation,
                          enum sweep_finish finish, const struct worker *worker);
 
+// The parts of system->powers that the wind on a grid of faces has.
+size_t REAL_NAME(wind_parts)(const struct system *system, const struct plan_face_grid *grid);
+
 // The wind at a time, gusts included; .factor 0 if there is none.
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time);
 

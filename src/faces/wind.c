@@ -163,11 +163,24 @@ static const struct sweep *sweep_of_faces(const struct system *system,
     return NULL;
 }
 
+// Rows of a cloth, of which the powers, where they are wanted, go to a part.
+static void add_to_rows(const struct system *system, const struct wind_now *now,
+                        const struct plan_face_grid *faces, struct range rows, double *powers)
+{
+    if (!powers) {
+        system->kernels->wind_grid(system, now, faces, rows, NULL);
+        return;
+    }
+    struct power_sums sums = power_sums_start(system);
+    system->kernels->wind_grid(system, now, faces, rows, &sums);
+    power_sums_store(&sums, powers);
+}
+
 // The rows at the edges of tiles, which the sweep leaves to us: before the first, between one and
 // the next, after the last.
 static void add_between(const struct system *system, const struct wind_now *now,
-                        const struct sweep *sweep, enum sweep_finish finish,
-                        const struct worker *worker)
+                        const struct sweep *sweep, enum sweep_finish finish, bool powers,
+                        size_t part, const struct worker *worker)
 {
     const uint64_t tiles = tiling_tile_count(&sweep->tiling);
     struct range gap;
@@ -178,27 +191,49 @@ static void add_between(const struct system *system, const struct wind_now *now,
         if (gap.first < tiles)
             rows.end = REAL_NAME(sweep_cloth_rows)(system, sweep, gap.first, finish).first;
         if (rows.first < rows.end)
-            system->kernels->wind_grid(system, now, sweep->faces, rows);
+            add_to_rows(system, now, sweep->faces, rows,
+                        powers_of_part(system, powers, part + gap.first));
     }
+}
+
+static size_t rows_at_once(const struct plan_face_grid *grid)
+{
+    enum { NODES_AT_ONCE = 8192 };
+    return NODES_AT_ONCE / (size_t)grid->nx + 1;
+}
+
+size_t REAL_NAME(wind_parts)(const struct system *system, const struct plan_face_grid *grid)
+{
+    const struct sweep *sweep = sweep_of_faces(system, grid);
+    const size_t gaps = sweep ? (size_t)tiling_tile_count(&sweep->tiling) + 1 : 0;
+    return gaps + (size_t)grid->ny / rows_at_once(grid) + 1;
 }
 
 // Cloths on grids: workers claim batches of rows.
 static void add_to_grids(const struct system *system, const struct wind_now *now,
-                         enum sweep_finish finish, const struct worker *worker)
+                         enum sweep_finish finish, bool powers, const struct worker *worker)
 {
-    enum { NODES_AT_ONCE = 8192 };
+    size_t part = system->power_parts.wind;
     for (size_t g = 0; g < system->plan->face_grid_count; g++) {
         const struct plan_face_grid *grid = &system->plan->face_grids[g];
         const struct sweep *sweep = sweep_of_faces(system, grid);
         if (sweep && REAL_NAME(sweep_blows)(system, sweep, now, finish)) {
-            add_between(system, now, sweep, finish, worker);
+            add_between(system, now, sweep, finish, powers, part, worker);
             worker_barrier(worker);
+            part += REAL_NAME(wind_parts)(system, grid);
             continue;
         }
-        struct range rows;
-        while (worker_claim(worker, (size_t)grid->ny, NODES_AT_ONCE / (size_t)grid->nx + 1, &rows))
-            system->kernels->wind_grid(system, now, grid, rows);
+        const size_t batch = rows_at_once(grid);
+        const size_t batches = ((size_t)grid->ny + batch - 1) / batch;
+        struct range claimed;
+        while (worker_claim(worker, batches, 1, &claimed)) {
+            const size_t first = claimed.first * batch, end = first + batch;
+            const struct range rows = {first, end < grid->ny ? end : (size_t)grid->ny};
+            add_to_rows(system, now, grid, rows,
+                        powers_of_part(system, powers, part + claimed.first));
+        }
         worker_barrier(worker);
+        part += REAL_NAME(wind_parts)(system, grid);
     }
 }
 
@@ -208,7 +243,7 @@ void REAL_NAME(wind_add)(struct system *system, struct evaluation evaluation,
     struct wind_now now = REAL_NAME(wind_at)(system->topology, evaluation.time);
     if (now.factor == 0 || system->topology->face_count == 0)
         return;
-    add_to_grids(system, &now, finish, worker);
+    add_to_grids(system, &now, finish, evaluation.powers, worker);
     const struct plan_set *faces = &system->plan->faces;
     if (faces->element_count > 0 && now.law == WIND_NODE)
         add_by_node(system, &now, worker);

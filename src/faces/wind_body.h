@@ -141,20 +141,23 @@ static inline void cell_forces(const struct state *s, const struct air *air, int
     cell_faces(air, &to, v, exists, law, air->relative, first, second);
 }
 
-// Adds to the forces of the first `left` nodes from `at` on; pinned ones take none.
+// Adds to the forces of the first `left` nodes from `at` on, and their powers to `powers`; pinned
+// ones take none.
 static inline void add_to_forces(const struct system *system, int64_t at, long left,
-                                 struct wide3 force)
+                                 struct wide3 force, double *powers)
 {
     struct state *s = system->state;
     wide free_node = wide_load_first(system->constants->inverse_mass + at, left);
     force = wide3_masked(wide_positive(free_node), force);
     struct wide3 sum = wide3_add(wide3_load_first(s->fx, s->fy, s->fz, at, left), force);
     wide3_store_first(s->fx, s->fy, s->fz, at, sum, left);
+    if (powers)
+        wide_add_to(powers, wide3_dot(force, wide3_load_first(s->vx, s->vy, s->vz, at, left)));
 }
 
 // Law node: F = c (r.n) n with n the unit mean of the normals whose sum this is.
 static inline void add_by_normal(const struct system *system, const struct air *air, int64_t at,
-                                 long left, struct wide3 sum)
+                                 long left, struct wide3 sum, double *powers)
 {
     struct state *s = system->state;
     wide square = wide3_dot(sum, sum);
@@ -166,7 +169,7 @@ static inline void add_by_normal(const struct system *system, const struct air *
     wide3_store_first(s->nx, s->ny, s->nz, at, n, left);
     struct wide3 wind = air->relative ? relative_to(air, s, at) : air->wind;
     wide scale = wide_multiply(air->factor, wide3_dot(wind, n));
-    add_to_forces(system, at, left, wide3_scale(scale, n));
+    add_to_forces(system, at, left, wide3_scale(scale, n), powers);
 }
 
 // What one row of cells, whose nodes start at `row`, does to the nodes of its lower row and, by way
@@ -174,7 +177,7 @@ static inline void add_by_normal(const struct system *system, const struct air *
 // the row before the first that is wanted.
 static inline void add_row(const struct system *system, const struct air *air, int64_t row,
                            struct columns columns, bool cells, bool nodes, enum wind_law law,
-                           struct row_buffer *above)
+                           struct row_buffer *above, struct power_sums *powers)
 {
     const struct state *s = system->state;
     const long nx = columns.nx;
@@ -206,15 +209,17 @@ static inline void add_row(const struct system *system, const struct air *air, i
 
         if (!nodes)
             continue;
+        double *const to = powers ? powers->lanes[POWER_WIND] + i % POWER_LANES : NULL;
         if (law == WIND_NODE)
-            add_by_normal(system, air, row + i, nx - i, sum);
+            add_by_normal(system, air, row + i, nx - i, sum, to);
         else
-            add_to_forces(system, row + i, nx - i, sum);
+            add_to_forces(system, row + i, nx - i, sum, to);
     }
 }
 
 static inline void add_rows(const struct system *system, const struct air *air,
-                            const struct plan_face_grid *grid, struct range rows, enum wind_law law)
+                            const struct plan_face_grid *grid, struct range rows, enum wind_law law,
+                            struct power_sums *powers)
 {
     const long nx = (long)grid->nx;
     for (long first = 0; first < nx; first += FACE_COLUMNS) {
@@ -222,25 +227,26 @@ static inline void add_rows(const struct system *system, const struct air *air,
         int64_t row = (int64_t)(grid->first_node + rows.first * grid->nx);
         struct row_buffer above = {0};
         if (rows.first > 0)
-            add_row(system, air, row - nx, columns, true, false, law, &above);
+            add_row(system, air, row - nx, columns, true, false, law, &above, NULL);
         for (size_t j = rows.first; j < rows.end; j++, row += nx)
-            add_row(system, air, row, columns, j + 1 < grid->ny, true, law, &above);
+            add_row(system, air, row, columns, j + 1 < grid->ny, true, law, &above, powers);
     }
 }
 
 static void wind_grid(const struct system *system, const struct wind_now *now,
-                      const struct plan_face_grid *grid, struct range rows)
+                      const struct plan_face_grid *grid, struct range rows,
+                      struct power_sums *powers)
 {
     const struct air air = air_of(now);
     switch (now->law) {
     case WIND_NODE:
-        add_rows(system, &air, grid, rows, WIND_NODE);
+        add_rows(system, &air, grid, rows, WIND_NODE, powers);
         break;
     case WIND_FACE:
-        add_rows(system, &air, grid, rows, WIND_FACE);
+        add_rows(system, &air, grid, rows, WIND_FACE, powers);
         break;
     case WIND_QUADRATIC:
-        add_rows(system, &air, grid, rows, WIND_QUADRATIC);
+        add_rows(system, &air, grid, rows, WIND_QUADRATIC, powers);
         break;
     }
 }
@@ -255,7 +261,7 @@ static void wind_row_above(const struct system *system, const struct wind_now *n
         const size_t bytes = (size_t)(columns.end - first) * sizeof(real);
         struct row_buffer above = {0};
         add_row(system, &air, (int64_t)(grid->first_node + row * grid->nx), columns, true, false,
-                WIND_FACE, &above);
+                WIND_FACE, &above, NULL);
         memcpy(to.x + first, above.x, bytes);
         memcpy(to.y + first, above.y, bytes);
         memcpy(to.z + first, above.z, bytes);

@@ -1,10 +1,20 @@
 // The energy budget: the powers of dissipation, wind and drives at the start of every step,
 // joined by trapezoids, and the lumps lost to breaking, yielding and inflation. For output only:
-// nothing of the state depends on it. In double, over fixed chunks added in order.
+// nothing of the state depends on it.
+//
+// Where an integrator computes forces at the start of a step, the kernels measure the powers beside
+// them (system->powers): in the precision of the run where they are of one spring or node, and
+// summed in double in an order that depends neither on threads nor on the instruction set. For all
+// others loops over nodes, springs and faces do it here, in double, over fixed chunks added in
+// order.
 //
 // E(t) - E(0) = wind + drives + inflation - damping - drag - friction - keep - projection -
 // breaking, to the order of the trapezoid (h^2) and of the integrator.
 #include "forces/forces.h"
+
+#include <string.h>
+
+#include "base/memory.h"
 #include "state/reading.h"
 
 // The column of a sum that holds the kinetic energy of nodes with a prescribed motion: what moves
@@ -116,6 +126,106 @@ static void add_sum(struct system *system, size_t count, chunk_sum sum, const vo
         power[column] += total[column];
 }
 
+// ---- Measured by the kernels of an evaluation
+
+static size_t wind_part_count(const struct system *system)
+{
+    size_t count = 0;
+    for (size_t g = 0; g < system->plan->face_grid_count; g++)
+        count += REAL_NAME(wind_parts)(system, &system->plan->face_grids[g]);
+    return count;
+}
+
+bool REAL_NAME(work_make)(struct system *system)
+{
+    const struct plan *plan = system->plan;
+    struct power_parts *parts = &system->power_parts;
+    system->work_shown_step = UINT64_MAX;
+    if (!REAL_NAME(work_is_measured)(system))
+        return true;
+    parts->loose = parts->tiles + 2 * (size_t)plan->tile_count;
+    parts->wind = parts->loose;
+    for (size_t i = 0; i < plan->off_grid_count; i++)
+        parts->wind += power_chunks((size_t)plan->off_grid[i].count);
+    parts->packed = parts->wind;
+    if (system->topology->environment.wind.present)
+        parts->packed += wind_part_count(system);
+    parts->count = parts->packed + (size_t)plan->packed.tile_count;
+    system->powers = memory_allocate(system->allocator, parts->count, sizeof *system->powers);
+    return system->powers;
+}
+
+void REAL_NAME(work_free)(struct system *system)
+{
+    memory_release(system->allocator, system->powers, system->power_parts.count,
+                   sizeof *system->powers);
+}
+
+uint64_t REAL_NAME(work_bytes)(const struct system *system)
+{
+    return system->power_parts.count * sizeof *system->powers;
+}
+
+static bool wind_is_measured(const struct system *system)
+{
+    const struct scene_wind *wind = &system->topology->environment.wind;
+    return !wind->present || wind->law != WIND_NODE || system->plan->faces.element_count == 0;
+}
+
+bool REAL_NAME(work_is_measured)(const struct system *system)
+{
+    const enum integrator integrator = system->settings.integrator;
+    const bool starts_steps =
+        integrator == INTEGRATOR_EXPLICIT_EULER || integrator == INTEGRATOR_SYMPLECTIC_EULER;
+    return system->settings.keep_energy_budget && starts_steps && !system->plan->reference &&
+           wind_is_measured(system);
+}
+
+static void sum_contacts(const struct system *system, const void *argument, struct range range,
+                         double sums[SUM_WIDTH])
+{
+    const struct surroundings *now = argument;
+    REAL_NAME(contacts_visit)(system, now->time, range, contact_power, sums);
+}
+
+// Contacts, faces in blocks, and listed springs that are not packed.
+void REAL_NAME(work_measure_others)(struct system *system, struct evaluation evaluation,
+                                    const struct worker *worker)
+{
+    const struct surroundings now = {evaluation.time,
+                                     REAL_NAME(wind_at)(system->topology, evaluation.time)};
+    const size_t faces = (size_t)system->plan->faces.element_count;
+    double power[SUM_WIDTH] = {0};
+    if (contacts_are_found(system))
+        add_sum(system, (size_t)system->state->nodes, sum_contacts, &now, power, worker);
+    if (now.wind.factor != 0 && faces > 0)
+        add_sum(system, faces, sum_wind, &now, power, worker);
+    if (!system->plan->packs && system->constants->springs > 0)
+        power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);
+    if (worker->index == 0)
+        memcpy(system->other_powers, power, sizeof power);
+}
+
+// All of an evaluation, which are then 0 for the next.
+static void collect_powers(struct system *system, double power[SUM_WIDTH])
+{
+    double total[POWER_COLUMNS] = {0};
+    for (size_t part = 0; part < system->power_parts.count; part++)
+        for (int column = 0; column < POWER_COLUMNS; column++) {
+            total[column] += system->powers[part][column];
+            system->powers[part][column] = 0;
+        }
+    memcpy(power, system->other_powers, SUM_WIDTH * sizeof *power);
+    power[WORK_DAMPING] += total[POWER_DAMPING];
+    power[WORK_DRAG] += system->topology->environment.air_drag * total[POWER_SQUARE];
+    power[WORK_WIND] += total[POWER_WIND];
+    power[WORK_DRIVES] -= total[POWER_DRIVES];
+    power[WORK_KINETIC] += total[POWER_KINETIC] / 2;
+    power[MOVED_KINETIC] += total[POWER_MOVED] / 2;
+}
+
+// ---- Measured here
+
 static void measure_powers(struct system *system, double time, double power[SUM_WIDTH],
                            const struct worker *worker)
 {
@@ -192,10 +302,9 @@ static void count_lumps(struct energy_budget *work, bool adds)
     }
 }
 
-static void record(struct system *system, struct evaluation evaluation,
-                   const double power[SUM_WIDTH])
+static void record(const struct system *system, struct energy_budget *work,
+                   struct evaluation evaluation, const double power[SUM_WIDTH])
 {
-    struct energy_budget *work = &system->work;
     double elapsed = evaluation.time - work->sampled_time;
     count_lumps(work, work->sampled); // of projections and impacts, between samples
     record_exchange(work, elapsed, power);
@@ -219,6 +328,40 @@ static void record(struct system *system, struct evaluation evaluation,
     work->sampled_time = evaluation.time;
     work->sampled_gas_step = evaluation.gas_step;
     work->sampled = true;
+}
+
+static bool any_pumping(const struct topology *topology)
+{
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].pressure.present)
+            return true;
+    return false;
+}
+
+void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
+                            const struct worker *worker)
+{
+    if (worker->index == 0) {
+        double power[SUM_WIDTH];
+        collect_powers(system, power);
+        record(system, &system->work, evaluation, power);
+    }
+    if (any_pumping(system->topology)) // whose volumes others may measure again
+        worker_barrier(worker);
+    stage_count(&system->clock, STAGE_WORK, worker);
+}
+
+void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
+                          const struct worker *worker)
+{
+    if (worker->index == 0) {
+        double power[SUM_WIDTH];
+        collect_powers(system, power);
+        system->work_shown = system->work;
+        system->work_shown_step = system->state->step;
+        record(system, &system->work_shown, evaluation, power);
+    }
+    worker_barrier(worker);
 }
 
 // ---- Impacts within implicit steps
@@ -251,7 +394,7 @@ void REAL_NAME(work_note_energy)(struct system *system, double energy)
 void REAL_NAME(work_note_start)(struct system *system, const struct worker *worker)
 {
     uint64_t step = system->state->step;
-    const struct evaluation now = {step_time(system, step), step + 1};
+    const struct evaluation now = {step_time(system, step), step + 1, false};
     const double energy = REAL_NAME(energy_total)(system, now, worker);
     if (worker->index == 0)
         REAL_NAME(work_note_energy)(system, energy);
@@ -301,7 +444,7 @@ void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
     const double energy = closes ? REAL_NAME(energy_total)(system, evaluation, worker) : 0;
     worker_barrier(worker); // all have read whether it closes
     if (worker->index == 0)
-        record(system, evaluation, power);
+        record(system, &system->work, evaluation, power);
     if (worker->index == 0 && closes)
         close_impact(system, energy);
     stage_end(&system->clock, STAGE_WORK, worker);

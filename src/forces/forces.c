@@ -26,34 +26,61 @@ static void clear_forces(struct system *system, const struct worker *worker)
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
 }
 
+static void finish_chunk(const struct system *system, const struct plan_nodes *nodes, size_t first,
+                         size_t count, enum sweep_finish finish, struct power_sums *powers)
+{
+    first += (size_t)nodes->first;
+    const struct finish_range range = {.first = (int64_t)first,
+                                       .count = (long)count,
+                                       .loaded = true,
+                                       .clears = true,
+                                       .powers = powers};
+    REAL_NAME(pressure_apply)(system, (struct range){first, first + count});
+    system->kernels->grid_finish(system, &range, finish);
+}
+
+// A worker's share of whole chunks, which are parts of system->powers from `part` on.
+static void finish_chunks(const struct system *system, const struct plan_nodes *nodes, size_t part,
+                          enum sweep_finish finish, const struct worker *worker)
+{
+    const size_t count = (size_t)nodes->count;
+    struct range share = worker_share(worker, power_chunks(count), 1);
+    for (size_t chunk = share.first; chunk < share.end; chunk++) {
+        const size_t at = chunk * POWER_NODES, left = count - at;
+        struct power_sums sums = power_sums_start(system);
+        finish_chunk(system, nodes, at, left < POWER_NODES ? left : POWER_NODES, finish, &sums);
+        power_sums_store(&sums, system->powers[part + chunk]);
+    }
+}
+
 // Nodes of bodies that are no grids: gas that waited for the springs, gravity and drag, and the
 // step; some nodes at a time, so that what one leaves is near when the next comes.
-static void finish_loose(struct system *system, enum sweep_finish finish,
+static void finish_loose(struct system *system, enum sweep_finish finish, bool powers,
                          const struct worker *worker)
 {
     enum { NODES_AT_ONCE = 8192 };
+    size_t part = system->power_parts.loose;
     for (size_t i = 0; i < system->plan->off_grid_count; i++) {
         const struct plan_nodes *nodes = &system->plan->off_grid[i];
+        if (powers) {
+            finish_chunks(system, nodes, part, finish, worker);
+            part += power_chunks((size_t)nodes->count);
+            continue;
+        }
         struct range share = worker_share(worker, (size_t)nodes->count, 16);
         for (size_t at = share.first; at < share.end; at += NODES_AT_ONCE) {
             size_t count = share.end - at < NODES_AT_ONCE ? share.end - at : NODES_AT_ONCE;
-            struct finish_range range = {.first = (int64_t)(nodes->first + at),
-                                         .count = (long)count,
-                                         .loaded = true,
-                                         .clears = true};
-            size_t first = (size_t)nodes->first + at;
-            REAL_NAME(pressure_apply)(system, (struct range){first, first + count});
-            system->kernels->grid_finish(system, &range, finish);
+            finish_chunk(system, nodes, at, count, finish, NULL);
         }
     }
 }
 
 // Gravity, drag and the step of all nodes that have not made it yet.
-static void finish_nodes(struct system *system, enum sweep_finish finish,
+static void finish_nodes(struct system *system, enum sweep_finish finish, bool powers,
                          const struct worker *worker)
 {
-    REAL_NAME(springs_reduce)(system, finish, worker);
-    finish_loose(system, finish, worker);
+    REAL_NAME(springs_reduce)(system, finish, powers, worker);
+    finish_loose(system, finish, powers, worker);
     if (worker->index == 0) {
         system->state->forces_zero = finish != SWEEP_FORCES;
         system->state->grid_forces_zero = finish != SWEEP_FORCES && sweep_is_loaded(system);
@@ -76,10 +103,12 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     REAL_NAME(colliders_add)(system, evaluation.time, worker);
     if (breaking)
         REAL_NAME(springs_break)(system, worker);
-    REAL_NAME(springs_add)(system, worker);
-    REAL_NAME(springs_sweep)(system, &wind, finish, worker);
+    if (evaluation.powers)
+        REAL_NAME(work_measure_others)(system, evaluation, worker);
+    REAL_NAME(springs_add)(system, evaluation.powers, worker);
+    REAL_NAME(springs_sweep)(system, &wind, finish, evaluation.powers, worker);
     REAL_NAME(pressure_after_springs)(system, evaluation, worker);
-    finish_nodes(system, finish, worker);
+    finish_nodes(system, finish, evaluation.powers, worker);
 }
 
 void REAL_NAME(forces_outside)(struct system *system, struct evaluation evaluation,

@@ -45,7 +45,33 @@ double REAL_NAME(energy_total)(struct system *system, struct evaluation evaluati
 // The kinetic energy alone, the same on every worker.
 double REAL_NAME(kinetic_energy)(struct system *system, const struct worker *worker);
 
-// Updates the energy budget to the present time; forces must be those of the present state.
+// ---- The energy budget: powers are sampled at the start of every step
+
+// Allocates what it needs; false without memory.
+bool REAL_NAME(work_make)(struct system *system);
+void REAL_NAME(work_free)(struct system *system);
+uint64_t REAL_NAME(work_bytes)(const struct system *system);
+
+// Whether the kernels of an evaluation measure the powers, at a fraction of its cost, where
+// evaluation.powers says so: of all scenes but those with plain loops, and with wind of law `node`
+// on faces that are on no grid. Then nodes may move in the same sweep.
+bool REAL_NAME(work_is_measured)(const struct system *system);
+
+// What the kernels leave out of an evaluation with powers, before anything moves.
+void REAL_NAME(work_measure_others)(struct system *system, struct evaluation evaluation,
+                                    const struct worker *worker);
+
+// Updates the energy budget to the time of an evaluation with powers that has just ended. Worker 0
+// does it, and the others need not wait.
+void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
+                            const struct worker *worker);
+
+// The same for output at the present time, into system->work_shown: the next step records its own.
+void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
+                          const struct worker *worker);
+
+// Updates the energy budget to the present time by loops of its own; forces must be those of the
+// present state.
 void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
                             const struct worker *worker);
 

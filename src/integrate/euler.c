@@ -2,18 +2,23 @@
 // that they stay without a branch; moving kinematic ones are set afterwards.
 #include "integrate/integrate.h"
 
-// Without the energy budget nobody reads the forces: nodes move as soon as theirs are known. The
-// serial reference has forces and motion in separate passes.
+// Nodes move as soon as their forces are known, where the energy budget is not kept or the kernels
+// measure what it needs. The serial reference has forces and motion in separate passes.
 static bool moves_at_once(const struct system *system)
 {
-    return !system->settings.keep_energy_budget && !system->plan->reference;
+    return !system->plan->reference &&
+           (!system->settings.keep_energy_budget || REAL_NAME(work_is_measured)(system));
 }
 
 static void evaluate_and_move(struct system *system, enum sweep_finish finish,
                               const struct worker *worker)
 {
+    struct evaluation now = REAL_NAME(evaluation_now)(system);
+    now.powers = system->settings.keep_energy_budget;
     REAL_NAME(springs_yield)(system, worker);
-    REAL_NAME(forces_move)(system, REAL_NAME(evaluation_now)(system), finish, worker);
+    REAL_NAME(forces_move)(system, now, finish, worker);
+    if (now.powers)
+        REAL_NAME(work_record)(system, now, worker);
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
 }
 

@@ -535,7 +535,7 @@ static bool is_checked(const struct system *system)
 static void measure_energy(struct system *system, uint64_t step, taut_energy *energy,
                            const struct worker *worker)
 {
-    const struct evaluation evaluation = {step_time(system, step), system->state->step + 1};
+    const struct evaluation evaluation = {step_time(system, step), system->state->step + 1, false};
     REAL_NAME(energy_measure_without_fault)(system, evaluation, energy, worker);
     worker_barrier(worker);
 }

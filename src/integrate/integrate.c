@@ -44,7 +44,7 @@ int REAL_NAME(integrator_evaluations)(const struct settings *settings)
 struct evaluation REAL_NAME(evaluation_now)(const struct system *system)
 {
     uint64_t step = system->state->step;
-    return (struct evaluation){step_time(system, step), step + 1};
+    return (struct evaluation){step_time(system, step), step + 1, false};
 }
 
 void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker)
@@ -153,7 +153,7 @@ static void keep_velocity(struct system *system, const struct worker *worker)
 // On worker 0.
 static taut_energy energy_at(struct system *system, double time, const struct worker *worker)
 {
-    const struct evaluation evaluation = {time, system->state->step + 1};
+    const struct evaluation evaluation = {time, system->state->step + 1, false};
     taut_energy energy = {0};
     REAL_NAME(energy_measure_without_fault)(system, evaluation, &energy, worker);
     stage_end(&system->clock, STAGE_WORK, worker);

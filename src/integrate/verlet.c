@@ -15,7 +15,7 @@ static void forces_at_start(struct system *system, const struct worker *worker)
 static void forces_at_end(struct system *system, const struct worker *worker)
 {
     uint64_t step = system->state->step;
-    struct evaluation end = {step_time(system, step + 1), step + 2};
+    struct evaluation end = {step_time(system, step + 1), step + 2, false};
     REAL_NAME(springs_yield)(system, worker);
     REAL_NAME(forces_evaluate)(system, end, worker);
 }

@@ -25,6 +25,30 @@ struct reals {
 // What is done with nodes whose forces are complete.
 enum sweep_finish { SWEEP_FORCES, SWEEP_EXPLICIT_EULER, SWEEP_SYMPLECTIC_EULER };
 
+// What the energy budget sums while forces are computed (forces/energy_budget.c), in double, in
+// lanes by the position of a node, or of a spring, in what a kernel is given: so the sums are the
+// same bits on every instruction set.
+enum { POWER_LANES = 16 };
+
+struct power_sums {
+    double lanes[POWER_COLUMNS][POWER_LANES];
+    bool drives; // kinematic nodes move, so that the last two columns are wanted
+};
+
+static inline struct power_sums power_sums_start(const struct system *system)
+{
+    const bool drives = system->topology->motion_count + system->kinematic_targets.count > 0;
+    return (struct power_sums){.drives = drives};
+}
+
+// Of a part of an evaluation (system->powers).
+static inline void power_sums_store(const struct power_sums *sums, double *powers)
+{
+    for (int column = 0; column < POWER_COLUMNS; column++)
+        for (int lane = 0; lane < POWER_LANES; lane++)
+            powers[column] += sums->lanes[column][lane];
+}
+
 // Nodes whose forces are complete when `own` and `reactions` have been added (nothing if NULL), and
 // gravity and drag. `loaded`: the forces hold something already; `clears`: they must be 0 after the
 // nodes have moved.
@@ -33,6 +57,7 @@ struct finish_range {
     long count;
     struct reals own, reactions;
     bool loaded, clears;
+    struct power_sums *powers; // NULL: not wanted
 };
 
 // The wind of one evaluation.
@@ -120,8 +145,10 @@ struct kernels {
     // hold something already, and are to be cleared. Else there may be a `wind` of law face to be
     // computed with the springs; range->sum then is a ring of wind_ring_length reals, of which the
     // last hold what the faces of the row before give to the first row.
-    void (*grid_cloth)(const struct system *system, const struct pass_range *range, real mass,
+    void (*grid_cloth)(const struct system *system, const struct pass_range *range, double mass,
                        bool loaded, const struct wind_now *wind);
+    // Adds the powers of `count` nodes to POWER_LANES sums.
+    void (*grid_power_sum)(const real *powers, long count, double *sums);
     // state->power of rows [rows.first, rows.end) of a grid, a row being the nx nodes of one (y,
     // z): what the damping takes of the springs to later nodes.
     void (*grid_power)(const struct system *system, const struct plan_grid *grid,
@@ -142,7 +169,8 @@ struct kernels {
     // ---- Packed springs (springs/packed/), a tile at a time; all write to its nodes alone
 
     // Forces. Where the tile has rings also what ring_volume does, keeping the gradient; else 0.
-    double (*packed_forces)(const struct system *system, size_t tile);
+    // powers: to which that of the damping is added, or NULL.
+    double (*packed_forces)(const struct system *system, size_t tile, double *powers);
     // Of a tile with rings the same number by itself.
     double (*packed_volume)(const struct system *system, size_t tile);
     // out := the product with the tangent of the springs.
@@ -159,8 +187,10 @@ struct kernels {
 
     // Wind of every law on the faces of rows of a cloth; writes to the nodes of these rows alone:
     // their forces and, of law node, their normals nx, ny, nz.
+    // powers: to which the wind's is added, or NULL.
     void (*wind_grid)(const struct system *system, const struct wind_now *wind,
-                      const struct plan_face_grid *grid, struct range rows);
+                      const struct plan_face_grid *grid, struct range rows,
+                      struct power_sums *powers);
     // What a wind of law face on the cells between rows `row` and `row` + 1 gives to the latter's
     // nodes, pinned or not.
     void (*wind_row_above)(const struct system *system, const struct wind_now *wind,

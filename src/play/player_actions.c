@@ -276,7 +276,7 @@ static void set_threads(struct player *player, int threads)
     report_outcome(player, &error);
 }
 
-// A solver either keeps the budget or fuses forces and motion: another one continues.
+// A solver keeps the budget from its start or not at all: another one continues.
 static void set_budget(struct player *player, bool wanted)
 {
     if (wanted == player->budget_wanted)

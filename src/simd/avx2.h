@@ -114,6 +114,19 @@ static inline unsigned wide_mask_bits(wide_mask m)
     return (unsigned)WIDE_OP(movemask)(m);
 }
 
+#define WIDE_ADD_TO
+static inline void wide_add_to(double *sums, wide a)
+{
+#if TAUT_REAL_BITS == 32
+    __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(a));
+    __m256d high = _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1));
+    _mm256_storeu_pd(sums, _mm256_add_pd(_mm256_loadu_pd(sums), low));
+    _mm256_storeu_pd(sums + 4, _mm256_add_pd(_mm256_loadu_pd(sums + 4), high));
+#else
+    _mm256_storeu_pd(sums, _mm256_add_pd(_mm256_loadu_pd(sums), a));
+#endif
+}
+
 // ---- Records
 
 #if TAUT_REAL_BITS == 32

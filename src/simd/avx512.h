@@ -39,6 +39,19 @@ static inline real wide_greatest(wide a)
     return WIDE_OP(reduce_max)(a);
 }
 
+#define WIDE_ADD_TO
+static inline void wide_add_to(double *sums, wide a)
+{
+#if TAUT_REAL_BITS == 32
+    __m256 low = _mm512_castps512_ps256(a);
+    __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1));
+    _mm512_storeu_pd(sums, _mm512_add_pd(_mm512_loadu_pd(sums), _mm512_cvtps_pd(low)));
+    _mm512_storeu_pd(sums + 8, _mm512_add_pd(_mm512_loadu_pd(sums + 8), _mm512_cvtps_pd(high)));
+#else
+    _mm512_storeu_pd(sums, _mm512_add_pd(_mm512_loadu_pd(sums), a));
+#endif
+}
+
 static inline wide_mask wide_lane_range(long first, long end)
 {
     long low = first < 0 ? 0 : first > WIDE_LANES ? WIDE_LANES : first;

@@ -26,6 +26,7 @@
 //   wide_blend(m, a, b)    a where the mask is set, b elsewhere
 //   wide_mask_zero_bytes(p)  mask of lanes whose byte, from p on, is 0
 //   wide_mask_bits(m)        the lanes of a mask as bits of a number, lane 0 the lowest
+//   wide_add_to(sums, a)    lane l to sums[l], in double
 //
 // Records of nodes side by side, and their gathering into registers: for springs whose ends lie
 // anywhere. A record is 4 reals (x, y, z and nothing) or 8 (x, y, z, nothing, vx, vy, vz, nothing),
@@ -84,6 +85,16 @@ static inline void wide_components(const real *records, const uint16_t *at, int 
     *x = wide_load(lanes[0]);
     *y = wide_load(lanes[1]);
     *z = wide_load(lanes[2]);
+}
+#endif
+
+#ifndef WIDE_ADD_TO
+static inline void wide_add_to(double *sums, wide a)
+{
+    real lanes[WIDE_LANES];
+    wide_store(lanes, a);
+    for (int lane = 0; lane < WIDE_LANES; lane++)
+        sums[lane] += (double)lanes[lane];
 }
 #endif
 

@@ -390,6 +390,7 @@ static void restore_all(struct system *system, struct checkpoint *checkpoint)
         restore_sphere(system, checkpoint, c, step_time(system, s->step));
     system->fastest_outside = checkpoint->fastest_outside;
     system->work = checkpoint->work;
+    system->work_shown_step = UINT64_MAX;
     system->implicit_statistics = checkpoint->implicit_statistics;
     system->fault = (struct fault){.code = TAUT_OK};
 }

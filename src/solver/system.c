@@ -101,7 +101,7 @@ static bool allocate_scratch(struct system *system)
     system->fragile_losses =
         memory_allocate(system->allocator, chunk_count((size_t)plan_fragile_total(system->plan)),
                         sizeof *system->fragile_losses);
-    if (!allocate_contacts(system))
+    if (!allocate_contacts(system) || !REAL_NAME(work_make)(system))
         return false;
     return system->chunk_sums && system->fragile_losses;
 }
@@ -122,6 +122,7 @@ static void free_system(struct system *system)
     memory_release(system->allocator, system->fragile_losses,
                    chunk_count((size_t)plan_fragile_total(system->plan)),
                    sizeof *system->fragile_losses);
+    REAL_NAME(work_free)(system);
     memory_release(system->allocator, system->contacts.near, system->contacts.blocks,
                    sizeof *system->contacts.near);
     memory_release(system->allocator, system->contacts.moved, system->contacts.blocks,
@@ -134,12 +135,12 @@ static void free_system(struct system *system)
 }
 
 static struct state_needs needs_of(const struct settings *settings, const struct topology *topology,
-                                   const struct plan_counts *counts)
+                                   const struct plan_counts *counts, bool powers)
 {
     struct state_needs needs = REAL_NAME(integrator_needs)(settings->integrator, topology);
     needs.multipliers &= settings->iterations > 1 || needs.projections > 0;
     needs.gradients = counts->rings;
-    needs.power = settings->keep_energy_budget && counts->grids > 0;
+    needs.power = powers && counts->grids > 0;
     return needs;
 }
 
@@ -147,7 +148,8 @@ static uint64_t planned_state_bytes(const taut_scene *scene, const struct topolo
                                     const struct plan_counts *counts)
 {
     struct settings settings = settings_of(scene);
-    return REAL_NAME(state_bytes_of)(topology, counts, needs_of(&settings, topology, counts));
+    return REAL_NAME(state_bytes_of)(topology, counts,
+                                     needs_of(&settings, topology, counts, false));
 }
 
 static taut_status make(const struct topology *topology, const struct plan *plan,
@@ -171,7 +173,8 @@ static taut_status make(const struct topology *topology, const struct plan *plan
 
     // Constants, state and scratch, in the order in which they need each other.
     const struct plan_counts counts = plan_counts(topology, plan);
-    struct state_needs needs = needs_of(&system->settings, topology, &counts);
+    const bool powers = options->keep_energy_budget && !REAL_NAME(work_is_measured)(system);
+    struct state_needs needs = needs_of(&system->settings, topology, &counts, powers);
     taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
                                                    &system->constants, error);
     if (status == TAUT_OK)
@@ -225,10 +228,14 @@ static void evaluate(struct system *system, bool want_forces, taut_energy *energ
     struct stage_clock clock = system->clock; // an evaluation is no part of the steps that it times
     struct fault found = system->fault;       // and ends no run
     bool wanted = want_forces || system->settings.keep_energy_budget;
-    if (wanted && !system->state->forces_current)
+    now.powers = REAL_NAME(work_is_measured)(system);
+    if (wanted && (now.powers || !system->state->forces_current))
         REAL_NAME(forces_evaluate_without_breaking)(system, now, worker);
     REAL_NAME(energy_measure)(system, now, energy, worker);
-    REAL_NAME(work_sample)(system, now, worker);
+    if (now.powers)
+        REAL_NAME(work_show)(system, now, worker);
+    else
+        REAL_NAME(work_sample)(system, now, worker);
     worker_barrier(worker);
     if (worker->index == 0) {
         system->clock = clock;
@@ -295,7 +302,8 @@ static uint64_t bytes(const struct system *system)
     return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +
            REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants) +
            REAL_NAME(sweeps_bytes)(system->sweeps) + REAL_NAME(implicit_bytes)(system) +
-           REAL_NAME(constraints_bytes)(system) + REAL_NAME(critical_step_bytes)(system);
+           REAL_NAME(constraints_bytes)(system) + REAL_NAME(critical_step_bytes)(system) +
+           REAL_NAME(work_bytes)(system);
 }
 
 static uint64_t steps(const struct system *system)
@@ -320,7 +328,9 @@ static const struct fault *fault(const struct system *system)
 
 static const struct energy_budget *work(const struct system *system)
 {
-    return system->settings.keep_energy_budget ? &system->work : NULL;
+    if (!system->settings.keep_energy_budget)
+        return NULL;
+    return system->work_shown_step == system->state->step ? &system->work_shown : &system->work;
 }
 
 static const struct implicit_statistics *implicit(const struct system *system)

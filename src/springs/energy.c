@@ -164,13 +164,18 @@ static double grid_damping(struct system *system, const struct plan_grid *grid,
     return total[0];
 }
 
+double REAL_NAME(springs_listed_damping_power)(struct system *system, const struct worker *worker)
+{
+    double total[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->constants->springs, sum_damping, NULL, total, worker);
+    return total[0];
+}
+
 double REAL_NAME(springs_damping_power)(struct system *system, const struct worker *worker)
 {
     const struct constants *constants = system->constants;
-    double total[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)constants->springs, sum_damping, NULL, total, worker);
-    double power = total[0];
+    double power = REAL_NAME(springs_listed_damping_power)(system, worker);
     uint64_t first = constants->springs;
     for (size_t g = 0; g < system->plan->grid_count; g++) {
         const struct plan_grid *grid = &system->plan->grids[g];

@@ -8,7 +8,7 @@
 
 // ---- Forces
 
-void REAL_NAME(springs_add)(const struct system *system, const struct worker *worker)
+void REAL_NAME(springs_add)(const struct system *system, bool powers, const struct worker *worker)
 {
     const struct plan *plan = system->plan;
     if (!plan->packs) {
@@ -20,7 +20,9 @@ void REAL_NAME(springs_add)(const struct system *system, const struct worker *wo
     }
     struct range range;
     while (worker_claim(worker, (size_t)plan->packed.tile_count, 1, &range))
-        system->chunk_sums[range.first][0] = system->kernels->packed_forces(system, range.first);
+        system->chunk_sums[range.first][0] = system->kernels->packed_forces(
+            system, range.first,
+            powers_of_part(system, powers, system->power_parts.packed + range.first));
     if (plan->packed.tile_count > 0)
         worker_barrier(worker);
 }
@@ -36,25 +38,31 @@ static const struct sweep *sweep_of(const struct sweeps *sweeps, uint64_t *tile)
 
 // Workers claim tiles of all grids one by one.
 void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind,
-                              enum sweep_finish finish, const struct worker *worker)
+                              enum sweep_finish finish, bool powers, const struct worker *worker)
 {
+    const size_t first_part = system->power_parts.tiles;
     struct range range;
     while (worker_claim(worker, (size_t)system->sweeps->tile_count, 1, &range)) {
         uint64_t tile = range.first;
         const struct sweep *sweep = sweep_of(system->sweeps, &tile);
-        REAL_NAME(sweep_tile)(system, sweep, tile, wind, finish, worker);
+        REAL_NAME(sweep_tile)
+        (system, sweep, tile, wind, finish,
+         powers_of_part(system, powers, first_part + 2 * range.first), worker);
     }
     stage_end(&system->clock, STAGE_SPRINGS, worker);
 }
 
-void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish,
+void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish, bool powers,
                                const struct worker *worker)
 {
+    const size_t first_part = system->power_parts.tiles;
     struct range range;
     while (worker_claim(worker, (size_t)system->sweeps->tile_count, 1, &range)) {
         uint64_t tile = range.first;
         const struct sweep *sweep = sweep_of(system->sweeps, &tile);
-        REAL_NAME(reduce_tile)(system, sweep, tile, finish);
+        REAL_NAME(reduce_tile)
+        (system, sweep, tile, finish,
+         powers_of_part(system, powers, first_part + 2 * range.first + 1));
     }
 }
 

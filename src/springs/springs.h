@@ -12,16 +12,17 @@
 // ---- Forces
 
 // Adds the forces of springs on no grid; of each tile of packed springs that has rings its share in
-// the volume goes into chunk_sums. Ends with a barrier.
-void REAL_NAME(springs_add)(const struct system *system, const struct worker *worker);
+// the volume goes into chunk_sums. Ends with a barrier. `powers`: those of packed springs are
+// measured, too (system->powers), as with springs_sweep and springs_reduce those of grids.
+void REAL_NAME(springs_add)(const struct system *system, bool powers, const struct worker *worker);
 
 // Adds the forces of springs on grids. Nodes that need nothing from other tiles are finished at
 // once: gravity and drag are added, and they are moved. Ends with a barrier.
 void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind,
-                              enum sweep_finish finish, const struct worker *worker);
+                              enum sweep_finish finish, bool powers, const struct worker *worker);
 
 // Finishes the other nodes of grids. Without a barrier at the end.
-void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish,
+void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish, bool powers,
                                const struct worker *worker);
 
 // ---- Blocks of a colour, of springs and of faces (listed/plan.h)
@@ -175,7 +176,8 @@ void REAL_NAME(springs_visit_node)(const struct system *system, uint64_t node,
 // The elastic energy of all springs, in J: the same on all workers. Ends with a barrier.
 double REAL_NAME(springs_elastic_energy)(struct system *system, const struct worker *worker);
 
-// What the damping of all springs takes now, in W. Ends with a barrier.
+// What the damping of all springs takes now, in W, and of those on no grid. Ends with a barrier.
+double REAL_NAME(springs_listed_damping_power)(struct system *system, const struct worker *worker);
 double REAL_NAME(springs_damping_power)(struct system *system, const struct worker *worker);
 
 #endif

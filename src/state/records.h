@@ -17,6 +17,7 @@
 struct evaluation {
     double time; // s
     uint64_t gas_step;
+    bool powers; // what acts on nodes is also measured, for the energy budget (system->powers)
 };
 
 // What ended the run; set by worker 0 only, between barriers.

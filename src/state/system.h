@@ -34,6 +34,17 @@ struct settings {
     bool tolerant; // divergence.h looks for values that are not finite alone
 };
 
+// What a kernel sums for the energy budget (system->powers).
+enum power_column {
+    POWER_DAMPING, // W, taken from springs
+    POWER_WIND,    // W
+    POWER_SQUARE,  // m2/s2: v^2
+    POWER_KINETIC, // J: m v^2
+    POWER_DRIVES,  // W: F.v of kinematic nodes
+    POWER_MOVED,   // J: m v^2 of kinematic nodes
+    POWER_COLUMNS
+};
+
 // Columns of a chunk's sums.
 enum { SUM_WIDTH = 8 };
 
@@ -57,6 +68,22 @@ struct contacts {
     struct contact_constraints *constraints; // contact/constraints.h; NULL: none in any step
 };
 
+// Where in system->powers the parts of an evaluation begin. Each is done by one worker.
+struct power_parts {
+    size_t tiles;  // of grids: two of each tile, as it is swept and as it is reduced
+    size_t loose;  // chunks of POWER_NODES nodes of each run of nodes on no grid
+    size_t wind;   // of the rows of each grid of faces
+    size_t packed; // tiles of packed springs
+    size_t count;
+};
+
+enum { POWER_NODES = 1024 };
+
+static inline size_t power_chunks(size_t nodes)
+{
+    return (nodes + POWER_NODES - 1) / POWER_NODES;
+}
+
 struct system {
     const struct topology *topology;
     const struct plan *plan;
@@ -71,7 +98,12 @@ struct system {
     size_t chunk_sums_length;
     double *fragile_losses; // J a chunk of springs that break or yield, running totals
     struct energy_budget work;
-    struct implicit *implicit; // integrate/implicit.h; NULL: another integrator
+    struct energy_budget work_shown; // brought up to the present time, while that is step
+    uint64_t work_shown_step;        // work_shown_step; UINT64_MAX: none is
+    double (*powers)[POWER_COLUMNS]; // of each part that an evaluation with powers is done in
+    struct power_parts power_parts;
+    double other_powers[SUM_WIDTH]; // W, by cause: what kernels do not measure
+    struct implicit *implicit;      // integrate/implicit.h; NULL: another integrator
     struct implicit_statistics implicit_statistics;
     struct mouse_spring mouse_spring;
     struct kinematic_targets kinematic_targets; // worker 0 alone writes them in a step
@@ -83,6 +115,12 @@ struct system {
     double explained_peak;  // J, the most that divergence.c could explain at any check until now
     double fastest_outside; // m/s, of what was moved from outside before it was moved otherwise
 };
+
+// The sums of a part of an evaluation, where they are wanted; else NULL.
+static inline double *powers_of_part(const struct system *system, bool wanted, size_t part)
+{
+    return wanted ? system->powers[part] : NULL;
+}
 
 static inline bool contacts_are_found(const struct system *system)
 {

@@ -15,6 +15,11 @@ struct wind_variant {
     bool windy, relative;
 };
 
+// What springs of a register of nodes leave to the energy budget.
+struct cloth_powers {
+    struct fraction one, two, left, middle, right, below;
+};
+
 // What registers before the present one leave to it.
 struct cloth_previous {
     struct wide3 one, two, left, right, waiting;
@@ -40,11 +45,12 @@ struct cloth_separations {
 WIDE_INLINE struct wide3 cloth_along(const struct cloth *it, const struct own_nodes *own,
                                      const struct cloth_separations *apart, long i,
                                      wide_mask has_one, wide_mask has_two, struct variant variant,
-                                     struct cloth_previous *previous)
+                                     struct cloth_previous *previous, struct cloth_powers *powers)
 {
-    struct wide3 one = pair_force(&apart->one, i, &it->one, NULL, has_one, variant);
+    struct wide3 one = pair_force(&apart->one, i, &it->one, NULL, has_one, variant, &powers->one);
     struct wide3 back = wide3_shift_up(previous->one, one, 1);
-    struct wide3 two = spring_force(&it->sources, own, i, i + 2, &it->two, NULL, has_two, variant);
+    struct wide3 two =
+        spring_force(&it->sources, own, i, i + 2, &it->two, NULL, has_two, variant, &powers->two);
     struct wide3 two_back = wide3_shift_up(previous->two, two, 2);
     struct wide3 sum = wide3_add(one, two);
     back = wide3_add(back, two_back);
@@ -57,13 +63,16 @@ WIDE_INLINE struct wide3 cloth_along(const struct cloth *it, const struct own_no
 WIDE_INLINE struct wide3 cloth_across(const struct cloth *it, const struct own_nodes *own,
                                       const struct cloth_separations *apart, long i,
                                       wide_mask inside, wide_mask has_left, wide_mask has_right,
-                                      struct variant variant, struct cloth_previous *previous)
+                                      struct variant variant, struct cloth_previous *previous,
+                                      struct cloth_powers *powers)
 {
     const long next = i + it->nx;
-    struct wide3 left =
-        spring_force(&it->sources, own, i, next - 1, &it->left, NULL, has_left, variant);
-    struct wide3 middle = pair_force(&apart->middle, i, &it->middle, NULL, inside, variant);
-    struct wide3 right = pair_force(&apart->right, i, &it->right, NULL, has_right, variant);
+    struct wide3 left = spring_force(&it->sources, own, i, next - 1, &it->left, NULL, has_left,
+                                     variant, &powers->left);
+    struct wide3 middle =
+        pair_force(&apart->middle, i, &it->middle, NULL, inside, variant, &powers->middle);
+    struct wide3 right =
+        pair_force(&apart->right, i, &it->right, NULL, has_right, variant, &powers->right);
     struct wide3 sum = wide3_add(middle, right);
     if (i > 0) {
         struct wide3 last = wide3_shift_down(previous->left, left, 1);
@@ -79,10 +88,12 @@ WIDE_INLINE struct wide3 cloth_across(const struct cloth *it, const struct own_n
 
 // The spring to the row after the next, whose first reaction this is.
 WIDE_INLINE struct wide3 cloth_below(const struct cloth *it, const struct own_nodes *own, long i,
-                                     wide_mask inside, long left, struct variant variant)
+                                     wide_mask inside, long left, struct variant variant,
+                                     struct cloth_powers *powers)
 {
     const long other = i + 2 * it->nx;
-    struct wide3 f = spring_force(&it->sources, own, i, other, &it->below, NULL, inside, variant);
+    struct wide3 f = spring_force(&it->sources, own, i, other, &it->below, NULL, inside, variant,
+                                  &powers->below);
     struct wide3 none = wide3_zero(), reaction = wide3_subtract(none, f);
     wide3_store_first(it->reactions.x, it->reactions.y, it->reactions.z, other, reaction, left);
     return f;
@@ -90,17 +101,19 @@ WIDE_INLINE struct wide3 cloth_below(const struct cloth *it, const struct own_no
 
 WIDE_INLINE struct wide3 cloth_force(const struct cloth *it, const struct own_nodes *own,
                                      const struct cloth_separations *apart, long i, long left,
-                                     struct variant variant, struct cloth_previous *previous)
+                                     struct variant variant, struct cloth_previous *previous,
+                                     struct cloth_powers *powers)
 {
     wide_mask inside = wide_lane_range(0, left);
     wide_mask has_left = wide_mask_and(wide_mask_load(it->has_left, i), inside);
     wide_mask has_one = wide_mask_and(wide_mask_load(it->has_one, i), inside);
     wide_mask has_two = wide_mask_and(wide_mask_load(it->has_two, i), inside);
-    struct wide3 along = cloth_along(it, own, apart, i, has_one, has_two, variant, previous);
+    struct wide3 along =
+        cloth_along(it, own, apart, i, has_one, has_two, variant, previous, powers);
     struct wide3 across =
-        cloth_across(it, own, apart, i, inside, has_left, has_one, variant, previous);
+        cloth_across(it, own, apart, i, inside, has_left, has_one, variant, previous, powers);
     struct wide3 sum = wide3_add(along, across);
-    struct wide3 below = cloth_below(it, own, i, inside, left, variant);
+    struct wide3 below = cloth_below(it, own, i, inside, left, variant, powers);
     sum = wide3_add(sum, below);
     const struct reals *from = &it->reactions;
     struct wide3 reactions = wide3_load_first(from->x, from->y, from->z, i, left);
@@ -181,10 +194,19 @@ static inline struct cloth cloth_of(const struct pass_range *range, const struct
     };
 }
 
+WIDE_INLINE wide cloth_power(const struct sweep *sweep, const struct cloth_powers *of,
+                             struct variant variant)
+{
+    return wide_add(power_of_three(sweep, &of->one, &of->two, &of->below, variant),
+                    power_of_three(sweep, &of->left, &of->middle, &of->right, variant));
+}
+
 WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range *range, real mass,
                            const struct wind_now *wind, struct wind_variant wind_variant,
                            struct variant variant, bool loaded, enum sweep_finish finish)
 {
+    struct power_sums *const sums = range->sums;
+    const bool drives = variant.powers && sums->drives;
     const struct cloth it = cloth_of(range, wind);
     const struct node_motion motion = motion_of(system, range->first, finish);
     const wide one_mass = wide_set(mass);
@@ -210,13 +232,20 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
             .middle = separation_to(&it.sources, &own, i + it.nx, asked),
             .right = separation_to(&it.sources, &own, i + it.nx + 1, asked),
         };
-        struct wide3 force = cloth_force(&it, &own, &apart, i, left, variant, &previous);
+        struct cloth_powers powers;
+        struct wide3 force = cloth_force(&it, &own, &apart, i, left, variant, &previous, &powers);
+        if (variant.powers && variant.damping != UNDAMPED)
+            wide_add_to(sums->lanes[POWER_DAMPING] + i % POWER_LANES,
+                        cloth_power(range->sweep, &powers, variant));
         wide inverse = wide_load_first(inverses + i, left);
         if (wind_variant.windy) {
             struct wide3 blown =
                 cloth_wind(&it, &own, &apart, i, left, wind_variant.relative, &previous);
             blown = wide3_masked(wide_positive(inverse), blown); // pinned nodes take none
             force = wide3_add(blown, force);
+            if (variant.powers)
+                wide_add_to(sums->lanes[POWER_WIND] + i % POWER_LANES,
+                            wide_masked(wide_lane_range(0, left), wide3_dot(blown, own.v)));
         }
         struct moving now[3] = {
             {own.x.x, own.v.x, force.x}, {own.x.y, own.v.y, force.y}, {own.x.z, own.v.z, force.z}};
@@ -224,7 +253,12 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
             const struct component *to = &motion.components[c];
             if (loaded)
                 now[c].force = wide_add(wide_load_first(to->f + i, left), now[c].force);
-            finish_component(to, &motion.steps, now[c], one_mass, inverse, i, left, loaded, finish);
+            now[c].force = finish_component(to, &motion.steps, now[c], one_mass, inverse, i, left,
+                                            loaded, finish);
+        }
+        if (variant.powers) {
+            const struct wide3 total = {now[0].force, now[1].force, now[2].force};
+            add_node_powers(sums, drives, &own.v, &total, one_mass, inverse, false, i, left);
         }
     }
     i -= WIDE_LANES;
@@ -233,42 +267,66 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
     subtract_reaction(&it.reactions, i + it.nx, last, it.count - i);
 }
 
-static void run_calm(const struct system *system, const struct pass_range *range, real mass,
-                     bool damped, bool loaded)
-{
-    const struct variant axial = {DAMPED_AXIAL, false}, undamped = {UNDAMPED, false};
-    const struct wind_variant calm = {false, false};
-    if (damped && loaded)
-        run_cloth(system, range, mass, NULL, calm, axial, true, SWEEP_SYMPLECTIC_EULER);
-    else if (damped)
-        run_cloth(system, range, mass, NULL, calm, axial, false, SWEEP_SYMPLECTIC_EULER);
-    else if (loaded)
-        run_cloth(system, range, mass, NULL, calm, undamped, true, SWEEP_SYMPLECTIC_EULER);
-    else
-        run_cloth(system, range, mass, NULL, calm, undamped, false, SWEEP_SYMPLECTIC_EULER);
-}
+#define CLOTH_CALM(name, damping, loaded, powers)                                                  \
+    static void name(const struct system *system, const struct pass_range *range, real mass,       \
+                     const struct wind_now *wind)                                                  \
+    {                                                                                              \
+        (void)wind;                                                                                \
+        run_cloth(system, range, mass, NULL, (struct wind_variant){false, false},                  \
+                  (struct variant){damping, false, powers}, loaded, SWEEP_SYMPLECTIC_EULER);       \
+    }
 
-static void run_windy(const struct system *system, const struct pass_range *range, real mass,
-                      const struct wind_now *wind, bool damped)
-{
-    const struct variant axial = {DAMPED_AXIAL, false}, undamped = {UNDAMPED, false};
-    const struct wind_variant relative = {true, true}, fixed = {true, false};
-    if (damped && wind->relative)
-        run_cloth(system, range, mass, wind, relative, axial, false, SWEEP_SYMPLECTIC_EULER);
-    else if (damped)
-        run_cloth(system, range, mass, wind, fixed, axial, false, SWEEP_SYMPLECTIC_EULER);
-    else if (wind->relative)
-        run_cloth(system, range, mass, wind, relative, undamped, false, SWEEP_SYMPLECTIC_EULER);
-    else
-        run_cloth(system, range, mass, wind, fixed, undamped, false, SWEEP_SYMPLECTIC_EULER);
-}
+CLOTH_CALM(calm_undamped, UNDAMPED, false, false)
+CLOTH_CALM(calm_axial, DAMPED_AXIAL, false, false)
+CLOTH_CALM(calm_undamped_loaded, UNDAMPED, true, false)
+CLOTH_CALM(calm_axial_loaded, DAMPED_AXIAL, true, false)
+CLOTH_CALM(calm_undamped_powers, UNDAMPED, false, true)
+CLOTH_CALM(calm_axial_powers, DAMPED_AXIAL, false, true)
+CLOTH_CALM(calm_undamped_loaded_powers, UNDAMPED, true, true)
+CLOTH_CALM(calm_axial_loaded_powers, DAMPED_AXIAL, true, true)
 
-static void grid_cloth(const struct system *system, const struct pass_range *range, real mass,
+#define CLOTH_WINDY(name, damping, relative, powers)                                               \
+    static void name(const struct system *system, const struct pass_range *range, real mass,       \
+                     const struct wind_now *wind)                                                  \
+    {                                                                                              \
+        run_cloth(system, range, mass, wind, (struct wind_variant){true, relative},                \
+                  (struct variant){damping, false, powers}, false, SWEEP_SYMPLECTIC_EULER);        \
+    }
+
+CLOTH_WINDY(windy_undamped, UNDAMPED, false, false)
+CLOTH_WINDY(windy_axial, DAMPED_AXIAL, false, false)
+CLOTH_WINDY(windy_undamped_relative, UNDAMPED, true, false)
+CLOTH_WINDY(windy_axial_relative, DAMPED_AXIAL, true, false)
+CLOTH_WINDY(windy_undamped_powers, UNDAMPED, false, true)
+CLOTH_WINDY(windy_axial_powers, DAMPED_AXIAL, false, true)
+CLOTH_WINDY(windy_undamped_relative_powers, UNDAMPED, true, true)
+CLOTH_WINDY(windy_axial_relative_powers, DAMPED_AXIAL, true, true)
+
+typedef void (*cloth_function)(const struct system *system, const struct pass_range *range,
+                               real mass, const struct wind_now *wind);
+
+static void grid_cloth(const struct system *system, const struct pass_range *range, double mass,
                        bool loaded, const struct wind_now *wind)
 {
-    bool damped = range->sweep->passes[0].damping != UNDAMPED;
-    if (wind)
-        run_windy(system, range, mass, wind, damped);
-    else
-        run_calm(system, range, mass, damped, loaded);
+    // By powers, then loaded or relative, then damped.
+    static const cloth_function calm[2][2][2] = {
+        {{calm_undamped, calm_axial}, {calm_undamped_loaded, calm_axial_loaded}},
+        {{calm_undamped_powers, calm_axial_powers},
+         {calm_undamped_loaded_powers, calm_axial_loaded_powers}}};
+    static const cloth_function windy[2][2][2] = {
+        {{windy_undamped, windy_axial}, {windy_undamped_relative, windy_axial_relative}},
+        {{windy_undamped_powers, windy_axial_powers},
+         {windy_undamped_relative_powers, windy_axial_relative_powers}}};
+    const bool damped = range->sweep->passes[0].damping != UNDAMPED;
+    struct power_sums *const total = range->sums;
+    if (!total) {
+        (wind ? windy[0][wind->relative] : calm[0][loaded])[damped](system, range, (real)mass,
+                                                                    wind);
+        return;
+    }
+    struct power_sums sums = {.drives = total->drives};
+    struct pass_range part = *range;
+    part.sums = &sums;
+    (wind ? windy[1][wind->relative] : calm[1][loaded])[damped](system, &part, (real)mass, wind);
+    add_sums(total, &sums, false, mass);
 }

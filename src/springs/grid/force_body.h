@@ -42,9 +42,16 @@ WIDE_INLINE struct own_nodes load_own(const struct sources *s, long i, enum swee
 
 // How springs of a pass are computed: constants wherever this is inlined, so that undamped springs
 // load no velocities, and linear ones for ever whole ask for nothing else.
+// Powers of damping are measured if `powers`.
 struct variant {
     enum sweep_damping damping;
-    bool special;
+    bool special, powers;
+};
+
+// What the damping of a spring takes is over / under: springs of a node share a division. With the
+// full law `over` is all.
+struct fraction {
+    wide over, under;
 };
 
 // Of the lanes with a partner those whose spring is whole, and by its law not slack at that length.
@@ -81,7 +88,7 @@ WIDE_INLINE struct separation separation_to(const struct sources *s, const struc
 WIDE_INLINE struct wide3 pair_force(const struct separation *apart, long i,
                                     const struct sweep_spring *spring,
                                     const struct row_state *memory, wide_mask exists,
-                                    struct variant variant)
+                                    struct variant variant, struct fraction *power)
 {
     const struct wide3 d = apart->d, w = apart->w;
     const wide c = wide_set(spring->damping);
@@ -94,9 +101,14 @@ WIDE_INLINE struct wide3 pair_force(const struct separation *apart, long i,
     }
     wide force = wide_multiply(
         wide_multiply(wide_set(spring->stiffness), wide_subtract(rest, length)), length);
-    if (variant.damping == DAMPED_AXIAL)
-        force = wide_subtract(force, wide_multiply(c, wide3_dot(w, d)));
-    wide scale = wide_divide(force, wide_max(square, wide_set(REAL_TINY)));
+    square = wide_max(square, wide_set(REAL_TINY));
+    if (variant.damping == DAMPED_AXIAL) {
+        wide along = wide3_dot(w, d), damped = wide_multiply(c, along);
+        force = wide_subtract(force, damped);
+        if (variant.powers)
+            *power = (struct fraction){wide_multiply_where(exists, damped, along), square};
+    }
+    wide scale = wide_divide(force, square);
     struct wide3 f = {wide_multiply_where(exists, scale, d.x),
                       wide_multiply_where(exists, scale, d.y),
                       wide_multiply_where(exists, scale, d.z)};
@@ -104,6 +116,8 @@ WIDE_INLINE struct wide3 pair_force(const struct separation *apart, long i,
         f.x = wide_subtract(f.x, wide_multiply_where(exists, c, w.x));
         f.y = wide_subtract(f.y, wide_multiply_where(exists, c, w.y));
         f.z = wide_subtract(f.z, wide_multiply_where(exists, c, w.z));
+        if (variant.powers)
+            power->over = wide_multiply_where(exists, c, wide3_dot(w, w));
     }
     return f;
 }
@@ -112,10 +126,66 @@ WIDE_INLINE struct wide3 pair_force(const struct separation *apart, long i,
 WIDE_INLINE struct wide3 spring_force(const struct sources *s, const struct own_nodes *own, long i,
                                       int64_t other, const struct sweep_spring *spring,
                                       const struct row_state *memory, wide_mask exists,
-                                      struct variant variant)
+                                      struct variant variant, struct fraction *power)
 {
     struct separation apart = separation_to(s, own, other, variant.damping);
-    return pair_force(&apart, i, spring, memory, exists, variant);
+    return pair_force(&apart, i, spring, memory, exists, variant, power);
+}
+
+// The squares of lengths in units in which they are near 1, so that products of three overflow
+// nowhere. Where there is no spring a length may be 0; springs this short have no direction.
+WIDE_INLINE wide in_units(const struct sweep *sweep, wide square)
+{
+    const real least = (real)1e-12;
+    return wide_max(wide_multiply(square, wide_set(sweep->power_unit)), wide_set(least));
+}
+
+// The power of the damping of one, two or three springs, times the square of the sweep's unit of
+// length.
+WIDE_INLINE wide power_of_one(const struct sweep *sweep, const struct fraction *a,
+                              struct variant variant)
+{
+    if (variant.damping == DAMPED_FULL)
+        return wide_multiply(a->over, wide_set(1 / sweep->power_unit));
+    return wide_divide(a->over, in_units(sweep, a->under));
+}
+
+WIDE_INLINE struct fraction add_fractions(const struct fraction *a, const struct fraction *b)
+{
+    return (struct fraction){
+        wide_add(wide_multiply(a->over, b->under), wide_multiply(b->over, a->under)),
+        wide_multiply(a->under, b->under)};
+}
+
+WIDE_INLINE wide power_of_two(const struct sweep *sweep, const struct fraction *a,
+                              const struct fraction *b, struct variant variant)
+{
+    if (variant.damping == DAMPED_FULL)
+        return wide_multiply(wide_add(a->over, b->over), wide_set(1 / sweep->power_unit));
+    const struct fraction first = {a->over, in_units(sweep, a->under)};
+    const struct fraction second = {b->over, in_units(sweep, b->under)};
+    const struct fraction sum = add_fractions(&first, &second);
+    return wide_divide(sum.over, sum.under);
+}
+
+WIDE_INLINE wide power_of_three(const struct sweep *sweep, const struct fraction *a,
+                                const struct fraction *b, const struct fraction *c,
+                                struct variant variant)
+{
+    if (variant.damping == DAMPED_FULL)
+        return wide_multiply(wide_add(wide_add(a->over, b->over), c->over),
+                             wide_set(1 / sweep->power_unit));
+    const struct fraction first = {a->over, in_units(sweep, a->under)};
+    const struct fraction second = {b->over, in_units(sweep, b->under)};
+    const struct fraction third = {c->over, in_units(sweep, c->under)};
+    const struct fraction two = add_fractions(&first, &second);
+    const struct fraction sum = add_fractions(&two, &third);
+    return wide_divide(sum.over, sum.under);
+}
+
+WIDE_INLINE void add_power(real *powers, long i, wide power)
+{
+    wide_store(powers + i, wide_add(wide_load(powers + i), power));
 }
 
 WIDE_INLINE void start_sum(const struct reals *sum, long i, struct wide3 f)
@@ -156,16 +226,18 @@ WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pa
         struct own_nodes own = load_own(&sources, i, variant.damping);
         wide_mask inside = wide_lane_range(0, range.count - i);
         struct wide3 sum = wide3_zero(), back = wide3_zero();
+        struct fraction one_power, two_power;
         if (one) {
             wide_mask exists = wide_mask_and(wide_mask_load(has_one, i), inside);
-            sum = spring_force(&sources, &own, i, i + 1, &first, &range.memory[0], exists, variant);
+            sum = spring_force(&sources, &own, i, i + 1, &first, &range.memory[0], exists, variant,
+                               &one_power);
             back = wide3_shift_up(one_before, sum, 1);
             one_before = sum;
         }
         if (two) {
             wide_mask exists = wide_mask_and(wide_mask_load(has_two, i), inside);
-            struct wide3 f =
-                spring_force(&sources, &own, i, i + 2, &second, &range.memory[1], exists, variant);
+            struct wide3 f = spring_force(&sources, &own, i, i + 2, &second, &range.memory[1],
+                                          exists, variant, &two_power);
             struct wide3 f_back = wide3_shift_up(two_before, f, 2);
             sum = one ? wide3_add(sum, f) : f;
             back = one ? wide3_add(back, f_back) : f_back;
@@ -177,6 +249,11 @@ WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pa
             start_sum(&range.sum, i, sum);
         else
             add_to_sum(&range.sum, i, sum);
+        if (variant.powers && one && two)
+            add_power(range.power, i, power_of_two(range.sweep, &one_power, &two_power, variant));
+        else if (variant.powers)
+            add_power(range.power, i,
+                      power_of_one(range.sweep, one ? &one_power : &two_power, variant));
     }
 }
 
@@ -202,12 +279,16 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
         wide_mask has_left = wide_mask_and(wide_mask_load(left_bits, i), inside);
         wide_mask has_right = wide_mask_and(wide_mask_load(right_bits, i), inside);
 
+        struct fraction powers[3];
         struct wide3 left = spring_force(&sources, &own, i, other - step, &to_left,
-                                         &range.memory[0], has_left, variant);
-        struct wide3 middle =
-            spring_force(&sources, &own, i, other, &to_middle, &range.memory[1], inside, variant);
+                                         &range.memory[0], has_left, variant, &powers[0]);
+        struct wide3 middle = spring_force(&sources, &own, i, other, &to_middle, &range.memory[1],
+                                           inside, variant, &powers[1]);
         struct wide3 right = spring_force(&sources, &own, i, other + step, &to_right,
-                                          &range.memory[2], has_right, variant);
+                                          &range.memory[2], has_right, variant, &powers[2]);
+        if (variant.powers)
+            add_power(range.power, i,
+                      power_of_three(range.sweep, &powers[0], &powers[1], &powers[2], variant));
 
         struct wide3 sum = wide3_add(middle, right);
         sum = wide3_add(left, sum);
@@ -241,10 +322,13 @@ WIDE_INLINE void run_one(const struct pass_range *given, const struct sweep_pass
     for (long i = 0; i < range.count; i += WIDE_LANES) {
         struct own_nodes own = load_own(&sources, i, variant.damping);
         wide_mask inside = wide_lane_range(0, range.count - i);
+        struct fraction power;
         struct wide3 f = spring_force(&sources, &own, i, i + range.offset, &spring,
-                                      &range.memory[0], inside, variant);
+                                      &range.memory[0], inside, variant, &power);
         add_to_sum(&range.sum, i, f);
         subtract_reaction(&range.other, i, f, range.count - i);
+        if (variant.powers)
+            add_power(range.power, i, power_of_one(range.sweep, &power, variant));
     }
 }
 
@@ -266,44 +350,47 @@ WIDE_INLINE void run_kind(const struct pass_range *range, const struct sweep_pas
         run_along(range, pass, false, true, variant);
 }
 
-static void run_undamped(const struct pass_range *range, const struct sweep_pass *pass)
-{
-    run_kind(range, pass, (struct variant){UNDAMPED, false});
-}
+#define GRID_PASS(name, damping, special, powers)                                                  \
+    static void name(const struct pass_range *range, const struct sweep_pass *pass)                \
+    {                                                                                              \
+        run_kind(range, pass, (struct variant){damping, special, powers});                         \
+    }
 
-static void run_axial(const struct pass_range *range, const struct sweep_pass *pass)
-{
-    run_kind(range, pass, (struct variant){DAMPED_AXIAL, false});
-}
+GRID_PASS(run_undamped, UNDAMPED, false, false)
+GRID_PASS(run_axial, DAMPED_AXIAL, false, false)
+GRID_PASS(run_axial_powers, DAMPED_AXIAL, false, true)
+GRID_PASS(run_full, DAMPED_FULL, false, false)
+GRID_PASS(run_full_powers, DAMPED_FULL, false, true)
+GRID_PASS(run_special_undamped, UNDAMPED, true, false)
+GRID_PASS(run_special_axial, DAMPED_AXIAL, true, false)
+GRID_PASS(run_special_axial_powers, DAMPED_AXIAL, true, true)
+GRID_PASS(run_special_full, DAMPED_FULL, true, false)
+GRID_PASS(run_special_full_powers, DAMPED_FULL, true, true)
 
-static void run_full(const struct pass_range *range, const struct sweep_pass *pass)
-{
-    run_kind(range, pass, (struct variant){DAMPED_FULL, false});
-}
-
-static void run_special_undamped(const struct pass_range *range, const struct sweep_pass *pass)
-{
-    run_kind(range, pass, (struct variant){UNDAMPED, true});
-}
-
-static void run_special_axial(const struct pass_range *range, const struct sweep_pass *pass)
-{
-    run_kind(range, pass, (struct variant){DAMPED_AXIAL, true});
-}
-
-static void run_special_full(const struct pass_range *range, const struct sweep_pass *pass)
-{
-    run_kind(range, pass, (struct variant){DAMPED_FULL, true});
-}
+typedef void (*grid_pass_function)(const struct pass_range *range, const struct sweep_pass *pass);
 
 static void grid_pass(const struct pass_range *range, const struct sweep_pass *pass)
 {
-    if (pass->damping == UNDAMPED)
-        (pass->special ? run_special_undamped : run_undamped)(range, pass);
-    else if (pass->damping == DAMPED_AXIAL)
-        (pass->special ? run_special_axial : run_axial)(range, pass);
-    else
-        (pass->special ? run_special_full : run_full)(range, pass);
+    static const grid_pass_function functions[2][2][3] = {
+        {{run_undamped, run_axial, run_full},
+         {run_special_undamped, run_special_axial, run_special_full}},
+        {{run_undamped, run_axial_powers, run_full_powers},
+         {run_special_undamped, run_special_axial_powers, run_special_full_powers}}};
+    functions[range->power != NULL][pass->special][pass->damping](range, pass);
+}
+
+// Plain loops over the lanes of the sums, which a compiler turns into vectors.
+static void grid_power_sum(const real *powers, long count, double *sums)
+{
+    double lanes[POWER_LANES];
+    memcpy(lanes, sums, sizeof lanes);
+    long i = 0;
+    for (; i + POWER_LANES <= count; i += POWER_LANES)
+        for (long lane = 0; lane < POWER_LANES; lane++)
+            lanes[lane] += (double)powers[i + lane];
+    for (long lane = 0; i + lane < count; lane++)
+        lanes[lane] += (double)powers[i + lane];
+    memcpy(sums, lanes, sizeof lanes);
 }
 
 // ---- What is done with a node once the forces of springs on it are known: the sums are brought
@@ -337,7 +424,7 @@ struct moving {
     wide x, v, force; // x is not asked for by SWEEP_FORCES
 };
 
-WIDE_INLINE void finish_component(const struct component *c, const struct motion_steps *steps,
+WIDE_INLINE wide finish_component(const struct component *c, const struct motion_steps *steps,
                                   struct moving now, wide mass, wide inverse_mass, long i,
                                   long left, bool clears, enum sweep_finish finish)
 {
@@ -345,7 +432,7 @@ WIDE_INLINE void finish_component(const struct component *c, const struct motion
                                                    wide_multiply(steps->drag, now.v)));
     if (finish == SWEEP_FORCES) {
         wide_store_first(c->f + i, force, left);
-        return;
+        return force;
     }
     wide faster =
         wide_add(now.v, wide_multiply(wide_multiply(steps->velocity_step, inverse_mass), force));
@@ -354,6 +441,7 @@ WIDE_INLINE void finish_component(const struct component *c, const struct motion
     wide_store_first(c->x + i, wide_add(now.x, wide_multiply(steps->position_step, moves)), left);
     if (clears)
         wide_store_first(c->f + i, wide_set(0), left);
+    return force;
 }
 
 struct node_motion {
@@ -378,11 +466,35 @@ static inline struct node_motion motion_of(const struct system *system, int64_t 
     };
 }
 
+// What nodes from i on add to the energy budget: of `left` of them, which have these velocities
+// before they are moved, and forces on them. The kinetic energy is left to the caller where all
+// have one mass.
+WIDE_INLINE void add_node_powers(struct power_sums *sums, bool drives, const struct wide3 *velocity,
+                                 const struct wide3 *force, wide mass, wide inverse_mass,
+                                 bool massed, long i, long left)
+{
+    const long lane = i % POWER_LANES;
+    const struct wide3 v = wide3_masked(wide_lane_range(0, left), *velocity);
+    const wide square = wide3_dot(v, v);
+    wide_add_to(sums->lanes[POWER_SQUARE] + lane, square);
+    if (massed)
+        wide_add_to(sums->lanes[POWER_KINETIC] + lane, wide_multiply(mass, square));
+    if (!drives)
+        return;
+    const wide power = wide3_dot(*force, v), kinetic = wide_multiply(mass, square);
+    const wide_mask is_free = wide_positive(inverse_mass);
+    wide_add_to(sums->lanes[POWER_DRIVES] + lane,
+                wide_subtract(power, wide_masked(is_free, power)));
+    wide_add_to(sums->lanes[POWER_MOVED] + lane,
+                wide_subtract(kinetic, wide_masked(is_free, kinetic)));
+}
+
 // `masses` of the range's nodes, or NULL where each has `each`.
 WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_range *range,
                               const real *masses, real each, bool loaded, bool clears,
-                              enum sweep_finish finish)
+                              enum sweep_finish finish, bool powers)
 {
+    const bool drives = powers && range->powers->drives;
     const struct node_motion motion = motion_of(system, range->first, finish);
     const real *const own[3] = {range->own.x, range->own.y, range->own.z};
     const real *const reactions[3] = {range->reactions.x, range->reactions.y, range->reactions.z};
@@ -393,12 +505,20 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
         long left = count - i;
         wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
         wide inverse = wide_load_first(inverses + i, left);
+        wide velocity[3], force[3];
         for (int c = 0; c < 3; c++) {
             const struct component *it = &motion.components[c];
             struct moving now = {.v = wide_load_first(it->v + i, left),
                                  .force = force_so_far(it, own[c], reactions[c], i, left, loaded)};
             now.x = finish == SWEEP_FORCES ? wide_set(0) : wide_load_first(it->x + i, left);
-            finish_component(it, &motion.steps, now, mass, inverse, i, left, clears, finish);
+            force[c] =
+                finish_component(it, &motion.steps, now, mass, inverse, i, left, clears, finish);
+            velocity[c] = now.v;
+        }
+        if (powers) {
+            const struct wide3 v = {velocity[0], velocity[1], velocity[2]};
+            const struct wide3 f = {force[0], force[1], force[2]};
+            add_node_powers(range->powers, drives, &v, &f, mass, inverse, masses != NULL, i, left);
         }
     }
 }
@@ -408,13 +528,38 @@ static void finish_masses(const struct system *system, const struct finish_range
 {
     bool loaded = range->loaded, clears = range->clears;
     if (finish == SWEEP_FORCES)
-        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_FORCES);
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_FORCES, false);
     else if (finish == SWEEP_EXPLICIT_EULER)
-        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_EXPLICIT_EULER);
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_EXPLICIT_EULER, false);
     else if (masses || loaded || clears)
-        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_SYMPLECTIC_EULER);
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_SYMPLECTIC_EULER, false);
     else
-        finish_nodes(system, range, NULL, each, false, false, SWEEP_SYMPLECTIC_EULER);
+        finish_nodes(system, range, NULL, each, false, false, SWEEP_SYMPLECTIC_EULER, false);
+}
+
+// Adds the sums of a range, of whose nodes each has a mass of its own (`massed`) or `each`.
+static inline void add_sums(struct power_sums *to, const struct power_sums *sums, bool massed,
+                            double each)
+{
+    for (int column = 0; column < POWER_COLUMNS; column++)
+        for (int lane = 0; lane < POWER_LANES; lane++)
+            to->lanes[column][lane] += sums->lanes[column][lane];
+    for (int lane = 0; !massed && lane < POWER_LANES; lane++)
+        to->lanes[POWER_KINETIC][lane] += each * sums->lanes[POWER_SQUARE][lane];
+}
+
+static void finish_powers(const struct system *system, const struct finish_range *range,
+                          const real *masses, real each, enum sweep_finish finish)
+{
+    bool loaded = range->loaded, clears = range->clears;
+    if (finish == SWEEP_FORCES)
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_FORCES, true);
+    else if (finish == SWEEP_EXPLICIT_EULER)
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_EXPLICIT_EULER, true);
+    else if (masses || loaded || clears)
+        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_SYMPLECTIC_EULER, true);
+    else
+        finish_nodes(system, range, NULL, each, false, false, SWEEP_SYMPLECTIC_EULER, true);
 }
 
 static const struct reals no_reals = {NULL, NULL, NULL};
@@ -439,7 +584,14 @@ static void grid_finish(const struct system *system, const struct finish_range *
                                     .loaded = range->loaded,
                                     .clears = range->clears};
         const real *listed = masses.listed ? system->constants->mass + node : NULL;
-        finish_masses(system, &part, listed, (real)masses.each, finish);
+        if (range->powers) {
+            struct power_sums sums = {.drives = range->powers->drives};
+            part.powers = &sums;
+            finish_powers(system, &part, listed, (real)masses.each, finish);
+            add_sums(range->powers, &sums, masses.listed, masses.each);
+        } else {
+            finish_masses(system, &part, listed, (real)masses.each, finish);
+        }
         node = masses.end;
     }
 }

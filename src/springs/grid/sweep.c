@@ -3,6 +3,7 @@
 // the arithmetic is the kernels'.
 #include "springs/grid/sweep.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,12 +203,29 @@ static bool make_bits(struct sweep *sweep, const taut_allocator *allocator)
     return true;
 }
 
+// The unit of the rest lengths' mean.
+static real power_unit_of(const struct sweep *sweep)
+{
+    enum { MOST = 100 }; // so that its inverse is a number, too
+    double sum = 0;
+    for (int d = 0; d < sweep->grid->direction_count; d++)
+        sum += sweep->grid->directions[d].rest_length;
+    const double rest = sum / sweep->grid->direction_count;
+    int exponent = 0;
+    if (rest > 0 && isfinite(rest))
+        frexp(rest, &exponent);
+    exponent = -2 * exponent;
+    exponent = exponent > MOST ? MOST : exponent < -MOST ? -MOST : exponent;
+    return (real)ldexp(1, exponent);
+}
+
 static bool make_sweep(struct sweep *sweep, const struct plan_grid *grid,
                        const struct spring_constants *materials, const taut_allocator *allocator)
 {
     *sweep = (struct sweep){.grid = grid, .tiling = grid->tiling};
     make_passes(sweep, materials);
     sweep->cloth = is_cloth(sweep);
+    sweep->power_unit = power_unit_of(sweep);
     find_boundary(sweep);
     sweep->halo_nodes = halo_nodes(&sweep->tiling);
     sweep->halo = memory_allocate(
@@ -245,7 +263,7 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
     }
 
     sweeps->scratch_length =
-        (size_t)(3 * (sweeps->chunk_nodes + sweeps->reaction_nodes)) + PAGE_REALS;
+        (size_t)(4 * sweeps->chunk_nodes + 3 * sweeps->reaction_nodes) + PAGE_REALS;
     if (made)
         made = REAL_NAME(sweeps_reserve)(sweeps, workers);
 
@@ -262,6 +280,7 @@ void REAL_NAME(sweeps_refresh)(struct sweeps *sweeps, const struct constants *co
     for (size_t g = 0; g < sweeps->count; g++) {
         make_passes(&sweeps->items[g], constants->material);
         sweeps->items[g].cloth = is_cloth(&sweeps->items[g]);
+        sweeps->items[g].power_unit = power_unit_of(&sweeps->items[g]);
     }
 }
 
@@ -323,6 +342,8 @@ struct tile_sweep {
     enum sweep_finish finish;
     struct reals sums;      // of the chunk
     struct reals reactions; // of reactions
+    real *powers;           // of the chunk
+    struct power_sums *to;  // where the powers go; NULL: they are not wanted
 };
 
 // Rows [j0, j1) of layer k.
@@ -423,10 +444,12 @@ static void run_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
     range.offset += shift;
     range.sum = reals_at(range.sum, begin);
     range.other = reals_at(range.other, begin + shift);
+    range.power = range.power ? range.power + begin : NULL;
     for (uint64_t row = 0; row < rows; row++) {
         run_range(it, pass, &range);
         range.first += nx;
         range.sum = reals_at(range.sum, nx);
+        range.power = range.power ? range.power + nx : NULL;
         if (pass->kind != SWEEP_ALONG) // which has none
             range.other = reals_at(range.other, nx);
     }
@@ -444,12 +467,21 @@ static struct reals reaction_row(const struct tile_sweep *it, uint64_t j, uint64
     return reals_at(it->reactions, (int64_t)at);
 }
 
-// Where the sums of row j of the chunk are.
-static struct reals sum_row(const struct tile_sweep *it, const struct rows *chunk, uint64_t j)
+// Where the numbers of row j of the chunk are among those of its nodes.
+static uint64_t chunk_offset(const struct tile_sweep *it, const struct rows *chunk, uint64_t j)
 {
     uint64_t node = (uint64_t)row_node(it->sweep, chunk->j0, chunk->k);
-    uint64_t at = node % PAGE_REALS + (j - chunk->j0) * it->tiling->nx;
-    return reals_at(it->sums, (int64_t)at);
+    return node % PAGE_REALS + (j - chunk->j0) * it->tiling->nx;
+}
+
+static struct reals sum_row(const struct tile_sweep *it, const struct rows *chunk, uint64_t j)
+{
+    return reals_at(it->sums, (int64_t)chunk_offset(it, chunk, j));
+}
+
+static real *power_row(const struct tile_sweep *it, const struct rows *chunk, uint64_t j)
+{
+    return it->to ? it->powers + chunk_offset(it, chunk, j) : NULL;
 }
 
 // The chunk's rows that have a row (dy, dz) away, against those.
@@ -469,6 +501,7 @@ static void run_across(const struct tile_sweep *it, const struct sweep_pass *pas
         .first = row_node(it->sweep, first, chunk->k),
         .offset = ((int64_t)pass->dz * (int64_t)it->tiling->ny + pass->dy) * nx,
         .sum = sum_row(it, chunk, first),
+        .power = power_row(it, chunk, first),
         .other = reaction_row(it, first + on - back, chunk->k + (uint64_t)pass->dz),
     };
     run_rows(it, pass, range, end - first);
@@ -482,6 +515,7 @@ static void run_along(const struct tile_sweep *it, const struct sweep_pass *pass
         .sweep = it->sweep,
         .first = row_node(it->sweep, chunk->j0, chunk->k),
         .sum = sum_row(it, chunk, chunk->j0),
+        .power = power_row(it, chunk, chunk->j0),
         .starts = starts,
     };
     run_rows(it, pass, range, chunk->j1 - chunk->j0);
@@ -497,6 +531,7 @@ static struct finish_range range_of(const struct tile_sweep *it, const struct ro
         .reactions = reaction_row(it, part->j0, part->k),
         .loaded = sweep_is_loaded(it->system),
         .clears = sweep_is_loaded(it->system),
+        .powers = it->to,
     };
 }
 
@@ -541,8 +576,12 @@ static void clear_all(struct reals of, uint64_t count)
 static void sweep_chunk(const struct tile_sweep *it, const struct rows *chunk)
 {
     bool starts = it->sweep->passes[0].kind == SWEEP_ALONG;
+    const uint64_t nodes = (chunk->j1 - chunk->j0) * it->tiling->nx;
+    real *const powers = power_row(it, chunk, chunk->j0);
     if (!starts)
-        clear_all(sum_row(it, chunk, chunk->j0), (chunk->j1 - chunk->j0) * it->tiling->nx);
+        clear_all(sum_row(it, chunk, chunk->j0), nodes);
+    if (powers)
+        clear(powers, nodes);
     for (int p = 0; p < it->sweep->pass_count; p++) {
         const struct sweep_pass *pass = &it->sweep->passes[p];
         if (pass->kind == SWEEP_ALONG)
@@ -550,6 +589,8 @@ static void sweep_chunk(const struct tile_sweep *it, const struct rows *chunk)
         else if (chunk->k + (uint64_t)pass->dz < it->tiling->nz)
             run_across(it, pass, chunk);
     }
+    if (powers)
+        it->system->kernels->grid_power_sum(powers, (long)nodes, it->to->lanes[POWER_DAMPING]);
     struct rows done = finished_rows(it->sweep, &it->tile, chunk->k);
     uint64_t first = min_u64(max_u64(chunk->j0, done.j0), chunk->j1);
     uint64_t end = min_u64(max_u64(first, done.j1), chunk->j1);
@@ -642,8 +683,9 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
         .count = (long)((rows.j1 - rows.j0) * it->tiling->nx),
         .sum = blows ? start_ring(it, rows) : it->sums,
         .other = reaction_row(it, rows.j0, 0),
+        .sums = it->to,
     };
-    it->system->kernels->grid_cloth(it->system, &range, (real)masses_of(it->system, it->sweep).each,
+    it->system->kernels->grid_cloth(it->system, &range, masses_of(it->system, it->sweep).each,
                                     sweep_is_loaded(it->system) && !blows, blows ? it->wind : NULL);
 }
 
@@ -670,10 +712,20 @@ static struct reals components(real *scratch, int64_t length, int first)
                           scratch + 2 * length + state_offset(first + 2)};
 }
 
+static void store_powers(const struct sweep *sweep, struct power_sums *sums, double *powers)
+{
+    for (int lane = 0; lane < POWER_LANES; lane++)
+        sums->lanes[POWER_DAMPING][lane] *= (double)sweep->power_unit;
+    power_sums_store(sums, powers);
+}
+
 void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
-                           const struct wind_now *wind, enum sweep_finish finish,
+                           const struct wind_now *wind, enum sweep_finish finish, double *powers,
                            const struct worker *worker)
 {
+    struct power_sums sums;
+    if (powers)
+        sums = power_sums_start(system);
     const struct sweeps *all = system->sweeps;
     const int64_t chunk = (int64_t)all->chunk_nodes, reactions = (int64_t)all->reaction_nodes;
     real *scratch = all->scratch + all->scratch_length * (size_t)worker->index;
@@ -685,13 +737,17 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
                             .wind = wind,
                             .finish = finish,
                             .sums = components(scratch + 3 * reactions, chunk, STATE_OFFSET_SUMS),
-                            .reactions = components(scratch, reactions, STATE_OFFSET_FORCES)};
+                            .reactions = components(scratch, reactions, STATE_OFFSET_FORCES),
+                            .powers = scratch + 3 * (reactions + chunk) + PAGE_REALS,
+                            .to = powers ? &sums : NULL};
     for (uint64_t k = it.tile.k0; k <= it.tile.k0 + it.tiling->above; k++)
         clear_layer(&it, k);
     for (uint64_t k = it.tile.k0; k < it.tile.k1; k++)
         sweep_layer(&it, k);
     for (uint64_t k = it.tile.k1; k < it.tile.k1 + it.tiling->above; k++)
         copy_halo_rows(&it, HALO_ABOVE, k);
+    if (powers)
+        store_powers(sweep, &sums, powers);
 }
 
 // ---- What waits until all tiles have been swept: rows whose forces a neighbouring tile adds to,
@@ -775,7 +831,8 @@ static void reduce_rows(const struct tile_sweep *it, struct rows part)
     struct finish_range range = {.first = row_node(it->sweep, part.j0, part.k),
                                  .count = (long)((part.j1 - part.j0) * it->tiling->nx),
                                  .loaded = true,
-                                 .clears = sweep_is_loaded(it->system)};
+                                 .clears = sweep_is_loaded(it->system),
+                                 .powers = it->to};
     struct contribution contributions[NEIGHBOURS];
     int count = find_contributions(it, part, contributions);
     bool at_once = count == 1 && contributions[0].j0 == part.j0 && contributions[0].j1 == part.j1;
@@ -787,17 +844,23 @@ static void reduce_rows(const struct tile_sweep *it, struct rows part)
 }
 
 void REAL_NAME(reduce_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
-                            enum sweep_finish finish)
+                            enum sweep_finish finish, double *powers)
 {
+    struct power_sums sums;
+    if (powers)
+        sums = power_sums_start(system);
     struct tile_sweep it = {.system = system,
                             .sweep = sweep,
                             .tiling = &sweep->tiling,
                             .index = tile,
                             .tile = tiling_tile(&sweep->tiling, tile),
-                            .finish = finish};
+                            .finish = finish,
+                            .to = powers ? &sums : NULL};
     for (uint64_t k = it.tile.k0; k < it.tile.k1; k++) {
         struct rows done = finished_rows(sweep, &it.tile, k);
         reduce_rows(&it, (struct rows){it.tile.j0, done.j0, k});
         reduce_rows(&it, (struct rows){done.j1, it.tile.j1, k});
     }
+    if (powers)
+        store_powers(sweep, &sums, powers);
 }

@@ -59,6 +59,9 @@ struct sweep {
     // Rows at the start and at the end of each layer of a tile that wait for the reduction, because
     // a register may touch a row more than springs reach; boundary_end: of the last tile along y.
     uint64_t boundary_first, boundary_last, boundary_end;
+    // 1 / the square of a typical length, a power of 2: powers are measured in its inverse, so that
+    // the kernels' products neither overflow nor vanish.
+    real power_unit;
     real *halo; // 3 * halo_nodes for each tile, its x, y and z one after the other
     uint64_t halo_nodes;
 };
@@ -69,7 +72,7 @@ struct sweeps {
     size_t count, capacity;
     uint64_t tile_count;
     // For each worker 3 * reaction_nodes, the reactions on the rows to come, and 3 * chunk_nodes,
-    // sums of a chunk's own nodes.
+    // sums of a chunk's own nodes, and chunk_nodes, the powers of its springs.
     real *scratch;
     uint64_t chunk_nodes, reaction_nodes;
     size_t scratch_length; // of one worker
@@ -113,6 +116,8 @@ struct pass_range {
     struct reals other;         // of the reactions, at the node that `offset` leads to
     bool starts;                // nothing is in the sums yet
     struct row_state memory[3]; // of a special pass's springs
+    real *power;                // of these nodes, to which that of the damping is added; or NULL
+    struct power_sums *sums;    // the same of a cloth, whose nodes are finished too
 };
 
 // Rows [first, end) of a tile that grid_cloth does: those that are finished when their tile is
@@ -132,14 +137,15 @@ static inline long wind_ring_length(long nx)
 }
 
 // Sweeps a tile: computes all its springs, and finishes the nodes that need nothing from others.
-// `wind`: that of the present time, as far as it has not been added to the forces.
+// `wind`: that of the present time, as far as it has not been added to the forces. `powers`: NULL, or
+// POWER_COLUMNS sums to add to.
 void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
-                           const struct wind_now *wind, enum sweep_finish finish,
+                           const struct wind_now *wind, enum sweep_finish finish, double *powers,
                            const struct worker *worker);
 
 // Finishes the others, once all tiles have been swept.
 void REAL_NAME(reduce_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
-                            enum sweep_finish finish);
+                            enum sweep_finish finish, double *powers);
 
 // One iteration over all springs of grids as constraints (springs/constraint.h). Ends with a
 // barrier.

@@ -14,6 +14,7 @@
 // Nodes, and the sum of their forces so far.
 struct packed_nodes {
     struct wide3 x, v, f;
+    wide power; // that the damping of their springs takes, if it is wanted
 };
 
 // The nodes at the other ends.
@@ -42,7 +43,7 @@ WIDE_INLINE struct packed_ends gather_ends(const real *records, const uint16_t *
 // F = -k (L - L0) / L d - c (w.d) / L^2 d with one division for both, by L^2; with the full law
 // - c w beside it. No spring (`rest` < 0) and a slack one give nothing, L = 0 nothing along d.
 WIDE_INLINE void add_springs(struct packed_nodes *n, const struct packed_ends *o, wide rest,
-                             const struct wide_law *law, bool damped)
+                             const struct wide_law *law, bool damped, bool powers)
 {
     const struct wide3 d = wide3_subtract(n->x, o->x);
     wide square = wide3_dot(d, d);
@@ -53,14 +54,21 @@ WIDE_INLINE void add_springs(struct packed_nodes *n, const struct packed_ends *o
         present = wide_mask_and(present, wide_taut(law->side, law->open, stretch));
     }
     wide force = wide_multiply(wide_multiply(law->stiffness, wide_subtract(rest, length)), length);
+    const wide_mask directed = wide_mask_and(present, wide_positive(square));
     if (damped) {
         const struct wide3 w = wide3_subtract(n->v, o->v);
-        force = wide_subtract(force, wide_multiply(law->along, wide3_dot(w, d)));
+        wide along = wide3_dot(w, d), taken = wide_multiply(law->along, along);
+        force = wide_subtract(force, taken);
         if (law->crosses)
             n->f = wide3_subtract(n->f, wide3_scale(wide_masked(present, law->across), w));
+        if (powers)
+            n->power = wide_add(
+                n->power, wide_masked(directed, wide_divide(wide_multiply(taken, along), square)));
+        if (powers && law->crosses)
+            n->power = wide_add(n->power,
+                                wide_masked(present, wide_multiply(law->across, wide3_dot(w, w))));
     }
-    wide scale =
-        wide_masked(wide_mask_and(present, wide_positive(square)), wide_divide(force, square));
+    wide scale = wide_masked(directed, wide_divide(force, square));
     n->f = wide3_add(n->f, wide3_scale(scale, d));
 }
 
@@ -101,7 +109,7 @@ WIDE_INLINE struct packed_ends read_column(const struct packed_view *v,
 // The springs of a column, whose other ends are returned.
 WIDE_INLINE struct packed_ends add_column(const struct packed_view *v, struct packed_nodes *n,
                                           uint64_t number, int first_lane, int64_t at, bool damped,
-                                          bool rings)
+                                          bool rings, bool powers)
 {
     const struct packed_column *column = &v->packed->columns[number];
     struct packed_ends o = read_column(v, column, first_lane, at, damped, rings);
@@ -110,7 +118,7 @@ WIDE_INLINE struct packed_ends add_column(const struct packed_view *v, struct pa
         column->material == PACKED_MIXED
             ? wide_law_mixed(v->materials, v->packed->lane_materials[column->mixed] + first_lane)
             : wide_law_uniform(&v->materials[column->material]);
-    add_springs(n, &o, rest, &law, damped);
+    add_springs(n, &o, rest, &law, damped, powers);
     return o;
 }
 
@@ -119,19 +127,19 @@ WIDE_INLINE struct packed_ends add_column(const struct packed_view *v, struct pa
 // half as many: (p_{i-1} - p_{i+1}) x (p_i - p).
 WIDE_INLINE struct wide3 ring_gradient(const struct packed_view *v, struct packed_nodes *n,
                                        uint64_t begin, uint64_t end, int first_lane, int64_t at,
-                                       bool damped)
+                                       bool damped, bool powers)
 {
     struct wide3 sum = wide3_zero();
     struct wide3 first = sum, before = sum, odd = sum;
     for (uint64_t c = begin; c < end; c += 2) {
-        struct packed_ends other = add_column(v, n, c, first_lane, at, damped, true);
+        struct packed_ends other = add_column(v, n, c, first_lane, at, damped, true, powers);
         struct wide3 even = wide3_subtract(n->x, other.x);
         if (c == begin)
             first = even;
         else
             sum = add_product(sum, before, even, odd);
         before = even;
-        other = add_column(v, n, c + 1, first_lane, at, damped, true);
+        other = add_column(v, n, c + 1, first_lane, at, damped, true, powers);
         odd = wide3_subtract(n->x, other.x);
     }
     return add_product(sum, before, first, odd);
@@ -140,37 +148,42 @@ WIDE_INLINE struct wide3 ring_gradient(const struct packed_view *v, struct packe
 // Forces beyond the `left` nodes may be another worker's. `damped` and `rings` are constants
 // wherever this is inlined, so that undamped tiles load no velocities.
 WIDE_INLINE void add_vector(const struct packed_view *v, uint64_t chunk, int first_lane, int64_t at,
-                            long left, bool damped, bool rings)
+                            long left, bool damped, bool rings, double *powers)
 {
     struct state *s = v->state;
     struct packed_ends here = load_ends(s, at, damped);
-    struct packed_nodes n = {here.x, here.v, wide3_load_first(s->fx, s->fy, s->fz, at, left)};
+    struct packed_nodes n = {here.x, here.v, wide3_load_first(s->fx, s->fy, s->fz, at, left),
+                             wide_set(0)};
+    const bool measures = damped && powers;
     uint64_t c = v->packed->chunk_columns[chunk], end = v->packed->chunk_columns[chunk + 1];
     if (rings && v->packed->chunk_rings[chunk] > 0) {
         uint64_t ring_end = c + v->packed->chunk_rings[chunk];
-        struct wide3 sum = ring_gradient(v, &n, c, ring_end, first_lane, at, damped);
+        struct wide3 sum = ring_gradient(v, &n, c, ring_end, first_lane, at, damped, measures);
         wide3_store_first(s->ax, s->ay, s->az, at, sum, left);
         c = ring_end;
     }
     for (; c < end; c++)
-        add_column(v, &n, c, first_lane, at, damped, false);
+        add_column(v, &n, c, first_lane, at, damped, false, measures);
     wide3_store_first(s->fx, s->fy, s->fz, at, n.f, left);
+    if (measures)
+        wide_add_to(powers + first_lane, n.power);
 }
 
+// `powers`: PACKED_LANES sums, or NULL, a constant wherever this is inlined, too.
 WIDE_INLINE void add_chunks(const struct packed_view *v, const struct packed_tile *tile,
-                            bool damped, bool rings)
+                            bool damped, bool rings, double *powers)
 {
     for (uint64_t i = 0; i < tile->sell_chunk_count; i++) {
         uint64_t done = i * PACKED_LANES;
         long left = (long)(tile->node_count - done);
         for (int lane = 0; lane < PACKED_LANES && lane < left; lane += WIDE_LANES)
             add_vector(v, tile->first_chunk + i, lane, (int64_t)(tile->first_node + done) + lane,
-                       left - lane, damped, rings);
+                       left - lane, damped, rings, powers);
     }
 }
 
-// The same for one spring without a column, at one of its ends.
-static void add_overflow(const struct packed_view *v, uint64_t number)
+// The same for one spring without a column, at one of its ends. Returns what its damping takes.
+static double add_overflow(const struct packed_view *v, uint64_t number)
 {
     const struct packed_overflow *overflow = &v->packed->overflow[number];
     const struct spring_constants *material = &v->materials[overflow->material];
@@ -181,19 +194,24 @@ static void add_overflow(const struct packed_view *v, uint64_t number)
     real wx = s->vx[a] - s->vx[b], wy = s->vy[a] - s->vy[b], wz = s->vz[a] - s->vz[b];
     real square = dx * dx + dy * dy + dz * dz, length = real_sqrt(square);
     if (rest < 0 || spring_is_slack(material, (double)length, (double)rest))
-        return;
+        return 0;
+    real taken = 0;
     real force = material->stiffness * (rest - length) * length;
     if (material->damping_law == DAMPING_FULL) {
         s->fx[a] -= material->damping * wx;
         s->fy[a] -= material->damping * wy;
         s->fz[a] -= material->damping * wz;
+        taken = material->damping * (wx * wx + wy * wy + wz * wz);
     } else {
-        force -= material->damping * (wx * dx + wy * dy + wz * dz);
+        real along = wx * dx + wy * dy + wz * dz;
+        force -= material->damping * along;
+        taken = square > 0 ? material->damping * along * along / square : 0;
     }
     real scale = square > 0 ? force / square : 0;
     s->fx[a] += scale * dx;
     s->fy[a] += scale * dy;
     s->fz[a] += scale * dz;
+    return (double)taken;
 }
 
 static inline void fill_packed_record(const struct state *s, size_t node, bool damped, real *record)
@@ -223,16 +241,25 @@ static inline void fill_packed_records(const struct packed_view *v, const struct
 }
 
 WIDE_INLINE void add_tile(const struct packed_view *v, const struct packed_tile *tile, bool damped,
-                          real *records)
+                          double *powers, real *records)
 {
     fill_packed_records(v, tile, damped, records);
     if (tile->ring_body != 0)
-        add_chunks(v, tile, damped, true);
+        add_chunks(v, tile, damped, true, powers);
     else
-        add_chunks(v, tile, damped, false);
+        add_chunks(v, tile, damped, false, powers);
 }
 
-static double packed_forces(const struct system *system, size_t number)
+// Every spring is computed at both of its ends, those without a column too.
+static double add_halves(const double lanes[PACKED_LANES])
+{
+    double sum = 0;
+    for (int lane = 0; lane < PACKED_LANES; lane++)
+        sum += lanes[lane] / 2;
+    return sum;
+}
+
+static double packed_forces(const struct system *system, size_t number, double *powers)
 {
     _Alignas(64) real records[8 * PACKED_LOCAL_MAX];
     const struct plan_packed *packed = &system->plan->packed;
@@ -241,12 +268,17 @@ static double packed_forces(const struct system *system, size_t number)
     struct packed_view v = {packed, system->constants->material,
                             s->slot_rest ? s->slot_rest : system->constants->slot_rest,
                             system->state, records};
-    if (tile->damped)
-        add_tile(&v, tile, true, records);
+    double taken[PACKED_LANES] = {0};
+    if (tile->damped && powers)
+        add_tile(&v, tile, true, taken, records);
+    else if (tile->damped)
+        add_tile(&v, tile, true, NULL, records);
     else
-        add_tile(&v, tile, false, records);
+        add_tile(&v, tile, false, NULL, records);
     for (uint64_t i = 0; i < tile->overflow_count; i++)
-        add_overflow(&v, tile->first_overflow + i);
+        taken[0] += add_overflow(&v, tile->first_overflow + i);
+    if (powers)
+        powers[POWER_DAMPING] += add_halves(taken);
     if (tile->ring_body == 0)
         return 0;
     double origin = (double)s->x[system->topology->bodies[tile->ring_body - 1].first_node];
