@@ -31,7 +31,7 @@ struct taut_solver {
     struct change *change;       // constants have changed since the last step (set.c); else NULL
     uint64_t steps_planned;
     double setup_seconds;
-    double step_seconds; // wall time spent in steps, the energy budget excluded
+    double step_seconds; // wall time spent in steps
 };
 
 // ---- set.c

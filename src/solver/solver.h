@@ -122,7 +122,7 @@ const char *solver_body_kernel(const taut_solver *solver, size_t body);
 uint64_t solver_bytes(const taut_solver *solver);
 
 double solver_setup_seconds(const taut_solver *solver); // wall time of solver_create
-// Wall time spent in steps, without that for the energy budget.
+// Wall time spent in steps, with all that is enabled.
 double solver_step_seconds(const taut_solver *solver);
 const struct stage_clock *solver_stage_clock(const taut_solver *solver);
 
