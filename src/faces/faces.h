@@ -5,7 +5,8 @@
 #include "faces/face.h"
 #include "kernels/kernels.h"
 
-// But for the wind on rows that a sweep that ends like that does itself (sweep_blows).
+// Adds the wind, except on rows whose wind the sweep with this finish computes itself
+// (sweep_blows).
 void REAL_NAME(wind_add)(struct system *system, struct evaluation evaluation,
                          enum sweep_finish finish, const struct worker *worker);
 
@@ -15,8 +16,8 @@ size_t REAL_NAME(wind_parts)(const struct system *system, const struct plan_face
 // The wind at a time, gusts included; .factor 0 if there is none.
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time);
 
-// How gas acts on a body: not at all, by itself (pressure_add), or beside its springs, whose pass
-// finds the gradient of the volume on the way (pressure_after_springs).
+// How gas acts on a body: not at all, in a pass of its own (pressure_add), or in the pass over its
+// packed springs, which also computes the gradient of the volume (pressure_after_springs).
 static inline bool gas_acts_with_springs(const struct system *system, size_t body)
 {
     return packed_ring_tiles(&system->plan->packed, system->topology, body) != NULL;
@@ -44,7 +45,7 @@ void REAL_NAME(pressure_after_springs)(struct system *system, struct evaluation 
                                        const struct worker *worker);
 void REAL_NAME(pressure_apply)(const struct system *system, struct range nodes);
 
-// nRT that is in the body at that count of increments, in J.
+// nRT of the gas in the body after that many increments of the inflation, in J.
 double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas_step);
 
 // P over the atmosphere's, in Pa, of that nRT at a volume; `built` is the volume as built.

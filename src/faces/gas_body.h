@@ -1,7 +1,8 @@
-// Volume and gas of closed surfaces from the rings of their nodes (plan.h): the body of the
-// kernels that are compiled for each instruction set. Positions of a tile and its halo are copied
+// The kernels of volume and gas on vertex rings (plan.h), compiled for each instruction set by
+// kernels/table.h. Positions of a tile and its halo are copied
 // into records of four reals, from which a register of nodes gathers one neighbour of each at a
-// time. The sum of a node goes round its ring whatever the number of lanes.
+// time. The sum of a node follows its ring whatever the number of lanes. The pressure itself is
+// computed in gas.c.
 #include "kernels/kernels.h"
 #include "simd/wide.h"
 #include "simd/wide3.h"

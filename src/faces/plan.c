@@ -1,5 +1,5 @@
-// Finds cloths whose faces kernels can compute by rows, makes the rings of closed surfaces, and
-// proves rings against faces from what their kernel reads.
+// Finds cloths whose faces are computed by rows, makes the vertex rings of closed surfaces, and
+// checks the rings against the faces.
 #include "faces/plan.h"
 
 #include <string.h>

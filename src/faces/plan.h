@@ -72,14 +72,14 @@ taut_status rings_make(const struct topology *topology, size_t index,
                        const taut_allocator *allocator, struct plan_rings *rings,
                        taut_error *error);
 
-// Frees what is found, and leaves that it was.
+// Frees the rings, but remembers that the body has them.
 void rings_forget(const taut_allocator *allocator, struct plan_rings *rings);
 
 void rings_free(const taut_allocator *allocator, struct plan_rings *rings);
 
 uint64_t rings_bytes(const struct plan_rings *rings);
 
-// Goes through the rings of a body a group of nodes at a time, as node numbers. Begin with tile,
+// Iterates over the rings of a body, a group of nodes at a time, as node numbers. Begin with tile,
 // group and entry 0.
 struct ring_walk {
     const struct plan_rings *rings;
@@ -88,13 +88,13 @@ struct ring_walk {
 };
 
 // The length of the next group's rings, of which position p of lane l goes to nodes[p * RING_GROUP
-// + l]; 0 when all have been. Lanes beyond the body's last node have any node of it.
+// + l]; 0 at the end. Lanes beyond the body's last node have any node of it.
 int ring_walk_next(struct ring_walk *walk, uint32_t *nodes);
 
 // The greatest length of a ring.
 int rings_longest(const struct plan_rings *rings);
 
-// Proves that the rings say what the faces say: every corner of every face once, and nothing else.
+// Proves that the rings have every corner of every face once, and nothing else.
 taut_status rings_check(const struct topology *topology, const struct plan_rings *rings,
                         taut_error *error);
 

@@ -1,5 +1,5 @@
-// Wind and gas in a tangent (tangent.h): what each face gives to a product, and the gradient of the
-// volume. Which faces there are is decided by faces/plan.c.
+// The tangent of wind and gas (tangent.h): the contribution of each face to a product, and the
+// gradient of the volume.
 #include "faces/tangent.h"
 
 #include "base/memory.h"
@@ -197,7 +197,7 @@ struct compression {
     size_t first_node;
 };
 
-// In eight parts, so that additions need not wait for each other.
+// In eight partial sums, whose additions are independent of each other.
 static void sum_compression(const struct system *system, const void *argument, struct range range,
                             double sums[SUM_WIDTH])
 {

@@ -1,7 +1,7 @@
-// Wind and gas in a tangent (forces/tangent.h). What acts through a face gives the same to each of
-// its corners: it is computed face by face, and then every node adds up what its own faces have for
-// it, in their order. Gas acts on a body as a whole, too: -dP/dV g g' with g the gradient of the
-// volume. Numeric.
+// The tangent of wind and gas (forces/tangent.h). A face contributes the same to each of its
+// corners: contributions are computed face by face, and then every node sums those of its own
+// faces, in their order. Gas also couples all nodes of a body: -dP/dV g g' with g the gradient of
+// the volume. Numeric.
 #ifndef TAUT_FACES_TANGENT_H
 #define TAUT_FACES_TANGENT_H
 
@@ -15,7 +15,7 @@ struct face_rows {
     uint64_t *first; // length nodes + 1
     uint32_t *at;
     real *drag;       // of the wind on each face, to be multiplied by S (S . sum of v), S = A n
-    real (*force)[3]; // what a product gives to each of a face's corners
+    real (*force)[3]; // contribution of a product to each corner of a face
 };
 
 // Gas of a body: its pressure, -dP/dV, and g . in of the present product.
@@ -28,7 +28,7 @@ struct face_tangent {
     struct system *system;
     size_t nodes;
     enum tangent_kind kind;
-    bool any_gas, any_wind; // any_wind: it gives a damping
+    bool any_gas, any_wind; // any_wind: a wind that damps
     struct face_rows faces;
     struct tangent_gas *gas;      // of each body
     struct node_vectors gradient; // of the volume of a node's body; where any_gas

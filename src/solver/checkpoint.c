@@ -1,4 +1,5 @@
-// Takes what a run has become out of one system and puts it into another. Numeric.
+// Copies state and history of a run from a system into a checkpoint, and from a checkpoint into a
+// system (checkpoint.h). Numeric.
 #include "solver/checkpoint.h"
 
 #include "integrate/mouse_spring.h"

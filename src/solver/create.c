@@ -1,6 +1,5 @@
-// Creating and destroying a solver: a scene is loaded and validated; its bodies are built,
-// numbered, compiled to a topology and a plan, and given a state and a team of threads. Steps are
-// in step.c.
+// Creates and destroys a solver: loads and validates the scene, builds and renumbers its bodies,
+// compiles them into a topology and a plan, and makes state and threads. Steps are in step.c.
 #include "solver/private.h"
 
 #include <stdlib.h>
@@ -186,7 +185,7 @@ static taut_status begin_stage(const char *stage, taut_error *error)
     return task_is_cancelled() ? fail_memory(error, "a cancelled build") : TAUT_OK;
 }
 
-// What the kernel and the integrator want of the plan.
+// The plan's options that follow from the kernel and the integrator.
 static void add_kernel_options(const taut_solver *solver, struct plan_options *options)
 {
     const taut_kernel kernel = solver->kernel;
@@ -197,7 +196,7 @@ static void add_kernel_options(const taut_solver *solver, struct plan_options *o
     options->no_packing |= options->coloured || solver->integrator == INTEGRATOR_XPBD;
 }
 
-// Refuses a kernel that was asked for by name and that nothing in the scene can use.
+// Rejects a kernel that was requested by name and that no body of the scene can use.
 static taut_status check_kernel(const taut_solver *solver, taut_error *error)
 {
     const struct topology *topology = solver->topology;

@@ -1,5 +1,5 @@
-// What others read of a solver: counts and settings, energies, positions, the energy budget, and a
-// frame of its present state. Nothing here changes the run.
+// Queries: counts and settings, energies, positions, the energy budget, and frames of the present
+// state. Nothing here changes the run.
 #include "solver/private.h"
 
 #include <math.h>

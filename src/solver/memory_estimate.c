@@ -1,7 +1,6 @@
-// How much memory a scene will take, by formula and before anything is built; and whether there is
-// so much. What is allocated without having been asked for here first fails late, after minutes of
-// building, or not at all: where the system promises more than it has, it kills the process when
-// the pages are touched.
+// Estimates by formula how much memory a scene takes, before anything is built, and compares it
+// with what is available. Without the estimate an allocation would fail late, after minutes of
+// building, or not at all: a system that overcommits kills the process when the pages are touched.
 #include "solver/private.h"
 
 #include <math.h>

@@ -20,7 +20,7 @@ struct taut_solver {
     int team_threads;
     enum precision precision;
     enum integrator integrator;
-    taut_kernel kernel; // as asked for
+    taut_kernel kernel; // as requested
     enum isa isa;
     double dt; // s, now
     struct dt_rule dt_rule;
@@ -42,7 +42,7 @@ void settle_changes(taut_solver *solver);
 // ---- dt.c
 
 // Sets dt and the number of steps from the scene. A given dt beyond the bound is a warning in
-// `diagnostics`, at its position in the scene; NULL: nobody wants to know.
+// `diagnostics`, at its position in the scene; or NULL.
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagnostics *diagnostics,
                       taut_error *error);
 

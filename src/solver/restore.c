@@ -1,6 +1,5 @@
-// A solver takes over the run of another one of the same nodes: what the other has become is copied
-// into a checkpoint (checkpoint.h) and restored from it. Or a checkpoint is kept, and solvers of
-// the same scene begin at it.
+// Continues the run of one solver in another one with the same nodes, through a checkpoint
+// (checkpoint.h); or keeps a checkpoint, from which solvers of the same scene start.
 #include "solver/private.h"
 
 #include <math.h>

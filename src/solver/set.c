@@ -1,7 +1,7 @@
-// Constants that change between two steps, in place: the functions of taut.h check a value, write
-// it into the compiled scene, and refresh what follows from it (change.h). What needs the state as
-// well (forces that integrators continue from, contacts, energies) is done once, before the next
-// step or evaluation, however many constants have changed by then.
+// The setters of taut.h: each checks a value, writes it into the compiled scene, and refreshes what
+// is derived from it (change.h). What also depends on the state (forces that integrators continue
+// from, contacts, energies) is updated once, before the next step or evaluation, however many
+// constants have changed by then.
 #include "solver/private.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ void settle_changes(taut_solver *solver)
     solver->functions->change_free(solver->system, change);
 }
 
-// ---- What is asked for
+// ---- Arguments
 
 static taut_status find_body(const taut_solver *solver, size_t body, taut_error *error)
 {

@@ -25,7 +25,7 @@ enum budget_choice { BUDGET_OF_SCENE, BUDGET_OFF, BUDGET_ON }; // of scene: outp
 // Settings of a solver beyond taut_config.
 struct solver_options {
     taut_config config;
-    struct plan_options plan; // what config.kernel wants is added to it
+    struct plan_options plan; // options that config.kernel implies are added
     bool keep_numbers;        // no node is renumbered
     // May change what the builders made (materials, velocities, gas) before it is compiled; NULL:
     // as it is.
@@ -110,7 +110,7 @@ int solver_force_evaluations(const taut_solver *solver);   // a step
 double solver_position_ratio(const taut_solver *solver);   // position_step / dt
 const char *solver_kernel_name(const taut_solver *solver); // of springs on no grid
 
-// The kernel that was asked for, and the names of all by number; NULL behind the last.
+// The requested kernel, and the names of all by number; NULL after the last.
 taut_kernel solver_kernel(const taut_solver *solver);
 const char *kernel_choice_name(int kernel);
 

@@ -1,5 +1,5 @@
-// The time loop: a step is forces and motion, what follows them, and now and then a check for
-// divergence and for dt. The whole team runs it; a fault is explained in the user's terms here.
+// The time loop: integrate, finish the step, and at intervals check for divergence and adapt dt.
+// All workers run it together. Faults become error messages here.
 #include "solver/private.h"
 
 #include <math.h>

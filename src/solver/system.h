@@ -98,7 +98,7 @@ struct system_functions {
     void (*change_finish)(struct system *system, const struct change *change,
                           const struct worker *worker);
     void (*change_free)(struct system *system, struct change *change);
-    // What a run has become, out of one system and into another (checkpoint.h). All workers.
+    // State and history of a run, from one system and into another (checkpoint.h). All workers.
     void (*checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
                             const struct worker *worker);
     void (*checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,

@@ -1,6 +1,7 @@
-// Springs that break or yield. Each decision reads the two ends of one spring and writes to that
-// spring alone, so the result cannot depend on threads or order. Of the springs of a grid a kernel
-// finds those that are strained beyond a limit, few as a rule, and only they are decided about.
+// Breaking and yielding. Each decision reads the two ends of one spring and writes to that spring
+// alone, so the result depends neither on threads nor on order. On grids a kernel finds the springs
+// that are strained beyond a limit, usually few, and only these are decided one by one. The limits
+// are in law.h.
 #include "springs/springs.h"
 
 #include "state/reading.h"

@@ -1,4 +1,5 @@
-// Energies of springs: what they hold, and what their damping takes. In double.
+// The elastic energy of springs and the power dissipated by their damping, in double. Energies of
+// nodes and gas are in forces/energy.c.
 #include "springs/springs.h"
 
 #include "state/reading.h"

@@ -1,6 +1,6 @@
-// What the law of a spring says of one spring: when it is slack, what energy it holds, when it
-// breaks and when it yields. The conditions are here for scalar code and in law_body.h for
-// registers, and nowhere else. Numeric.
+// The law of a spring: when it is slack, its elastic energy, when it breaks and when it yields.
+// These conditions are implemented here for scalar code, in law_body.h for registers, and nowhere
+// else. Numeric.
 #ifndef TAUT_SPRINGS_LAW_H
 #define TAUT_SPRINGS_LAW_H
 

@@ -1,8 +1,8 @@
-// How the work is cut and ordered, made once and then const: which body's springs are stored in
-// which format. Springs on grids (grid/plan.h), and faces of cloths (faces/plan.h), are worked
-// through by rows of nodes and are in no list. All other springs are packed for vectors
-// (packed/plan.h), or are in coloured blocks (listed/plan.h, listed/plan_coloured.h), as do all
-// other faces of a scene where something acts on faces.
+// The plan: the storage format of each body's springs and faces, and the order of work, made once
+// and then const. Springs on grids (grid/plan.h) and faces of cloths (faces/plan.h) are computed by
+// rows of nodes and need no list. All other springs are packed for vectors (packed/plan.h), or are
+// in coloured blocks (listed/plan.h, listed/plan_coloured.h), as are all other faces that wind or
+// gas acts on.
 #ifndef TAUT_SPRINGS_PLAN_H
 #define TAUT_SPRINGS_PLAN_H
 
@@ -46,8 +46,8 @@ struct plan {
 struct plan_options {
     bool reference;
     uint32_t tile_nodes;  // 0: chosen from the number of nodes
-    int colours_allowed;  // 0: all of them; tests use fewer to force a tail
-    bool no_grids;        // no body is taken for a grid, no surface for rings
+    int colours_allowed;  // 0: all of them; tests use fewer to force an overflow
+    bool no_grids;        // no body is treated as a grid, no surface gets rings
     bool no_packing;      // springs in coloured blocks, as faces are
     bool no_spring_grids; // springs of bodies on a grid as those of others; faces and rings stay
     bool coloured;        // springs in blocks are computed by the vector kernel
@@ -56,7 +56,7 @@ struct plan_options {
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
                       const taut_allocator *allocator, struct plan **result, taut_error *error);
 
-// What only those want who make constants from the plan goes.
+// Frees what only the construction of the constants needs.
 void plan_forget(const struct topology *topology, struct plan *plan);
 
 void plan_free(struct plan *plan);

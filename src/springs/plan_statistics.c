@@ -1,5 +1,4 @@
-// How the springs of each body are stored: counts that `taut info` shows. Derived from the plan after
-// it is made; nothing that computes reads them.
+// Statistics of the plan for each body, which `taut info` prints. No computation depends on them.
 #include "springs/plan.h"
 
 // The columns of one chunk, of the bodies that its nodes belong to.

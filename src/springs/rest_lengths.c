@@ -1,6 +1,6 @@
-// Rest lengths of a material that a setter scales (solver/set.c), wherever they are stored: as built
-// and as yielding has moved them, of springs in lists, on grids and in slots. Those of the topology
-// and of the plan (plan_scale_rest_lengths) are scaled afterwards.
+// Scales the rest lengths of a material (solver/set.c) in the constants and in the state: as built
+// and as changed by yielding, of listed springs, of grids and of the slots of packed springs. The
+// copies in the topology (set.c) and in the plan (plan_scale_rest_lengths) are scaled afterwards.
 #include "springs/springs.h"
 
 struct scaling {

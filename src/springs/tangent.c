@@ -1,5 +1,5 @@
-// The springs of a tangent (tangent.h), whatever their storage format: which nodes are computed
-// together, and by which of grid/tangent.c, packed/tangent.c and listed/tangent.c.
+// The tangent of springs in every storage format (tangent.h): which nodes are computed together,
+// and by which of grid/tangent.c, packed/tangent.c and listed/tangent.c.
 #include "springs/tangent.h"
 
 #include "base/memory.h"

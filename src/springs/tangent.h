@@ -1,13 +1,13 @@
 // Products with the tangent of springs (forces/tangent.h): the arguments of the kernels. Numeric.
 //
-// Both ends of a spring compute it, so that every node adds up its own row in a fixed order and
-// nobody writes to another's. A spring between nodes apart by d, L long, gives to vectors that
-// differ by p
+// Every spring is computed at both of its ends, so that every node sums its own row in a fixed
+// order and no worker writes to another's nodes. With d the separation of the ends, L its length
+// and p the difference of the input vectors, a spring contributes
 //
 //   across p + (along - across) / L^2 (d.p) d,   across = s k (1 - L0 / L) + c, along = s k + c
 //
-// for `s` times the stiffness, and c of the damping what acts in the direction. 1 / L is kept from
-// one product to the next: it is the root and the division of all of them.
+// where s scales the stiffness and c is the damping in that direction. 1 / L is kept from one
+// product to the next, which saves the square root and the division of each.
 #ifndef TAUT_SPRINGS_TANGENT_H
 #define TAUT_SPRINGS_TANGENT_H
 
@@ -68,7 +68,7 @@ struct tangent_grid {
     size_t length;
 };
 
-// ---- Lines that are solved beside each other (grid/lines.c)
+// ---- Lines that are solved together, one in each lane (grid/lines.c)
 
 enum { LINE_LANES = 8 };
 
@@ -144,13 +144,12 @@ struct spring_tangent {
 
 taut_status REAL_NAME(spring_tangent_make)(struct system *system, struct spring_tangent *tangent,
                                            taut_error *error);
-// Takes the constants again after they have changed; the next product needs an update.
+// Reads the constants again after they have changed; the next product needs an update.
 void REAL_NAME(spring_tangent_refresh)(struct spring_tangent *tangent);
 void REAL_NAME(spring_tangent_free)(struct spring_tangent *tangent);
 uint64_t REAL_NAME(spring_tangent_bytes)(const struct spring_tangent *tangent);
 
-// Takes the present positions for those of the products to come: each worker its share, without a
-// barrier.
+// Linearises at the present positions: each worker its share, without a barrier.
 void REAL_NAME(spring_tangent_update)(struct spring_tangent *tangent, const struct worker *worker);
 
 // out := the product of the item's nodes with the springs' part of the tangent.
@@ -165,8 +164,8 @@ void REAL_NAME(spring_tangent_blocks)(const struct spring_tangent *tangent,
 
 // ---- Lines of stiff springs
 //
-// Ropes, and rows and columns of cloths, whose springs are much stiffer than those that lead
-// elsewhere: block-tridiagonal matrices that are solved line by line.
+// Ropes, and rows and columns of cloths, whose springs are much stiffer than the other springs at
+// their nodes: block-tridiagonal matrices that are solved line by line.
 
 struct spring_lines;
 
@@ -177,7 +176,7 @@ struct line_matrix {
     real stiffness, damping;
 };
 
-// *result is NULL where no body has lines worth it, and after a failure.
+// *result is NULL where no body has lines that pay, and after a failure.
 taut_status REAL_NAME(spring_lines_make)(const struct spring_tangent *tangent,
                                          struct spring_lines **result, taut_error *error);
 void REAL_NAME(spring_lines_free)(struct spring_lines *lines);

@@ -80,7 +80,7 @@ void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation moment
     REAL_NAME(tangent_update)(lanczos->tangent, TANGENT_EXACT, moment, worker);
 }
 
-// A number in (-1, 1) that looks random: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
+// A pseudo-random number in (-1, 1): the finaliser of splitmix64 (Steele, Lea, Flood 2014).
 static real random_of(uint64_t index)
 {
     uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;

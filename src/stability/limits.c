@@ -1,5 +1,5 @@
-// Limits of the integrators by themselves: for one mode, one root, or a range of modes. Nothing
-// here knows a system.
+// Stability limits of the integrators for one mode, one root, or a range of modes. No system is
+// involved; the modes of a system are found in critical_step.c.
 #include "stability/limits.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@ struct critical_step {
     // Of each integrator, damping included, the dt that is certain to be stable, s; 0: none is.
     double dt[INTEGRATOR_COUNT];
     // The same from eigenvalues instead of bounds of them: what is stable and nearly all that is.
-    // Where they were asked for; else 0.
+    // Where they were requested; else 0.
     double sharp_omega, sharp; // rad/s; s
     double sharp_dt[INTEGRATOR_COUNT];
     // Whether sharp_dt is the limit, to less than 1%; else it is certainly not above it.

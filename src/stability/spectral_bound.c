@@ -1,6 +1,6 @@
-// The bound, in four parts: springs one by one with the weights of their nodes and cliques, faces,
-// springs in rows, and all of it. Gathering for one node after the other and
-// searching the least step among them is left to step_bounds.c.
+// The upper bound on the spectral radius, in four parts: listed springs, with the weights of their
+// nodes and with cliques; faces; springs in rows; and their sum at each node. The search for the
+// smallest step is left to step_bounds.c.
 #include "stability/spectral_bound.h"
 
 #include <string.h>

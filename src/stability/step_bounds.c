@@ -1,4 +1,5 @@
-// The least step that the blocks of any node allow, searched in chunks of nodes side by side.
+// The smallest step that the blocks of any node allow (step_bounds.h), computed for many nodes at
+// once.
 #include "stability/step_bounds.h"
 
 #include "stability/spectral_bound.h"

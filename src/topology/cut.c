@@ -1,4 +1,4 @@
-// Copies of the lists of bodies without what was cut.
+// Copies the lists of bodies without the springs and faces that were cut (cut.h).
 #include "topology/cut.h"
 
 #include <string.h>

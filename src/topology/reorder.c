@@ -1,6 +1,6 @@
-// Renumbering nodes (reorder.h): lattices in whatever order and however turned, reverse
-// Cuthill-McKee for other graphs, the choice between the present numbers and others, and the order
-// of listed springs.
+// Renumbers nodes (reorder.h): along the rows of a lattice, in whatever order and rotation it is
+// listed, by reverse Cuthill-McKee for other graphs, or not at all where that is not better; and
+// sorts listed springs.
 #include "topology/reorder.h"
 
 #include <stdlib.h>

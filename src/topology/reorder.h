@@ -3,20 +3,20 @@
 // the builder's numbers; everything that works with the topology sees the internal ones. Springs
 // are sorted after the nodes and numbered likewise.
 //
-// Where the nodes lie on a lattice, however it is turned, they are numbered row by row along it, so
-// that springs of one direction go by one step. Elsewhere by reverse Cuthill-McKee (Cuthill and
-// McKee 1969): level by level from a node at the rim, neighbours after one another. On meshes that
-// numbers rings, in which most springs of a run of nodes go by one step; an order along a Morton
-// curve, whose tiles have smaller rims, has no such runs and measured slower.
+// Nodes that lie on a lattice, whatever its rotation, are numbered row by row, so that all springs
+// of one direction have the same offset. Others are numbered by reverse Cuthill-McKee (Cuthill and
+// McKee 1969): level by level from a peripheral node. On meshes the levels are rings, in which most
+// springs of consecutive nodes have the same offset; an order along a Morton curve, whose tiles
+// have smaller boundaries, has no such runs and measured slower.
 #ifndef TAUT_TOPOLOGY_REORDER_H
 #define TAUT_TOPOLOGY_REORDER_H
 
 #include "scene/bodies.h"
 
-// Renumbers the nodes of every body that gains by it, and all that names them; and guesses the grid
-// of networks whose nodes lie along one already. body->node_order[i] is then the builder's number
-// of node i, and is NULL where the builder's numbers stay. False without memory: then the bodies
-// can only be freed.
+// Renumbers the nodes of every body that gains by it, and everything that refers to them; and
+// guesses the grid of networks whose nodes are in grid order already. body->node_order[i] is then
+// the builder's number of node i, and is NULL where the builder's numbers stay. False without
+// memory: then the bodies can only be freed.
 bool bodies_renumber(struct bodies *bodies);
 
 // Each node's neighbours by springs, in the order of the springs.

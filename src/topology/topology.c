@@ -1,4 +1,4 @@
-// Making the topology from bodies, and finding things in it: a node's body, a spring's ends.
+// Compiles bodies into the topology, and looks up the body of a node and the ends of a spring.
 #include "topology/topology.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
-// What a run computes with and never changes: the bodies of the scene cooked into flat arrays over
-// all bodies, nodes, springs and faces one body after the other, each in its builder's order or in
-// that of reorder.h. The springs of a grid are no array: they follow from its directions by
-// arithmetic, and topology_run returns them. Precision, threads and order of work are the business
-// of plan/ and state/.
+// The compiled scene, const during a step: the bodies in flat arrays of nodes, springs and faces,
+// one body after the other, each in its builder's order or in that of reorder.h. The springs of a
+// grid are in no array: they follow from its directions by arithmetic, and topology_run returns
+// them. The order of work is left to plans (springs/plan.h), precision to state/.
 #ifndef TAUT_TOPOLOGY_TOPOLOGY_H
 #define TAUT_TOPOLOGY_TOPOLOGY_H
 
@@ -83,7 +82,7 @@ struct topology {
     struct scene_gust *gusts;
 };
 
-// Cooks the bodies. Everything needed is copied: `scene` and `bodies` may go afterwards.
+// Compiles the bodies. Everything needed is copied: `scene` and `bodies` may be freed afterwards.
 taut_status topology_cook(const taut_scene *scene, const struct bodies *bodies,
                           const taut_allocator *allocator, struct topology **result,
                           taut_error *error);
@@ -172,7 +171,7 @@ uint64_t topology_builder_spring(const struct topology *topology, uint64_t sprin
 struct spring_run topology_run(const struct topology *topology, uint64_t spring, uint64_t end);
 
 // The run of this one spring. `near` (zeroed at first) remembers the run that the last one was
-// found in, so that its neighbours are found at once.
+// found in, so that its neighbours are found without a search.
 struct spring_run topology_spring_near(const struct topology *topology, uint64_t spring,
                                        struct spring_run *near);
 

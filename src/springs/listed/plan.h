@@ -24,9 +24,9 @@ struct plan_set {
     uint32_t *order; // order[i]: the topology's number of the i-th element; NULL: i
     struct plan_block *blocks;
     uint32_t block_count, block_capacity;
-    // Blocks [colour_start[c], colour_start[c + 1]) have colour c and may run at once. The
-    // overflow, blocks [colour_start[colour_count], block_count), found no free colour and runs one
-    // by one, in order, last.
+    // Blocks [colour_start[c], colour_start[c + 1]) have colour c and may run concurrently. The
+    // overflow, blocks [colour_start[colour_count], block_count), found no free colour and runs
+    // last, one block after another.
     uint32_t colour_start[COLOURS_MAX + 2];
     int colour_count;
 };
@@ -44,7 +44,7 @@ struct elements {
     uint64_t count;
     uint64_t node_count;
     const uint32_t *numbers; // the topology's number of each; NULL: they are counted as here
-    bool in_order;           // they are wanted in that order, without a list of it
+    bool in_order;           // keep this order, without a list of it
     bool spread;             // neighbours in a block are to share no node (below)
 };
 

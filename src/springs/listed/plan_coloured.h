@@ -45,7 +45,7 @@ taut_status plan_coloured_make(const struct topology *topology, const struct pla
                                const taut_allocator *allocator, struct plan_coloured *coloured,
                                taut_error *error);
 
-// Finds again which blocks have damped springs, after the damping of materials has changed.
+// Updates which blocks have damped springs, after the damping of materials has changed.
 void plan_coloured_find_damped(const struct topology *topology, const struct plan_set *springs,
                                struct plan_coloured *coloured);
 

@@ -1,5 +1,5 @@
-// Listed springs in a tangent: every node adds up what its own springs give, in a
-// fixed order.
+// Products with the tangent of springs in blocks: every node sums the contributions of its own
+// springs in a fixed order.
 #include "springs/tangent.h"
 
 #include "base/memory.h"

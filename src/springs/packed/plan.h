@@ -1,19 +1,19 @@
-// Springs that are on no grid, packed for vectors. Nodes are taken PACKED_LANES at a time, a chunk:
-// lane l of all its columns belongs to its node l, and a column holds at most one spring of each.
-// So every spring is stored twice, once for either end, each node adds up the forces of its own
-// springs in the order of the columns, and nobody writes to another's node: no colours, no
-// barriers, and the number of lanes that a register has changes nothing. Springs once each, with
-// the reactions scattered, measured slower by a third: stores to nodes that were just stored to
-// wait for them.
+// Springs that are on no grid, in sliced ELLPACK (SELL-C-sigma). PACKED_LANES consecutive nodes are
+// a chunk: lane l of all its columns belongs to its node l, and a column holds at most one spring
+// of each node. Every spring is stored twice, once for each end; each node sums the forces of its
+// own springs in the order of the columns, and no worker writes to another's nodes. So there are
+// neither colours nor barriers, and the width of a register changes no bit. Storing each spring
+// once and scattering the reactions measured a third slower, because of stores to nodes whose
+// previous store is still pending.
 //
-// Of a body with gas and rings (faces/plan.h), the first columns of a chunk go round the rings of
-// its nodes, position by position, whether or not there is a spring as well: what the kernel
-// fetches for the springs serves the gas too. Its chunks and tiles have nodes of no other body.
+// In a body with gas and rings (faces/plan.h), the first columns of a chunk follow the rings of its
+// nodes, position by position, whether or not there is a spring too: the neighbours that the kernel
+// loads for the springs serve the gas as well. Its chunks and tiles have nodes of no other body.
 //
-// A column whose springs all go by one step (the other end is node + step in every lane) reads the
-// other ends as they lie. The other columns gather them from records, which hold what nodes have in
-// the state, side by side: all nodes of the tile and those around it that are wanted (its halo), or
-// where few columns gather, only what is wanted.
+// A column whose springs all have one step (the other end is node + step in every lane) reads the
+// other ends directly from the state. Other columns gather them from records, which hold position
+// and velocity of a node side by side: of all nodes of the tile and of those around it that are
+// read (its halo), or, where few columns gather, only of the nodes that are read.
 #ifndef TAUT_SPRINGS_PACKED_PLAN_H
 #define TAUT_SPRINGS_PACKED_PLAN_H
 
@@ -42,8 +42,8 @@ struct packed_column {
     uint16_t alternative_count; // where some lanes go by other steps: those of turns[group]
 };
 
-// Round a ring, lanes at a row's end go another way than those before them, and those of the next
-// row yet another.
+// In a column of rings, lanes at the end of a row have another step than those before them, and
+// those of the next row a third one.
 enum { PACKED_ALTERNATIVES_MAX = 2 };
 
 struct packed_alternatives {
@@ -51,7 +51,8 @@ struct packed_alternatives {
     uint32_t lanes[PACKED_ALTERNATIVES_MAX]; // bits
 };
 
-// A spring that found no column: of a node with far more springs than those beside it.
+// A spring for which no column was left: of a node with far more springs than the others of its
+// chunk.
 struct packed_overflow {
     uint32_t node, other, material;
 };
@@ -70,13 +71,13 @@ struct packed_tile {
     bool damped;        // some spring is: records hold velocities
 };
 
-// Slots, one for each lane of each column and behind them one for each overflow spring, count what
-// springs have beyond their ends: their rest lengths.
+// Slots number the rest lengths of packed springs: one for each lane of each column, then one for
+// each overflow spring.
 struct plan_packed {
     struct packed_tile *tiles;
     uint64_t tile_count;
     uint64_t *chunk_columns; // chunk s has columns [chunk_columns[s], chunk_columns[s + 1])
-    uint8_t *chunk_rings;    // how many of them, even, go round rings
+    uint8_t *chunk_rings;    // how many of them follow rings; even
     uint64_t sell_chunk_count;
     struct packed_column *columns;
     uint64_t column_count;
@@ -100,25 +101,24 @@ struct plan;
 // a failure, too.
 taut_status packed_make(const struct topology *topology, struct plan *plan, taut_error *error);
 
-// slot_springs is wanted by those who make constants; afterwards it can go.
+// Frees slot_springs, which only the construction of the constants reads.
 void packed_forget_slots(const taut_allocator *allocator, struct plan_packed *packed);
 
-// Finds again which tiles have damped springs, after the damping of materials has changed.
+// Updates which tiles have damped springs, after the damping of materials has changed.
 void packed_find_damped(const struct topology *topology, struct plan_packed *packed);
 
 void packed_free(const taut_allocator *allocator, struct plan_packed *packed);
 uint64_t packed_bytes(const struct plan_packed *packed);
 
-// The tile that has a node, or NULL.
+// The tile of a node, or NULL.
 const struct packed_tile *packed_tile_of_node(const struct plan_packed *packed, uint64_t node);
 
-// The first of the tiles that go round the rings of a body, which are consecutive; NULL where none
-// do.
+// The first of the consecutive tiles whose columns follow the rings of a body, or NULL.
 const struct packed_tile *packed_ring_tiles(const struct plan_packed *packed,
                                             const struct topology *topology, size_t body);
 
-// Proves that every spring is packed once for either end, with its material, and that
-// columns go round rings.
+// Proves that every spring is packed once for each end, with its material, and that columns follow
+// rings.
 taut_status packed_check(const struct topology *topology, const struct plan *plan,
                          taut_error *error);
 

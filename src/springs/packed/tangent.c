@@ -1,4 +1,4 @@
-// Diagonal blocks of packed springs in a tangent; their products are
+// Diagonal blocks of the tangent of packed springs. Products are computed in
 // springs/packed/tangent_body.h.
 #include "springs/tangent.h"
 
