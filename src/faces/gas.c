@@ -162,8 +162,11 @@ static void set_volume(struct system *system, size_t b, double volume, bool exac
     // A volume that is no number is no collapse: positions have diverged.
     bool collapsed = body->pressure.present && volume <= 0 && isfinite(volume);
     if (collapsed && system->fault.code == TAUT_OK)
-        system->fault =
-            (struct fault){TAUT_ERROR_COLLAPSED, b, body->first_node, time, system->state->step};
+        system->fault = (struct fault){.code = TAUT_ERROR_COLLAPSED,
+                                       .body = b,
+                                       .node = body->first_node,
+                                       .time = time,
+                                       .step = system->state->step};
 }
 
 static bool is_exact(const struct topology_body *body)

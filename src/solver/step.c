@@ -66,21 +66,29 @@ static taut_status explain_collapse(const taut_solver *solver, const struct faul
                 (unsigned long long)fault->step);
 }
 
+// Where positions are so far from the origin that they resolve less of a spring's strain than this,
+// what its rounded length adds to its force in each step is energy from nowhere.
+static const double COARSE = 1e-4;
+
 static taut_status explain_divergence(taut_solver *solver, const struct fault *fault,
                                       taut_error *error)
 {
     const struct topology *topology = solver->topology;
     const struct topology_body *body = &topology->bodies[fault->body];
-    char near[160] = "no spring is attached to it", limit[200] = "";
+    char near[160] = "no spring is attached to it", limit[200] = "", cause[300] = "";
+    double length = 0;
     uint64_t spring;
-    if (solver->functions->stiffest_spring(solver->system, fault->node, &spring))
+    if (solver->functions->stiffest_spring(solver->system, fault->node, &spring)) {
+        const struct spring_run found = topology_spring(topology, spring);
+        length = found.rest_length;
         snprintf(
             near, sizeof near, "the stiffest spring there is number %llu with %g N/m",
             (unsigned long long)(topology_builder_spring(topology, spring) - body->first_spring),
-            topology->materials[topology_spring(topology, spring).material].stiffness);
+            topology->materials[found.material].stiffness);
+    }
     struct critical_step critical;
     if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
-        double dt = critical.dt[solver->integrator];
+        const double near_the_limit = 1.05, dt = critical.dt[solver->integrator];
         snprintf(limit, sizeof limit,
                  isinf(dt)
                      ? "; dt is %g s, and springs set no limit to %s: check the other forces, "
@@ -88,13 +96,21 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
                  : dt > 0 ? "; dt is %g s, and %s is known to be stable up to %.4g s"
                           : "; dt is %g s, and %s grows at every step without damping",
                  solver->dt, integrator_name(solver->integrator), dt);
+        const bool is_single = solver_precision(solver) == PRECISION_SINGLE;
+        if (is_single && solver->dt <= near_the_limit * dt && fault->spacing > COARSE * length &&
+            length > 0)
+            snprintf(cause, sizeof cause,
+                     ". This far from the origin positions in single precision are up to %.2g m "
+                     "apart, %.2g%% of that spring's length, and rounding drives it: use "
+                     "'precision: double', or place the body nearer to the origin",
+                     fault->spacing, 100 * fault->spacing / length);
     }
     return fail(
         error, fault->code,
-        "diverged at t = %g s (step %llu), first seen at node %llu of body '%s'; %s%s", fault->time,
-        (unsigned long long)fault->step,
+        "diverged at t = %g s (step %llu), first seen at node %llu of body '%s'; %s%s%s",
+        fault->time, (unsigned long long)fault->step,
         (unsigned long long)(topology_builder_node(topology, fault->node) - body->first_node),
-        body->name, near, limit);
+        body->name, near, limit, cause);
 }
 
 taut_status solver_advance(taut_solver *solver, uint64_t steps, bool check_at_end,

@@ -258,12 +258,33 @@ static double explained_energy(const struct system *system, const double sums[SU
     return explained * fmax(1, 1 / system->settings.position_ratio);
 }
 
+// How far apart numbers are where the body is, m: at its node that is nearest to the origin, since
+// others may have been thrown away from it.
+static double spacing_at(const struct system *system, size_t body)
+{
+    const struct topology_body *nodes = &system->topology->bodies[body];
+    const struct state *s = system->state;
+    double nearest = INFINITY;
+    for (uint64_t i = 0; i < nodes->node_count; i++) {
+        const vec3 p =
+            node_position(s, topology_internal_node(system->topology, nodes->first_node + i));
+        const double distance = fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z)));
+        if (isfinite(p.x + p.y + p.z))
+            nearest = fmin(nearest, distance);
+    }
+    return isfinite(nearest) ? (double)REAL_EPSILON * nearest : 0;
+}
+
 static void report_divergence(struct system *system)
 {
-    uint64_t node = worst_node(system), step = system->state->step;
-    system->fault =
-        (struct fault){TAUT_ERROR_DIVERGED, topology_body_of_node(system->topology, node), node,
-                       step_time(system, step), step};
+    const uint64_t node = worst_node(system), step = system->state->step;
+    const size_t body = topology_body_of_node(system->topology, node);
+    system->fault = (struct fault){.code = TAUT_ERROR_DIVERGED,
+                                   .body = body,
+                                   .node = node,
+                                   .time = step_time(system, step),
+                                   .step = step,
+                                   .spacing = spacing_at(system, body)};
 }
 
 // What a step of gravity adds to the kinetic energy of nodes at rest, twice over, J. Explicit Euler

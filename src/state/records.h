@@ -27,6 +27,7 @@ struct fault {
     uint64_t node; // internal, over all bodies; of a divergence
     double time;
     uint64_t step;
+    double spacing; // m, of a divergence: between numbers at the body's positions
 };
 
 // ---- The energy budget
