@@ -299,6 +299,16 @@ static void info_knows_the_critical_steps(void **state)
                 "explicit_euler            none          none     grows at every step");
     assert_says(outcome.out, "xpbd                  no limit      no limit     stable at every dt");
     outcome_free(&outcome);
+    fixture_write("penalty.yaml",
+                  "simulation: {dt: 0.01, steps: 1}\n"
+                  "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 3, mass: 1,\n"
+                  "  stiffness: 100}]\n"
+                  "colliders: [{type: plane, point: [0,-9,0], stiffness: 100}]\n");
+    outcome = cli_expect(0, "taut info penalty.yaml");
+    assert_says(outcome.out, "implicit_euler        no limit      no limit     from springs; "
+                             "penalty colliders can add energy");
+    assert_says(outcome.out, "implicit_midpoint     no limit      no limit     stable at every dt");
+    outcome_free(&outcome);
     // Gas and a wind that sees velocities are explicit in xpbd, which so has a limit of its own.
     fixture_write("blown.yaml",
                   "simulation: {dt: 0.001, steps: 1}\n"

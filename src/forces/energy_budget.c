@@ -226,6 +226,17 @@ static void collect_powers(struct system *system, double power[SUM_WIDTH])
 
 // ---- Measured here
 
+struct outside_power REAL_NAME(outside_power)(struct system *system, double time,
+                                              const struct worker *worker)
+{
+    const struct surroundings now = {time, REAL_NAME(wind_at)(system->topology, time)};
+    double power[SUM_WIDTH] = {0};
+    add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
+    if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
+        add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
+    return (struct outside_power){power[WORK_WIND] + power[WORK_DRIVES], power[MOVED_KINETIC]};
+}
+
 static void measure_powers(struct system *system, double time, double power[SUM_WIDTH],
                            const struct worker *worker)
 {

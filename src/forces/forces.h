@@ -75,6 +75,17 @@ void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
 void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
                             const struct worker *worker);
 
+// What acts on the present state from outside. The power of wind and of what moves kinematic nodes
+// and penalty spheres, W; without what accelerates kinematic nodes, whose kinetic energy, J, is
+// beside it. Forces, and for wind of the law `node` the normals, must be those of the present state.
+// The same on every worker.
+struct outside_power {
+    double power;
+    double moved_kinetic;
+};
+struct outside_power REAL_NAME(outside_power)(struct system *system, double time,
+                                              const struct worker *worker);
+
 // What takes a loss out of the kinetic energy, J, between two evaluations of forces (friction on a
 // surface that projects, keep_velocity): the budget's estimate of what steps do not resolve follows.
 // Before the loss is counted. Worker 0 alone.

@@ -26,7 +26,8 @@
 
 taut_status REAL_NAME(constraints_make)(struct system *system, taut_error *error)
 {
-    if (!system->settings.projects)
+    const bool midpoint = system->settings.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
+    if (!system->settings.projects && !(midpoint && system->settings.penalises))
         return TAUT_OK;
     struct contact_constraints *all = memory_allocate(system->allocator, 1, sizeof *all);
     if (!all)

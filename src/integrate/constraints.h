@@ -16,7 +16,8 @@ struct end_rule {
     bool mirrored; // the velocity at the end is 2 V less that at the start, not V
 };
 
-// Makes system->contacts.constraints, NULL where no collider projects.
+// Makes system->contacts.constraints, NULL where no collider projects; of the implicit midpoint method,
+// where there is none, since penalty colliders have its steps solved again too.
 taut_status REAL_NAME(constraints_make)(struct system *system, taut_error *error);
 void REAL_NAME(constraints_free)(struct system *system);
 uint64_t REAL_NAME(constraints_bytes)(const struct system *system);

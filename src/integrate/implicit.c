@@ -18,9 +18,8 @@
 //
 // A step with contacts of colliders that project is solved again, with them (below). An impact turns
 // springs by so much that one system errs by a multiple of the energy of the motion where they are
-// stiff, but few steps have one. So where nothing puts energy in, the energy at the end of a step
-// tells whether it needs further systems; where something does, all steps with contacts solve some
-// until hardly any energy is left in the residual.
+// stiff, but few steps have one. The energy at the end of a step, less what acts from outside has put
+// in, tells whether it needs further systems.
 //
 // Springs break and yield at the start of a step, never at a position that was only tried. Moving
 // kinematic nodes are where they will be at the stage.
@@ -222,15 +221,16 @@ static double search_line(struct system *system, struct stage_rule stage, double
 }
 
 // Newton's method from the state's V and X. Ends with V, X and, after more than one iteration, the
-// forces of the stage.
-static void newton(struct system *system, struct stage_rule stage, const struct worker *worker)
+// forces of the stage. Returns whether the solution was that of the last step: as in free fall.
+static bool newton(struct system *system, struct stage_rule stage, const struct worker *worker)
 {
     const struct scene_implicit *wanted = &system->settings.implicit;
     find_residual(system, stage, worker);
     double first = 0, residual = 0;
-    bool converged = false;
+    bool converged = false, same = true;
     for (uint64_t i = 0; i < wanted->newton && !converged; i++) {
         struct linear_result linear = solve_linear(system, stage, worker);
+        same &= linear.converged && linear.iterations == 0;
         correct(system, 1, stage, worker);
         residual = linear.residual;
         converged = linear.converged;
@@ -244,14 +244,31 @@ static void newton(struct system *system, struct stage_rule stage, const struct 
             norm <= wanted->tolerance * first || is_lost_in_roundoff(system, stage.g, worker);
     }
     record(system, residual, converged, worker);
+    return same;
 }
 
 // ---- The steps
+
+// The energy at the end of the last step is that at the start of this one unless something has
+// changed since, as springs that break or yield and gas that is pumped in may.
+static void reuse_energy(struct system *system)
+{
+    struct implicit *it = system->implicit;
+    bool changes = plan_fragile_total(system->plan) > 0;
+    for (size_t b = 0; b < system->topology->body_count; b++)
+        changes |= system->topology->bodies[b].pressure.present;
+    it->start_known = system->state->energy_current && !changes;
+    if (it->start_known)
+        it->start = it->end;
+    system->state->energy_current = false;
+}
 
 // What happens at the start of a step; the energy budget takes the forces there.
 static void begin(struct system *system, const struct worker *worker)
 {
     struct evaluation now = REAL_NAME(evaluation_now)(system);
+    if (worker->index == 0)
+        reuse_energy(system);
     REAL_NAME(springs_yield)(system, worker);
     REAL_NAME(springs_break)(system, worker);
     if (!system->settings.keep_energy_budget)
@@ -278,12 +295,13 @@ static void start_here(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-static void solve_stage(struct system *system, struct stage_rule stage, const struct worker *worker)
+static bool solve_stage(struct system *system, struct stage_rule stage, const struct worker *worker)
 {
     follow_velocity(system, (real)stage.g, worker);
     REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
-    newton(system, stage, worker);
+    const bool same = newton(system, stage, worker);
     REAL_NAME(mouse_spring_store_force)(system, worker);
+    return same;
 }
 
 // From the middle to the end: x = x* + 2 (X - x*), v = v* + 2 (V - v*).
@@ -513,54 +531,143 @@ static void descend(struct system *system, struct stage_rule stage,
     }
 }
 
-// Whether the energy of a step is checked: it can only stay or fall, for nothing but colliders at
-// rest acts from outside.
+// Whether the energy of a step is checked: where colliders project, of the midpoint method also where
+// there are only penalty colliders, at which it diverges; unless somebody pulls with the mouse.
 static bool is_checked(const struct system *system)
 {
-    const struct topology *topology = system->topology;
-    if (!system->contacts.constraints || topology->environment.wind.present ||
-        topology->motion_count > 0 || system->kinematic_targets.count > 0 ||
-        system->mouse_spring.pulls)
-        return false;
-    for (size_t c = 0; c < topology->collider_count; c++) {
-        const vec3 v = system->state->collider_velocity[c];
-        if (topology->colliders[c].type == COLLIDER_SPHERE && (v.x != 0 || v.y != 0 || v.z != 0))
-            return false;
-    }
-    return true;
+    return system->contacts.constraints && !system->mouse_spring.pulls;
 }
 
-// At the start of `step`, the present one or the next, with the present one's gas. Worker 0's
-// alone.
-static void measure_energy(struct system *system, uint64_t step, taut_energy *energy,
+static bool moves_nodes(const struct system *system)
+{
+    return system->topology->motion_count > 0 || system->kinematic_targets.count > 0;
+}
+
+static bool any_moving_sphere(const struct system *system, enum collider_response response)
+{
+    const struct topology *topology = system->topology;
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const vec3 v = system->state->collider_velocity[c];
+        if (topology->colliders[c].type == COLLIDER_SPHERE &&
+            topology->colliders[c].response == response && (v.x != 0 || v.y != 0 || v.z != 0))
+            return true;
+    }
+    return false;
+}
+
+// The energy at the start of `step`, the present one or the next, with the present one's gas; and
+// the power of what acts from outside then.
+static void measure_moment(struct system *system, uint64_t step, struct energy_moment *moment,
                            const struct worker *worker)
 {
     const struct evaluation evaluation = {step_time(system, step), system->state->step + 1, false};
-    REAL_NAME(energy_measure_without_fault)(system, evaluation, energy, worker);
+    const struct scene_wind *wind = &system->topology->environment.wind;
+    struct outside_power outside = {0, 0};
+    if (moves_nodes(system) || (wind->present && wind->law == WIND_NODE))
+        REAL_NAME(forces_evaluate_without_breaking)(system, evaluation, worker);
+    if (moves_nodes(system) || wind->present || any_moving_sphere(system, RESPONSE_PENALTY))
+        outside = REAL_NAME(outside_power)(system, evaluation.time, worker);
+    REAL_NAME(energy_measure_without_fault)(system, evaluation, &moment->energy, worker);
+    if (worker->index == 0)
+        moment->outside = outside;
     worker_barrier(worker);
 }
 
-// Whether the step has gained energy, by more than rounding and than a thousandth with the midpoint
-// method, whose energy goes up and down by that, a ten-thousandth with the others.
-static bool gains_energy(struct system *system, const struct worker *worker)
+static void swap(real *a, real *b)
 {
-    const double part = is_midpoint(system) ? 1e-3 : 1e-4, digits = 8 * (double)REAL_EPSILON;
-    const taut_energy *start = &system->implicit->start;
-    measure_energy(system, system->state->step + 1, &system->implicit->end, worker);
-    const double most = start->total + part * (energy_of_motion(system, worker) + start->elastic) +
-                        digits * (start->elastic + fabs(start->gravity));
-    return !(system->implicit->end.total <= most);
+    const real kept = *a;
+    *a = *b;
+    *b = kept;
 }
 
-// Solves further systems behind the first one of a step of implicit Euler or of a step whose energy
-// is not checked, until the energy that is left is a small part of that of the motion, so that
-// velocities are wrong by a hundredth at most. Where the energy is `checked`, until none is gained,
-// with ten-thousandths of that part at least. Linear systems need not be more exact than what is to
-// be left of them.
+static void swap_with_state(struct system *system, struct node_vectors positions,
+                            struct node_vectors velocities, const struct worker *worker)
+{
+    struct state *s = system->state;
+    struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        swap(&s->x[i], &positions.x[i]);
+        swap(&s->y[i], &positions.y[i]);
+        swap(&s->z[i], &positions.z[i]);
+        swap(&s->vx[i], &velocities.x[i]);
+        swap(&s->vy[i], &velocities.y[i]);
+        swap(&s->vz[i], &velocities.z[i]);
+    }
+    worker_barrier(worker);
+}
+
+// Finds the energy at the start of the step, at any time in it, if it is not known.
+static void know_start(struct system *system, struct node_vectors start, struct node_vectors speed,
+                       const struct worker *worker)
+{
+    struct implicit *it = system->implicit;
+    if (it->start_known)
+        return;
+    swap_with_state(system, start, speed, worker); // all have read the flag when this returns
+    measure_moment(system, system->state->step, &it->start, worker);
+    swap_with_state(system, start, speed, worker);
+    if (worker->index == 0)
+        it->start_known = true;
+    worker_barrier(worker);
+}
+
+static void sum_driven(const struct system *system, const void *argument, struct range range,
+                       double sums[SUM_WIDTH])
+{
+    (void)argument;
+    const struct contact_constraints *all = system->contacts.constraints;
+    for (size_t i = range.first; i < range.end; i++)
+        sums[0] += all->nodes[i].count > 0 ? all->work[i][1] : 0;
+}
+
+// Whether a stage is the end of a step of implicit Euler.
+static bool is_euler(const struct system *system, struct stage_rule stage)
+{
+    return stage.g == system->settings.dt;
+}
+
+// What acts from outside has put into the step, J, and a tenth more, for forces that change within it.
+// The forces of the end do the work of a step of implicit Euler; of the midpoint method the mean of
+// both ends, which hardly sees springs that vibrate at a driven node from step to step.
+static double outside_work(struct system *system, struct stage_rule stage,
+                           const struct worker *worker)
+{
+    const struct implicit *it = system->implicit;
+    const struct outside_power *start = &it->start.outside, *end = &it->end.outside;
+    const double more = 0.1, h = system->settings.dt;
+    const bool middle = is_midpoint(system) && !is_euler(system, stage);
+    const double work = middle ? h * (start->power + end->power) / 2 : h * end->power;
+    double driven = 0;
+    if (system->contacts.constraints->present && any_moving_sphere(system, RESPONSE_PROJECT))
+        driven = sum_over_nodes(system, sum_driven, NULL, worker);
+    return driven + work + more * (fabs(driven) + fabs(work)) + end->moved_kinetic -
+           start->moved_kinetic;
+}
+
+// Whether the step has gained energy, by more than was put in, rounding, and a thousandth with the
+// midpoint method, whose energy goes up and down by that, a ten-thousandth with the others.
+static bool gains_energy(struct system *system, struct stage_rule stage,
+                         const struct worker *worker)
+{
+    const double part = is_midpoint(system) ? 1e-3 : 1e-4, digits = 8 * (double)REAL_EPSILON;
+    const taut_energy *start = &system->implicit->start.energy;
+    const taut_energy *end = &system->implicit->end.energy;
+    REAL_NAME(kinematic_place)(system, system->settings.dt, worker);
+    measure_moment(system, system->state->step + 1, &system->implicit->end, worker);
+    const double most = start->total + outside_work(system, stage, worker) +
+                        part * (energy_of_motion(system, worker) + start->elastic) +
+                        digits * (start->elastic + fabs(start->gravity));
+    return !(end->total <= most);
+}
+
+// Solves further systems behind the first one of a step of implicit Euler, until the energy that is
+// left is a small part of that of the motion, so that velocities are wrong by a hundredth at most.
+// Where the energy is `checked`, until none is gained, with ten-thousandths of that part at least.
+// Linear systems need not be more exact than what is to be left of them.
 static void solve_further(struct system *system, struct stage_rule stage,
                           const struct end_rule *rule, bool checked, const struct worker *worker)
 {
-    enum { SYSTEMS = 20 };
+    enum { SYSTEMS = 100 };
     const double part = 1e-4, part_of_checked = 1e-4, exact = checked ? 0.1 : 1e-3;
     const struct scene_implicit *wanted = &system->settings.implicit;
     const uint64_t most = wanted->newton > SYSTEMS ? wanted->newton : SYSTEMS;
@@ -575,7 +682,10 @@ static void solve_further(struct system *system, struct stage_rule stage,
         const struct constrained_result found =
             solve_constrained(system, stage, rule, false, sqrt(exact * fmin(left, enough)), worker);
         descend(system, stage, &found, found.same, worker);
-        if (checked && wanted->newton == 1 && !gains_energy(system, worker))
+        if (!checked || wanted->newton > 1)
+            continue;
+        REAL_NAME(constraints_finish)(system, rule, worker); // the work of moving surfaces
+        if (!gains_energy(system, stage, worker))
             break;
     }
     REAL_NAME(constraints_finish)(system, rule, worker);
@@ -618,27 +728,21 @@ static struct stage_rule euler_instead(struct system *system, uint64_t steps,
 }
 
 // For the energy budget, of a step that is to be one of an impact: at its start again, or anywhere
-// in it where its energy is checked and so known.
-static void count_impact_work(struct system *system, bool checked, const struct worker *worker)
+// in it where its energy is `known`.
+static void count_impact_work(struct system *system, bool known, const struct worker *worker)
 {
     const bool noted = system->work.closes; // it follows one
     worker_barrier(worker);                 // all have read the flag
-    if (!noted && !checked) {
+    if (!noted && !known) {
         REAL_NAME(kinematic_place)(system, 0, worker);
         REAL_NAME(work_note_start)(system, worker);
     }
     if (worker->index == 0) {
-        if (!noted && checked)
-            REAL_NAME(work_note_energy)(system, system->implicit->start.total);
+        if (!noted && known)
+            REAL_NAME(work_note_energy)(system, system->implicit->start.energy.total);
         REAL_NAME(work_note_impact)(system);
     }
     worker_barrier(worker);
-}
-
-// Whether a stage is the end of a step of implicit Euler.
-static bool is_euler(const struct system *system, struct stage_rule stage)
-{
-    return stage.g == system->settings.dt;
 }
 
 // Of a step that has been solved but is not yet at its end; returns whether it is now. `stage`
@@ -653,7 +757,7 @@ static bool solve_contacts(struct system *system, struct stage_rule *stage,
         start = vectors_of(s->x0, s->y0, s->z0);
         speed = vectors_of(s->vx0, s->vy0, s->vz0);
     }
-    if (!system->contacts.constraints)
+    if (!system->settings.projects)
         return false;
     const bool mirrored = is_midpoint(system) && stage->elapsed < system->settings.dt;
     struct end_rule rule = end_of_step(system, *stage, start, speed, mirrored);
@@ -662,6 +766,8 @@ static bool solve_contacts(struct system *system, struct stage_rule *stage,
         return false;
     const bool impact = REAL_NAME(constraints_impact)(system);
     remember_free(system, &rule, worker);
+    if (is_checked(system))
+        know_start(system, start, speed, worker);
     restore_start(system, start, speed, worker);
     if (impact && system->settings.keep_energy_budget)
         count_impact_work(system, is_checked(system), worker);
@@ -678,15 +784,6 @@ static bool solve_contacts(struct system *system, struct stage_rule *stage,
 // The steps that follow an impact are those of a body that is strained, turns and vibrates, and one
 // linear system may give stiff springs energy in them too; the midpoint method gains some whatever
 // is solved, since it damps nothing and conserves no energy of springs that turn.
-
-// Notes the energy at the start of a step; returns whether it is to be compared.
-static bool note_energy(struct system *system, const struct worker *worker)
-{
-    if (!is_checked(system))
-        return false;
-    measure_energy(system, system->state->step, &system->implicit->start, worker);
-    return true;
-}
 
 // What nodes do without contacts, for those that another way through the step leads to a surface.
 static void remember_end(struct system *system, const struct worker *worker)
@@ -706,16 +803,14 @@ static void remember_end(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-// Of a step that is at its end: if that has more energy than its start, goes on with further systems
-// where it is implicit Euler's with contacts, else does it again from `start` and `speed` as such a
-// one. Contacts that have been found are there from the beginning.
-static void take_no_energy(struct system *system, struct stage_rule stage,
-                           struct node_vectors start, struct node_vectors speed,
-                           const struct worker *worker)
+// The step again, or on, of one that is at its end and has gained energy: goes on with further
+// systems where it is implicit Euler's with contacts, else does it again from `start` and `speed` as
+// such a one. Contacts that have been found are there from the beginning.
+static void solve_without_gain(struct system *system, struct stage_rule stage,
+                               struct node_vectors start, struct node_vectors speed,
+                               const struct worker *worker)
 {
-    if (!gains_energy(system, worker))
-        return;
-    if (system->settings.keep_energy_budget)
+    if (system->settings.projects && system->settings.keep_energy_budget)
         count_impact_work(system, true, worker);
     const bool continues = system->contacts.constraints->present && is_euler(system, stage);
     if (!continues) {
@@ -727,10 +822,42 @@ static void take_no_energy(struct system *system, struct stage_rule stage,
     const struct end_rule rule = end_of_step(system, stage, start, speed, false);
     if (!continues) {
         solve_again(system, stage, &rule, worker);
-        if (!gains_energy(system, worker))
+        if (!gains_energy(system, stage, worker))
             return;
     }
     solve_further(system, stage, &rule, true, worker);
+}
+
+// Whether a node may be inside a penalty collider at the end of the step; the same on every worker.
+static bool may_be_inside(struct system *system, const struct worker *worker)
+{
+    if (!system->settings.penalises)
+        return false;
+    REAL_NAME(contacts_find)(system, step_time(system, system->state->step + 1), worker);
+    const bool found = contacts_are_found(system);
+    worker_barrier(worker); // all have read it before it is found again
+    return found;
+}
+
+// Of a step that is at its end. `same`: its solution was that of the last one, so that the forces of
+// springs have not changed, and without contacts the energy need not be measured: bodies that fall
+// freely cost nothing.
+static void take_no_energy(struct system *system, struct stage_rule stage,
+                           struct node_vectors start, struct node_vectors speed, bool same,
+                           const struct worker *worker)
+{
+    if (!is_checked(system))
+        return;
+    if (same && !system->contacts.constraints->present && !may_be_inside(system, worker))
+        return;
+    know_start(system, start, speed, worker);
+    const bool gains = gains_energy(system, stage, worker);
+    if (gains)
+        solve_without_gain(system, stage, start, speed, worker);
+    // With full Newton the last energy found may be that of an earlier system.
+    if (worker->index == 0)
+        system->state->energy_current = !gains || system->settings.implicit.newton == 1;
+    worker_barrier(worker);
 }
 
 void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worker)
@@ -738,12 +865,10 @@ void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worke
     double h = system->settings.dt;
     begin(system, worker);
     start_here(system, worker);
-    const bool checked = note_energy(system, worker);
     struct stage_rule stage = {.elapsed = h, .g = h};
-    solve_stage(system, stage, worker);
+    const bool same = solve_stage(system, stage, worker);
     solve_contacts(system, &stage, worker);
-    if (checked)
-        take_no_energy(system, stage, system->implicit->base, system->implicit->velocity, worker);
+    take_no_energy(system, stage, system->implicit->base, system->implicit->velocity, same, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -753,14 +878,12 @@ void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *wo
     const bool after_impact = system->state->step < system->state->memory_from;
     begin(system, worker);
     start_here(system, worker);
-    const bool checked = note_energy(system, worker);
     const double g = after_impact ? h : h / 2;
     struct stage_rule stage = {.elapsed = g, .g = g};
-    solve_stage(system, stage, worker);
+    const bool same = solve_stage(system, stage, worker);
     if (!solve_contacts(system, &stage, worker) && !after_impact)
         reflect(system, worker);
-    if (checked)
-        take_no_energy(system, stage, system->implicit->base, system->implicit->velocity, worker);
+    take_no_energy(system, stage, system->implicit->base, system->implicit->velocity, same, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -793,13 +916,11 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
         start_from_two(system, worker);
     REAL_NAME(save_start)(system, worker);
     worker_barrier(worker);
-    const bool checked = note_energy(system, worker);
     struct stage_rule stage = {.elapsed = h, .g = first ? h : 2 * h / 3};
-    solve_stage(system, stage, worker);
+    const bool same = solve_stage(system, stage, worker);
     solve_contacts(system, &stage, worker);
     const struct state *s = system->state;
-    if (checked)
-        take_no_energy(system, stage, vectors_of(s->x0, s->y0, s->z0),
-                       vectors_of(s->vx0, s->vy0, s->vz0), worker);
+    take_no_energy(system, stage, vectors_of(s->x0, s->y0, s->z0),
+                   vectors_of(s->vx0, s->vy0, s->vz0), same, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }

@@ -2,12 +2,20 @@
 #ifndef TAUT_INTEGRATE_IMPLICIT_H
 #define TAUT_INTEGRATE_IMPLICIT_H
 
+#include "forces/forces.h"
 #include "integrate/conjugate_gradient.h"
+
+// The energy at one time, and what acts from outside then.
+struct energy_moment {
+    taut_energy energy;
+    struct outside_power outside;
+};
 
 struct implicit {
     struct node_vectors base, velocity; // x* and v*: where the step's equations start from
     struct linear_solver solver;
-    taut_energy start, end; // of the present step, where it is checked
+    struct energy_moment start, end; // of the present step, where its energy is checked
+    bool start_known;
 };
 
 // Makes system->implicit; what there is of it is freed by implicit_free, after a failure too.

@@ -200,7 +200,7 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
         if (counts_work)
             count_projection(system, &before, &after);
         if (memchr(contacts->moved, 1, contacts->blocks))
-            system->state->forces_current = false;
+            system->state->forces_current = system->state->energy_current = false;
     }
 }
 
@@ -216,7 +216,7 @@ static void keep_and_count(struct system *system, const struct worker *worker)
         if (counts_work)
             REAL_NAME(work_note_loss)(system, before, before - after);
         system->work.done[WORK_KEEP] += before - after;
-        system->state->forces_current = false;
+        system->state->forces_current = system->state->energy_current = false;
     }
     stage_end(&system->clock, STAGE_WORK, worker);
 }

@@ -158,6 +158,7 @@ void REAL_NAME(change_finish)(struct system *system, const struct change *change
     if (worker->index == 0) {
         struct mouse_spring *mouse_spring = &system->mouse_spring;
         s->forces_current = s->forces_zero = s->grid_forces_zero = false;
+        s->energy_current = false;
         if (system->settings.dt != change->dt)
             s->memory_from = s->step; // what bdf2 remembers is of another step
         if (mouse_spring->pulls && mouse_spring->chosen)

@@ -373,7 +373,7 @@ static void restore_all(struct system *system, struct checkpoint *checkpoint)
     struct state *s = system->state;
     s->step = checkpoint->frame.step;
     s->memory_from = checkpoint->frame.step;
-    s->forces_current = s->forces_zero = s->grid_forces_zero = false;
+    s->forces_current = s->forces_zero = s->grid_forces_zero = s->energy_current = false;
     system->settings.dt_time = checkpoint->since_time;
     system->settings.dt_step = checkpoint->since_step;
     restore_kinematic_targets(system,

@@ -410,7 +410,10 @@ static double tangent_bytes_of(const struct census *census)
 // contact/constraints.h
 static double constraints_bytes_of(const struct census *census)
 {
-    return census->projects ? census->nodes * (136 + 18 * census->real) : 0;
+    const bool midpoint = census->scene->simulation.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
+    return census->projects || (midpoint && census->penalty)
+               ? census->nodes * (136 + 18 * census->real)
+               : 0;
 }
 
 static double implicit_bytes_of(const struct census *census)

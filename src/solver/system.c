@@ -354,7 +354,7 @@ static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3
     s->collider_velocity[collider] = velocity;
     s->collider_since[collider] = step_time(system, s->step);
     s->collider_radius[collider] = radius;
-    s->forces_current = false;
+    s->forces_current = s->energy_current = false;
 }
 
 static bool set_kinematic_velocity(struct system *system, uint64_t node, vec3 velocity)
@@ -363,6 +363,7 @@ static bool set_kinematic_velocity(struct system *system, uint64_t node, vec3 ve
     const struct state *s = system->state;
     vec3 before = node_velocity(s, inside);
     system->fastest_outside = fmax(system->fastest_outside, vec3_length(before));
+    system->state->energy_current = false;
     return REAL_NAME(kinematic_set_target)(system, (uint32_t)inside, velocity);
 }
 

@@ -41,6 +41,7 @@ struct state {
     uint64_t step;         // steps done
     uint64_t memory_from;  // the step from which on bdf2 remembers the one before it
     bool forces_current;   // fx, fy, fz belong to x and v (and may serve the next step)
+    bool energy_current;   // the energy that an implicit step found at its end belongs to x and v
     bool forces_zero;      // fx, fy, fz are 0 at nodes of no grid, and
     bool grid_forces_zero; // at those of grids
 #define DECLARE(type, name, length, condition, kept) type *name;
