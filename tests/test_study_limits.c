@@ -122,39 +122,41 @@ static void test_limits_that_saturate(void **state)
         const char *text;
         enum integrator integrator;
         double expected, tolerance; // 0: what is computed
-        bool undecided;             // or may be: physics drives perturbations
+        // Undecided: physics drives perturbations. Either: the motion is chaotic, so that the last
+        // digits of a library's sine may decide.
+        enum { FOUND, UNDECIDED, EITHER } kind;
     } cases[] = {
         {"precision: double\nsimulation: {integrator: verlet, dt: 0.01, duration: 10}\n"
          "bodies: [{name: o, type: oscillator, amplitude: 0.3, mass: 1, stiffness: 100,\n"
          "  damping: 2}]\n",
-         INTEGRATOR_VERLET, 0.18100, 0.01, false},
-        {"", INTEGRATOR_VELOCITY_VERLET, 0.18100, 0.01, false},
-        {"", INTEGRATOR_SYMPLECTIC_EULER, 0.18100, 0.01, false},
-        {"", INTEGRATOR_RK4, 0.29509, 0.01, false},
-        {"", INTEGRATOR_EXPLICIT_EULER, 0.02, 0.01, false},
-        {"", INTEGRATOR_MIDPOINT, 0.1050, 0.01, false},
+         INTEGRATOR_VERLET, 0.18100, 0.01, FOUND},
+        {"", INTEGRATOR_VELOCITY_VERLET, 0.18100, 0.01, FOUND},
+        {"", INTEGRATOR_SYMPLECTIC_EULER, 0.18100, 0.01, FOUND},
+        {"", INTEGRATOR_RK4, 0.29509, 0.01, FOUND},
+        {"", INTEGRATOR_EXPLICIT_EULER, 0.02, 0.01, FOUND},
+        {"", INTEGRATOR_MIDPOINT, 0.1050, 0.01, FOUND},
         {"simulation: {integrator: rk4, dt: 0.001, duration: 10}\n"
          "environment: {gravity: [0, -9.81, 0]}\n"
          "bodies: [{name: p, type: pendulum, model: spring, pivot: [0,0,0], length: 1, angle: 30,\n"
          "  mass: 0.2, stiffness: 100}]\n",
-         INTEGRATOR_RK4, 0.126491, 0.01, false},
-        {"", INTEGRATOR_VERLET, 0.0894427, 0.01, false},
-        {"", INTEGRATOR_SYMPLECTIC_EULER, 0.0894427, 0.015, false},
+         INTEGRATOR_RK4, 0.126491, 0.01, FOUND},
+        {"", INTEGRATOR_VERLET, 0.0894427, 0.01, FOUND},
+        {"", INTEGRATOR_SYMPLECTIC_EULER, 0.0894427, 0.015, FOUND},
         {"simulation: {integrator: verlet, dt: 0.001, duration: 10}\n"
          "environment: {gravity: [0, -9.81, 0]}\n"
          "bodies: [{name: c, type: rope, from: [0,0,0], to: [1,0,0], nodes: 8, node_mass: 0.1,\n"
          "  pins: [first], spring: {stiffness: 600, damping: 0.1}}]\n",
-         INTEGRATOR_VERLET, 0, 0.01, false},
-        {"", INTEGRATOR_SYMPLECTIC_EULER, 0, 0.01, false},
+         INTEGRATOR_VERLET, 0, 0.01, FOUND},
+        {"", INTEGRATOR_SYMPLECTIC_EULER, 0, 0.01, FOUND},
         // It hangs a little longer, and less straight; as it falls it is whipped.
-        {"", INTEGRATOR_RK4, 0, 0.03, true},
+        {"", INTEGRATOR_RK4, 0, 0.03, EITHER},
         // What moves across this spring grows by itself, as long as its length swings.
         {"precision: double\nsimulation: {integrator: verlet, dt: 0.005, duration: 10}\n"
          "bodies: [{name: o, type: oscillator, amplitude: 0.3, mass: 0.7, stiffness: 130}]\n",
-         INTEGRATOR_SYMPLECTIC_EULER, 0.146760, 0.01, true},
-        {"", INTEGRATOR_VERLET, 0.146760, 0.01, true},
-        {"", INTEGRATOR_VELOCITY_VERLET, 0.146760, 0.01, true},
-        {"", INTEGRATOR_RK4, 0.207550, 0.01, true},
+         INTEGRATOR_SYMPLECTIC_EULER, 0.146760, 0.01, UNDECIDED},
+        {"", INTEGRATOR_VERLET, 0.146760, 0.01, UNDECIDED},
+        {"", INTEGRATOR_VELOCITY_VERLET, 0.146760, 0.01, UNDECIDED},
+        {"", INTEGRATOR_RK4, 0.207550, 0.01, UNDECIDED},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
     for (size_t first = 0, end; first < CASES; first = end) {
@@ -168,7 +170,11 @@ static void test_limits_that_saturate(void **state)
             const struct study_limit *limit = limit_of(study, cases[i].integrator);
             double expected = cases[i].expected > 0 ? cases[i].expected : limit->predicted;
             double tolerance = cases[i].tolerance;
-            if (limit->kind == STUDY_LIMIT_UNDECIDED && cases[i].undecided) {
+            const bool undecided = limit->kind == STUDY_LIMIT_UNDECIDED;
+            if (undecided != (cases[i].kind == UNDECIDED) && cases[i].kind != EITHER)
+                fail_msg("case %d, %s: %s", (int)i, integrator_name(cases[i].integrator),
+                         study_limit_name(limit->kind));
+            if (undecided) {
                 assert_true(isnan(limit->measured));
                 if (!(limit->stable <= expected * (1 + tolerance) &&
                       limit->unstable >= expected * (1 - tolerance)))
@@ -265,8 +271,9 @@ static void test_limits_with_light_damping(void **state)
                                  !(limit->stable > limit->predicted * 1.001) &&
                                  limit->unstable > limit->predicted * 0.999 &&
                                  limit->unstable < limit->predicted * 1.5;
-                bool may_be = integrators[i] == INTEGRATOR_EXPLICIT_EULER;
-                if (!found && !(undecided && may_be))
+                // Growth by 10^-7 a step and less is not told from none (study/multipliers.c).
+                bool hidden = integrators[i] == INTEGRATOR_EXPLICIT_EULER && ratios[r] < 1e-2;
+                if (hidden ? !undecided : !found)
                     fail_msg("body %d at %g of critical damping, %s: %s, %g s, from %g to %g s, "
                              "not %g s",
                              b, ratios[r], integrator_name(integrators[i]),
