@@ -10,11 +10,51 @@
 void REAL_NAME(wind_add)(struct system *system, struct evaluation evaluation,
                          enum sweep_finish finish, const struct worker *worker);
 
-// The parts of system->powers that the wind on a grid of faces has.
-size_t REAL_NAME(wind_parts)(const struct system *system, const struct plan_face_grid *grid);
+// Parts of system->powers for the wind on all cloths on grids.
+size_t REAL_NAME(wind_parts)(const struct system *system);
 
 // The wind at a time, gusts included; .factor 0 if there is none.
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time);
+
+// Faces that wind acts on, in the range of an order of all of them: those in blocks, in the order of
+// the constants, then those of one cloth after the other.
+struct face_walk {
+    const struct system *system;
+    size_t at, end;
+    size_t grid, begin; // of the cloths, and the index of its first face
+};
+
+static inline struct face_walk faces_walk(const struct system *system, struct range range)
+{
+    return (struct face_walk){system, range.first, range.end, 0,
+                              (size_t)system->plan->faces.element_count};
+}
+
+// The nodes of the next face; false at the end.
+static inline bool faces_next(struct face_walk *walk, struct face *face)
+{
+    const struct system *system = walk->system;
+    const struct topology *topology = system->topology;
+    if (walk->at >= walk->end)
+        return false;
+    if (walk->at < (size_t)system->plan->faces.element_count) {
+        const uint32_t *nodes = system->constants->face_nodes[walk->at++];
+        *face = (struct face){{nodes[0], nodes[1], nodes[2]}};
+        return true;
+    }
+    for (; walk->grid < system->plan->face_grid_count; walk->grid++) {
+        const struct topology_body *body =
+            &topology->bodies[system->plan->face_grids[walk->grid].body];
+        const size_t inside = walk->at - walk->begin;
+        if (inside < (size_t)body->face_count) {
+            *face = topology_body_face(topology, body, inside);
+            walk->at++;
+            return true;
+        }
+        walk->begin += (size_t)body->face_count;
+    }
+    return false;
+}
 
 // How gas acts on a body: not at all, in a pass of its own (pressure_add), or in the pass over its
 // packed springs, which also computes the gradient of the volume (pressure_after_springs).

@@ -202,11 +202,19 @@ static size_t rows_at_once(const struct plan_face_grid *grid)
     return NODES_AT_ONCE / (size_t)grid->nx + 1;
 }
 
-size_t REAL_NAME(wind_parts)(const struct system *system, const struct plan_face_grid *grid)
+static size_t parts_of(const struct system *system, const struct plan_face_grid *grid)
 {
     const struct sweep *sweep = sweep_of_faces(system, grid);
     const size_t gaps = sweep ? (size_t)tiling_tile_count(&sweep->tiling) + 1 : 0;
     return gaps + (size_t)grid->ny / rows_at_once(grid) + 1;
+}
+
+size_t REAL_NAME(wind_parts)(const struct system *system)
+{
+    size_t parts = 0;
+    for (size_t g = 0; g < system->plan->face_grid_count; g++)
+        parts += parts_of(system, &system->plan->face_grids[g]);
+    return parts;
 }
 
 // Cloths on grids: workers claim batches of rows.
@@ -220,7 +228,7 @@ static void add_to_grids(const struct system *system, const struct wind_now *now
         if (sweep && REAL_NAME(sweep_blows)(system, sweep, now, finish)) {
             add_between(system, now, sweep, finish, powers, part, worker);
             worker_barrier(worker);
-            part += REAL_NAME(wind_parts)(system, grid);
+            part += parts_of(system, grid);
             continue;
         }
         const size_t batch = rows_at_once(grid);
@@ -233,7 +241,7 @@ static void add_to_grids(const struct system *system, const struct wind_now *now
                         powers_of_part(system, powers, part + claimed.first));
         }
         worker_barrier(worker);
-        part += REAL_NAME(wind_parts)(system, grid);
+        part += parts_of(system, grid);
     }
 }
 

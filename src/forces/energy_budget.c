@@ -96,24 +96,14 @@ static double face_wind_power(const struct system *system, const struct wind_now
     return scale * vec3_dot(area, free_sum);
 }
 
-// The faces in blocks come first, in the plan's order, and then those of one grid after the other.
 static void sum_wind(const struct system *system, const void *argument, struct range range,
                      double sums[SUM_WIDTH])
 {
     const struct surroundings *now = argument;
-    const struct plan *plan = system->plan;
-    size_t begin = (size_t)plan->faces.element_count;
-    for (size_t i = range.first; i < range.end && i < begin; i++)
-        sums[WORK_WIND] += face_wind_power(system, &now->wind, system->constants->face_nodes[i]);
-    for (size_t g = 0; g < plan->face_grid_count; g++) {
-        const struct topology_body *body = &system->topology->bodies[plan->face_grids[g].body];
-        size_t end = begin + (size_t)body->face_count;
-        size_t first = range.first > begin ? range.first : begin;
-        for (size_t i = first; i < range.end && i < end; i++)
-            sums[WORK_WIND] += face_wind_power(
-                system, &now->wind, topology_body_face(system->topology, body, i - begin).nodes);
-        begin = end;
-    }
+    struct face_walk walk = faces_walk(system, range);
+    struct face face;
+    while (faces_next(&walk, &face))
+        sums[WORK_WIND] += face_wind_power(system, &now->wind, face.nodes);
 }
 
 // Adds a sum over elements to the powers.
@@ -128,29 +118,22 @@ static void add_sum(struct system *system, size_t count, chunk_sum sum, const vo
 
 // ---- Measured by the kernels of an evaluation
 
-static size_t wind_part_count(const struct system *system)
-{
-    size_t count = 0;
-    for (size_t g = 0; g < system->plan->face_grid_count; g++)
-        count += REAL_NAME(wind_parts)(system, &system->plan->face_grids[g]);
-    return count;
-}
-
 bool REAL_NAME(work_make)(struct system *system)
 {
-    const struct plan *plan = system->plan;
+    const struct plan_counts counts = plan_counts(system->topology, system->plan);
     struct power_parts *parts = &system->power_parts;
     system->work_shown_step = UINT64_MAX;
     if (!REAL_NAME(work_is_measured)(system))
         return true;
-    parts->loose = parts->tiles + 2 * (size_t)plan->tile_count;
+    parts->loose = parts->tiles + 2 * (size_t)counts.grid_tiles;
     parts->wind = parts->loose;
-    for (size_t i = 0; i < plan->off_grid_count; i++)
-        parts->wind += power_chunks((size_t)plan->off_grid[i].count);
+    struct range nodes;
+    for (size_t i = 0; (nodes = springs_off_grid_nodes(system, i)).end > 0; i++)
+        parts->wind += power_chunks(nodes.end - nodes.first);
     parts->packed = parts->wind;
     if (system->topology->environment.wind.present)
-        parts->packed += wind_part_count(system);
-    parts->count = parts->packed + (size_t)plan->packed.tile_count;
+        parts->packed += REAL_NAME(wind_parts)(system);
+    parts->count = parts->packed + (size_t)counts.packed_tiles;
     system->powers = memory_allocate(system->allocator, parts->count, sizeof *system->powers);
     return system->powers;
 }
@@ -169,7 +152,7 @@ uint64_t REAL_NAME(work_bytes)(const struct system *system)
 static bool wind_is_measured(const struct system *system)
 {
     const struct scene_wind *wind = &system->topology->environment.wind;
-    return !wind->present || wind->law != WIND_NODE || system->plan->faces.element_count == 0;
+    return !wind->present || wind->law != WIND_NODE || plan_block_face_count(system->plan) == 0;
 }
 
 bool REAL_NAME(work_is_measured)(const struct system *system)
@@ -177,8 +160,8 @@ bool REAL_NAME(work_is_measured)(const struct system *system)
     const enum integrator integrator = system->settings.integrator;
     const bool starts_steps =
         integrator == INTEGRATOR_EXPLICIT_EULER || integrator == INTEGRATOR_SYMPLECTIC_EULER;
-    return system->settings.keep_energy_budget && starts_steps && !system->plan->reference &&
-           wind_is_measured(system);
+    return system->settings.keep_energy_budget && starts_steps &&
+           !plan_is_reference(system->plan) && wind_is_measured(system);
 }
 
 static void sum_contacts(const struct system *system, const void *argument, struct range range,
@@ -194,13 +177,13 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
 {
     const struct surroundings now = {evaluation.time,
                                      REAL_NAME(wind_at)(system->topology, evaluation.time)};
-    const size_t faces = (size_t)system->plan->faces.element_count;
+    const size_t faces = (size_t)system->constants->faces;
     double power[SUM_WIDTH] = {0};
     if (contacts_are_found(system))
         add_sum(system, (size_t)system->state->nodes, sum_contacts, &now, power, worker);
     if (now.wind.factor != 0 && faces > 0)
         add_sum(system, faces, sum_wind, &now, power, worker);
-    if (!system->plan->packs && system->constants->springs > 0)
+    if (plan_off_grid_format(system->plan) != PLAN_PACKED && system->constants->springs > 0)
         power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);
     if (worker->index == 0)
         memcpy(system->other_powers, power, sizeof power);

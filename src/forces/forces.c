@@ -1,12 +1,11 @@
 // The table of contents of the forces: what acts on nodes, and in which order its sums are made.
 #include "forces/forces.h"
 
-static void clear_nodes(struct system *system, const struct plan_nodes *nodes,
-                        const struct worker *worker)
+static void clear_nodes(struct system *system, struct range nodes, const struct worker *worker)
 {
     struct state *s = system->state;
-    struct range share = worker_share(worker, (size_t)nodes->count, 16);
-    for (size_t i = nodes->first + share.first; i < nodes->first + share.end; i++)
+    struct range share = worker_share(worker, nodes.end - nodes.first, 16);
+    for (size_t i = nodes.first + share.first; i < nodes.first + share.end; i++)
         s->fx[i] = s->fy[i] = s->fz[i] = 0;
 }
 
@@ -17,19 +16,20 @@ static void clear_forces(struct system *system, const struct worker *worker)
     const bool loaded = sweep_is_loaded(system);
     if (s->forces_zero && (s->grid_forces_zero || !loaded))
         return;
-    const struct plan_nodes all = {0, s->nodes};
+    struct range nodes;
     if (loaded)
-        clear_nodes(system, &all, worker);
+        clear_nodes(system, (struct range){0, (size_t)s->nodes}, worker);
     else
-        for (size_t i = 0; i < system->plan->off_grid_count; i++)
-            clear_nodes(system, &system->plan->off_grid[i], worker);
+        for (size_t i = 0; (nodes = springs_off_grid_nodes(system, i)).end > 0; i++)
+            clear_nodes(system, nodes, worker);
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
 }
 
-static void finish_chunk(const struct system *system, const struct plan_nodes *nodes, size_t first,
+// `count` nodes from the one that is `first` of the range.
+static void finish_chunk(const struct system *system, struct range nodes, size_t first,
                          size_t count, enum sweep_finish finish, struct power_sums *powers)
 {
-    first += (size_t)nodes->first;
+    first += nodes.first;
     const struct finish_range range = {.first = (int64_t)first,
                                        .count = (long)count,
                                        .loaded = true,
@@ -40,10 +40,10 @@ static void finish_chunk(const struct system *system, const struct plan_nodes *n
 }
 
 // A worker's share of whole chunks, which are parts of system->powers from `part` on.
-static void finish_chunks(const struct system *system, const struct plan_nodes *nodes, size_t part,
+static void finish_chunks(const struct system *system, struct range nodes, size_t part,
                           enum sweep_finish finish, const struct worker *worker)
 {
-    const size_t count = (size_t)nodes->count;
+    const size_t count = nodes.end - nodes.first;
     struct range share = worker_share(worker, power_chunks(count), 1);
     for (size_t chunk = share.first; chunk < share.end; chunk++) {
         const size_t at = chunk * POWER_NODES, left = count - at;
@@ -60,14 +60,15 @@ static void finish_loose(struct system *system, enum sweep_finish finish, bool p
 {
     enum { NODES_AT_ONCE = 8192 };
     size_t part = system->power_parts.loose;
-    for (size_t i = 0; i < system->plan->off_grid_count; i++) {
-        const struct plan_nodes *nodes = &system->plan->off_grid[i];
+    struct range nodes;
+    for (size_t i = 0; (nodes = springs_off_grid_nodes(system, i)).end > 0; i++) {
+        const size_t all = nodes.end - nodes.first;
         if (powers) {
             finish_chunks(system, nodes, part, finish, worker);
-            part += power_chunks((size_t)nodes->count);
+            part += power_chunks(all);
             continue;
         }
-        struct range share = worker_share(worker, (size_t)nodes->count, 16);
+        struct range share = worker_share(worker, all, 16);
         for (size_t at = share.first; at < share.end; at += NODES_AT_ONCE) {
             size_t count = share.end - at < NODES_AT_ONCE ? share.end - at : NODES_AT_ONCE;
             finish_chunk(system, nodes, at, count, finish, NULL);
@@ -115,10 +116,9 @@ void REAL_NAME(forces_outside)(struct system *system, struct evaluation evaluati
                                const struct worker *worker)
 {
     struct range share = node_share(system, worker);
-    const struct plan_nodes all = {0, system->state->nodes};
     if (worker->index == 0)
         system->state->forces_zero = system->state->grid_forces_zero = false;
-    clear_nodes(system, &all, worker);
+    clear_nodes(system, (struct range){0, (size_t)system->state->nodes}, worker);
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
     REAL_NAME(wind_add)(system, evaluation, SWEEP_FORCES, worker);
     stage_end(&system->clock, STAGE_WIND, worker);

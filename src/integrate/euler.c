@@ -6,7 +6,7 @@
 // measure what it needs. The serial reference has forces and motion in separate passes.
 static bool moves_at_once(const struct system *system)
 {
-    return !system->plan->reference &&
+    return !plan_is_reference(system->plan) &&
            (!system->settings.keep_energy_budget || REAL_NAME(work_is_measured)(system));
 }
 

@@ -458,6 +458,8 @@ struct plan_counts plan_counts(const struct topology *topology, const struct pla
         .state_springs = plan->state_spring_count,
         .slots = plan->packed.slot_count,
         .block_faces = plan->faces.element_count,
+        .grid_tiles = plan->tile_count,
+        .packed_tiles = packed,
         .volume_tiles = rings > packed ? rings : packed,
         .rings = rings > 0,
     };

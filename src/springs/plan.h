@@ -91,8 +91,9 @@ struct plan_counts {
     uint64_t state_springs;    // springs that the state's arrays are for
     uint64_t slots;            // of packed springs
     uint64_t block_faces;      // faces in blocks
-    uint64_t volume_tiles;     // tiles that a volume is summed over, at most
-    bool rings;                // some body with gas has rings
+    uint64_t grid_tiles, packed_tiles;
+    uint64_t volume_tiles; // tiles that a volume is summed over, at most
+    bool rings;            // some body with gas has rings
 };
 
 struct plan_counts plan_counts(const struct topology *topology, const struct plan *plan);
@@ -127,6 +128,11 @@ static inline bool plan_reads_rest_lengths(const struct plan *plan)
 static inline uint32_t plan_slot_spring(const struct plan *plan, uint64_t slot)
 {
     return plan->packed.slot_springs[slot];
+}
+
+static inline uint64_t plan_block_face_count(const struct plan *plan)
+{
+    return plan->faces.element_count;
 }
 
 // The topology's number of the i-th face in blocks.

@@ -25,6 +25,16 @@ void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind
 void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish, bool powers,
                                const struct worker *worker);
 
+// The i-th range of nodes of bodies that are on no grid, which springs_sweep and springs_reduce do not
+// finish; empty after the last.
+static inline struct range springs_off_grid_nodes(const struct system *system, size_t i)
+{
+    if (i >= system->plan->off_grid_count)
+        return (struct range){0, 0};
+    const struct plan_nodes *nodes = &system->plan->off_grid[i];
+    return (struct range){(size_t)nodes->first, (size_t)(nodes->first + nodes->count)};
+}
+
 // ---- Blocks of a colour, of springs and of faces (listed/plan.h)
 
 typedef void (*block_kernel)(const struct system *system, const void *argument,
