@@ -264,6 +264,34 @@ static void test_steps_allocate_nothing(void **unused)
     taut_scene_destroy(scene);
 }
 
+// What a run is told of its stages counts every step once: each of the first, and short ones later by
+// those that are timed for the others. Long ones are all timed.
+static void test_clock_counts_every_step(void **unused)
+{
+    (void)unused;
+    const struct worker first = {.index = 0}, second = {.index = 1};
+    for (int is_long = 0; is_long < 2; is_long++) {
+        struct stage_clock clock = {0};
+        double counted = 0;
+        uint64_t timed = 0;
+        const uint64_t steps = 1000 + 20 * STAGE_STRIDE;
+        for (uint64_t step = 0; step < steps; step++) {
+            stage_clock_step(&clock, &second); // changes nothing
+            stage_clock_step(&clock, &first);
+            counted += clock.weight;
+            timed += clock.weight > 0;
+            clock.step_seconds = is_long ? 1 : 1e-9;
+            if (step < 1000)
+                assert_true(clock.weight == 1);
+        }
+        assert_true(counted == (double)steps);
+        assert_int_equal(timed, is_long ? steps : 1000 + 20);
+        const double before = clock.seconds[STAGE_CHECK];
+        stage_count(&clock, STAGE_CHECK, &second);
+        assert_true(clock.seconds[STAGE_CHECK] == before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_copies_of_frames),
         cmocka_unit_test(test_every_allocation_may_fail),
         cmocka_unit_test(test_steps_allocate_nothing),
+        cmocka_unit_test(test_clock_counts_every_step),
     };
     return cmocka_run_group_tests_name("state", tests, NULL, NULL);
 }

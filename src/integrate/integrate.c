@@ -84,7 +84,7 @@ void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const str
 
 void REAL_NAME(integrator_step)(struct system *system, const struct worker *worker)
 {
-    stage_clock_start(&system->clock, worker);
+    stage_clock_step(&system->clock, worker);
     switch (system->settings.integrator) {
     case INTEGRATOR_EXPLICIT_EULER:
         REAL_NAME(explicit_euler)(system, worker);

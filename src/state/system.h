@@ -143,20 +143,43 @@ static inline struct range node_share(const struct system *system, const struct 
 
 // ---- The clock of the stages of a step
 
+// Before what is timed each time.
 static inline void stage_clock_start(struct stage_clock *clock, const struct worker *worker)
 {
-    if (worker->index == 0)
-        clock->last = clock_seconds();
+    if (worker->index != 0)
+        return;
+    clock->weight = 1;
+    clock->last = clock_seconds();
+}
+
+// Before a step.
+static inline void stage_clock_step(struct stage_clock *clock, const struct worker *worker)
+{
+    static const uint64_t always = 1000;   // steps at first, which short runs consist of
+    static const double short_step = 2e-5; // s
+    if (worker->index != 0)
+        return;
+    if (clock->untimed_steps > 0) {
+        clock->untimed_steps--;
+        clock->weight = 0;
+        return;
+    }
+    const bool sampled = clock->timed_steps++ >= always && clock->step_seconds < short_step;
+    stage_clock_start(clock, worker);
+    clock->weight = sampled ? STAGE_STRIDE : 1;
+    clock->untimed_steps = sampled ? STAGE_STRIDE - 1 : 0;
+    clock->step_seconds = 0;
 }
 
 // Gives the time since the last end to `stage`, where nobody has to wait.
 static inline void stage_count(struct stage_clock *clock, enum stage stage,
                                const struct worker *worker)
 {
-    if (worker->index != 0)
+    if (worker->index != 0 || clock->weight == 0)
         return;
-    double now = clock_seconds();
-    clock->seconds[stage] += now - clock->last;
+    const double now = clock_seconds(), elapsed = now - clock->last;
+    clock->seconds[stage] += clock->weight * elapsed;
+    clock->step_seconds += elapsed;
     clock->last = now;
 }
 
