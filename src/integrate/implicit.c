@@ -839,9 +839,9 @@ static bool may_be_inside(struct system *system, const struct worker *worker)
     return found;
 }
 
-// Of a step that is at its end. `same`: its solution was that of the last one, so that the forces of
-// springs have not changed, and without contacts the energy need not be measured: bodies that fall
-// freely cost nothing.
+// Of a step that is at its end. `same`: its system was solved by the last solution, without an
+// iteration, so that the forces of springs have not changed and, without contacts, the energy need
+// not be measured.
 static void take_no_energy(struct system *system, struct stage_rule stage,
                            struct node_vectors start, struct node_vectors speed, bool same,
                            const struct worker *worker)
