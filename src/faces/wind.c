@@ -171,7 +171,8 @@ static void add_to_rows(const struct system *system, const struct wind_now *now,
         system->kernels->wind_grid(system, now, faces, rows, NULL);
         return;
     }
-    struct power_sums sums = power_sums_start(system);
+    struct power_sums sums;
+    power_sums_start(system, &sums);
     system->kernels->wind_grid(system, now, faces, rows, &sums);
     power_sums_store(&sums, powers);
 }

@@ -158,9 +158,10 @@ static bool wind_is_measured(const struct system *system)
 bool REAL_NAME(work_is_measured)(const struct system *system)
 {
     const enum integrator integrator = system->settings.integrator;
-    const bool starts_steps =
-        integrator == INTEGRATOR_EXPLICIT_EULER || integrator == INTEGRATOR_SYMPLECTIC_EULER;
-    return system->settings.keep_energy_budget && starts_steps &&
+    const bool evaluates_at_start =
+        integrator == INTEGRATOR_EXPLICIT_EULER || integrator == INTEGRATOR_SYMPLECTIC_EULER ||
+        integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4;
+    return system->settings.keep_energy_budget && evaluates_at_start &&
            !plan_is_reference(system->plan) && wind_is_measured(system);
 }
 
@@ -175,13 +176,15 @@ static void sum_contacts(const struct system *system, const void *argument, stru
 void REAL_NAME(work_measure_others)(struct system *system, struct evaluation evaluation,
                                     const struct worker *worker)
 {
-    const struct surroundings now = {evaluation.time,
-                                     REAL_NAME(wind_at)(system->topology, evaluation.time)};
     const size_t faces = (size_t)system->constants->faces;
+    const bool windy = faces > 0 && system->topology->environment.wind.present;
+    struct surroundings now = {.time = evaluation.time};
     double power[SUM_WIDTH] = {0};
     if (contacts_are_found(system))
         add_sum(system, (size_t)system->state->nodes, sum_contacts, &now, power, worker);
-    if (now.wind.factor != 0 && faces > 0)
+    if (windy)
+        now.wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
+    if (windy && now.wind.factor != 0)
         add_sum(system, faces, sum_wind, &now, power, worker);
     if (plan_off_grid_format(system->plan) != PLAN_PACKED && system->constants->springs > 0)
         power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);

@@ -47,7 +47,8 @@ static void finish_chunks(const struct system *system, struct range nodes, size_
     struct range share = worker_share(worker, power_chunks(count), 1);
     for (size_t chunk = share.first; chunk < share.end; chunk++) {
         const size_t at = chunk * POWER_NODES, left = count - at;
-        struct power_sums sums = power_sums_start(system);
+        struct power_sums sums;
+        power_sums_start(system, &sums);
         finish_chunk(system, nodes, at, left < POWER_NODES ? left : POWER_NODES, finish, &sums);
         power_sums_store(&sums, system->powers[part + chunk]);
     }

@@ -53,8 +53,9 @@ void REAL_NAME(work_free)(struct system *system);
 uint64_t REAL_NAME(work_bytes)(const struct system *system);
 
 // Whether the kernels of an evaluation measure the powers, at a fraction of its cost, where
-// evaluation.powers says so: of all scenes but those with plain loops, and with wind of law `node`
-// on faces that are on no grid. Then nodes may move in the same sweep.
+// evaluation.powers says so: with integrators that evaluate forces at the start of each step, of
+// all scenes but those with plain loops, and with wind of law `node` on faces that are on no grid.
+// Then Euler's methods move nodes in the same sweep.
 bool REAL_NAME(work_is_measured)(const struct system *system);
 
 // What the kernels leave out of an evaluation with powers, before anything moves.

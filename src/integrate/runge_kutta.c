@@ -26,8 +26,11 @@ static void evaluate_stage(struct system *system, double elapsed, const struct w
     if (elapsed == 0)
         REAL_NAME(springs_yield)(system, worker);
     evaluation.time += elapsed;
+    evaluation.powers = elapsed == 0 && REAL_NAME(work_is_measured)(system);
     REAL_NAME(forces_evaluate)(system, evaluation, worker);
-    if (elapsed == 0)
+    if (evaluation.powers)
+        REAL_NAME(work_record)(system, evaluation, worker);
+    else if (elapsed == 0)
         REAL_NAME(work_sample)(system, evaluation, worker);
 }
 

@@ -30,15 +30,19 @@ enum sweep_finish { SWEEP_FORCES, SWEEP_EXPLICIT_EULER, SWEEP_SYMPLECTIC_EULER }
 // same bits on every instruction set.
 enum { POWER_LANES = 16 };
 
+// A kernel adds to `partial` for POWER_FLUSH positions at most, and then that to `lanes`.
+enum { POWER_FLUSH = 8 * POWER_LANES };
+
 struct power_sums {
-    double lanes[POWER_COLUMNS][POWER_LANES];
+    _Alignas(64) double lanes[POWER_COLUMNS][POWER_LANES];
+    _Alignas(64) real partial[POWER_COLUMNS][POWER_LANES];
     bool drives; // kinematic nodes move, so that the last two columns are wanted
 };
 
-static inline struct power_sums power_sums_start(const struct system *system)
+static inline void power_sums_start(const struct system *system, struct power_sums *sums)
 {
-    const bool drives = system->topology->motion_count + system->kinematic_targets.count > 0;
-    return (struct power_sums){.drives = drives};
+    *sums = (struct power_sums){
+        .drives = system->topology->motion_count + system->kinematic_targets.count > 0};
 }
 
 // Of a part of an evaluation (system->powers).
@@ -147,8 +151,6 @@ struct kernels {
     // last hold what the faces of the row before give to the first row.
     void (*grid_cloth)(const struct system *system, const struct pass_range *range, double mass,
                        bool loaded, const struct wind_now *wind);
-    // Adds the powers of `count` nodes to POWER_LANES sums.
-    void (*grid_power_sum)(const real *powers, long count, double *sums);
     // state->power of rows [rows.first, rows.end) of a grid, a row being the nx nodes of one (y,
     // z): what the damping takes of the springs to later nodes.
     void (*grid_power)(const struct system *system, const struct plan_grid *grid,

@@ -22,7 +22,6 @@ const struct kernels KERNELS_TABLE = {
     .grid_pass = grid_pass,
     .grid_finish = grid_finish,
     .grid_cloth = grid_cloth,
-    .grid_power_sum = grid_power_sum,
     .grid_power = grid_power,
     .grid_overstrained = grid_overstrained,
     .grid_constraints = grid_constraints,

@@ -205,7 +205,7 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
                            const struct wind_now *wind, struct wind_variant wind_variant,
                            struct variant variant, bool loaded, enum sweep_finish finish)
 {
-    struct power_sums *const sums = range->sums;
+    struct power_sums *const sums = range->powers;
     const bool drives = variant.powers && sums->drives;
     const struct cloth it = cloth_of(range, wind);
     const struct node_motion motion = motion_of(system, range->first, finish);
@@ -225,6 +225,8 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
     long i = 0;
     for (; i < it.count; i += WIDE_LANES) {
         const long left = it.count - i;
+        if (variant.powers && power_is_full(i))
+            power_flush_all(sums);
         // Undamped springs do without velocities, but the motion does not.
         struct own_nodes own = load_own(&it.sources, i, DAMPED_AXIAL);
         const struct cloth_separations apart = {
@@ -235,8 +237,7 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
         struct cloth_powers powers;
         struct wide3 force = cloth_force(&it, &own, &apart, i, left, variant, &previous, &powers);
         if (variant.powers && variant.damping != UNDAMPED)
-            wide_add_to(sums->lanes[POWER_DAMPING] + i % POWER_LANES,
-                        cloth_power(range->sweep, &powers, variant));
+            power_add(sums, POWER_DAMPING, i, cloth_power(range->sweep, &powers, variant));
         wide inverse = wide_load_first(inverses + i, left);
         if (wind_variant.windy) {
             struct wide3 blown =
@@ -244,8 +245,8 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
             blown = wide3_masked(wide_positive(inverse), blown); // pinned nodes take none
             force = wide3_add(blown, force);
             if (variant.powers)
-                wide_add_to(sums->lanes[POWER_WIND] + i % POWER_LANES,
-                            wide_masked(wide_lane_range(0, left), wide3_dot(blown, own.v)));
+                power_add(sums, POWER_WIND, i,
+                          wide_masked(wide_lane_range(0, left), wide3_dot(blown, own.v)));
         }
         struct moving now[3] = {
             {own.x.x, own.v.x, force.x}, {own.x.y, own.v.y, force.y}, {own.x.z, own.v.z, force.z}};
@@ -318,7 +319,7 @@ static void grid_cloth(const struct system *system, const struct pass_range *ran
         {{windy_undamped_powers, windy_axial_powers},
          {windy_undamped_relative_powers, windy_axial_relative_powers}}};
     const bool damped = range->sweep->passes[0].damping != UNDAMPED;
-    struct power_sums *const total = range->sums;
+    struct power_sums *const total = range->powers;
     if (!total) {
         (wind ? windy[0][wind->relative] : calm[0][loaded])[damped](system, range, (real)mass,
                                                                     wind);
@@ -326,7 +327,8 @@ static void grid_cloth(const struct system *system, const struct pass_range *ran
     }
     struct power_sums sums = {.drives = total->drives};
     struct pass_range part = *range;
-    part.sums = &sums;
+    part.powers = &sums;
     (wind ? windy[1][wind->relative] : calm[1][loaded])[damped](system, &part, (real)mass, wind);
+    power_flush_all(&sums);
     add_sums(total, &sums, false, mass);
 }

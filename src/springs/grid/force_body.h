@@ -14,6 +14,40 @@
 #include "simd/wide3.h"
 #include "springs/law_body.h"
 
+// ---- Sums of the energy budget (struct power_sums). Position i of a range goes to lane
+// i % POWER_LANES, so that the order of the sums is the same for every length of a register. Few
+// additions are made in the precision of the run, since one in double takes several instructions.
+
+// From position i on, a multiple of WIDE_LANES.
+WIDE_INLINE void power_add(struct power_sums *sums, enum power_column column, long i, wide power)
+{
+    const long lane = (int)WIDE_LANES == (int)POWER_LANES ? 0 : i % POWER_LANES;
+    real *const to = sums->partial[column] + lane;
+    wide_store(to, wide_add(wide_load(to), power));
+}
+
+WIDE_INLINE void power_flush(struct power_sums *sums, enum power_column column)
+{
+    for (int lane = 0; lane < POWER_LANES; lane += WIDE_LANES) {
+        wide_add_to(sums->lanes[column] + lane, wide_load(sums->partial[column] + lane));
+        wide_store(sums->partial[column] + lane, wide_set(0));
+    }
+}
+
+// Whether a loop has to flush before it adds at position i.
+WIDE_INLINE bool power_is_full(long i)
+{
+    return i % POWER_FLUSH == 0;
+}
+
+static inline void power_flush_all(struct power_sums *sums)
+{
+    for (int column = 0; column < POWER_COLUMNS; column++)
+        power_flush(sums, (enum power_column)column);
+}
+
+// ---- Springs
+
 // What a register of nodes knows of itself.
 struct own_nodes {
     struct wide3 x, v;
@@ -183,11 +217,6 @@ WIDE_INLINE wide power_of_three(const struct sweep *sweep, const struct fraction
     return wide_divide(sum.over, sum.under);
 }
 
-WIDE_INLINE void add_power(real *powers, long i, wide power)
-{
-    wide_store(powers + i, wide_add(wide_load(powers + i), power));
-}
-
 WIDE_INLINE void start_sum(const struct reals *sum, long i, struct wide3 f)
 {
     wide3_store(sum->x, sum->y, sum->z, i, f);
@@ -223,6 +252,8 @@ WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pa
 
     struct wide3 one_before = wide3_zero(), two_before = wide3_zero();
     for (long i = 0; i < range.count; i += WIDE_LANES) {
+        if (variant.powers && power_is_full(i))
+            power_flush(range.powers, POWER_DAMPING);
         struct own_nodes own = load_own(&sources, i, variant.damping);
         wide_mask inside = wide_lane_range(0, range.count - i);
         struct wide3 sum = wide3_zero(), back = wide3_zero();
@@ -250,9 +281,10 @@ WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pa
         else
             add_to_sum(&range.sum, i, sum);
         if (variant.powers && one && two)
-            add_power(range.power, i, power_of_two(range.sweep, &one_power, &two_power, variant));
+            power_add(range.powers, POWER_DAMPING, i,
+                      power_of_two(range.sweep, &one_power, &two_power, variant));
         else if (variant.powers)
-            add_power(range.power, i,
+            power_add(range.powers, POWER_DAMPING, i,
                       power_of_one(range.sweep, one ? &one_power : &two_power, variant));
     }
 }
@@ -274,6 +306,8 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
     long i = 0;
     for (; i < range.count; i += WIDE_LANES) {
         int64_t other = i + range.offset;
+        if (variant.powers && power_is_full(i))
+            power_flush(range.powers, POWER_DAMPING);
         struct own_nodes own = load_own(&sources, i, variant.damping);
         wide_mask inside = wide_lane_range(0, range.count - i);
         wide_mask has_left = wide_mask_and(wide_mask_load(left_bits, i), inside);
@@ -287,7 +321,7 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
         struct wide3 right = spring_force(&sources, &own, i, other + step, &to_right,
                                           &range.memory[2], has_right, variant, &powers[2]);
         if (variant.powers)
-            add_power(range.power, i,
+            power_add(range.powers, POWER_DAMPING, i,
                       power_of_three(range.sweep, &powers[0], &powers[1], &powers[2], variant));
 
         struct wide3 sum = wide3_add(middle, right);
@@ -320,6 +354,8 @@ WIDE_INLINE void run_one(const struct pass_range *given, const struct sweep_pass
     const struct sources sources = sources_of(given);
     const struct sweep_spring spring = pass->springs[0];
     for (long i = 0; i < range.count; i += WIDE_LANES) {
+        if (variant.powers && power_is_full(i))
+            power_flush(range.powers, POWER_DAMPING);
         struct own_nodes own = load_own(&sources, i, variant.damping);
         wide_mask inside = wide_lane_range(0, range.count - i);
         struct fraction power;
@@ -328,7 +364,7 @@ WIDE_INLINE void run_one(const struct pass_range *given, const struct sweep_pass
         add_to_sum(&range.sum, i, f);
         subtract_reaction(&range.other, i, f, range.count - i);
         if (variant.powers)
-            add_power(range.power, i, power_of_one(range.sweep, &power, variant));
+            power_add(range.powers, POWER_DAMPING, i, power_of_one(range.sweep, &power, variant));
     }
 }
 
@@ -350,10 +386,12 @@ WIDE_INLINE void run_kind(const struct pass_range *range, const struct sweep_pas
         run_along(range, pass, false, true, variant);
 }
 
-#define GRID_PASS(name, damping, special, powers)                                                  \
+#define GRID_PASS(name, damping, special, measures)                                                \
     static void name(const struct pass_range *range, const struct sweep_pass *pass)                \
     {                                                                                              \
-        run_kind(range, pass, (struct variant){damping, special, powers});                         \
+        run_kind(range, pass, (struct variant){damping, special, measures});                       \
+        if (measures)                                                                              \
+            power_flush(range->powers, POWER_DAMPING);                                             \
     }
 
 GRID_PASS(run_undamped, UNDAMPED, false, false)
@@ -376,21 +414,7 @@ static void grid_pass(const struct pass_range *range, const struct sweep_pass *p
          {run_special_undamped, run_special_axial, run_special_full}},
         {{run_undamped, run_axial_powers, run_full_powers},
          {run_special_undamped, run_special_axial_powers, run_special_full_powers}}};
-    functions[range->power != NULL][pass->special][pass->damping](range, pass);
-}
-
-// Plain loops over the lanes of the sums, which a compiler turns into vectors.
-static void grid_power_sum(const real *powers, long count, double *sums)
-{
-    double lanes[POWER_LANES];
-    memcpy(lanes, sums, sizeof lanes);
-    long i = 0;
-    for (; i + POWER_LANES <= count; i += POWER_LANES)
-        for (long lane = 0; lane < POWER_LANES; lane++)
-            lanes[lane] += (double)powers[i + lane];
-    for (long lane = 0; i + lane < count; lane++)
-        lanes[lane] += (double)powers[i + lane];
-    memcpy(sums, lanes, sizeof lanes);
+    functions[range->powers != NULL][pass->special][pass->damping](range, pass);
 }
 
 // ---- What is done with a node once the forces of springs on it are known: the sums are brought
@@ -469,24 +493,22 @@ static inline struct node_motion motion_of(const struct system *system, int64_t 
 // What nodes from i on add to the energy budget: of `left` of them, which have these velocities
 // before they are moved, and forces on them. The kinetic energy is left to the caller where all
 // have one mass.
-WIDE_INLINE void add_node_powers(struct power_sums *sums, bool drives, const struct wide3 *velocity,
+WIDE_INLINE void add_node_powers(struct power_sums *sums, bool drives, const struct wide3 *v,
                                  const struct wide3 *force, wide mass, wide inverse_mass,
                                  bool massed, long i, long left)
 {
-    const long lane = i % POWER_LANES;
-    const struct wide3 v = wide3_masked(wide_lane_range(0, left), *velocity);
-    const wide square = wide3_dot(v, v);
-    wide_add_to(sums->lanes[POWER_SQUARE] + lane, square);
+    const wide_mask inside = wide_lane_range(0, left);
+    const wide square = wide_masked(inside, wide3_dot(*v, *v));
+    power_add(sums, POWER_SQUARE, i, square);
     if (massed)
-        wide_add_to(sums->lanes[POWER_KINETIC] + lane, wide_multiply(mass, square));
+        power_add(sums, POWER_KINETIC, i, wide_multiply(mass, square));
     if (!drives)
         return;
-    const wide power = wide3_dot(*force, v), kinetic = wide_multiply(mass, square);
+    const wide power = wide_masked(inside, wide3_dot(*force, *v));
+    const wide kinetic = wide_multiply(mass, square);
     const wide_mask is_free = wide_positive(inverse_mass);
-    wide_add_to(sums->lanes[POWER_DRIVES] + lane,
-                wide_subtract(power, wide_masked(is_free, power)));
-    wide_add_to(sums->lanes[POWER_MOVED] + lane,
-                wide_subtract(kinetic, wide_masked(is_free, kinetic)));
+    power_add(sums, POWER_DRIVES, i, wide_subtract(power, wide_masked(is_free, power)));
+    power_add(sums, POWER_MOVED, i, wide_subtract(kinetic, wide_masked(is_free, kinetic)));
 }
 
 // `masses` of the range's nodes, or NULL where each has `each`.
@@ -503,6 +525,8 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
     const long count = range->count;
     for (long i = 0; i < count; i += WIDE_LANES) {
         long left = count - i;
+        if (powers && power_is_full(i))
+            power_flush_all(range->powers);
         wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
         wide inverse = wide_load_first(inverses + i, left);
         wide velocity[3], force[3];
@@ -588,6 +612,7 @@ static void grid_finish(const struct system *system, const struct finish_range *
             struct power_sums sums = {.drives = range->powers->drives};
             part.powers = &sums;
             finish_powers(system, &part, listed, (real)masses.each, finish);
+            power_flush_all(&sums);
             add_sums(range->powers, &sums, masses.listed, masses.each);
         } else {
             finish_masses(system, &part, listed, (real)masses.each, finish);

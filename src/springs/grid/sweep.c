@@ -263,7 +263,7 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
     }
 
     sweeps->scratch_length =
-        (size_t)(4 * sweeps->chunk_nodes + 3 * sweeps->reaction_nodes) + PAGE_REALS;
+        (size_t)(3 * (sweeps->chunk_nodes + sweeps->reaction_nodes)) + PAGE_REALS;
     if (made)
         made = REAL_NAME(sweeps_reserve)(sweeps, workers);
 
@@ -340,10 +340,9 @@ struct tile_sweep {
     struct plan_tile tile;
     const struct wind_now *wind; // of rows that grid_cloth does
     enum sweep_finish finish;
-    struct reals sums;      // of the chunk
-    struct reals reactions; // of reactions
-    real *powers;           // of the chunk
-    struct power_sums *to;  // where the powers go; NULL: they are not wanted
+    struct reals sums;         // of the chunk
+    struct reals reactions;    // of reactions
+    struct power_sums *powers; // NULL: not wanted
 };
 
 // Rows [j0, j1) of layer k.
@@ -444,12 +443,10 @@ static void run_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
     range.offset += shift;
     range.sum = reals_at(range.sum, begin);
     range.other = reals_at(range.other, begin + shift);
-    range.power = range.power ? range.power + begin : NULL;
     for (uint64_t row = 0; row < rows; row++) {
         run_range(it, pass, &range);
         range.first += nx;
         range.sum = reals_at(range.sum, nx);
-        range.power = range.power ? range.power + nx : NULL;
         if (pass->kind != SWEEP_ALONG) // which has none
             range.other = reals_at(range.other, nx);
     }
@@ -467,21 +464,12 @@ static struct reals reaction_row(const struct tile_sweep *it, uint64_t j, uint64
     return reals_at(it->reactions, (int64_t)at);
 }
 
-// Where the numbers of row j of the chunk are among those of its nodes.
-static uint64_t chunk_offset(const struct tile_sweep *it, const struct rows *chunk, uint64_t j)
-{
-    uint64_t node = (uint64_t)row_node(it->sweep, chunk->j0, chunk->k);
-    return node % PAGE_REALS + (j - chunk->j0) * it->tiling->nx;
-}
-
+// Where the sums of row j of the chunk are.
 static struct reals sum_row(const struct tile_sweep *it, const struct rows *chunk, uint64_t j)
 {
-    return reals_at(it->sums, (int64_t)chunk_offset(it, chunk, j));
-}
-
-static real *power_row(const struct tile_sweep *it, const struct rows *chunk, uint64_t j)
-{
-    return it->to ? it->powers + chunk_offset(it, chunk, j) : NULL;
+    uint64_t node = (uint64_t)row_node(it->sweep, chunk->j0, chunk->k);
+    uint64_t at = node % PAGE_REALS + (j - chunk->j0) * it->tiling->nx;
+    return reals_at(it->sums, (int64_t)at);
 }
 
 // The chunk's rows that have a row (dy, dz) away, against those.
@@ -501,7 +489,7 @@ static void run_across(const struct tile_sweep *it, const struct sweep_pass *pas
         .first = row_node(it->sweep, first, chunk->k),
         .offset = ((int64_t)pass->dz * (int64_t)it->tiling->ny + pass->dy) * nx,
         .sum = sum_row(it, chunk, first),
-        .power = power_row(it, chunk, first),
+        .powers = it->powers,
         .other = reaction_row(it, first + on - back, chunk->k + (uint64_t)pass->dz),
     };
     run_rows(it, pass, range, end - first);
@@ -515,7 +503,7 @@ static void run_along(const struct tile_sweep *it, const struct sweep_pass *pass
         .sweep = it->sweep,
         .first = row_node(it->sweep, chunk->j0, chunk->k),
         .sum = sum_row(it, chunk, chunk->j0),
-        .power = power_row(it, chunk, chunk->j0),
+        .powers = it->powers,
         .starts = starts,
     };
     run_rows(it, pass, range, chunk->j1 - chunk->j0);
@@ -531,7 +519,7 @@ static struct finish_range range_of(const struct tile_sweep *it, const struct ro
         .reactions = reaction_row(it, part->j0, part->k),
         .loaded = sweep_is_loaded(it->system),
         .clears = sweep_is_loaded(it->system),
-        .powers = it->to,
+        .powers = it->powers,
     };
 }
 
@@ -576,12 +564,8 @@ static void clear_all(struct reals of, uint64_t count)
 static void sweep_chunk(const struct tile_sweep *it, const struct rows *chunk)
 {
     bool starts = it->sweep->passes[0].kind == SWEEP_ALONG;
-    const uint64_t nodes = (chunk->j1 - chunk->j0) * it->tiling->nx;
-    real *const powers = power_row(it, chunk, chunk->j0);
     if (!starts)
-        clear_all(sum_row(it, chunk, chunk->j0), nodes);
-    if (powers)
-        clear(powers, nodes);
+        clear_all(sum_row(it, chunk, chunk->j0), (chunk->j1 - chunk->j0) * it->tiling->nx);
     for (int p = 0; p < it->sweep->pass_count; p++) {
         const struct sweep_pass *pass = &it->sweep->passes[p];
         if (pass->kind == SWEEP_ALONG)
@@ -589,8 +573,6 @@ static void sweep_chunk(const struct tile_sweep *it, const struct rows *chunk)
         else if (chunk->k + (uint64_t)pass->dz < it->tiling->nz)
             run_across(it, pass, chunk);
     }
-    if (powers)
-        it->system->kernels->grid_power_sum(powers, (long)nodes, it->to->lanes[POWER_DAMPING]);
     struct rows done = finished_rows(it->sweep, &it->tile, chunk->k);
     uint64_t first = min_u64(max_u64(chunk->j0, done.j0), chunk->j1);
     uint64_t end = min_u64(max_u64(first, done.j1), chunk->j1);
@@ -683,7 +665,7 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
         .count = (long)((rows.j1 - rows.j0) * it->tiling->nx),
         .sum = blows ? start_ring(it, rows) : it->sums,
         .other = reaction_row(it, rows.j0, 0),
-        .sums = it->to,
+        .powers = it->powers,
     };
     it->system->kernels->grid_cloth(it->system, &range, masses_of(it->system, it->sweep).each,
                                     sweep_is_loaded(it->system) && !blows, blows ? it->wind : NULL);
@@ -725,7 +707,7 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
 {
     struct power_sums sums;
     if (powers)
-        sums = power_sums_start(system);
+        power_sums_start(system, &sums);
     const struct sweeps *all = system->sweeps;
     const int64_t chunk = (int64_t)all->chunk_nodes, reactions = (int64_t)all->reaction_nodes;
     real *scratch = all->scratch + all->scratch_length * (size_t)worker->index;
@@ -738,8 +720,7 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
                             .finish = finish,
                             .sums = components(scratch + 3 * reactions, chunk, STATE_OFFSET_SUMS),
                             .reactions = components(scratch, reactions, STATE_OFFSET_FORCES),
-                            .powers = scratch + 3 * (reactions + chunk) + PAGE_REALS,
-                            .to = powers ? &sums : NULL};
+                            .powers = powers ? &sums : NULL};
     for (uint64_t k = it.tile.k0; k <= it.tile.k0 + it.tiling->above; k++)
         clear_layer(&it, k);
     for (uint64_t k = it.tile.k0; k < it.tile.k1; k++)
@@ -832,7 +813,7 @@ static void reduce_rows(const struct tile_sweep *it, struct rows part)
                                  .count = (long)((part.j1 - part.j0) * it->tiling->nx),
                                  .loaded = true,
                                  .clears = sweep_is_loaded(it->system),
-                                 .powers = it->to};
+                                 .powers = it->powers};
     struct contribution contributions[NEIGHBOURS];
     int count = find_contributions(it, part, contributions);
     bool at_once = count == 1 && contributions[0].j0 == part.j0 && contributions[0].j1 == part.j1;
@@ -848,14 +829,14 @@ void REAL_NAME(reduce_tile)(const struct system *system, const struct sweep *swe
 {
     struct power_sums sums;
     if (powers)
-        sums = power_sums_start(system);
+        power_sums_start(system, &sums);
     struct tile_sweep it = {.system = system,
                             .sweep = sweep,
                             .tiling = &sweep->tiling,
                             .index = tile,
                             .tile = tiling_tile(&sweep->tiling, tile),
                             .finish = finish,
-                            .to = powers ? &sums : NULL};
+                            .powers = powers ? &sums : NULL};
     for (uint64_t k = it.tile.k0; k < it.tile.k1; k++) {
         struct rows done = finished_rows(sweep, &it.tile, k);
         reduce_rows(&it, (struct rows){it.tile.j0, done.j0, k});

@@ -72,7 +72,7 @@ struct sweeps {
     size_t count, capacity;
     uint64_t tile_count;
     // For each worker 3 * reaction_nodes, the reactions on the rows to come, and 3 * chunk_nodes,
-    // sums of a chunk's own nodes, and chunk_nodes, the powers of its springs.
+    // sums of a chunk's own nodes.
     real *scratch;
     uint64_t chunk_nodes, reaction_nodes;
     size_t scratch_length; // of one worker
@@ -116,8 +116,8 @@ struct pass_range {
     struct reals other;         // of the reactions, at the node that `offset` leads to
     bool starts;                // nothing is in the sums yet
     struct row_state memory[3]; // of a special pass's springs
-    real *power;                // of these nodes, to which that of the damping is added; or NULL
-    struct power_sums *sums;    // the same of a cloth, whose nodes are finished too
+    struct power_sums *powers;  // to which the damping's are added, and in grid_cloth all of these
+                                // nodes'; NULL: not wanted
 };
 
 // Rows [first, end) of a tile that grid_cloth does: those that are finished when their tile is
