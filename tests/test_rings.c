@@ -118,9 +118,9 @@ static void test_columns_go_round(void **state)
     assert_true(2 * straight > packed->column_count);
     assert_true(some_records(packed));
     assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
-    packed->turns[0].step[0]++;
+    packed->alternatives[0].step[0]++;
     assert_int_not_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
-    packed->turns[0].step[0]--;
+    packed->alternatives[0].step[0]--;
     packed->chunk_rings[3] -= 1;
     assert_int_not_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);
     packed->chunk_rings[3] += 1;

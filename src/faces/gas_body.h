@@ -93,8 +93,8 @@ static double ring_volume(const struct system *system, const struct plan_rings *
     else
         ring_gradients(s, rings, tile, records, false, ax);
     double origin = (double)s->x[system->topology->bodies[rings->body].first_node];
-    return volume_moment(s->x + tile->first_node, keep ? s->ax + tile->first_node : ax,
-                         tile->node_count, origin);
+    return volume_partial_sum(s->x + tile->first_node, keep ? s->ax + tile->first_node : ax,
+                              tile->node_count, origin);
 }
 
 static void gas_force(const struct system *system, real factor, struct range nodes)

@@ -54,9 +54,10 @@ void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum s
                                 const void *argument, double total[SUM_WIDTH],
                                 const struct worker *worker);
 
-// The share of a run of nodes in a volume (faces/plan.h): sum (x - origin) a in eight parts, whatever the
-// instruction set, so that vectors may hold them.
-static inline double volume_moment(const real *x, const real *ax, uint32_t count, double origin)
+// The share of a run of nodes in a volume (faces/plan.h): sum (x - origin) a in eight parts,
+// whatever the instruction set, so that vectors may hold them.
+static inline double volume_partial_sum(const real *x, const real *ax, uint32_t count,
+                                        double origin)
 {
     enum { PARTS = 8 };
     double parts[PARTS] = {0};

@@ -96,12 +96,13 @@ WIDE_INLINE struct packed_ends read_column(const struct packed_view *v,
     if (column->step == 0)
         return gather_ends(v->records, v->packed->ends[column->group] + first_lane, damped);
     struct packed_ends o = load_ends(v->state, at + column->step, damped);
-    for (int turn = 0; rings && turn < column->alternative_count; turn++) {
-        const struct packed_alternatives *turns = &v->packed->turns[column->group];
-        struct packed_ends turned = load_ends(v->state, at + turns->step[turn], damped);
-        wide_mask mask = wide_mask_load(&turns->lanes[turn], first_lane);
-        o.x = wide3_blend(mask, turned.x, o.x);
-        o.v = wide3_blend(mask, turned.v, o.v);
+    for (int alternative = 0; rings && alternative < column->alternative_count; alternative++) {
+        const struct packed_alternatives *alternatives = &v->packed->alternatives[column->group];
+        struct packed_ends alternative_ends =
+            load_ends(v->state, at + alternatives->step[alternative], damped);
+        wide_mask mask = wide_mask_load(&alternatives->lanes[alternative], first_lane);
+        o.x = wide3_blend(mask, alternative_ends.x, o.x);
+        o.v = wide3_blend(mask, alternative_ends.v, o.v);
     }
     return o;
 }
@@ -282,8 +283,8 @@ static double packed_forces(const struct system *system, size_t number, double *
     if (tile->ring_body == 0)
         return 0;
     double origin = (double)s->x[system->topology->bodies[tile->ring_body - 1].first_node];
-    return volume_moment(s->x + tile->first_node, s->ax + tile->first_node, tile->node_count,
-                         origin);
+    return volume_partial_sum(s->x + tile->first_node, s->ax + tile->first_node, tile->node_count,
+                              origin);
 }
 
 // ---- The volume alone: of ring_gradient the x component, to the same bits, from the y and z of
@@ -310,12 +311,14 @@ WIDE_INLINE struct flat flat_column(const struct packed_view *v, const struct fl
         o = (struct flat){ends.x.y, ends.x.z};
     } else {
         o = read_flat_step(v->state, at + column->step);
-        for (int turn = 0; turn < column->alternative_count; turn++) {
-            const struct packed_alternatives *turns = &v->packed->turns[column->group];
-            struct flat turned = read_flat_step(v->state, at + turns->step[turn]);
-            wide_mask mask = wide_mask_load(&turns->lanes[turn], first_lane);
-            o.y = wide_blend(mask, turned.y, o.y);
-            o.z = wide_blend(mask, turned.z, o.z);
+        for (int alternative = 0; alternative < column->alternative_count; alternative++) {
+            const struct packed_alternatives *alternatives =
+                &v->packed->alternatives[column->group];
+            struct flat alternative_ends =
+                read_flat_step(v->state, at + alternatives->step[alternative]);
+            wide_mask mask = wide_mask_load(&alternatives->lanes[alternative], first_lane);
+            o.y = wide_blend(mask, alternative_ends.y, o.y);
+            o.z = wide_blend(mask, alternative_ends.z, o.z);
         }
     }
     return (struct flat){wide_subtract(own->y, o.y), wide_subtract(own->z, o.z)};
@@ -367,5 +370,5 @@ static double packed_volume(const struct system *system, size_t number)
         }
     }
     double origin = (double)s->x[system->topology->bodies[tile->ring_body - 1].first_node];
-    return volume_moment(s->x + tile->first_node, ax, tile->node_count, origin);
+    return volume_partial_sum(s->x + tile->first_node, ax, tile->node_count, origin);
 }

@@ -119,7 +119,7 @@ struct packing {
     size_t slot_capacity;
     uint32_t (*ends)[PACKED_LANES];
     size_t group_count, group_capacity;
-    struct packed_alternatives *turns;
+    struct packed_alternatives *alternatives;
     size_t alternatives_count, alternatives_capacity;
     uint32_t (*lane_materials)[PACKED_LANES];
     size_t mixed_count, mixed_capacity;
@@ -127,21 +127,21 @@ struct packing {
     uint32_t *overflow_springs;
     size_t overflow_count, overflow_capacity, overflow_spring_capacity;
     struct ring_walk walk;      // of the body that is being packed
-    uint32_t ring_body;         // 1 + that body, or 0: it has no rings to go round
+    uint32_t ring_body;         // 1 + that body, or 0: it has no rings
     struct chunk_start *chunks; // one more when all are packed
     size_t sell_chunk_count, sell_chunk_capacity;
 };
 
-// A column of one step pays where this many lanes have it: it costs less than spring of a gathered
-// one. A gathered one pays where this many have a spring left for it.
+// The least number of lanes for which a column of one step pays off, and for which a gathered
+// column does, which costs more than one of a single step.
 enum { STEP_LANES_MIN = 8, GATHER_LANES_MIN = 3 };
 
 // So that a tile of one chunk and its halo never has more than PACKED_LOCAL_MAX nodes.
 enum { GATHER_ROWS_MAX = PACKED_LOCAL_MAX / PACKED_LANES - 1 };
 
-// The springs of a chunk's lanes while they are dealt out: each lane's next one, and behind those
-// that were left for gathered columns.
-struct dealing {
+// The springs of a chunk's lanes while they are assigned to columns: springs[lane][next ..] are not
+// assigned yet; springs[lane][0 .. left - 1] are left for gathered columns.
+struct lane_springs {
     uint64_t first; // node
     uint32_t count; // nodes
     struct node_spring *springs[PACKED_LANES];
@@ -153,8 +153,8 @@ static bool grow(void *array, size_t *capacity, size_t count, size_t size)
     return array_reserve((void **)array, capacity, count + 1, size);
 }
 
-// A column without springs. Lanes without one get a rest length that says so; its ends would be the
-// lane's own node.
+// A column without springs. Lanes without a spring are marked by their rest length; the other end
+// of such a lane is its own node.
 static struct packed_column *add_column(struct packing *p)
 {
     if (!grow(&p->columns, &p->column_capacity, p->column_count, sizeof *p->columns) ||
@@ -173,19 +173,21 @@ static void set_lane(struct packing *p, struct packed_column *column, uint32_t l
     p->slot_springs[column - p->columns][lane] = spring->index;
 }
 
-static const struct node_spring *next_of(const struct dealing *d, uint32_t lane)
+static const struct node_spring *next_of(const struct lane_springs *d, uint32_t lane)
 {
     return d->next[lane] < d->total[lane] ? &d->springs[lane][d->next[lane]] : NULL;
 }
 
-static int64_t step_of(const struct dealing *d, uint32_t lane, const struct node_spring *spring)
+static int64_t step_of(const struct lane_springs *d, uint32_t lane,
+                       const struct node_spring *spring)
 {
     return (int64_t)spring->other - (int64_t)(d->first + lane);
 }
 
-// The lanes whose next springs come first by material and step, as bits: as each lane's are in this
-// order, all that go one way meet here. 0 when none is left.
-static uint32_t first_direction_of(const struct dealing *d, uint32_t *material, int64_t *step)
+// The lanes whose next springs are the first by material and step, as bits: the springs of each
+// lane are in this order, so all springs with the same material and step are found together. 0 when
+// none is left.
+static uint32_t first_direction_of(const struct lane_springs *d, uint32_t *material, int64_t *step)
 {
     uint32_t lanes = 0;
     for (uint32_t lane = 0; lane < d->count; lane++) {
@@ -213,8 +215,9 @@ static int count_bits(uint32_t bits)
     return count;
 }
 
-// Columns of one step take what they can; the rest moves to the front of each lane's springs.
-static bool add_step_columns(struct packing *p, struct dealing *d)
+// Adds columns of one step where enough lanes have it; the other springs move to the front of each
+// lane's list.
+static bool add_step_columns(struct packing *p, struct lane_springs *d)
 {
     uint32_t material = 0, lanes;
     int64_t step = 0;
@@ -240,7 +243,7 @@ static bool add_step_columns(struct packing *p, struct dealing *d)
     return true;
 }
 
-// Lane materials of a column that turned out to have several.
+// Sets the materials of the lanes of a column that has several.
 static bool set_mixed(struct packing *p, struct packed_column *column,
                       const uint32_t materials[PACKED_LANES])
 {
@@ -254,8 +257,8 @@ static bool set_mixed(struct packing *p, struct packed_column *column,
     return true;
 }
 
-// The row-th of what was left to each lane.
-static bool add_gathered_column(struct packing *p, const struct dealing *d, size_t row)
+// Adds the row-th of the springs that are left in each lane.
+static bool add_gathered_column(struct packing *p, const struct lane_springs *d, size_t row)
 {
     struct packed_column *column = add_column(p);
     if (!column || !grow(&p->ends, &p->group_capacity, p->group_count, sizeof *p->ends))
@@ -290,7 +293,7 @@ static bool add_overflow(struct packing *p, uint64_t node, const struct node_spr
     return true;
 }
 
-static bool add_gathered_columns(struct packing *p, const struct dealing *d)
+static bool add_gathered_columns(struct packing *p, const struct lane_springs *d)
 {
     const size_t rows_max = GATHER_ROWS_MAX - p->chunks[p->sell_chunk_count].ring;
     size_t row = 0;
@@ -318,8 +321,8 @@ struct ring_columns {
     uint32_t nodes[PACKED_RING_MAX][PACKED_LANES];
 };
 
-static int64_t ring_step(const struct dealing *d, const struct ring_columns *rings, uint32_t lane,
-                         int position)
+static int64_t ring_step(const struct lane_springs *d, const struct ring_columns *rings,
+                         uint32_t lane, int position)
 {
     return (int64_t)rings->nodes[position][lane] - (int64_t)(d->first + lane);
 }
@@ -332,32 +335,33 @@ static int ring_count(const struct ring_columns *rings, uint32_t lane, int lengt
     return length;
 }
 
-// A ring may begin anywhere. Where most of its steps are those of the chunk's first lane, columns
-// have one step and are not gathered.
-static void turn_ring(const struct dealing *d, struct ring_columns *rings, uint32_t lane, int count)
+// A ring may begin anywhere. Rotates it so that most of its steps equal those of the chunk's first
+// lane: columns with one step need no gathering.
+static void rotate_ring(const struct lane_springs *d, struct ring_columns *rings, uint32_t lane,
+                        int count)
 {
     int best = 0, best_equal = -1;
-    for (int turn = 0; turn < count; turn++) {
+    for (int offset = 0; offset < count; offset++) {
         int equal = 0;
         for (int position = 0; position < count; position++)
-            equal += ring_step(d, rings, lane, (position + turn) % count) ==
+            equal += ring_step(d, rings, lane, (position + offset) % count) ==
                      ring_step(d, rings, 0, position);
         if (equal > best_equal) {
-            best = turn;
+            best = offset;
             best_equal = equal;
         }
     }
-    uint32_t turned[PACKED_RING_MAX] = {0};
+    uint32_t rotated[PACKED_RING_MAX] = {0};
     for (int position = 0; position < count; position++)
-        turned[position] = rings->nodes[(position + best) % count][lane];
+        rotated[position] = rings->nodes[(position + best) % count][lane];
     for (int position = 0; position < rings->length; position++)
-        rings->nodes[position][lane] = turned[position < count ? position : 0];
+        rings->nodes[position][lane] = rotated[position < count ? position : 0];
 }
 
 // A group of rings (faces/plan.h) is a chunk.
 _Static_assert((int)RING_GROUP == (int)PACKED_LANES, "a chunk has the rings of one group");
 
-static void read_rings(struct packing *p, const struct dealing *d, struct ring_columns *rings)
+static void read_rings(struct packing *p, const struct lane_springs *d, struct ring_columns *rings)
 {
     uint32_t group[PACKED_RING_MAX * RING_GROUP];
     rings->length = ring_walk_next(&p->walk, group);
@@ -366,11 +370,13 @@ static void read_rings(struct packing *p, const struct dealing *d, struct ring_c
             rings->nodes[position][lane] =
                 lane < d->count ? group[position * RING_GROUP + (int)lane] : (uint32_t)d->first;
     for (uint32_t lane = 1; lane < d->count; lane++)
-        turn_ring(d, rings, lane, ring_count(rings, lane, rings->length));
+        rotate_ring(d, rings, lane, ring_count(rings, lane, rings->length));
 }
 
-// The spring of a lane that goes to a node, taken from what is left of them; NULL without.
-static struct node_spring *take_node_spring(const struct dealing *d, uint32_t lane, uint32_t node)
+// Removes the spring of a lane that leads to a node from those not assigned yet; NULL if there is
+// none.
+static struct node_spring *take_node_spring(const struct lane_springs *d, uint32_t lane,
+                                            uint32_t node)
 {
     for (size_t i = d->next[lane]; i < d->total[lane]; i++) {
         struct node_spring *spring = &d->springs[lane][i];
@@ -385,10 +391,10 @@ static struct node_spring *take_node_spring(const struct dealing *d, uint32_t la
     return NULL;
 }
 
-// The steps by which the lanes reach their nodes, the first lane's and the turns; false if these
-// are too many.
-static bool find_steps(const struct dealing *d, const uint32_t *nodes, struct packed_column *column,
-                       struct packed_alternatives *turns)
+// The steps from the lanes to their nodes: that of the first lane, and alternatives for other
+// lanes; false if there are too many.
+static bool find_steps(const struct lane_springs *d, const uint32_t *nodes,
+                       struct packed_column *column, struct packed_alternatives *alternatives)
 {
     for (uint32_t lane = 0; lane < d->count; lane++) {
         int64_t step = (int64_t)nodes[lane] - (int64_t)(d->first + lane);
@@ -398,29 +404,30 @@ static bool find_steps(const struct dealing *d, const uint32_t *nodes, struct pa
             column->step = (int32_t)step;
         if (step == column->step)
             continue;
-        uint16_t turn = 0;
-        while (turn < column->alternative_count && turns->step[turn] != step)
-            turn++;
-        if (turn == PACKED_ALTERNATIVES_MAX)
+        uint16_t alternative = 0;
+        while (alternative < column->alternative_count && alternatives->step[alternative] != step)
+            alternative++;
+        if (alternative == PACKED_ALTERNATIVES_MAX)
             return false;
-        if (turn == column->alternative_count)
-            turns->step[column->alternative_count++] = (int32_t)step;
-        turns->lanes[turn] |= 1u << lane;
+        if (alternative == column->alternative_count)
+            alternatives->step[column->alternative_count++] = (int32_t)step;
+        alternatives->lanes[alternative] |= 1u << lane;
     }
     return true;
 }
 
-static bool set_ends(struct packing *p, const struct dealing *d, const uint32_t *nodes,
+static bool set_ends(struct packing *p, const struct lane_springs *d, const uint32_t *nodes,
                      struct packed_column *column)
 {
-    struct packed_alternatives turns = {{0}, {0}};
-    if (find_steps(d, nodes, column, &turns)) {
+    struct packed_alternatives alternatives = {{0}, {0}};
+    if (find_steps(d, nodes, column, &alternatives)) {
         if (column->alternative_count == 0)
             return true;
-        if (!grow(&p->turns, &p->alternatives_capacity, p->alternatives_count, sizeof *p->turns))
+        if (!grow(&p->alternatives, &p->alternatives_capacity, p->alternatives_count,
+                  sizeof *p->alternatives))
             return false;
         column->group = (uint32_t)p->alternatives_count;
-        p->turns[p->alternatives_count++] = turns;
+        p->alternatives[p->alternatives_count++] = alternatives;
         return true;
     }
     column->step = 0;
@@ -433,7 +440,7 @@ static bool set_ends(struct packing *p, const struct dealing *d, const uint32_t 
     return true;
 }
 
-static bool add_ring_column(struct packing *p, struct dealing *d, const uint32_t *nodes)
+static bool add_ring_column(struct packing *p, struct lane_springs *d, const uint32_t *nodes)
 {
     struct packed_column *column = add_column(p);
     if (!column || !set_ends(p, d, nodes, column))
@@ -451,11 +458,11 @@ static bool add_ring_column(struct packing *p, struct dealing *d, const uint32_t
         d->next[lane]++;
     }
     if (column->lanes == 0)
-        column->material = 0; // whichever: no lane has a spring
+        column->material = 0; // arbitrary: no lane has a spring
     return !mixed || set_mixed(p, column, materials);
 }
 
-static bool add_ring_columns(struct packing *p, struct dealing *d)
+static bool add_ring_columns(struct packing *p, struct lane_springs *d)
 {
     struct ring_columns rings;
     read_rings(p, d, &rings);
@@ -475,7 +482,7 @@ static bool add_ring_columns(struct packing *p, struct dealing *d)
 // chunks[sell_chunk_count]. False without memory.
 static bool pack_chunk(struct packing *p, uint64_t first, uint32_t count)
 {
-    struct dealing d = {.first = first, .count = count};
+    struct lane_springs d = {.first = first, .count = count};
     for (uint32_t lane = 0; lane < count; lane++) {
         const uint64_t *start = &p->springs->start[first + lane];
         d.springs[lane] = p->springs->items + start[0];
@@ -491,7 +498,7 @@ static void packing_free(struct packing *p)
     free(p->columns);
     free(p->slot_springs);
     free(p->ends);
-    free(p->turns);
+    free(p->alternatives);
     free(p->lane_materials);
     free(p->overflow);
     free(p->overflow_springs);
@@ -677,7 +684,7 @@ static taut_status cut_tiles(const struct topology *topology, const struct packi
     X(chunk_rings, sell_chunk_count)                                                               \
     X(columns, column_count)                                                                       \
     X(ends, group_count)                                                                           \
-    X(turns, alternatives_count)                                                                   \
+    X(alternatives, alternatives_count)                                                            \
     X(lane_materials, mixed_count)                                                                 \
     X(halo, halo_count)                                                                            \
     X(overflow, overflow_count)                                                                    \
@@ -797,8 +804,9 @@ static bool store_columns(const struct packing *p, const taut_allocator *allocat
     packed->overflow =
         memory_copy(allocator, p->overflow, p->overflow_count, sizeof *packed->overflow);
     packed->alternatives_count = p->alternatives_count;
-    packed->turns = memory_copy(allocator, p->turns, p->alternatives_count, sizeof *packed->turns);
-    return packed->columns && packed->turns && packed->lane_materials && packed->overflow;
+    packed->alternatives = memory_copy(allocator, p->alternatives, p->alternatives_count,
+                                       sizeof *packed->alternatives);
+    return packed->columns && packed->alternatives && packed->lane_materials && packed->overflow;
 }
 
 static uint32_t tile_nodes_of(const struct plan *plan)
@@ -908,7 +916,7 @@ struct check {
     uint64_t next_node; // that no tile has come to
 };
 
-static taut_status no_sense(uint64_t node, const char *what, taut_error *error)
+static taut_status inconsistent(uint64_t node, const char *what, taut_error *error)
 {
     return fail(error, TAUT_ERROR_ARGUMENT, "plan: packed springs of node %llu: %s",
                 (unsigned long long)node, what);
@@ -948,9 +956,9 @@ static uint64_t end_of(const struct plan_packed *packed, const struct packed_til
     if (column->alternative_count > PACKED_ALTERNATIVES_MAX ||
         (column->alternative_count > 0 && column->group >= packed->alternatives_count))
         return UINT64_MAX;
-    for (int turn = 0; turn < column->alternative_count; turn++)
-        if (packed->turns[column->group].lanes[turn] >> lane & 1)
-            step = packed->turns[column->group].step[turn];
+    for (int alternative = 0; alternative < column->alternative_count; alternative++)
+        if (packed->alternatives[column->group].lanes[alternative] >> lane & 1)
+            step = packed->alternatives[column->group].step[alternative];
     return node + (uint64_t)step;
 }
 
@@ -997,14 +1005,14 @@ static taut_status compare_node(struct check *check, uint64_t node, taut_error *
     const struct node_spring *truth = check->springs.items + check->springs.start[node];
     size_t count = (size_t)(check->springs.start[node + 1] - check->springs.start[node]);
     if (check->found_count != count)
-        return no_sense(node, "their number is wrong", error);
+        return inconsistent(node, "their number is wrong", error);
     if (count)
         qsort(check->found, count, sizeof *check->found, compare_node_springs);
     for (size_t i = 0; i < count; i++) {
         if (compare_node_springs(&check->found[i], &truth[i]) != 0)
-            return no_sense(node, "one goes elsewhere, or has another material", error);
+            return inconsistent(node, "one goes elsewhere, or has another material", error);
         if (check->packed->slot_springs && check->found[i].index != truth[i].index)
-            return no_sense(node, "one is stored in place of another", error);
+            return inconsistent(node, "one is stored in place of another", error);
     }
     return TAUT_OK;
 }
@@ -1016,10 +1024,10 @@ static taut_status check_tile(struct check *check, const struct packed_tile *til
         tile->first_node + tile->node_count > check->springs.node_count ||
         (tile->own_records != 0 && tile->own_records != tile->node_count) ||
         tile->own_records + tile->halo_count > PACKED_LOCAL_MAX)
-        return no_sense(tile->first_node, "its tile has wrong nodes", error);
+        return inconsistent(tile->first_node, "its tile has wrong nodes", error);
     for (; check->next_node < tile->first_node; check->next_node++)
         if (check->springs.start[check->next_node] != check->springs.start[check->next_node + 1])
-            return no_sense(check->next_node, "no tile has it", error);
+            return inconsistent(check->next_node, "no tile has it", error);
     taut_status status = TAUT_OK;
     for (uint32_t i = 0; i < tile->node_count && status == TAUT_OK; i++) {
         uint64_t node = check->next_node++;
@@ -1057,8 +1065,8 @@ static bool check_chunk_rings(const struct plan_packed *packed, const struct pac
         while (start < count && nodes[start * RING_GROUP + lane] != ring[0])
             start++;
         for (int position = 0; position < length && count > 0; position++) {
-            int turned = position < count ? (start + position) % count : start % count;
-            if (ring[position] != nodes[turned * RING_GROUP + lane])
+            int rotated = position < count ? (start + position) % count : start % count;
+            if (ring[position] != nodes[rotated * RING_GROUP + lane])
                 return false;
         }
     }
@@ -1077,10 +1085,10 @@ static taut_status check_body_rings(const struct topology *topology,
     for (uint64_t node = body->first_node; node < end; tile++) {
         if (!rings->found || tile == packed->tiles + packed->tile_count ||
             tile->ring_body != rings->body + 1 || tile->first_node != node)
-            return no_sense(node, "no tile goes round its ring", error);
+            return inconsistent(node, "no tile goes round its ring", error);
         for (uint64_t chunk = 0; chunk < tile->sell_chunk_count; chunk++)
             if (!check_chunk_rings(packed, tile, chunk, &walk))
-                return no_sense(node, "a column leaves a ring", error);
+                return inconsistent(node, "a column leaves a ring", error);
         node += tile->node_count;
     }
     return TAUT_OK;
@@ -1119,7 +1127,7 @@ taut_status packed_check(const struct topology *topology, const struct plan *pla
         status = check_tile(&check, &plan->packed.tiles[t], error);
     for (; status == TAUT_OK && check.next_node < topology->node_count; check.next_node++)
         if (check.springs.start[check.next_node] != check.springs.start[check.next_node + 1])
-            status = no_sense(check.next_node, "no tile has it", error);
+            status = inconsistent(check.next_node, "no tile has it", error);
     node_springs_free(&check.springs);
     free(check.found);
     return status == TAUT_OK ? check_rings(topology, plan, error) : status;

@@ -35,11 +35,11 @@ enum {
 
 struct packed_column {
     int32_t step;      // 0: the other ends are those in ends[group]
-    uint32_t group;    // of columns gathered or with turns
+    uint32_t group;    // of columns gathered or with alternatives
     uint32_t material; // index into materials, or PACKED_MIXED: lane_materials[mixed]
     uint32_t mixed;
     uint16_t lanes;             // a bit for each lane that has a spring
-    uint16_t alternative_count; // where some lanes go by other steps: those of turns[group]
+    uint16_t alternative_count; // where some lanes go by other steps: those of alternatives[group]
 };
 
 // In a column of rings, lanes at the end of a row have another step than those before them, and
@@ -83,7 +83,7 @@ struct plan_packed {
     uint64_t column_count;
     uint16_t (*ends)[PACKED_LANES]; // PACKED_SCALE times the number of a record
     uint64_t group_count;
-    struct packed_alternatives *turns;
+    struct packed_alternatives *alternatives;
     uint64_t alternatives_count;
     uint32_t (*lane_materials)[PACKED_LANES];
     uint64_t mixed_count;

@@ -40,9 +40,9 @@ static size_t other_end(const struct plan_packed *packed, const struct packed_ti
                    : packed->halo[tile->first_halo + record - tile->own_records];
     }
     int64_t step = column->step;
-    for (int turn = 0; turn < column->alternative_count; turn++)
-        if (packed->turns[column->group].lanes[turn] >> lane & 1)
-            step = packed->turns[column->group].step[turn];
+    for (int alternative = 0; alternative < column->alternative_count; alternative++)
+        if (packed->alternatives[column->group].lanes[alternative] >> lane & 1)
+            step = packed->alternatives[column->group].step[alternative];
     return (size_t)((int64_t)node + step);
 }
 

@@ -100,10 +100,11 @@ WIDE_INLINE struct tangent_ends ends_of_column(const struct tangent_view *v,
         return o;
     }
     o = tangent_ends_at(&v->sources, at + column->step, false);
-    for (int turn = 0; turn < column->alternative_count; turn++) {
-        const struct packed_alternatives *turns = &v->packed->turns[column->group];
-        struct tangent_ends t = tangent_ends_at(&v->sources, at + turns->step[turn], false);
-        wide_mask mask = wide_mask_load(&turns->lanes[turn], first_lane);
+    for (int alternative = 0; alternative < column->alternative_count; alternative++) {
+        const struct packed_alternatives *alternatives = &v->packed->alternatives[column->group];
+        struct tangent_ends t =
+            tangent_ends_at(&v->sources, at + alternatives->step[alternative], false);
+        wide_mask mask = wide_mask_load(&alternatives->lanes[alternative], first_lane);
         o = (struct tangent_ends){wide_blend(mask, t.x, o.x),   wide_blend(mask, t.y, o.y),
                                   wide_blend(mask, t.z, o.z),   wide_blend(mask, t.px, o.px),
                                   wide_blend(mask, t.py, o.py), wide_blend(mask, t.pz, o.pz)};
