@@ -440,8 +440,8 @@ static void test_no_gain_of_implicit_steps(void **state)
             }
 }
 
-// Bodies that are tilted, and turn, when they are dropped: an impact turns their springs by much, so
-// that one linear system does not solve the step. m is a node's mass.
+// Bodies that are tilted, and turn, when they are dropped: an impact turns their springs by much,
+// so that one linear system does not solve the step. m is a node's mass.
 static const char *const turning_bodies[] = {
     "type: rope, from: [-0.35,0,0], to: [0.35,0,0], nodes: 8, node_mass: 0.02, rotate: [0,0,35]",
     "type: cloth, origin: [-0.35,0,-0.35], u: [0.7,0,0], v: [0,0,0.7], nodes: [8,8],\n"
@@ -491,8 +491,8 @@ static void test_no_gain_of_turning_bodies(void **state)
             }
 }
 
-// The same where something puts energy in, wind, a driven node or a sphere that moves, or where springs
-// stop at penalty colliders: a step gains no more than is put in.
+// The same where something puts energy in, wind, a driven node or a sphere that moves, or where
+// springs stop at penalty colliders: a step gains no more than is put in.
 static void assert_gain_is_put_in(const char *integrator, const char *setting, int body,
                                   double ratio, double dt)
 {
@@ -784,9 +784,9 @@ static void test_moving_sphere_projects(void **state)
     }
 }
 
-// The same of a body on springs. Steps go along the sphere, which leaves nodes outside of it by more
-// than rounding; their contacts count all the same. The midpoint method damps nothing; what others
-// leave is their numerical damping.
+// The same of a body on springs. Steps go along the sphere, which leaves nodes outside of it by
+// more than rounding; their contacts count all the same. The midpoint method damps nothing; what
+// others leave is their numerical damping.
 static void test_push_of_a_body_is_budgeted(void **state)
 {
     (void)state;

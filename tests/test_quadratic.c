@@ -227,9 +227,9 @@ static double form_of(const double *matrix, size_t n, const double *re, const do
     return (double)sum;
 }
 
-// Roots that are next to undamped beside far stronger damping of others, whose round-off is all that
-// LAPACK leaves of theirs: of its vectors x the quotients of lambda^2 + lambda x* C x + x* K x, which
-// are off by the square of what x is.
+// Roots that are next to undamped beside far stronger damping of others, whose round-off is all
+// that LAPACK leaves of theirs: of its vectors x the quotients of lambda^2 + lambda x* C x + x* K
+// x, which are off by the square of what x is.
 static void refine(struct roots *roots, const struct matrices *matrices, const double *vectors)
 {
     const size_t n = (size_t)matrices->size, size = 2 * n;
@@ -273,8 +273,8 @@ static struct roots roots_of(const struct matrices *matrices, bool refined)
     return roots;
 }
 
-// The least h at which 4 M - 2 h C - h^2 K is singular, of symplectic Euler and both Verlet methods:
-// of its roots u = 1 / h the largest that is real.
+// The least h at which 4 M - 2 h C - h^2 K is singular, of symplectic Euler and both Verlet
+// methods: of its roots u = 1 / h the largest that is real.
 static double limit_of_symplectic(const struct matrices *matrices)
 {
     size_t count = (size_t)matrices->size * (size_t)matrices->size;

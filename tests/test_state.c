@@ -264,8 +264,8 @@ static void test_steps_allocate_nothing(void **unused)
     taut_scene_destroy(scene);
 }
 
-// What a run is told of its stages counts every step once: each of the first, and short ones later by
-// those that are timed for the others. Long ones are all timed.
+// What a run is told of its stages counts every step once: each of the first, and short ones later
+// by those that are timed for the others. Long ones are all timed.
 static void test_clock_counts_every_step(void **unused)
 {
     (void)unused;

@@ -237,8 +237,9 @@ static void test_limits_with_damping(void **state)
     }
 }
 
-// Damping so light that growth a little beyond the limit is far less than runs show: the eigenvalues
-// of a step do, or the limit is undecided, and within what is reported. One mode, and many.
+// Damping so light that growth a little beyond the limit is far less than runs show: the
+// eigenvalues of a step do, or the limit is undecided, and within what is reported. One mode, and
+// many.
 static void test_limits_with_light_damping(void **state)
 {
     (void)state;

@@ -57,7 +57,8 @@ static unsigned fields_of(const struct options *options, const struct scene_outp
     return output->pc2 ? FRAME_NODES | FRAME_ENERGY : FRAME_ENERGY;
 }
 
-// The fields of a frame that are read at one time or another: the first frame and the final state have the nodes.
+// The fields of a frame that are read at one time or another: the first frame and the final state
+// have the nodes.
 static unsigned all_fields_of(const struct options *options, const struct scene_output *output)
 {
     unsigned fields = fields_of(options, output) | FRAME_ENERGY;
@@ -250,8 +251,8 @@ static taut_status output_probe(struct run *run)
     return run->status;
 }
 
-// Closes every file whole, after a failure too; then energies and volumes of run->frame are those of
-// the end.
+// Closes every file whole, after a failure too; then energies and volumes of run->frame are those
+// of the end.
 static taut_status close_output(struct run *run)
 {
     if (run->frame.bodies && run->energy_step != taut_solver_step_count(run->solver))

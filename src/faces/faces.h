@@ -16,8 +16,8 @@ size_t REAL_NAME(wind_parts)(const struct system *system);
 // The wind at a time, gusts included; .factor 0 if there is none.
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time);
 
-// Faces that wind acts on, in the range of an order of all of them: those in blocks, in the order of
-// the constants, then those of one cloth after the other.
+// Faces that wind acts on, in the range of an order of all of them: those in blocks, in the order
+// of the constants, then those of one cloth after the other.
 struct face_walk {
     const struct system *system;
     size_t at, end;

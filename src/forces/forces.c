@@ -1,4 +1,5 @@
-// The table of contents of the forces: what acts on nodes, and in which order its sums are made.
+// The table of contents of the forces: all that act on nodes, in the order in which they are
+// summed.
 #include "forces/forces.h"
 
 static void clear_nodes(struct system *system, struct range nodes, const struct worker *worker)
@@ -54,8 +55,8 @@ static void finish_chunks(const struct system *system, struct range nodes, size_
     }
 }
 
-// Nodes of bodies that are no grids: gas that waited for the springs, gravity and drag, and the
-// step; some nodes at a time, so that what one leaves is near when the next comes.
+// Nodes of bodies that are not grids: gas that waited for the springs, gravity and drag, and the
+// step; in blocks of nodes, so that the data of one loop is in the cache for the next.
 static void finish_loose(struct system *system, enum sweep_finish finish, bool powers,
                          const struct worker *worker)
 {
@@ -77,7 +78,7 @@ static void finish_loose(struct system *system, enum sweep_finish finish, bool p
     }
 }
 
-// Gravity, drag and the step of all nodes that have not made it yet.
+// Gravity, drag and the step of all nodes that have not been moved yet.
 static void finish_nodes(struct system *system, enum sweep_finish finish, bool powers,
                          const struct worker *worker)
 {
@@ -91,9 +92,9 @@ static void finish_nodes(struct system *system, enum sweep_finish finish, bool p
               worker);
 }
 
-// The sums begin with what is rare and end with gravity and drag. Springs of grids come last but
-// for these, because their nodes may be moved as soon as their force is known. What is absent from
-// the scene has no barrier either: in a short step barriers are a good part of the time.
+// The sums start with rare forces and end with gravity and drag. Springs of grids come just before
+// these, because their nodes may be moved as soon as their force is complete. Forces that the scene
+// does not have cost no barrier: in a short step barriers take much of the time.
 static void evaluate(struct system *system, struct evaluation evaluation, bool breaking,
                      enum sweep_finish finish, const struct worker *worker)
 {

@@ -7,8 +7,8 @@
 #include "faces/faces.h"
 #include "springs/springs.h"
 
-// fx, fy, fz := all forces of the present x and v. Springs break here. The result may serve the
-// next step where the integrator says so.
+// fx, fy, fz := all forces of the present x and v. Springs break here. Some integrators reuse the
+// result in the next step.
 void REAL_NAME(forces_evaluate)(struct system *system, struct evaluation evaluation,
                                 const struct worker *worker);
 
@@ -23,9 +23,9 @@ void REAL_NAME(forces_evaluate_without_breaking)(struct system *system,
 void REAL_NAME(forces_outside)(struct system *system, struct evaluation evaluation,
                                const struct worker *worker);
 
-// The same as forces_evaluate, but every node makes its step of Euler's as soon as its force is
-// known, and the forces are 0 afterwards. To the bit what forces_evaluate and a loop over the nodes
-// would give.
+// The same as forces_evaluate, but every node makes its Euler step as soon as its force is
+// complete, and the forces are 0 afterwards. Bitwise identical to forces_evaluate and a loop over
+// the nodes.
 void REAL_NAME(forces_move)(struct system *system, struct evaluation evaluation,
                             enum sweep_finish finish, const struct worker *worker);
 
@@ -34,11 +34,11 @@ void REAL_NAME(forces_move)(struct system *system, struct evaluation evaluation,
 void REAL_NAME(energy_measure)(struct system *system, struct evaluation evaluation,
                                taut_energy *energy, const struct worker *worker);
 
-// The same where it only compares: no body that has collapsed ends the run here.
+// The same for comparisons: a collapsed body does not end the run here.
 void REAL_NAME(energy_measure_without_fault)(struct system *system, struct evaluation evaluation,
                                              taut_energy *energy, const struct worker *worker);
 
-// All of it, for the energy budget, without a fault. Valid on worker 0.
+// The total energy, for the energy budget, without a fault. Valid on worker 0.
 double REAL_NAME(energy_total)(struct system *system, struct evaluation evaluation,
                                const struct worker *worker);
 
@@ -58,7 +58,7 @@ uint64_t REAL_NAME(work_bytes)(const struct system *system);
 // Then Euler's methods move nodes in the same sweep.
 bool REAL_NAME(work_is_measured)(const struct system *system);
 
-// What the kernels leave out of an evaluation with powers, before anything moves.
+// Adds the powers that the kernels of an evaluation with powers omit, before anything moves.
 void REAL_NAME(work_measure_others)(struct system *system, struct evaluation evaluation,
                                     const struct worker *worker);
 
@@ -78,8 +78,8 @@ void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
 
 // What acts on the present state from outside. The power of wind and of what moves kinematic nodes
 // and penalty spheres, W; without what accelerates kinematic nodes, whose kinetic energy, J, is
-// beside it. Forces, and for wind of the law `node` the normals, must be those of the present state.
-// The same on every worker.
+// beside it. Forces, and for wind of the law `node` the normals, must be those of the present
+// state. The same on every worker.
 struct outside_power {
     double power;
     double moved_kinetic;
@@ -88,8 +88,8 @@ struct outside_power REAL_NAME(outside_power)(struct system *system, double time
                                               const struct worker *worker);
 
 // What takes a loss out of the kinetic energy, J, between two evaluations of forces (friction on a
-// surface that projects, keep_velocity): the budget's estimate of what steps do not resolve follows.
-// Before the loss is counted. Worker 0 alone.
+// surface that projects, keep_velocity): the budget's estimate of what steps do not resolve
+// follows. Before the loss is counted. Worker 0 alone.
 void REAL_NAME(work_note_loss)(struct system *system, double kinetic_before, double loss);
 
 // Impacts within steps of implicit integrators and xpbd are inelastic: what such a step, and the

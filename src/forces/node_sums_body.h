@@ -1,6 +1,6 @@
 // Sums over nodes for the check of divergence, in double. Plain loops over eight parts of a sum at
-// a time, which a compiler turns into vectors of whatever width; the parts are added in their order
-// at the end, so the bits are the same. kernels/table.h compiles them for each instruction set.
+// a time, which a compiler vectorises at any width; the parts are added in their order at the end,
+// so the bits are the same. kernels/table.h compiles them for each instruction set.
 #include "kernels/kernels.h"
 
 enum { SUM_PARTS = 8 };

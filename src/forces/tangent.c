@@ -67,7 +67,7 @@ const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *ta
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
                                struct evaluation evaluation, const struct worker *worker)
 {
-    worker_barrier(worker); // all have done with what the last update left
+    worker_barrier(worker); // no worker uses the last update any more
     if (worker->index == 0)
         tangent->springs.kind = tangent->faces.kind = tangent->contacts.kind = kind;
     worker_barrier(worker);

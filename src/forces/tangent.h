@@ -1,19 +1,19 @@
-// The derivatives of the forces, as an operator on vectors: what implicit integrators solve with
-// and what vibrations are found with. No matrix is kept; every product goes through the springs.
+// The derivatives of the forces as an operator on vectors, for the solves of implicit integrators
+// and for eigenvalues. No matrix is stored; every product loops over the springs.
 //
-// The stiffness K = -dF/dx and the damping C = -dF/dv, at the state of the last update. K leaves
-// out how damping, friction, absorption and wind change with positions, so that both matrices are
-// symmetric. Which parts there are:
+// The stiffness K = -dF/dx and the damping C = -dF/dv, at the state of the last update. K omits the
+// position dependence of damping, friction, absorption and wind, so that both matrices are
+// symmetric. The parts:
 //
-//   springs    K: k (u u' + (1 - L0 / L) (I - u u')) between their ends, and all of k where L = 0
-//              leaves no direction u; C: c u u' (axial), c I (full). Slack and broken ones none.
+//   springs    K: k (u u' + (1 - L0 / L) (I - u u')) between their ends, and k I where L = 0, which
+//              has no direction u; C: c u u' (axial), c I (full). Slack and broken springs: none.
 //   drag       C: c I
 //   contacts   penalty colliders where a node touches now; K: k n n' and, of a sphere's curvature,
-//              -k p / r (I - n n'); C: c_t (I - n n'), and c_n n n' on the way in
+//              -k p / r (I - n n'); C: c_t (I - n n'), and c_n n n' on approach
 //   gas        K: -dP/dV g g', with g the gradient of the volume, and -P times the derivative of g.
 //              Estimated volumes (box and so on) are taken to change as the enclosed one does.
 //   wind       laws face and quadratic where it is relative; C: c A n n' / 9 between the corners of
-//              a face, c being rho C_d |r.n| of the latter. Law node has no part.
+//              a face, with c = rho C_d |r.n| for the latter. Law node is omitted.
 //
 // Numeric: compiled for float and for double.
 #ifndef TAUT_FORCES_TANGENT_H
@@ -21,7 +21,7 @@
 
 #include "springs/tangent.h"
 
-// What an operator needs besides the state: contacts, gradients of volumes, scratch.
+// The data of an operator besides the state: contacts, gradients of volumes, scratch.
 struct tangent;
 
 // Allocates; by one worker alone.
@@ -29,7 +29,7 @@ taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **resu
                                     taut_error *error);
 void REAL_NAME(tangent_free)(struct tangent *tangent);
 
-// Takes the constants again after they have changed; the next product needs an update.
+// Updates the constants after they have changed; the next product needs an update of the state.
 void REAL_NAME(tangent_refresh)(struct tangent *tangent);
 
 uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent);
@@ -37,9 +37,9 @@ uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent);
 // The part of the springs, of which preconditioners take single ones.
 const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *tangent);
 
-// Takes the present x and v as where the forces are linearised: they must not change before the
-// last product. All workers together; ends with a barrier. TAUT_ERROR_COLLAPSED in system->fault
-// where gas has no volume left.
+// Linearises the forces at the present x and v, which must not change before the last product. All
+// workers together; ends with a barrier. TAUT_ERROR_COLLAPSED in system->fault where the volume of
+// a gas has collapsed.
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
                                struct evaluation evaluation, const struct worker *worker);
 

@@ -1,5 +1,5 @@
-// Vectors have the run's precision; sums of products and what follows from them are in double, over
-// fixed chunks, so that every number of threads goes the same way to the same end.
+// Vectors have the run's precision. Inner products, and the scalars that follow from them, are in
+// double and summed over fixed chunks, so that every number of threads makes the same iterations.
 #include "integrate/conjugate_gradient.h"
 
 #include <string.h>
@@ -100,7 +100,7 @@ uint64_t REAL_NAME(linear_solver_bytes)(const struct linear_solver *solver)
            REAL_NAME(preconditioner_bytes)(&solver->preconditioner);
 }
 
-// ---- Products. Every loop goes by groups: behind the last node all vectors are 0.
+// ---- Products. Every loop runs over groups of nodes: beyond the last node all vectors are 0.
 
 // r' P r of a chunk.
 static double square_of(const struct linear_solver *solver, struct range range)
@@ -143,13 +143,13 @@ static void sum_image(const struct system *system, const void *argument, struct 
     sums[0] = add_lanes(lanes);
 }
 
-// Where P goes by node it is computed on the way in every loop; else z is P r from here on.
+// A nodewise P is applied within each loop; with lines, z = P r is computed here.
 static bool goes_by_node(const struct linear_solver *solver)
 {
     return !solver->preconditioner.lines;
 }
 
-// Takes what constraints stop out of the vectors.
+// Removes the constrained components from the vectors.
 static void take_normals(const struct linear_solver *it, struct node_vectors vectors,
                          struct node_vectors taken, const struct worker *worker)
 {
@@ -187,7 +187,7 @@ double REAL_NAME(linear_solver_norm)(struct system *system, struct linear_solver
     return sqrt(find_square(system, solver, worker));
 }
 
-// ---- Steps of an iteration. A chunk's sum comes after what is done to its nodes.
+// ---- Steps of an iteration. The sum of a chunk follows the update of its nodes.
 
 // q := the tangent's part of A p
 static void multiply(const struct linear_solver *it, struct linear_weights weights,
@@ -198,7 +198,7 @@ static void multiply(const struct linear_solver *it, struct linear_weights weigh
      worker);
 }
 
-// q := A p, of which the tangent's part is there already, and p' q.
+// Completes q := A p, which has the tangent's part already, and computes p' q.
 static void finish_product(const struct system *system, const void *argument, struct range range,
                            double sums[SUM_WIDTH])
 {
@@ -223,7 +223,7 @@ struct advance {
     real length;
 };
 
-// d += alpha p, r -= alpha q, and r' P r where P goes by node.
+// d += alpha p, r -= alpha q, and r' P r where P is nodewise.
 static void advance(const struct system *system, const void *argument, struct range range,
                     double sums[SUM_WIDTH])
 {
@@ -246,7 +246,7 @@ static void advance(const struct system *system, const void *argument, struct ra
     sums[0] = add_lanes(lanes);
 }
 
-// A step of that length; returns r' P r behind it.
+// A step of that length; returns r' P r after it.
 static double go(struct system *system, struct linear_solver *solver, double length,
                  const struct worker *worker)
 {
@@ -256,7 +256,7 @@ static double go(struct system *system, struct linear_solver *solver, double len
 }
 
 // p := P r + beta p
-static void turn(const struct linear_solver *it, real beta, const struct worker *worker)
+static void update_direction(const struct linear_solver *it, real beta, const struct worker *worker)
 {
     const bool by_node = goes_by_node(it);
     struct range share = worker_share(worker, groups_of(it->nodes), 2);
@@ -273,7 +273,7 @@ static void turn(const struct linear_solver *it, real beta, const struct worker 
 
 // ---- The beginning
 
-// The last solution, or 0, is where it starts from: as the first direction.
+// The initial guess, the last solution or 0, is handled as the first direction.
 static void offer_start(const struct linear_solver *it, bool warm, const struct worker *worker)
 {
     const struct node_vectors d = it->solution, p = it->direction;
@@ -316,8 +316,8 @@ static void shift(const struct linear_solver *it, real by, const struct worker *
     worker_barrier(worker);
 }
 
-// Starts from the last solution where that leaves less than 0 does: while a body moves on, its
-// velocities change much as they did in the last step. Returns r' P r.
+// Starts from the last solution where its residual is smaller than that of 0: in smooth motion the
+// change of the velocities is similar in successive steps. Returns r' P r.
 static double start(struct system *system, struct linear_solver *solver,
                     struct linear_weights weights, double first, bool warm,
                     const struct worker *worker)
@@ -333,19 +333,19 @@ static double start(struct system *system, struct linear_solver *solver,
     double square = by_node ? sum_of(system, solver, sum_start, solver, worker)
                             : find_square(system, solver, worker);
     bool better = square < first;
-    if (better == by_node) // what has not been done, or is to be taken back
+    if (better == by_node) // not applied yet, or to be undone
         shift(solver, better ? -1 : 1, worker);
     offer_start(solver, better, worker);
     return better ? square : find_square(system, solver, worker);
 }
 
-// Conjugate gradients from the residual whose square is given, until it is `goal`. The steps are
-// conjugate, so the squares of their lengths by A add up (`energy`).
+// Conjugate gradients, from the residual with the given square, until its norm is `goal`. The steps
+// are conjugate, so their squared A-norms add up (`energy`).
 static uint64_t iterate(struct system *system, struct linear_solver *solver,
                         const struct linear_task *task, double goal, double *square, double *energy,
                         const struct worker *worker)
 {
-    turn(solver, 0, worker);
+    update_direction(solver, 0, worker);
     uint64_t done = 0;
     for (; *square > goal && done < task->iterations; done++) {
         multiply(solver, task->weights, worker);
@@ -360,7 +360,7 @@ static uint64_t iterate(struct system *system, struct linear_solver *solver,
             REAL_NAME(constraints_advance)
         (solver->constraints, worker_share(worker, (size_t)solver->nodes, 16), length);
         double next = go(system, solver, length, worker);
-        turn(solver, (real)(next / *square), worker);
+        update_direction(solver, (real)(next / *square), worker);
         *square = next;
     }
     return done;

@@ -1,7 +1,7 @@
 // The linear systems of the implicit integrators: A d = r with A = M + stiffness K + damping C, of
 // the tangent at the present state (forces/tangent.h), by conjugate gradients. A is never formed.
-// The preconditioner keeps the rows and columns of nodes that are not integrated out of everything.
-// All workers call these together, and find the same. Numeric.
+// The rows and columns of nodes that are not integrated are 0 in the preconditioner, so these nodes
+// stay out of the solution. All workers call these together, and get the same results. Numeric.
 #ifndef TAUT_INTEGRATE_CONJUGATE_GRADIENT_H
 #define TAUT_INTEGRATE_CONJUGATE_GRADIENT_H
 
@@ -19,40 +19,40 @@ struct linear_solver {
     const struct contact_constraints *constraints; // of the system being solved; NULL: none
 };
 
-// The factors of K and C: what a change of velocity does to the force, times the step.
+// The factors of K and C in A.
 struct linear_weights {
     double stiffness, damping;
 };
 
 struct linear_task {
     struct linear_weights weights;
-    double tolerance;    // what may be left of the residual's norm
+    double tolerance;    // of the residual's norm, relative to its initial value
     uint64_t iterations; // at most
-    bool warm;           // starts from the last solution where that is nearer than 0
+    bool warm;           // starts from the last solution where its residual is smaller
 };
 
 struct linear_result {
     uint64_t iterations;
     double first;    // the norm of the right side, sqrt(r' P r) with P the preconditioner
     double residual; // relative to it
-    double energy;   // d'A d, where it began at 0
+    double energy;   // d'A d, if it started from 0
     bool converged;
 };
 
-// Vectors of all nodes, 0, with room around them for vectors at the edge of a grid. False without
-// memory; node_vectors_free takes what there is.
+// Zeroed vectors of all nodes, with padding for vector loads at the edge of a grid. False without
+// memory; node_vectors_free also frees incomplete ones.
 bool REAL_NAME(node_vectors_make)(const struct system *system, struct node_vectors *vectors);
 void REAL_NAME(node_vectors_free)(const struct system *system, struct node_vectors *vectors);
 
 taut_status REAL_NAME(linear_solver_make)(struct system *system, struct linear_solver *solver,
                                           taut_error *error);
-// Takes masses and materials anew after they have changed; the solution stays.
+// Updates masses and materials after they have changed; the solution is kept.
 taut_status REAL_NAME(linear_solver_refresh)(struct system *system, struct linear_solver *solver,
                                              bool stiffnesses, taut_error *error);
 void REAL_NAME(linear_solver_free)(const struct system *system, struct linear_solver *solver);
 uint64_t REAL_NAME(linear_solver_bytes)(const struct linear_solver *solver);
 
-// Takes the tangent of the present state and inverts the blocks.
+// Updates the tangent to the present state and inverts the blocks.
 void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear_weights weights,
                                      struct evaluation evaluation, const struct worker *worker);
 
@@ -62,8 +62,8 @@ struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
                                                   const struct linear_task *task,
                                                   const struct worker *worker);
 
-// The same in parts, for systems whose constraints change on the way (integrate/constraints.h).
-// Begins at the last solution, or at 0:
+// The same in parts, for systems whose constraints change during the solve
+// (integrate/constraints.h). Starts from the last solution, or from 0:
 void REAL_NAME(linear_solver_begin)(struct system *system, struct linear_solver *solver,
                                     struct linear_weights weights, bool warm,
                                     const struct worker *worker);

@@ -1,18 +1,18 @@
-// A node that would end an implicit step inside a collider with `response: project` gets its
-// velocity along the normal prescribed, such that it ends on the surface; the linear system is
-// solved for all others, and for what is left of it (Baraff and Witkin 1998, section 5.3). So the
-// springs of a body that hits see the impact in the step in which it happens. Were nodes put back
-// only after the solve, a body would be compressed by up to v h, and stiff springs make more energy
-// of that than it had.
+// For a node that would end an implicit step inside a collider with `response: project`, the
+// velocity along the normal is prescribed such that it ends on the surface; the linear system is
+// solved for the remaining degrees of freedom (Baraff and Witkin 1998, section 5.3). The springs of
+// the body therefore respond to an impact within its step. If nodes were projected only after the
+// solve, a body would be compressed by up to v h, and the energy of stiff springs would exceed that
+// of the motion.
 //
-// With convex energies and surfaces the step then takes energy from any motion, at every stiffness
-// and h: the position at the start is one that the constraints allow, so the sum of the forces and
-// the change of momentum does no work on the way back to it.
+// With convex energies and surfaces the step then adds no energy, at any stiffness and h: the
+// positions at its start satisfy the constraints, so the residual of forces and change of momentum
+// does no work along the way back to them.
 //
-// The preconditioner P of the conjugate gradients becomes the inverse of what is left of a node's
-// block when the normals are taken out; what is along normals is moved from the residual to
-// `impulse` in every iteration. That is what the surfaces give, with the other sign, and shows
-// which contacts pull.
+// The preconditioner P of the conjugate gradients becomes the inverse of a node's block restricted
+// to the directions across its normals; in every iteration, the components of the residual along
+// normals are moved to `impulse`. These are the contact impulses with the opposite sign, which show
+// the contacts that would pull.
 #include "integrate/constraints.h"
 
 #include <string.h>
@@ -75,8 +75,8 @@ uint64_t REAL_NAME(constraints_bytes)(const struct system *system)
 
 // ---- A node
 
-// The symmetric 3 x 3 of the products of the normals, xx, yy, zz, xy, xz, yz; those that are not
-// there are taken across all others.
+// The symmetric 3 x 3 Gram matrix of the normals, xx, yy, zz, xy, xz, yz; missing normals count as
+// orthogonal to all others.
 static void gram(const struct constrained_node *it, double m[6])
 {
     const vec3 *n = it->normal;
@@ -162,10 +162,10 @@ static bool is_listed(const struct constrained_node *it, size_t collider, int wa
     return false;
 }
 
-// What a search has changed.
+// The changes made by a search.
 enum { CHANGED = 1, IMPACT = 2 };
 
-// A direction that is nearly made of others is left out: what they stop it stops.
+// A normal that is nearly a combination of the others is omitted: they stop the node already.
 static int add_contact(const struct system *system, const struct end_rule *rule,
                        struct constrained_node *it, size_t i, size_t collider, uint8_t touched,
                        const struct contact *contact)
@@ -212,7 +212,7 @@ static int add_contacts(const struct system *system, const struct end_rule *rule
     return changed;
 }
 
-// What each surface gives of the impulse, along its normal.
+// The part of the impulse that each surface exerts along its normal.
 static void find_impulses(const struct constrained_node *it, vec3 impulse,
                           double given[NODE_CONSTRAINTS])
 {
@@ -222,7 +222,7 @@ static void find_impulses(const struct constrained_node *it, vec3 impulse,
     combine(it, products, given);
 }
 
-// Drops the contacts that pull by more than the solution is exact.
+// Releases the contacts that pull by more than the error of the solution.
 static bool drop_contacts(struct constrained_node *it, vec3 impulse, double least)
 {
     double s[NODE_CONSTRAINTS];
@@ -331,7 +331,7 @@ void REAL_NAME(constraints_find_direction)(struct system *system, const struct e
                 struct contact contact;
                 if (!contact_with(system, it->collider[k], it->wall[k], rule->time, end, &contact))
                     continue;
-                it->normal[k] = contact.normal; // a sphere's turns as the node goes along
+                it->normal[k] = contact.normal; // a sphere's normal changes with position
                 wanted[k] = (contact.depth - it->allowed[k]) / rule->travel;
             }
             if (it->count > 0)
@@ -380,8 +380,8 @@ static double quadratic(const double m[6], vec3 a, vec3 b)
            m[4] * (a.x * b.z + a.z * b.x) + m[5] * (a.y * b.z + a.z * b.y);
 }
 
-// m -= n' m n of what m has along the conjugate direction of n: m becomes 0 along n, and the
-// inverse of what is left of its own inverse across.
+// Removes n from the block m: m becomes 0 along n, and across n the inverse of the restriction of
+// its own inverse.
 static void take_out(double m[6], vec3 n)
 {
     const double size = quadratic(m, n, n);
@@ -394,7 +394,7 @@ static void take_out(double m[6], vec3 n)
         m[k] -= products[k] / size;
 }
 
-// The parts of the normals that are across those before, of unit length.
+// Orthonormalises the normals (Gram-Schmidt).
 static void orthonormal(const struct constrained_node *it, vec3 q[NODE_CONSTRAINTS])
 {
     for (int k = 0; k < it->count; k++) {
@@ -434,7 +434,8 @@ static vec3 along_normals(const struct constrained_node *it, vec3 v)
     return sum;
 }
 
-// What a node had is given back first, for its constraints may be others now.
+// The impulses of a node are returned to the residual first, because its constraints may have
+// changed.
 static void split_residual(struct contact_constraints *all, const struct constrained_node *it,
                            struct node_vectors residual, size_t i)
 {

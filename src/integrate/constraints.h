@@ -5,7 +5,7 @@
 
 #include "integrate/conjugate_gradient.h"
 
-// What the equations of a stage are to the contacts at the end of its step.
+// How the end of a step, where contacts are found, follows from the velocity V of its stage.
 struct end_rule {
     double time;                               // of the end, s
     double g;                                  // s: the state's X is x* + g V
@@ -16,13 +16,14 @@ struct end_rule {
     bool mirrored; // the velocity at the end is 2 V less that at the start, not V
 };
 
-// Makes system->contacts.constraints, NULL where no collider projects; of the implicit midpoint method,
-// where there is none, since penalty colliders have its steps solved again too.
+// Makes system->contacts.constraints: NULL where no collider projects; with the implicit midpoint
+// method NULL where there is no collider, since its steps may be repeated for penalty colliders
+// too.
 taut_status REAL_NAME(constraints_make)(struct system *system, taut_error *error);
 void REAL_NAME(constraints_free)(struct system *system);
 uint64_t REAL_NAME(constraints_bytes)(const struct system *system);
 
-// Forgets all constraints. All workers together, as are the following.
+// Removes all constraints. All workers together, as in the following functions.
 void REAL_NAME(constraints_clear)(struct system *system, const struct worker *worker);
 
 // Adds the contacts that nodes are in at the end of the step, with the solution d of `solver` added
@@ -35,22 +36,23 @@ bool REAL_NAME(constraints_find)(struct system *system, const struct end_rule *r
 // Whether the last search has found a node that did not touch its surface before.
 bool REAL_NAME(constraints_impact)(const struct system *system);
 
-// Writes into solver->direction what takes the constrained nodes, from V + d, to their surfaces.
+// Writes into solver->direction the change of V + d that moves constrained nodes to their surfaces.
 void REAL_NAME(constraints_find_direction)(struct system *system, const struct end_rule *rule,
                                            struct linear_solver *solver,
                                            const struct worker *worker);
 
-// Takes the directions of the constraints out of the solver's preconditioner, and out of the
-// residual into the impulses. `renewed`: both have been computed again since the last time.
+// Removes the directions of the constraints from the solver's preconditioner, and moves those
+// components of the residual to the impulses. `renewed`: both have been recomputed since the last
+// call.
 void REAL_NAME(constraints_filter)(struct system *system, struct linear_solver *solver,
                                    bool renewed, const struct worker *worker);
 
-// Once the stage is solved: the work of the surfaces.
+// Computes the work of the surfaces, after the stage has been solved.
 void REAL_NAME(constraints_finish)(struct system *system, const struct end_rule *rule,
                                    const struct worker *worker);
 
-// Without a barrier, of these nodes: takes what is along normals out of the vectors, into `taken`
-// unless that is empty; and subtracts `length` times what was taken from the impulses.
+// For a range of nodes, without a barrier: removes the components along normals from the vectors,
+// stores them in `taken` unless that is empty, and subtracts `length` times them from the impulses.
 void REAL_NAME(constraints_project_out)(const struct contact_constraints *all, struct range nodes,
                                         struct node_vectors vectors, struct node_vectors taken);
 void REAL_NAME(constraints_advance)(const struct contact_constraints *all, struct range nodes,

@@ -6,8 +6,8 @@
 
 #include "forces/tangent.h"
 
-// Nodes go by eights through all loops: sums of every eighth node wait for no other, and are added
-// in one order whatever a register holds.
+// All loops process nodes in groups of eight: the eight partial sums of every eighth node are
+// independent, and are added in one order whatever the register width.
 enum { LANES = 8 };
 
 // The 3 x 3 blocks of so many nodes: xx, yy, zz, xy, xz, yz.

@@ -4,25 +4,25 @@
 //     M (V - v*) - g F(X, V) = 0
 //
 //   implicit Euler     x* = x, v* = v, g = h; the stage is the end of the step
-//   implicit midpoint  x* = x, v* = v, g = h/2; the stage is the middle, and the end lies as far
-//                      behind it as the start before it
+//   implicit midpoint  x* = x, v* = v, g = h/2; the stage is the midpoint, from which the state at
+//                      the end is extrapolated
 //   BDF2               x* = (4 x - x-) / 3, v* = (4 v - v-) / 3, g = 2h/3; the stage is the end.
-//                      The first step is implicit Euler's
+//                      The first step is one of implicit Euler
 //
-// Newton's method begins at V = v, so at the position where the nodes would be if nothing stopped
-// them, and its first linear system, (M + g C + g^2 K) d = g F - M (V - v*), is all that is solved
-// by default (Baraff and Witkin 1998, who linearise at x): with the forces of that position the
-// error of one solve is of the order of h^2 even where the tangent leaves something out, and
-// contacts are seen before nodes are inside. The tangent leaves out what would make it indefinite
-// (TANGENT_DEFINITE), so that the conjugate gradients always know where to go.
+// Newton's method starts at V = v, that is, at the positions of unconstrained motion. By default
+// only its first linear system, (M + g C + g^2 K) d = g F - M (V - v*), is solved (Baraff and
+// Witkin 1998, who linearise at x): with the forces at those positions the error of one solve is of
+// order h^2 even where the tangent is incomplete, and contacts act before nodes are inside. The
+// tangent omits the terms that would make it indefinite (TANGENT_DEFINITE), because conjugate
+// gradients need a positive definite matrix.
 //
-// A step with contacts of colliders that project is solved again, with them (below). An impact turns
-// springs by so much that one system errs by a multiple of the energy of the motion where they are
-// stiff, but few steps have one. The energy at the end of a step, less what acts from outside has put
-// in, tells whether it needs further systems.
+// A step with contacts of projecting colliders is solved again, with these contacts as constraints
+// (below). An impact rotates stiff springs so far that the energy error of a single linear system
+// is a multiple of the energy of the motion, but few steps have an impact. The energy at the end of
+// a step, less the external work, shows whether the step needs further systems.
 //
-// Springs break and yield at the start of a step, never at a position that was only tried. Moving
-// kinematic nodes are where they will be at the stage.
+// Springs break and yield at the start of a step, never at an intermediate guess. Kinematic nodes
+// have their prescribed positions at the time of the stage.
 #include "integrate/implicit.h"
 
 #include "base/memory.h"
@@ -72,7 +72,7 @@ uint64_t REAL_NAME(implicit_bytes)(const struct system *system)
 
 // ---- A stage
 
-// When it is, from the start of the step, and g, both in seconds.
+// The time of the stage since the start of the step, and g, both in seconds.
 struct stage_rule {
     double elapsed, g;
 };
@@ -159,7 +159,7 @@ static struct linear_result solve_linear(struct system *system, struct stage_rul
     return result;
 }
 
-// `residual` of a step: relative to that at its first guess.
+// `residual` of a step: relative to that of its initial guess.
 static void record(struct system *system, double residual, bool converged,
                    const struct worker *worker)
 {
@@ -173,8 +173,8 @@ static void record(struct system *system, double residual, bool converged,
 
 // ---- Full Newton
 
-// Whether the correction has become so small that positions, in the run's precision, do not see it:
-// there the residual is round-off and falls no more.
+// Whether the correction is below the resolution of positions in the run's precision: from then on
+// the residual is round-off and does not decrease.
 static void sum_sizes(const struct system *system, const void *argument, struct range range,
                       double sums[SUM_WIDTH])
 {
@@ -199,12 +199,12 @@ static bool is_lost_in_roundoff(struct system *system, double g, const struct wo
 }
 
 // After the full correction: halves it until the residual is smaller than before. Returns the norm
-// of the residual that is left, by the preconditioner of the linear system.
+// of the residual, weighted by the preconditioner of the linear system.
 static double search_line(struct system *system, struct stage_rule stage, double before,
                           const struct worker *worker)
 {
     enum { HALVINGS = 6 };
-    const double enough = 1e-4; // Armijo's fraction of what the linear model promises
+    const double enough = 1e-4; // Armijo's fraction of the decrease that the linear model predicts
     struct linear_solver *solver = &system->implicit->solver;
     find_residual(system, stage, worker);
     double norm = REAL_NAME(linear_solver_norm)(system, solver, worker);
@@ -250,7 +250,7 @@ static bool newton(struct system *system, struct stage_rule stage, const struct 
 // ---- The steps
 
 // The energy at the end of the last step is that at the start of this one unless something has
-// changed since, as springs that break or yield and gas that is pumped in may.
+// changed in between: springs may break or yield, and gas may be pumped in.
 static void reuse_energy(struct system *system)
 {
     struct implicit *it = system->implicit;
@@ -326,9 +326,9 @@ static void reflect(struct system *system, const struct worker *worker)
 
 // ---- Contacts
 //
-// A step in which no node ends inside a collider that projects is the one above. Else it is done
-// again from its start, with constraints (constraints.c): first those of all nodes that ended
-// inside, then of those that come inside when these are stopped, less those that pull.
+// A step in which no node ends inside a projecting collider is the one above. Otherwise it is
+// repeated from its start with constraints (constraints.c): first for all nodes that ended inside,
+// then also for those that penetrate once these are stopped, and without those that would pull.
 
 static bool is_midpoint(const struct system *system)
 {
@@ -340,8 +340,8 @@ static struct node_vectors vectors_of(real *x, real *y, real *z)
     return (struct node_vectors){x, y, z};
 }
 
-// What the end of a step follows from; `start` and `speed` are where and how fast nodes were at its
-// start. `mirrored`: the stage is the middle.
+// How the end of a step follows from its stage; `start` and `speed` are positions and velocities at
+// its start. `mirrored`: the stage is the midpoint.
 static struct end_rule end_of_step(const struct system *system, struct stage_rule stage,
                                    struct node_vectors start, struct node_vectors speed,
                                    bool mirrored)
@@ -380,7 +380,7 @@ static void remember_free(struct system *system, const struct end_rule *rule,
     worker_barrier(worker);
 }
 
-// Back to the velocities, and for bdf2 the positions, of the step's start.
+// Restores the velocities, and for bdf2 the positions, at the start of the step.
 static void restore_start(struct system *system, struct node_vectors positions,
                           struct node_vectors v, const struct worker *worker)
 {
@@ -399,19 +399,20 @@ static void restore_start(struct system *system, struct node_vectors positions,
     worker_barrier(worker);
 }
 
-// What a linear system with constraints has come to.
+// The result of a linear system with constraints.
 struct constrained_result {
     double energy; // J, d'A d
     bool same;     // the constraints are those that it began with
 };
 
-// Solves the linear system at the present state, with the constraints that it finds on the way. It
-// may leave a residual of the norm `least`; 0: the part of the first one that the scene allows.
+// Solves the linear system at the present state, adding and releasing constraints as needed. Ends
+// at a residual of the norm `least`; 0: at the fraction of the initial one that the scene allows.
 static struct constrained_result solve_constrained(struct system *system, struct stage_rule stage,
                                                    const struct end_rule *rule, bool warm,
                                                    double least, const struct worker *worker)
 {
-    enum { ROUNDS = 8, ROUNDS_THAT_DROP = 4 }; // dropping ends first, so that it cannot go in turns
+    // Releasing constraints ends earlier, so that the rounds cannot cycle.
+    enum { ROUNDS = 8, ROUNDS_THAT_DROP = 4 };
     const struct scene_implicit *wanted = &system->settings.implicit;
     struct linear_solver *solver = &system->implicit->solver;
     struct linear_weights weights = {stage.g * stage.g, stage.g};
@@ -488,15 +489,16 @@ static double sum_over_nodes(struct system *system, chunk_sum sum, const void *a
     return sums[0];
 }
 
-// J, what errors of a step are measured by: of a body at rest what a step of free fall gives it.
+// The energy that errors of a step are relative to, J: the kinetic energy, plus that of one step of
+// free fall for bodies at rest.
 static double energy_of_motion(struct system *system, const struct worker *worker)
 {
     const double added = system->settings.dt * vec3_length(system->topology->environment.gravity);
     return sum_over_nodes(system, sum_motion, &added, worker);
 }
 
-// r' P r, with P as the last linear system with constraints left it. J.
-static double energy_left(struct system *system, const struct worker *worker)
+// The energy of the residual, r' P r, J, with the P of the last linear system with constraints.
+static double residual_energy(struct system *system, const struct worker *worker)
 {
     struct linear_solver *solver = &system->implicit->solver;
     if (worker->index == 0)
@@ -509,20 +511,20 @@ static double energy_left(struct system *system, const struct worker *worker)
     return norm * norm;
 }
 
-// V += d, and less of it where that goes too far: d leads down to where the slope r' d along it is
-// 0, from d'A d at its start. Ends with the residual of the new V.
-static void descend(struct system *system, struct stage_rule stage,
-                    const struct constrained_result *found, bool searches,
-                    const struct worker *worker)
+// V += scale d. A line search shortens a correction that overshoots: the slope r' d is d'A d at
+// scale 0, and the root of its linear interpolation is taken. Ends with the residual of the new V.
+static void apply_correction(struct system *system, struct stage_rule stage,
+                             const struct constrained_result *found, bool searches,
+                             const struct worker *worker)
 {
     enum { CUTS = 6 };
-    const double too_far = 0.5, least = 0.1;
+    const double overshoot = 0.5, least = 0.1;
     double scale = 1;
     correct(system, 1, stage, worker);
     find_residual(system, stage, worker);
     for (int cut = 0; searches && cut < CUTS; cut++) {
         const double slope = sum_over_nodes(system, sum_slopes, NULL, worker);
-        if (!(slope < -too_far * found->energy))
+        if (!(slope < -overshoot * found->energy))
             break;
         const double shorter = scale * fmax(least, found->energy / (found->energy - slope));
         correct(system, shorter - scale, stage, worker);
@@ -531,8 +533,8 @@ static void descend(struct system *system, struct stage_rule stage,
     }
 }
 
-// Whether the energy of a step is checked: where colliders project, of the midpoint method also where
-// there are only penalty colliders, at which it diverges; unless somebody pulls with the mouse.
+// Whether the energy of a step is checked: with projecting colliders, and for the midpoint method
+// also with penalty colliders, where it diverges otherwise; not while a mouse spring pulls.
 static bool is_checked(const struct system *system)
 {
     return system->contacts.constraints && !system->mouse_spring.pulls;
@@ -555,10 +557,10 @@ static bool any_moving_sphere(const struct system *system, enum collider_respons
     return false;
 }
 
-// The energy at the start of `step`, the present one or the next, with the present one's gas; and
-// the power of what acts from outside then.
-static void measure_moment(struct system *system, uint64_t step, struct energy_moment *moment,
-                           const struct worker *worker)
+// Measures the energy and the external power at the start of `step`, which is the present step or
+// the next one, with the gas of the present one.
+static void sample_energy(struct system *system, uint64_t step, struct energy_sample *sample,
+                          const struct worker *worker)
 {
     const struct evaluation evaluation = {step_time(system, step), system->state->step + 1, false};
     const struct scene_wind *wind = &system->topology->environment.wind;
@@ -567,9 +569,9 @@ static void measure_moment(struct system *system, uint64_t step, struct energy_m
         REAL_NAME(forces_evaluate_without_breaking)(system, evaluation, worker);
     if (moves_nodes(system) || wind->present || any_moving_sphere(system, RESPONSE_PENALTY))
         outside = REAL_NAME(outside_power)(system, evaluation.time, worker);
-    REAL_NAME(energy_measure_without_fault)(system, evaluation, &moment->energy, worker);
+    REAL_NAME(energy_measure_without_fault)(system, evaluation, &sample->energy, worker);
     if (worker->index == 0)
-        moment->outside = outside;
+        sample->outside = outside;
     worker_barrier(worker);
 }
 
@@ -596,15 +598,15 @@ static void swap_with_state(struct system *system, struct node_vectors positions
     worker_barrier(worker);
 }
 
-// Finds the energy at the start of the step, at any time in it, if it is not known.
-static void know_start(struct system *system, struct node_vectors start, struct node_vectors speed,
-                       const struct worker *worker)
+// Measures the energy at the start of the step if it is not known. May be called at any stage.
+static void ensure_start_energy(struct system *system, struct node_vectors start,
+                                struct node_vectors speed, const struct worker *worker)
 {
     struct implicit *it = system->implicit;
     if (it->start_known)
         return;
     swap_with_state(system, start, speed, worker); // all have read the flag when this returns
-    measure_moment(system, system->state->step, &it->start, worker);
+    sample_energy(system, system->state->step, &it->start, worker);
     swap_with_state(system, start, speed, worker);
     if (worker->index == 0)
         it->start_known = true;
@@ -626,11 +628,12 @@ static bool is_euler(const struct system *system, struct stage_rule stage)
     return stage.g == system->settings.dt;
 }
 
-// What acts from outside has put into the step, J, and a tenth more, for forces that change within it.
-// The forces of the end do the work of a step of implicit Euler; of the midpoint method the mean of
-// both ends, which hardly sees springs that vibrate at a driven node from step to step.
-static double outside_work(struct system *system, struct stage_rule stage,
-                           const struct worker *worker)
+// An upper estimate of the external work of the step, J, with a tenth added for forces that change
+// within the step. In a step of implicit Euler the forces at its end do the work; for the midpoint
+// method the mean of both ends is used, which averages over springs at a driven node that vibrate
+// from step to step.
+static double external_work(struct system *system, struct stage_rule stage,
+                            const struct worker *worker)
 {
     const struct implicit *it = system->implicit;
     const struct outside_power *start = &it->start.outside, *end = &it->end.outside;
@@ -644,8 +647,8 @@ static double outside_work(struct system *system, struct stage_rule stage,
            start->moved_kinetic;
 }
 
-// Whether the step has gained energy, by more than was put in, rounding, and a thousandth with the
-// midpoint method, whose energy goes up and down by that, a ten-thousandth with the others.
+// Whether the step has gained more energy than the external work, rounding and a tolerance explain:
+// a ten-thousandth, or a thousandth with the midpoint method, whose energy fluctuates by that.
 static bool gains_energy(struct system *system, struct stage_rule stage,
                          const struct worker *worker)
 {
@@ -653,17 +656,17 @@ static bool gains_energy(struct system *system, struct stage_rule stage,
     const taut_energy *start = &system->implicit->start.energy;
     const taut_energy *end = &system->implicit->end.energy;
     REAL_NAME(kinematic_place)(system, system->settings.dt, worker);
-    measure_moment(system, system->state->step + 1, &system->implicit->end, worker);
-    const double most = start->total + outside_work(system, stage, worker) +
+    sample_energy(system, system->state->step + 1, &system->implicit->end, worker);
+    const double most = start->total + external_work(system, stage, worker) +
                         part * (energy_of_motion(system, worker) + start->elastic) +
                         digits * (start->elastic + fabs(start->gravity));
     return !(end->total <= most);
 }
 
-// Solves further systems behind the first one of a step of implicit Euler, until the energy that is
-// left is a small part of that of the motion, so that velocities are wrong by a hundredth at most.
-// Where the energy is `checked`, until none is gained, with ten-thousandths of that part at least.
-// Linear systems need not be more exact than what is to be left of them.
+// Solves further systems after the first one of a step of implicit Euler, until the energy of the
+// residual is a small part of the energy of the motion, so that the error of velocities is at most
+// a hundredth. Where the energy is `checked`, it stops as soon as no energy is gained, or at a
+// ten-thousandth of that part. A linear system is solved no more exactly than this goal requires.
 static void solve_further(struct system *system, struct stage_rule stage,
                           const struct end_rule *rule, bool checked, const struct worker *worker)
 {
@@ -676,12 +679,12 @@ static void solve_further(struct system *system, struct stage_rule stage,
     const double least = checked && wanted->newton == 1 ? part_of_checked * enough : enough;
     find_residual(system, stage, worker);
     for (uint64_t i = 1; i < most; i++) {
-        const double left = energy_left(system, worker);
+        const double left = residual_energy(system, worker);
         if (left <= least)
             break;
         const struct constrained_result found =
             solve_constrained(system, stage, rule, false, sqrt(exact * fmin(left, enough)), worker);
-        descend(system, stage, &found, found.same, worker);
+        apply_correction(system, stage, &found, found.same, worker);
         if (!checked || wanted->newton > 1)
             continue;
         REAL_NAME(constraints_finish)(system, rule, worker); // the work of moving surfaces
@@ -692,9 +695,9 @@ static void solve_further(struct system *system, struct stage_rule stage,
     REAL_NAME(mouse_spring_store_force)(system, worker);
 }
 
-// The step again with the constraints that its end asked for. The first system takes the nodes to
-// their surfaces. Further ones follow at once where the energy at the end does not tell whether
-// they are needed.
+// Solves the step again, with constraints for the contacts found at its end. The first system moves
+// the nodes to the surfaces. Further ones follow at once where no check of the energy decides
+// whether they are needed.
 static void solve_again(struct system *system, struct stage_rule stage, const struct end_rule *rule,
                         const struct worker *worker)
 {
@@ -712,9 +715,9 @@ static void solve_again(struct system *system, struct stage_rule stage, const st
     REAL_NAME(mouse_spring_store_force)(system, worker);
 }
 
-// An impact is no smooth motion, of which one step of the midpoint method, or two states of bdf2,
-// tell anything. Such a step becomes implicit Euler's, and so does the next one, in which the nodes
-// that have been stopped stop the others: the midpoint method would throw these back.
+// The midpoint method and bdf2 extrapolate smooth motion, which an impact is not. A step with an
+// impact is therefore one of implicit Euler, and so is the next one, in which the stopped nodes
+// stop the others: the midpoint method would make these bounce.
 static struct stage_rule euler_instead(struct system *system, uint64_t steps,
                                        const struct worker *worker)
 {
@@ -727,8 +730,8 @@ static struct stage_rule euler_instead(struct system *system, uint64_t steps,
     return (struct stage_rule){.elapsed = h, .g = h};
 }
 
-// For the energy budget, of a step that is to be one of an impact: at its start again, or anywhere
-// in it where its energy is `known`.
+// Tells the energy budget that the step has an impact. Called after the start of the step has been
+// restored, or at any stage if the energy at its start is `known`.
 static void count_impact_work(struct system *system, bool known, const struct worker *worker)
 {
     const bool noted = system->work.closes; // it follows one
@@ -745,8 +748,8 @@ static void count_impact_work(struct system *system, bool known, const struct wo
     worker_barrier(worker);
 }
 
-// Of a step that has been solved but is not yet at its end; returns whether it is now. `stage`
-// becomes that of the step that it was solved as.
+// Finds the contacts of a step that has been solved up to its stage, and solves it again with them.
+// Returns whether the state is that at the end of the step. `stage` becomes that of the method.
 static bool solve_contacts(struct system *system, struct stage_rule *stage,
                            const struct worker *worker)
 {
@@ -767,7 +770,7 @@ static bool solve_contacts(struct system *system, struct stage_rule *stage,
     const bool impact = REAL_NAME(constraints_impact)(system);
     remember_free(system, &rule, worker);
     if (is_checked(system))
-        know_start(system, start, speed, worker);
+        ensure_start_energy(system, start, speed, worker);
     restore_start(system, start, speed, worker);
     if (impact && system->settings.keep_energy_budget)
         count_impact_work(system, is_checked(system), worker);
@@ -781,11 +784,12 @@ static bool solve_contacts(struct system *system, struct stage_rule *stage,
 
 // ---- Steps that would gain energy
 //
-// The steps that follow an impact are those of a body that is strained, turns and vibrates, and one
-// linear system may give stiff springs energy in them too; the midpoint method gains some whatever
-// is solved, since it damps nothing and conserves no energy of springs that turn.
+// After an impact a body is strained, rotates and vibrates, and the error of a single linear system
+// may add energy to stiff springs in these steps too. The midpoint method gains energy however
+// exactly it is solved, because it has no numerical damping and does not conserve the energy of
+// rotating springs.
 
-// What nodes do without contacts, for those that another way through the step leads to a surface.
+// Stores the motion without contacts, for nodes that reach a surface when the step is repeated.
 static void remember_end(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
@@ -803,9 +807,9 @@ static void remember_end(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-// The step again, or on, of one that is at its end and has gained energy: goes on with further
-// systems where it is implicit Euler's with contacts, else does it again from `start` and `speed` as
-// such a one. Contacts that have been found are there from the beginning.
+// Solves a step at whose end energy was gained: a step of implicit Euler with contacts continues
+// with further systems; any other is repeated from `start` and `speed` as one of implicit Euler,
+// with the contacts that have been found.
 static void solve_without_gain(struct system *system, struct stage_rule stage,
                                struct node_vectors start, struct node_vectors speed,
                                const struct worker *worker)
@@ -839,18 +843,18 @@ static bool may_be_inside(struct system *system, const struct worker *worker)
     return found;
 }
 
-// Of a step that is at its end. `same`: its system was solved by the last solution, without an
-// iteration, so that the forces of springs have not changed and, without contacts, the energy need
-// not be measured.
-static void take_no_energy(struct system *system, struct stage_rule stage,
-                           struct node_vectors start, struct node_vectors speed, bool same,
-                           const struct worker *worker)
+// Called at the end of a step: solves further if the step has gained energy. `same`: the previous
+// solution solved its linear system without an iteration, so that spring forces have not changed
+// and, without contacts, the energy need not be measured.
+static void remove_energy_gain(struct system *system, struct stage_rule stage,
+                               struct node_vectors start, struct node_vectors speed, bool same,
+                               const struct worker *worker)
 {
     if (!is_checked(system))
         return;
     if (same && !system->contacts.constraints->present && !may_be_inside(system, worker))
         return;
-    know_start(system, start, speed, worker);
+    ensure_start_energy(system, start, speed, worker);
     const bool gains = gains_energy(system, stage, worker);
     if (gains)
         solve_without_gain(system, stage, start, speed, worker);
@@ -868,7 +872,8 @@ void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worke
     struct stage_rule stage = {.elapsed = h, .g = h};
     const bool same = solve_stage(system, stage, worker);
     solve_contacts(system, &stage, worker);
-    take_no_energy(system, stage, system->implicit->base, system->implicit->velocity, same, worker);
+    remove_energy_gain(system, stage, system->implicit->base, system->implicit->velocity, same,
+                       worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -883,7 +888,8 @@ void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *wo
     const bool same = solve_stage(system, stage, worker);
     if (!solve_contacts(system, &stage, worker) && !after_impact)
         reflect(system, worker);
-    take_no_energy(system, stage, system->implicit->base, system->implicit->velocity, same, worker);
+    remove_energy_gain(system, stage, system->implicit->base, system->implicit->velocity, same,
+                       worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -920,7 +926,7 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
     const bool same = solve_stage(system, stage, worker);
     solve_contacts(system, &stage, worker);
     const struct state *s = system->state;
-    take_no_energy(system, stage, vectors_of(s->x0, s->y0, s->z0),
-                   vectors_of(s->vx0, s->vy0, s->vz0), same, worker);
+    remove_energy_gain(system, stage, vectors_of(s->x0, s->y0, s->z0),
+                       vectors_of(s->vx0, s->vy0, s->vz0), same, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }

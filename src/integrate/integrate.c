@@ -122,8 +122,8 @@ void REAL_NAME(integrator_step)(struct system *system, const struct worker *work
     REAL_NAME(mouse_spring_end_step)(system, worker);
 }
 
-// v *= keep_velocity; what verlet and bdf2 remember of the last step follows, so that free motion
-// continues at the new velocity.
+// v *= keep_velocity; the history of verlet and bdf2 is adapted, so that free motion continues at
+// the new velocity.
 static void keep_velocity(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -160,9 +160,9 @@ static taut_energy energy_at(struct system *system, double time, const struct wo
     return energy;
 }
 
-// What friction took and moving spheres put in is known; all else that the energy has changed by,
-// and that the surfaces did within an implicit step, is what the projection took. In a step that is
-// closed as a whole that comes with the next sample; then neither energy is known.
+// The work of friction and of moving spheres is known; the rest of the change of the energy, and
+// the work of the surfaces within an implicit step, is the work of the projection. In an inelastic
+// step it follows from the next sample of the energy, and neither energy is known here.
 static void count_projection(struct system *system, const taut_energy *before,
                              const taut_energy *after)
 {
@@ -237,6 +237,6 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
         REAL_NAME(colliders_remember)(system, end, worker);
     if (worker->index == 0)
         system->state->step++;
-    if (!projects || system->state->start_known) // else the last stage ended a moment ago
+    if (!projects || system->state->start_known) // else the last stage has just ended
         stage_count(&system->clock, STAGE_INTEGRATE, worker);
 }

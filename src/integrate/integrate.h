@@ -9,10 +9,10 @@
 struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
                                                const struct topology *topology);
 
-// How often a step goes over every spring.
+// The number of passes over the springs per step.
 int REAL_NAME(integrator_evaluations)(const struct settings *settings);
 
-// Called once before the first step: what the integrator must know of the state at t = 0.
+// Called once before the first step: initialises the integrator's history from the state at t = 0.
 void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker);
 
 // Continues with another dt from here: time and what the integrator stores of the last step follow.
@@ -25,7 +25,7 @@ void REAL_NAME(integrator_step)(struct system *system, const struct worker *work
 // The projection at the end of a step or substep, and its energy budget.
 void REAL_NAME(project)(struct system *system, double time, const struct worker *worker);
 
-// What comes after the integrator: projection, keep_velocity; then the step is counted.
+// Ends a step after the integrator: projection, keep_velocity; then the step is counted.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);
 
 // The evaluation at the present step's start.
@@ -37,7 +37,7 @@ void REAL_NAME(save_start)(struct system *system, const struct worker *worker);
 // Moves a kinematic node by a velocity (m/s) from now on; between steps. False without memory.
 bool REAL_NAME(kinematic_set_target)(struct system *system, uint32_t node, vec3 velocity);
 
-// Puts moving kinematic nodes where they are `elapsed` seconds after the step's start.
+// Sets moving kinematic nodes to their positions `elapsed` seconds after the start of the step.
 void REAL_NAME(kinematic_place)(struct system *system, double elapsed, const struct worker *worker);
 
 // The same at the end of the step, from where the next one starts; planes that block drives do.

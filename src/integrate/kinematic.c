@@ -5,7 +5,7 @@
 #include "integrate/integrate.h"
 #include "state/reading.h"
 
-// Where a moved node is and how fast, with the memory of pendulums.
+// Position and velocity of a kinematic node, with the state of pendulums.
 struct placement {
     vec3 position, velocity;
     double angle, rate;
@@ -25,7 +25,7 @@ static vec3 drive_displacement(const struct motion *motion, double from, double 
     return moved;
 }
 
-// A piece that begins within `tolerance` has begun: times are multiples of dt, rounded.
+// A piece that begins within `tolerance` counts as begun: times are multiples of dt, rounded.
 static vec3 drive_velocity(const struct motion *motion, double time, double tolerance)
 {
     vec3 velocity = {0, 0, 0};

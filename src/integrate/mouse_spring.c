@@ -1,6 +1,6 @@
 // The impulse of the mouse spring at the end of a step, for each family of integrators, and its
-// terms in the linear systems of the implicit ones (mouse_spring.h). Who pulls, and where to, is
-// decided in solver/interact.c.
+// terms in the linear systems of the implicit ones (mouse_spring.h). solver/interact.c sets the
+// node and its target.
 #include "integrate/mouse_spring.h"
 
 #include "state/reading.h"
@@ -14,17 +14,17 @@ static vec3 spring_force(const struct system *system)
                          vec3_scale(mouse_spring->damping, node_velocity(s, mouse_spring->node)));
 }
 
-// Where there is the energy budget the mouse spring is one of the drives; and what it puts in is no
-// divergence.
+// The energy budget counts the mouse spring as a drive, and the divergence check adds its work to
+// the explained energy.
 static void count_work(struct system *system, double work)
 {
     system->work.done[WORK_DRIVES] += work;
     system->energy_start += fabs(work);
 }
 
-// ---- How stiff
+// ---- Stiffness and damping
 
-// The springs at a node, and the mass that comes along with it: its own and its neighbours'.
+// The springs at a node, and the mass that moves with it: its own and its neighbours'.
 struct surroundings {
     double stiffness, mass;
 };
@@ -55,11 +55,11 @@ static struct surroundings find_surroundings(const struct system *system, uint64
     return found;
 }
 
-// Four times as stiff as all springs of the node together, so that these yield and not the mouse
-// spring; but of an explicit step at most such that omega h = 0.2 with the mass that comes along,
-// which alone decides for a node without springs. Damped so that the node approaches the target in
-// a time in which waves travel some ten springs far, or in five steps at least: a target that jumps
-// draws the node there and does not fling it.
+// Four times as stiff as all springs of the node together, so that these deform and not the mouse
+// spring; for explicit integrators at most such that omega h = 0.2 with the mass that moves along,
+// which alone decides for a node without springs. The damping lets the node approach the target in
+// the time in which waves travel some ten springs, or in at least five steps: a target that jumps
+// pulls the node without overshoot.
 void REAL_NAME(mouse_spring_set_stiffness)(const struct system *system,
                                            struct mouse_spring *mouse_spring)
 {
@@ -104,10 +104,10 @@ static void add(real *const to[3], size_t node, double factor, vec3 change)
     to[2][node] += (real)(factor * change.z);
 }
 
-// A constant force F = m dv / h in a step that is done: each integrator would have made of it what
-// is added here, so that velocities never are those of a node that has been kicked and not yet held
-// back by its springs, which damping would see. Verlet has the force in the step to come, through
-// the position one step back; its velocity is that of the middle of both steps.
+// Adds what each integrator would have computed with the constant force F = m dv / h during the
+// completed step. An impulse before the step would let the damping of the springs act on velocities
+// that the springs have not restrained yet. Verlet applies the force in the next step, through the
+// previous position; its velocity is that at the middle of both steps.
 static void kick_after_step(struct system *system)
 {
     const struct settings *settings = &system->settings;

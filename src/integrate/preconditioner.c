@@ -1,6 +1,6 @@
 // The preconditioner of the implicit integrators: block-tridiagonal solves along lines of stiff
-// springs, which springs/tangent.h finds, and the inverse of a 3 x 3 block for every other node. The
-// products and vectors of the iteration are left to conjugate_gradient.c.
+// springs, which springs/tangent.h finds, and the inverse of a 3 x 3 block for every other node.
+// The products and vectors of the iteration are left to conjugate_gradient.c.
 #include "integrate/preconditioner.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ uint64_t REAL_NAME(preconditioner_bytes)(const struct preconditioner *it)
 }
 
 // The inverse of a symmetric block plus `mass` on its diagonal, by cofactors. It is positive
-// definite: the mass is positive, and the tangent's part is not negative.
+// definite: the mass is positive, and the tangent's part is positive semidefinite.
 static void invert_block(real block[6], double mass)
 {
     double xx = (double)block[0] + mass, yy = (double)block[1] + mass, zz = (double)block[2] + mass;

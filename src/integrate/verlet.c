@@ -2,7 +2,7 @@
 // state, which the next step starts from: one evaluation a step.
 #include "integrate/integrate.h"
 
-// The forces of the step's start, unless the last step left them.
+// Evaluates the forces at the start of the step, unless the last step has done so.
 static void forces_at_start(struct system *system, const struct worker *worker)
 {
     if (system->state->forces_current)
@@ -11,7 +11,7 @@ static void forces_at_start(struct system *system, const struct worker *worker)
     REAL_NAME(forces_evaluate)(system, REAL_NAME(evaluation_now)(system), worker);
 }
 
-// The forces of the new state; the gas is already that of the step to come.
+// Evaluates the forces of the new state, with the gas of the next step.
 static void forces_at_end(struct system *system, const struct worker *worker)
 {
     uint64_t step = system->state->step;
@@ -44,9 +44,9 @@ void REAL_NAME(verlet_start)(struct system *system, const struct worker *worker)
     forces_are_current(system, worker);
 }
 
-// The position that would have been one step of the new dt back: x - h v + h^2 a / 2 with the
-// velocity of now, v = (x - x-) / h + h a / 2 with the old h. Without forces of now v is the
-// backward difference, which is what there is after a projection.
+// The previous position for the new dt: x - h v + h^2 a / 2 with the present velocity,
+// v = (x - x-) / h + h a / 2 with the old h. If the forces of the present state are not known, as
+// after a projection, v is the backward difference.
 void REAL_NAME(verlet_change_dt)(struct system *system, double dt, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -61,7 +61,7 @@ void REAL_NAME(verlet_change_dt)(struct system *system, double dt, const struct 
     }
 }
 
-// Velocities by the backward difference, which is what damping and drag see.
+// Velocities by the backward difference, which damping and drag use.
 static void backward_velocities(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;

@@ -1,15 +1,14 @@
-// Extended position-based dynamics by small steps (springs/constraint.h): a step is cut into
-// substeps, and in each the forces from outside change the velocities, then springs are solved one
-// after the other as constraints of the velocities, then nodes move:
+// Extended position-based dynamics with small steps (springs/constraint.h): a step is divided into
+// substeps; in each, the external forces change the velocities, then springs are solved one after
+// the other as constraints on the velocities, then nodes move:
 //
-//   v += h a_outside(x, v);  springs and contacts change v, `iterations` times over;  x += h v
+//   v += h a_external(x, v);  springs and contacts change v, `iterations` times;  x += h v
 //
-// Springs solved to the end, this is the implicit Euler step in the springs, so it stays stable at
-// any stiffness and damps what is too fast for h; once over the springs is enough, and the better
-// choice, if substeps are small. The unknowns are velocities, not positions as in the papers: with
-// h small, differences of positions would have few digits in single precision. Rigid springs get
-// the impulses that they need; they have no energy, and their force is not among those that are
-// shown.
+// At convergence this is an implicit Euler step in the springs, stable at any stiffness, which
+// damps modes that are too fast for h. With small substeps one iteration suffices, and more
+// substeps are the better choice. The unknowns are velocities, not positions as in the papers: for
+// small h, differences of positions would have few digits in single precision. Rigid springs
+// receive the impulses that they need; they have no energy, and their force is not reported.
 //
 // Contacts with penalty colliders are constraints of the same kind, of compliance 1/k, and
 // unilateral: their force is the one at the end of the substep (solve_contact). Air drag is
@@ -24,11 +23,11 @@
 
 // ---- Air drag
 //
-// It is explicit, v -= h c v / m, as long as a = h c / m is at most 1, so that it only slows the
-// node. Of a stronger drag the part with a = 1 is, and the rest divides the velocity by 1 + (a - 1)
-// when the constraints have been solved. So a free fall ends at m g / c whatever h, and springs
-// that hold a node at rest carry all of its weight, which they would not if all drag came before
-// them.
+// Drag is explicit, v -= h c v / m, as long as a = h c / m is at most 1, so that it never reverses
+// the velocity. Of a stronger drag, the part with a = 1 is explicit, and the rest divides the
+// velocity by 1 + (a - 1) after the constraints have been solved. The terminal speed of a fall is
+// therefore m g / c at every h, and springs that support a node at rest carry all of its weight,
+// which they would not if all drag acted before them.
 
 // How much of the drag is explicit, kg/s; `factor` is h / m.
 static real explicit_drag(real drag, real factor)
@@ -46,7 +45,7 @@ static bool any_strong_drag(const struct system *system, double step, const stru
     return false;
 }
 
-// Takes the part that is not explicit out of the forces.
+// Removes the implicit part of the drag from the forces.
 static void limit_drag(struct system *system, double step, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -88,7 +87,7 @@ static void kick(struct system *system, double step, const struct worker *worker
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
-// The same where nothing but gravity and drag acts from outside, without a detour by the forces.
+// The same where gravity and drag are the only external forces, without the force arrays.
 static void fall(struct system *system, double step, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -123,16 +122,15 @@ static void drift(struct system *system, double step, const struct worker *worke
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
-// The velocity that a contact leaves a node with, which it would have left with `velocity` at a
-// depth `depth` at the end of the substep h. With w the inverse mass and a = (v - v_surface).n, the
+// The velocity of a node after a contact; without it the node would have `velocity`, and the depth
+// `depth` at the end of the substep h. With w the inverse mass and a = (v - v_surface).n, the
 // change D along the normal n, which lessens the depth by h D, is that of the penalty force at the
 // end:
 //
 //   D = w h (k (depth - h D) - c_n (a + D)),  the second term only while a + D < 0
 //
 // and at most depth / h: absorption stops a node at the surface but does not hold it there. What is
-// along the surface is divided by 1 + w h c_t. Both take energy from any motion, at every k, c and
-// h.
+// along the surface is divided by 1 + w h c_t. Both only remove energy, at every k, c and h.
 static vec3 solve_contact(const struct scene_collider *collider, const struct contact *contact,
                           double depth, double inverse_mass, double h, vec3 velocity)
 {
@@ -151,8 +149,8 @@ static vec3 solve_contact(const struct scene_collider *collider, const struct co
     return vec3_add(contact->surface_velocity, vec3_add(kept, along));
 }
 
-// What of a contact's depth at the end of the substep a surface that projects does not undo by a
-// speed: the depth at the start, which a node may have been given by the scene.
+// The part of a contact's depth that a projecting surface does not correct by a velocity: the depth
+// at the start of the substep, which may be that of the scene.
 static double depth_at_start(const struct system *system, size_t collider, int wall, double start,
                              vec3 position)
 {
@@ -207,8 +205,8 @@ static int listed(struct constrained_node *it, size_t collider, const struct con
     return k;
 }
 
-// A collider that projects has no compliance: the node ends on its surface, as long as that takes
-// pushing in all iterations together (`given`, m/s). Returns the speed that it changed.
+// A projecting collider has no compliance: the node ends on its surface, as long as the accumulated
+// change of velocity (`given`, m/s) pushes it outwards. Returns the change in this iteration.
 static double solve_projecting(const struct system *system, size_t i, size_t c, double h,
                                double end, vec3 *velocity)
 {
@@ -236,8 +234,8 @@ static double solve_projecting(const struct system *system, size_t i, size_t c, 
     return changed;
 }
 
-// The same of all colliders that project. Between several a node is sent to and fro, until that
-// changes a thousandth of what it did at first.
+// The same for all projecting colliders. With several, the node is projected alternately until the
+// change is a thousandth of the first one.
 static vec3 project_node(const struct system *system, size_t i, double h, double end, vec3 velocity)
 {
     enum { PASSES = 16 };
@@ -262,7 +260,7 @@ static bool keeps_changes(const struct system *system)
            (system->settings.iterations > 1 || system->contacts.constraints);
 }
 
-// What the node would do without the colliders that project, for the projection.
+// Stores the motion of the node without projecting colliders, for the projection.
 static void remember_free(const struct system *system, size_t i, double h, vec3 free)
 {
     struct contact_constraints *all = system->contacts.constraints;
@@ -275,9 +273,9 @@ static void remember_free(const struct system *system, size_t i, double h, vec3 
     all->free_velocity.z[i] = (real)free.z;
 }
 
-// An iteration takes back what the penalty colliders gave the node in the one before, which is
-// stored where the forces were, and gives what they would without: so the result of many iterations
-// does not depend on their number.
+// An iteration removes the change of velocity by the penalty colliders in the previous one, which
+// is stored in the force arrays, and computes it anew: the converged result does not depend on the
+// number of iterations.
 static void solve_penalties_of(struct system *system, size_t i, double h, double end, bool first)
 {
     struct state *s = system->state;
@@ -296,7 +294,7 @@ static void solve_penalties_of(struct system *system, size_t i, double h, double
     s->vz[i] = (real)(free.z + change.z);
 }
 
-// Returns whether the node is stopped by a surface that projects.
+// Returns whether the node is stopped by a projecting surface.
 static bool solve_contacts_of(struct system *system, size_t i, double h, double end, bool first)
 {
     struct state *s = system->state;
@@ -320,7 +318,7 @@ static bool solve_contacts_of(struct system *system, size_t i, double h, double 
     return true;
 }
 
-// Nodes that are so near to a surface that they may get there in the substep.
+// Selects the nodes that may reach a surface within the substep.
 static bool find_near(const struct system *system, double end, struct range nodes, double slack,
                       uint64_t near[CONTACT_BLOCK / 64])
 {
@@ -336,8 +334,9 @@ static bool find_near(const struct system *system, double end, struct range node
     return true;
 }
 
-// Of a block; returns whether a node is stopped by a surface that projects. `listed`: whether a node
-// has contacts with such surfaces already, of the substep before if this is the first iteration.
+// Of a block; returns whether a node is stopped by a surface that projects. `listed`: whether a
+// node has contacts with such surfaces already, of the substep before if this is the first
+// iteration.
 static bool solve_block(struct system *system, double h, double end, bool first, bool listed,
                         struct range nodes)
 {
@@ -385,7 +384,7 @@ static bool solve_contacts(struct system *system, double h, double end, bool fir
     return all && memchr(all->changed, 1, system->contacts.blocks) != NULL;
 }
 
-// Drops what has not pushed in the end.
+// Removes the contacts whose accumulated impulse is 0.
 static void drop_idle(struct constrained_node *it)
 {
     int kept = 0;
@@ -410,8 +409,8 @@ static bool is_new(const struct system *system, size_t i, size_t collider, int w
     return !(system->state->touching[number * system->state->nodes + i] >> wall & 1);
 }
 
-// The work of the surfaces that project on a node, for the energy budget: of an impulse, with the
-// mean of the velocities before, which `taken` has, and after. Whether it is an impact.
+// The work of projecting surfaces on a node, for the energy budget: that of an impulse with the
+// mean of the velocities before, in `taken`, and after. Returns whether it is an impact.
 static bool measure_node(const struct system *system, size_t i)
 {
     struct contact_constraints *all = system->contacts.constraints;
@@ -430,8 +429,8 @@ static bool measure_node(const struct system *system, size_t i)
     return impact;
 }
 
-// Bits of contact_constraints.changed, of a block: a node is stopped by a surface that projects; by
-// one that it did not touch before.
+// Bits of contact_constraints.changed of a block: a node is stopped by a projecting surface; by one
+// that it did not touch before.
 enum { STOPS = 1, IMPACT = 2 };
 
 static void measure_contacts(struct system *system, const struct worker *worker)
@@ -440,7 +439,7 @@ static void measure_contacts(struct system *system, const struct worker *worker)
     const struct range share = worker_share(worker, system->contacts.blocks, 1);
     for (size_t block = share.first; block < share.end; block++) {
         const struct range nodes = contact_block_nodes(system, block);
-        if (!all->changed[block]) // nobody has a contact
+        if (!all->changed[block]) // no node has a contact
             continue;
         for (size_t i = nodes.first; i < nodes.end; i++) {
             all->work[i][0] = all->work[i][1] = 0;
@@ -456,17 +455,17 @@ static void measure_contacts(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-// An iteration propagates the impulse of a surface that projects to a few more nodes, and what has
-// not been propagated when the substep ends is stored in springs, at worst (omega h)^2 times the
-// energy of the motion. So where nodes touch such a surface iterations continue until they change
-// velocities by less than these parts of them, and of what gravity adds in a substep; or the
-// springs are too stiff for that. The first is compared with the substep before: a body at rest
-// needs no more.
+// An iteration propagates the impulse of a projecting surface to a few more nodes, and the
+// remainder at the end of the substep is stored in springs, at worst (omega h)^2 times the energy
+// of the motion. Where nodes touch such a surface, iterations therefore continue until they change
+// velocities by less than these fractions of their norm, and of the velocity that gravity adds in
+// a substep, or until the limit of iterations. The first iteration is compared with the previous
+// substep: a body at rest needs only one.
 enum { CONTACT_ITERATIONS = 400 };
 static const double OF_VELOCITY = 1e-3, OF_GRAVITY = 1e-2;
 
-// The squares by masses of what an iteration has changed, whose velocities before are in `impulse`,
-// and of the velocities; and the mass.
+// The mass-weighted squares of the changes of velocity in an iteration (the velocities before it
+// are in `impulse`) and of the velocities; and the mass.
 static void sum_changes(const struct system *system, const void *unused, struct range range,
                         double sums[SUM_WIDTH])
 {
@@ -561,7 +560,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     if (strong_drag)
         apply_strong_drag(system, h, worker);
     REAL_NAME(mouse_spring_substep)
-    (system, h, worker); // last: so the node follows it, and the springs follow the node
+    (system, h, worker); // last, so that the node follows it exactly
     drift(system, h, worker);
     if (number + 1 < count)
         REAL_NAME(kinematic_place)(system, end, worker);
@@ -574,8 +573,8 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     }
 }
 
-// Whether a node may come to a surface that projects in the step: it would have to be four times as
-// fast as now, and as gravity makes it, to come from farther away. The same on every worker.
+// Whether a node may reach a projecting surface within the step. The margin is four times its
+// present speed and that gained by gravity. The same on every worker.
 static bool may_meet_surface(struct system *system, double time, const struct worker *worker)
 {
     const struct state *s = system->state;
@@ -597,7 +596,7 @@ static bool may_meet_surface(struct system *system, double time, const struct wo
     return any;
 }
 
-// The energy budget takes the forces of the step's start.
+// The energy budget uses the forces at the start of the step.
 static void sample_work(struct system *system, struct evaluation now, const struct worker *worker)
 {
     if (!system->settings.keep_energy_budget)

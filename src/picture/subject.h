@@ -60,8 +60,8 @@ taut_status subject_update(const taut_solver *solver, const struct subject *befo
 
 void subject_free(struct subject *subject);
 
-// A frame of a subject (state/frame.h): what pictures show, with room for volumes; `strains`: and for
-// the strains and broken flags of springs, if the subject has any. The subject must outlive it.
+// A frame of a subject (state/frame.h): what pictures show, with room for volumes; `strains`: and
+// for the strains and broken flags of springs, if the subject has any. The subject must outlive it.
 taut_status subject_make_frame(const struct subject *subject, bool strains, struct frame *frame,
                                taut_error *error);
 
@@ -80,8 +80,8 @@ struct frame_cache {
 // An empty cache.
 struct frame_cache frame_cache_make(uint64_t bytes_most);
 
-// Keeps a copy of what pictures show of a frame; of the first always. Where the cache would grow beyond its limit, it drops
-// all frames and keeps none from then on (overflowed).
+// Keeps a copy of what pictures show of a frame; of the first always. Where the cache would grow
+// beyond its limit, it drops all frames and keeps none from then on (overflowed).
 taut_status frame_cache_add(struct frame_cache *cache, const struct frame *frame,
                             taut_error *error);
 

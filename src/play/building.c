@@ -1,8 +1,8 @@
-// Making a simulation for the player, at once or on a thread of its own: read the scene, estimate
-// its memory, ask where that is much, create the solver, cut. Several changes that fail together
-// are tried one by one, so that one which cannot be made does not cost the others. When a
-// simulation is made, and what of the running one continues in it, is decided in player_actions.c;
-// what it consists of is in setting.c. This file changes nothing of the simulation that runs.
+// Builds a simulation for the player, at once or on a thread of its own: reads the scene, estimates
+// its memory, asks for confirmation if that is large, creates the solver, and cuts. Several changes
+// that fail together are tried one by one, so that an invalid one does not discard the others.
+// player_actions.c decides when a simulation is built and what it takes over from the running one;
+// setting.c has its parts. This file changes nothing of the running simulation.
 #include "play/building.h"
 
 #include <math.h>
@@ -18,13 +18,13 @@
 #include "scene/reader.h"
 #include "solver/solver.h"
 
-// What is made at once: some tens of milliseconds. Reading takes about a second for 30 MB of text,
-// building one for some million springs.
+// The limits of builds that are made at once, in some tens of milliseconds. Reading takes about a
+// second for 30 MB of text, building one for some million springs.
 static const size_t TEXT_AT_ONCE = 1 << 20;    // bytes
 static const double ELEMENTS_AT_ONCE = 300000; // springs, nodes and faces together
 static const double BYTES_AT_ONCE = 256 << 20;
 
-// From when on people are asked: so many bytes, or this part of what is left.
+// Confirmation is requested from this number of bytes on, or from this part of the free memory on.
 static const double ASKS_BYTES = 1 << 30, ASKS_PART = 0.25;
 
 struct building {
@@ -126,8 +126,8 @@ void building_free(struct building *building)
 
 // ---- What it takes
 
-// What is held beside the solver to show it: the subject and three frames of it, and both once
-// more where pictures are made.
+// The memory beside the solver for showing it: the subject and three frames, and both once more
+// where pictures are saved.
 static double bytes_to_show(const struct memory_estimate *estimate)
 {
     const double springs_shown = 8e6, spring = 22, face = 12, node = 40;
@@ -135,8 +135,8 @@ static double bytes_to_show(const struct memory_estimate *estimate)
                 node * estimate->nodes);
 }
 
-// What the present scene takes, which nobody is asked about again when it changes; 0: there is
-// none.
+// The memory of the present scene, for which no confirmation is needed when it changes; 0: there is
+// no scene.
 static double present_bytes(const struct building *building, const struct solver_options *options)
 {
     struct memory_estimate estimate;
@@ -146,7 +146,7 @@ static double present_bytes(const struct building *building, const struct solver
     return fmax(estimate.making, estimate.solver + bytes_to_show(&estimate));
 }
 
-// Whether people want a scene as large as this; waits for their answer.
+// Whether the user confirms a scene of this size; waits for the answer.
 static bool agree(struct building *building, double bytes, double present)
 {
     const double as_large = 1.2;
@@ -164,7 +164,7 @@ static bool agree(struct building *building, double bytes, double present)
     return agreed;
 }
 
-// Whether the scene may be built: there is memory for it, and it is small or wanted all the same.
+// Whether the scene may be built: there is memory for it, and it is small or was confirmed.
 static taut_status admit(struct building *building, const taut_scene *scene,
                          struct solver_options *options, taut_error *error)
 {
@@ -227,8 +227,8 @@ static taut_status make_show(struct building *building, const struct changes *ch
     return TAUT_OK;
 }
 
-// With changes `first` to `end` of those that are wanted. Cuts stay where springs and faces keep
-// their numbers; where they do not, no solver can be made with them.
+// Builds with the requested changes `first` to `end`. Cuts are kept where springs and faces keep
+// their numbers; otherwise no solver can be made with them.
 static taut_status make_with(struct building *building, struct changes *changes, size_t first,
                              size_t end, taut_error *error)
 {
@@ -244,7 +244,8 @@ static taut_status make_with(struct building *building, struct changes *changes,
     return status;
 }
 
-// One by one, so that only what is wrong is left out, and the first of it is told.
+// Applies changes one by one, so that only invalid ones are omitted, and reports the first of
+// these.
 static void make_one_by_one(struct building *building)
 {
     struct changes good;

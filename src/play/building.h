@@ -1,7 +1,7 @@
-// A simulation in the making: of another scene, or of the present one with changes or cuts. Small ones
-// are made at once, by the thread that asks; for large ones a thread of its own works beside the
-// simulation that runs, after it has estimated what the scene takes, and asked where that is much. It can
-// be given up at any time.
+// A simulation in the making: of another scene, or of the present one with changes or cuts. Small
+// ones are made at once, by the thread that asks; for large ones a thread of its own works beside
+// the simulation that runs, after it has estimated what the scene takes, and asked where that is
+// much. It can be given up at any time.
 #ifndef TAUT_PLAY_BUILDING_H
 #define TAUT_PLAY_BUILDING_H
 
@@ -31,13 +31,13 @@ struct building *building_make(const struct building_order *order);
 // Makes it at once; false where that would take long, and then nothing has been done.
 bool building_try(struct building *building);
 
-// Makes it on a thread of its own; false where the system gives none.
+// Builds it on a thread of its own; false if no thread can be created.
 bool building_begin(struct building *building);
 
 bool building_is_done(struct building *building);
 
-// What an estimate asked: whether to continue. `no` ends it at any time, within some tenths of
-// a second. For any thread.
+// Answers the request for confirmation. `no` cancels the build at any time, within some tenths of a
+// second. For any thread.
 void building_answer(struct building *building, bool yes);
 
 void building_look(struct building *building, struct player_building *look);
@@ -47,11 +47,11 @@ void building_look(struct building *building, struct player_building *look);
 const struct building_order *building_order(const struct building *building);
 bool building_was_cancelled(const struct building *building);
 
-// The simulation, which the caller takes over; false where none was made. `error` has what went wrong,
-// which may be said of some sets while others made a simulation.
+// The simulation, which the caller takes over; false where none was made. `error` has what went
+// wrong, which may be said of some sets while others made a simulation.
 bool building_take(struct building *building, struct simulation *simulation, taut_error *error);
 
-// Gives up what is not done, and waits for that.
+// Cancels the build if it is not done, and waits for its end.
 void building_free(struct building *building);
 
 #endif

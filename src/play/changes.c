@@ -1,8 +1,8 @@
-// What differs between a scene's file and what is played: PATH=VALUE changes, the constants among
-// them, and lists of cut springs and faces. Two scenes that were read are compared field by field,
-// which tells whether constants are all that changed, and which setters of taut.h to call. The
-// order of requests and the choice between setting a constant and making another simulation are
-// left to player_actions.c.
+// The differences between a scene's file and the running simulation: PATH=VALUE changes, the
+// constants among them, and lists of cut springs and faces. Two scenes are compared field by field,
+// which shows whether only constants changed, and which setters of taut.h to call. The order of
+// requests, and the choice between setting a constant and building another simulation, are left to
+// player_actions.c.
 #include "play/changes.h"
 
 #include <stdlib.h>
@@ -367,7 +367,7 @@ static taut_status set_all(taut_solver *solver, const taut_scene *before, const 
         status = set_collider(solver, c, &before->colliders[c], &after->colliders[c], error);
     bool same_dt =
         old->dt_auto == simulation->dt_auto && (simulation->dt_auto || old->dt == simulation->dt);
-    if (status == TAUT_OK && !same_dt) // last, since dt: auto cannot be had back
+    if (status == TAUT_OK && !same_dt) // last, since dt: auto cannot be restored
         status = taut_solver_set_dt(solver, simulation->dt, error);
     return status;
 }
@@ -377,7 +377,7 @@ taut_status constants_set(taut_solver *solver, const taut_scene *before, const t
 {
     taut_status status = set_all(solver, before, after, error);
     taut_error ignored = {0};
-    if (status != TAUT_OK) // what had been set goes back; what had not is what it was
+    if (status != TAUT_OK) // restores the constants that had been set already
         (void)set_all(solver, after, before, &ignored);
     return status;
 }

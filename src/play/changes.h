@@ -1,4 +1,4 @@
-// What people change of a scene: keys of its file, constants of the run among them, and cuts.
+// The user's changes of a scene: keys of its file, constants of the run among them, and cuts.
 #ifndef TAUT_PLAY_CHANGES_H
 #define TAUT_PLAY_CHANGES_H
 
@@ -10,7 +10,7 @@
 
 // ---- Changes of the file
 //
-// What people have changed of a scene's file so far: PATH=VALUE, as --set takes them.
+// The user's changes of the scene file so far: PATH=VALUE, as --set takes them.
 
 // A zeroed struct is an empty list.
 struct changes {
@@ -21,16 +21,16 @@ struct changes {
 // False without memory; `to` is empty then.
 bool changes_copy(const struct changes *from, struct changes *to);
 
-// Adds one. What was set before of that path, or of a path below it, counts no more, and neither
-// does what was set of keys that it excludes.
+// Adds a change. It replaces earlier changes of that path, of paths below it, and of keys that it
+// excludes.
 bool changes_set(struct changes *changes, const char *text);
 
 // The scene of the file with all changes; NULL with the reasons in `diagnostics`.
 taut_scene *changes_read(const struct changes *changes, const char *path,
                          struct diagnostics *diagnostics);
 
-// The same from the text that a scene was read from, so that nothing changes under a run but what
-// people change.
+// The same from the text that the scene was read from, so that only the user's changes affect a
+// run, even if the file changes.
 taut_scene *changes_read_again(const struct changes *changes, const taut_scene *scene,
                                struct diagnostics *diagnostics);
 
@@ -44,9 +44,9 @@ void changes_free(struct changes *changes);
 
 // ---- Constants
 //
-// Changes of a scene that are constants of a run: they are set in the solver that runs, and nothing
-// is built again. The scene is still read anew with all changes, so that it, and a file saved from
-// it, says what the solver has; the two scenes tell which constants differ.
+// Changes of a scene that are constants of a run: they are set in the running solver, and nothing
+// is rebuilt. The scene is still read again with all changes, so that it, and a file saved from it,
+// has the values of the solver; comparing the two scenes shows which constants differ.
 
 // Whether PATH=VALUE can be a constant, by its path: worth finding out by reading the scene.
 bool constants_may_have(const taut_scene *scene, const char *text);

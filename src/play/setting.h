@@ -64,8 +64,8 @@ struct simulation {
     struct solver_cuts cuts; // the counts are those of the scene as built; springs NULL: no cuts
 };
 
-// Makes a simulation that stands as built. Takes `scene` over, and copies the rest; `cuts` may be NULL.
-// The simulation is empty after a failure.
+// Makes a simulation that stands as built. Takes `scene` over, and copies the rest; `cuts` may be
+// NULL. The simulation is empty after a failure.
 taut_status simulation_make(struct simulation *simulation, taut_scene *scene,
                             const struct changes *changes, const struct solver_cuts *cuts,
                             const struct solver_options *options, taut_error *error);
@@ -73,8 +73,8 @@ taut_status simulation_make(struct simulation *simulation, taut_scene *scene,
 // Whether a simulation has the nodes of another one, so that it can continue from it.
 bool simulation_has_same_nodes(const struct simulation *simulation, const struct simulation *other);
 
-// Numbers a simulation after the one before it, which may be empty, and restores it from that one if
-// it `continues`.
+// Numbers a simulation after the one before it, which may be empty, and restores it from that one
+// if it `continues`.
 taut_status simulation_follow(struct simulation *simulation, struct simulation *before,
                               bool continues, taut_error *error);
 

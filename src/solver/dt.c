@@ -151,9 +151,10 @@ static bool has_room(const taut_scene *scene, struct diagnostics *diagnostics)
 // what is printed, would differ from run to run.
 static const double CHECK_SHARE = 0.1, CHECK_AT_START = 1, CHECK_AT_END = 0.1; // s
 
-// Products with the tangent that show whether a step is too long, of which the first few do where it
-// is far too long, and that find how long it may be, about; the latter by all eigenvalues, of a few
-// nodes, takes some operations of a ns for each cubed. A solve of an implicit step takes some, too.
+// Products with the tangent that show whether a step is too long, of which the first few do where
+// it is far too long, and that find how long it may be, about; the latter by all eigenvalues, of a
+// few nodes, takes some operations of a ns for each cubed. A solve of an implicit step takes some,
+// too.
 enum {
     PRODUCTS_AT_LEAST = 8,
     PRODUCTS_TO_SEE = 48,
@@ -235,9 +236,9 @@ static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *
 
 // Where the dt in use is seen to be unstable at the present state, what is stable: `critical` with
 // the computed step of the integrator in use; else .omega is 0. First a bound from materials and
-// nodes, which most scenes pass; then whether eigenvalues show it; and only then what they are. What
-// is expected to take longer than `seconds` is left out: of what the step may be, the bound stays.
-// *checked: whether it is known that dt is stable, or not.
+// nodes, which most scenes pass; then whether eigenvalues show it; and only then what they are.
+// What is expected to take longer than `seconds` is left out: of what the step may be, the bound
+// stays. *checked: whether it is known that dt is stable, or not.
 static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
                                  struct diagnostics *diagnostics, double seconds,
                                  struct critical_step *critical, bool *checked, taut_error *error)

@@ -179,12 +179,12 @@ taut_status solver_own_sharp_step(taut_solver *solver, struct critical_step *res
 taut_status solver_sharp_step(taut_solver *solver, struct critical_step *result, taut_error *error);
 
 // Whether a dt that the scene gives is longer than the computed stable step at the present state,
-// and where that is set. Costs a few steps where the bound is not exceeded. Beyond it, what was found
-// at the start stands where dt was too long already then; else eigenvalues are computed, for as long
-// as is estimated, from counts, to be a tenth of the time of the steps done, or a tenth of a second:
-// what is expected to take longer is left out, and the bound stands in for the value. `stable` is 0
-// where dt is not seen to be too long: also with dt: auto, and where eigenvalues would take more
-// memory than there is, or time.
+// and where that is set. Costs a few steps where the bound is not exceeded. Beyond it, what was
+// found at the start stands where dt was too long already then; else eigenvalues are computed, for
+// as long as is estimated, from counts, to be a tenth of the time of the steps done, or a tenth of
+// a second: what is expected to take longer is left out, and the bound stands in for the value.
+// `stable` is 0 where dt is not seen to be too long: also with dt: auto, and where eigenvalues
+// would take more memory than there is, or time.
 struct dt_exceeded {
     double stable; // s
     bool is_exact; // else it is certainly stable, and more may be

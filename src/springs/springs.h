@@ -25,8 +25,8 @@ void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind
 void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish, bool powers,
                                const struct worker *worker);
 
-// The i-th range of nodes of bodies that are on no grid, which springs_sweep and springs_reduce do not
-// finish; empty after the last.
+// The i-th range of nodes of bodies that are on no grid, which springs_sweep and springs_reduce do
+// not finish; empty after the last.
 static inline struct range springs_off_grid_nodes(const struct system *system, size_t i)
 {
     if (i >= system->plan->off_grid_count)

@@ -15,7 +15,7 @@
 
 struct critical_meter {
     struct spectral_bound *spectral_bound;
-    struct lanczos *lanczos; // NULL until it is wanted, and so is
+    struct lanczos *lanczos; // NULL until it is needed, and so is
     struct quadratic *quadratic;
     struct mode_range range; // what worker 0 has found of springs,
     double lower_ratio;      // s: range's without colliders that touch no node now,
@@ -73,7 +73,7 @@ uint64_t REAL_NAME(critical_step_bytes)(const struct system *system)
            (meter->lanczos ? REAL_NAME(lanczos_bytes)(meter->lanczos) : 0);
 }
 
-// The step that materials alone are known to allow; 0 where they do not suffice to know one.
+// A step that is known to be stable from the materials alone; 0 if they do not guarantee one.
 static double rough_step(const struct spectral_bound *spectral_bound,
                          const struct step_bounds *bounds)
 {
@@ -81,7 +81,7 @@ static double rough_step(const struct spectral_bound *spectral_bound,
     if (!REAL_NAME(spectral_bound_rough)(spectral_bound, &square, &damping))
         return 0;
     for (int f = 0; f < bounds->count; f++) {
-        if (bounds->forms[f].negative) // how far springs are pressed is not known
+        if (bounds->forms[f].negative) // the compression of springs is not known
             return 0;
         least = fmin(least, step_of_form(&bounds->forms[f], square, damping));
     }
@@ -148,7 +148,8 @@ static struct form_list list_forms(const struct system *system, bool damped)
     return list;
 }
 
-// Each integrator's step from those of its forms; without one all steps are stable, or none is.
+// The step of each integrator from those of its forms; without a form all steps are stable, or
+// none.
 static void share_out(const struct form_list *list, const double *steps, double *by_integrator)
 {
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
@@ -159,7 +160,7 @@ static void share_out(const struct form_list *list, const double *steps, double 
     }
 }
 
-// The step that the symplectic ones are allowed, which most have in common.
+// The step of the symplectic integrators, which most of them share.
 static double find_common(struct system *system, const struct step_form *form,
                           const struct worker *worker)
 {
@@ -168,7 +169,7 @@ static double find_common(struct system *system, const struct step_form *form,
     return bounds.dt[0];
 }
 
-// Improves the weights at the present state for as long as it pays.
+// Improves the weights at the present state as long as a pass gains enough.
 static void level(struct system *system, const struct worker *worker)
 {
     enum { PASSES = 8 };
@@ -195,8 +196,8 @@ static void level(struct system *system, const struct worker *worker)
     }
 }
 
-// Where the bound is set: of nodes that allow as much but for round-off, which depends on their
-// numbers, the first that the user has.
+// The node that sets the bound: of nodes that are equal up to round-off, which depends on their
+// numbers, the first one in the builder's order.
 static uint64_t find_node(struct system *system, double bound, const struct worker *worker)
 {
     const double ties = sizeof(real) == sizeof(float) ? 1e-5 : 1e-9;
@@ -211,14 +212,14 @@ static uint64_t find_node(struct system *system, double bound, const struct work
     return bounds.node;
 }
 
-// ---- How damping goes with stiffness: lower K + ... <= C <= upper K + ..., of springs alone
+// ---- The ratio of damping to stiffness: lower K + ... <= C <= upper K + ..., of springs alone
 
 struct ratios {
     double lower, upper; // s; INFINITY: so far no spring sets it; of upper: there is no such bound
     bool pressed;        // K may be negative in some direction
 };
 
-// What a spring has in one direction.
+// Stiffness and damping of a spring in one direction.
 static void take_ratio(struct ratios *ratios, double stiffness, double damping)
 {
     if (stiffness > 0)
@@ -230,8 +231,8 @@ static void take_ratio(struct ratios *ratios, double stiffness, double damping)
     ratios->pressed |= stiffness < 0;
 }
 
-// Slack springs count, for they may be taut next. A length that is the rest length but for
-// round-off leaves nothing across.
+// Slack springs count, because they may become taut. A spring at its rest length, up to round-off,
+// has no transverse stiffness.
 static void take_spring(struct ratios *ratios, const struct spring_constants *material,
                         double length, double rest)
 {
@@ -246,8 +247,8 @@ static void take_spring(struct ratios *ratios, const struct spring_constants *ma
     take_ratio(ratios, k * across, material->damping_law == DAMPING_FULL ? c : 0);
 }
 
-// What acts besides springs: contacts are not damped on the way out, and gas is not at all; of
-// both, and of wind, the upper bound is not known.
+// Forces other than springs: contacts are not damped while they separate, and gas never is; for
+// both, and for wind, no upper bound is known.
 static void take_others(const struct system *system, struct ratios *ratios)
 {
     const struct topology *topology = system->topology;
@@ -330,8 +331,8 @@ static void update_range(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-// Of the Runge-Kutta methods more is stable, or some is at all, where damping goes with stiffness.
-// `lack`: a bound of how far K is below 0, 1/s2.
+// The Runge-Kutta methods have a larger limit, or one at all, where damping is proportional to
+// stiffness. `lack`: a bound of how far K is below 0, 1/s2.
 static void add_ranges(struct system *system, double lack, struct critical_step *result,
                        const struct worker *worker)
 {
@@ -382,9 +383,10 @@ static void find_bounds(struct system *system, struct critical_step *result,
 
 // ---- Computed values
 
-// Where the largest eigenvalue of s h^2 K + d h C reaches the limit: the least step that the form
-// has for any mode. Every mode that is found allows a step, and the one that allows least is found
-// again at its own: so steps come down to the least, the first from a guess. K is not negative.
+// The step at which the largest eigenvalue of s h^2 K + d h C reaches the limit: the least step of
+// the form over all modes. Every mode found allows a step, and the most restrictive one is
+// recomputed at that step, so that the steps decrease to the least one, starting from a guess. K is
+// not negative.
 static double sharp_step(struct system *system, const struct step_form *form, double guess,
                          const struct worker *worker)
 {
@@ -464,21 +466,21 @@ static double still_square(const struct enclosure *set)
     return (sizeof(real) == sizeof(float) ? 2e-5 : 1e-6) * set->scale[0];
 }
 
-// What the modes allow that count as still: some may oscillate slowly, and of their damping only
-// its ratio to stiffness is known.
+// The step allowed by modes that count as stationary: some may oscillate slowly, and only the ratio
+// of their damping to stiffness is known.
 static double step_of_still(const struct system *system, const struct enclosure *set,
                             enum integrator integrator, const struct stepping *stepping)
 {
     struct mode_range range = system->meter->range;
     range.square_most = still_square(set);
-    range.square_lack = 0; // what grows or decays is as slow
+    range.square_lack = 0; // growth and decay are as slow
     range.lower_ratio = system->meter->lower_ratio;
     range.damping_most = set->scale[1];
     range.form_step = INFINITY;
     return integrator_range_step(integrator, stepping, &range);
 }
 
-// Modes so slow that round-off made them count as still.
+// Modes so slow that round-off made them count as stationary.
 static void put_mode(const struct enclosure *set, const double point[2], double mode[2])
 {
     const double still = still_square(set) / set->scale[0];
@@ -486,8 +488,8 @@ static void put_mode(const struct enclosure *set, const double point[2], double 
     mode[1] = point[1] <= still && point[0] <= still ? 0 : fmax(0, point[1] * set->scale[1]);
 }
 
-// Of a corner, how far its tangents may be off: a fast mode that is damped by a small part of what
-// others are may be damped less. Of slow ones a step is not lost by that.
+// The error of the tangents at a corner: a fast mode whose damping is a small fraction of that of
+// others may be damped even less. For slow modes this does not reduce the step.
 static void take_error(const struct enclosure *set, double mode[2])
 {
     const double error = 2e-4, slow = 1e-3;
@@ -495,8 +497,8 @@ static void take_error(const struct enclosure *set, double mode[2])
         mode[1] = fmax(0, mode[1] - error * set->scale[1]);
 }
 
-// The most that a mode allows which is as near to the point as its errors: the point itself may be
-// none, but a mixture of modes that the tangent touches alike.
+// The largest step of a mode within the errors of the point: the point itself may be a mixture of
+// modes on the same tangent.
 static double step_near(const struct enclosure *set, const struct tangent_line *line,
                         enum integrator integrator, const struct stepping *stepping)
 {
@@ -511,8 +513,8 @@ static double step_near(const struct enclosure *set, const struct tangent_line *
     return most;
 }
 
-// The least step on the polygon of tangents, and the corner near to it; and the least of the modes
-// that are known.
+// The least step on the polygon of tangents, with the corner next to it, and the least step of the
+// known modes.
 struct least_step {
     double outside, inside;
     int corner;
@@ -556,7 +558,7 @@ static bool refine(struct system *system, struct enclosure *set, int corner,
         s = p->normal[0] + q->normal[0];
         d = p->normal[1] + q->normal[1];
     }
-    // Neighbours whose chord lies on one of their tangents have nothing between them.
+    // If the chord lies on one of the two tangents, no point of the set is beyond it.
     double length = hypot(s, d);
     if (s * p->normal[0] + d * p->normal[1] > (1 - 1e-10) * length ||
         s * q->normal[0] + d * q->normal[1] > (1 - 1e-10) * length)
@@ -591,8 +593,8 @@ static struct tangent_line line_through(const struct enclosure *set, double s, d
         .error = {mode->square_error / set->scale[0], mode->damping_error / set->scale[1]}};
 }
 
-// C is nowhere negative, drag is in all of it, and K is so only where springs are pressed or gas
-// and spheres push.
+// C is positive semidefinite and includes drag; K is indefinite only where springs are compressed
+// or gas and spheres push.
 static struct enclosure enclose(const struct mode_range *range, const struct spectra *ends)
 {
     const struct lanczos_mode drag_alone = {.damping = range->lower}, still = {.value = 0};
@@ -606,8 +608,7 @@ static struct enclosure enclose(const struct mode_range *range, const struct spe
     return set;
 }
 
-// Of many nodes only what is known of the largest eigenvalues and of the ratio of damping to
-// stiffness counts.
+// For many nodes only the largest eigenvalues and the ratio of damping to stiffness are used.
 static double step_of_many(struct system *system, const struct critical_step *result,
                            enum integrator integrator, const struct spectra *ends)
 {
@@ -634,8 +635,8 @@ static unsigned wanted_runge_kutta(const struct system *system, enum critical_wa
     return bits;
 }
 
-// Of the integrators in `wanted`, from the enclosure. It is the limit where K and C have their
-// eigenvectors in common, or where some eigenvalue allows no more.
+// The steps of the integrators in `wanted`, from the enclosure: the limit if K and C have common
+// eigenvectors, or if some eigenvalue allows no more.
 static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool common,
                                     const struct quadratic_steps *steps, const struct spectra *ends,
                                     struct critical_step *result, struct enclosure *set,
@@ -669,8 +670,8 @@ static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool
     }
 }
 
-// Without damping every oscillation grows with explicit Euler and midpoint; what does not oscillate
-// grows and decays at the same rate, and that it decays limits all three.
+// Without damping every oscillation grows with explicit Euler and midpoint; modes that do not
+// oscillate grow and decay at the same rate, and the decaying root limits all three methods.
 static void find_sharp_of_undamped(const struct system *system, const struct spectra *ends,
                                    unsigned wanted, struct critical_step *result)
 {
@@ -688,7 +689,7 @@ static void find_sharp_of_undamped(const struct system *system, const struct spe
     }
 }
 
-// Where few nodes are free, from all eigenvalues. Worker 0 finds them, for all.
+// For few free nodes, from all eigenvalues, which worker 0 computes.
 static unsigned find_sharp_of_few(struct system *system, const struct spectra *ends,
                                   unsigned wanted, struct critical_step *result,
                                   const struct worker *worker)
@@ -710,9 +711,9 @@ static unsigned find_sharp_of_few(struct system *system, const struct spectra *e
     return steps.found ? 0 : wanted;
 }
 
-// Of more nodes: where K and C have their eigenvectors in common, which a product shows, quotients
-// suffice; else, and where they do not meet, the fastest eigenvalues of the quadratic problem, and
-// bounds by quotients for what that does not find.
+// For more nodes: if K and C have common eigenvectors, which a product shows, quotients suffice;
+// otherwise, and where the enclosure is not tight, the fastest eigenvalues of the quadratic
+// problem, and bounds by quotients for the limits that these do not determine.
 static void find_sharp_of_damped(struct system *system, const struct spectra *ends, unsigned wanted,
                                  struct critical_step *result, const struct worker *worker)
 {
@@ -764,9 +765,9 @@ static double guaranteed_step(const struct form_list *list, int form,
     return result->dt[integrator];
 }
 
-// Whether limit M - d h C - s h^2 K is definite. Divided by h^2 it only grows as h falls from twice
-// the h at which damping alone reaches the limit, whatever K is: so if it is definite at one of
-// these, it is at all that are smaller.
+// Whether limit M - d h C - s h^2 K is definite. Divided by h^2 it grows monotonically as h falls
+// from twice the h at which damping alone reaches the limit, whatever K is: if it is definite at
+// one of these h, it is at all smaller ones.
 static bool is_form_definite(struct system *system, const struct step_form *form, double h,
                              const struct worker *worker)
 {
@@ -775,8 +776,8 @@ static bool is_form_definite(struct system *system, const struct step_form *form
     return largest < form->limit;
 }
 
-// The same of a K that is negative somewhere: modes that have to be negative allow any step for
-// themselves, but take from what others have together with them. *exact: whether it is the limit.
+// The same for an indefinite K: its negative modes limit no step by themselves, but reduce the
+// stiffness of combinations with other modes. *exact: whether the result is the limit.
 static double sharp_pressed_step(struct system *system, const struct step_form *form, double guess,
                                  const struct spectra *ends, bool *exact,
                                  const struct worker *worker)
@@ -811,7 +812,7 @@ static double sharp_pressed_step(struct system *system, const struct step_form *
     return low;
 }
 
-// Ends of spectra, with vectors, but of many nodes, where these take as long again.
+// The ends of the spectra, with vectors except for many nodes, where these take as long again.
 static struct spectra find_ends(struct system *system, bool damped, const struct worker *worker)
 {
     struct lanczos *lanczos = system->meter->lanczos;
@@ -840,10 +841,10 @@ static void find_sharp(struct system *system, enum critical_wanted wanted,
 {
     REAL_NAME(lanczos_update)(system->meter->lanczos, REAL_NAME(evaluation_now)(system), worker);
     const bool may_be_damped = result->damping > 0;
-    if (!may_be_damped) // else it has been found for the bounds
+    if (!may_be_damped) // otherwise it is known from the bounds
         update_range(system, worker);
     const struct spectra ends = find_ends(system, may_be_damped, worker);
-    const bool damped = ends.damping > 0; // what colliders have that touch no node is not there yet
+    const bool damped = ends.damping > 0; // colliders that touch no node do not count
     result->sharp_omega = sqrt(ends.square);
     result->sharp = ends.square > 0 ? 2 / result->sharp_omega : 0;
 
@@ -889,7 +890,7 @@ struct stiffest {
     uint64_t spring;
 };
 
-// Of equals the first that the user has.
+// Of equal ones the first in the builder's order.
 static void take_stiffer(void *context, uint64_t spring, const struct spring_constants *material)
 {
     struct stiffest *best = context;
@@ -910,7 +911,7 @@ bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint
     return best.stiffness >= 0;
 }
 
-// What eigenvalues leave out may only be less stable: the guaranteed step is all that is known.
+// Forces that the eigenvalues omit can only reduce the limit: only the guaranteed step is known.
 static void fall_back_to_bounds(struct critical_step *result)
 {
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {

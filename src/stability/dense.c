@@ -7,8 +7,8 @@
 //
 // Explicit Euler is limited by 2 z / omega of a mode with the damping ratio z, midpoint by the cube
 // root of z, and eigenvalues have an error of the last digit times |C| / s. Where that hides z, the
-// mode's vector x is found by inverse iteration (7.6.1): its error is its residual over the distance
-// to other eigenvalues, and x' C x, a sum of squares, is off by the square of that.
+// mode's vector x is found by inverse iteration (7.6.1): its error is its residual over the
+// distance to other eigenvalues, and x' C x, a sum of squares, is off by the square of that.
 #include "stability/dense.h"
 
 #include <float.h>
@@ -127,7 +127,7 @@ static struct bracket least_step(enum integrator integrator, const struct roots 
     return least;
 }
 
-// A step this much below another one is the same.
+// Steps within this relative difference count as equal.
 static const double CERTAIN = 0.995;
 
 static bool is_known(const struct bracket *step)
@@ -135,10 +135,10 @@ static bool is_known(const struct bracket *step)
     return step->low >= CERTAIN * step->high;
 }
 
-// ---- The damping of oscillations whose roots do not tell it
+// ---- The damping of oscillations whose roots do not resolve it
 
-// Vectors of roots next to each other are mixtures of those that belong to them, so that as many
-// are found together; more are given up.
+// The vectors of nearly equal roots are mixtures of their eigenvectors, so up to this many are
+// found together; with more the damping is not refined.
 enum { CLUSTER_MAX = 6 };
 
 // K / s^2 + z C / s + z^2 at z, row after row, each element a real and an imaginary part.
@@ -224,7 +224,7 @@ static void solve_factorised(const double *restrict a, size_t n, const size_t *r
     }
 }
 
-// Takes from x what it has of q, whose length is 1.
+// Makes x orthogonal to q, whose length is 1.
 static void subtract_projection(const double *restrict q, double *restrict x, size_t n)
 {
     double re = 0, im = 0;
@@ -238,7 +238,7 @@ static void subtract_projection(const double *restrict q, double *restrict x, si
     }
 }
 
-// Takes from vector `last` what it has of those before, twice, and makes its length 1.
+// Makes vector `last` orthogonal to the previous ones, in two passes, and normalises it.
 static void make_orthonormal(double *vectors, size_t n, size_t last)
 {
     double *x = vectors + 2 * n * last;
@@ -255,7 +255,7 @@ static void make_orthonormal(double *vectors, size_t n, size_t last)
     }
 }
 
-// What is needed of a problem to find vectors of its roots.
+// The data of a problem that finding the vectors of its roots needs.
 struct vectors {
     const struct dense *dense;
     double scale;    // 1/s
@@ -345,8 +345,8 @@ static size_t find_nearest(const struct roots *roots, int i, double nearest[CLUS
 
 // What damps root i: into low and high. False: an oscillation there is damped by nothing but errors
 // of its vector, and of the last digit of directions. The part of a vector that belongs to another
-// pair of roots l, l' is that of the residual over |z - l| |z - l'|, of which the former is at least
-// the distance to the next root and the latter about |z| or more.
+// pair of roots l, l' is that of the residual over |z - l| |z - l'|, of which the former is at
+// least the distance to the next root and the latter about |z| or more.
 static bool refine(const struct vectors *problem, struct roots *roots, int i)
 {
     const double fine = 1e-9, coarse = 1e-3, digit = 4 * DBL_EPSILON, safety = 16;

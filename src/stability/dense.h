@@ -1,4 +1,4 @@
-// All eigenvalues of small systems: matrices K and C that stand in memory, in double whatever the
+// All eigenvalues of small systems: explicit matrices K and C, in double whatever the
 // precision of the run, so that modes next to stiffer or more strongly damped ones are not lost in
 // round-off. In plain C: the same bits wherever the program runs. What the matrices are is for
 // quadratic.h to find.

@@ -3,12 +3,12 @@
 // called divergence: an unstable mode passes that within a few steps, since it grows by a factor
 // every step.
 //
-// What a node gained by falling, or from its springs, is seen in its position, which is rounded: an
-// increment h v of less than half the spacing u of the numbers at x leaves x as it is, while v goes
-// on growing. That ends at |v| = u / 2h; beyond it a rounded increment is at least 2/3 of the exact
-// one, which MARGIN covers. So the kinetic energy that rounding can hide from the sources is
-// m (u / 2h)^2 / 2 in each direction, however long the run is, and that much of every node counts
-// for nothing (`sum_resolved`). It blinds the check to no instability of springs: a node that does
+// The energy that a node gains by falling, or from its springs, follows from its position, which is
+// rounded: an increment h v of less than half the spacing u of the numbers at x leaves x unchanged,
+// while v continues to grow. That ends at |v| = u / 2h; beyond it a rounded increment is at least
+// 2/3 of the exact one, which MARGIN covers. The kinetic energy that rounding can hide from the
+// sources is therefore m (u / 2h)^2 / 2 in each direction, however long the run is, and that much
+// of every node is ignored (`sum_resolved`). This hides no instability of springs: a node that does
 // not move receives no feedback from its own position. A bound by the speed that gravity produces,
 // M (g t)^2 / 2, would grow with the time of the run, and would not cover springs that pull at
 // nodes that do not move.
@@ -90,7 +90,7 @@ static double total_mass(const struct topology *topology)
     return mass;
 }
 
-// The fastest that anything is moved from outside, m/s.
+// The largest speed of kinematic nodes and spheres, m/s.
 static double outside_speed(const struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -120,7 +120,7 @@ static double greatest_stiffness(const struct topology *topology)
     return stiffness;
 }
 
-// What drives and moving spheres may have pushed into springs and surfaces by now.
+// A bound of the energy that drives and moving spheres have stored in springs and surfaces.
 static double outside_work(const struct system *system, double time)
 {
     const struct topology *topology = system->topology;
@@ -134,8 +134,8 @@ static double outside_work(const struct system *system, double time)
     return 2 * total_mass(topology) * speed * speed + 0.5 * movers * stiffness * moved * moved;
 }
 
-// A sphere that is set elsewhere, or scaled, finds itself inside of nodes where it was not before:
-// no deeper than it moved and grew, and no deeper than it is large.
+// A sphere that is moved or scaled interactively may contain nodes that were outside: no deeper
+// than it moved and grew, and no deeper than its size.
 void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, vec3 centre,
                                         double radius)
 {
@@ -152,9 +152,9 @@ void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, 
         (double)topology->node_count * greatest_stiffness(topology) * radius * fmin(radius, moved);
 }
 
-// Nothing that drifts with a relative wind gets faster than it; a wind that does not see how fast
-// things go pushes for ever: speed = force * time / mass, for the force of the whole surface as
-// built.
+// Nothing that drifts with a relative wind gets faster than the wind; one that ignores the velocity
+// of the body accelerates it for ever: speed = force * time / mass, with the force on the whole
+// surface as built.
 static double wind_work(const struct system *system, double time)
 {
     const struct topology *topology = system->topology;
@@ -184,7 +184,7 @@ static double gas_work(const struct system *system)
     return work;
 }
 
-// What the first projection may store in the springs of nodes that are inside a surface.
+// The energy that the first projection may store in the springs of nodes inside a surface.
 static double projection_work(const struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -214,10 +214,10 @@ void REAL_NAME(divergence_start)(struct system *system, const taut_energy *energ
     system->explained_peak = 0;
 }
 
-// Not finite comes first: no comparison finds it faster than itself. In the builder's order, so
-// that no renumbering changes what is found. A node that is not integrated is never the cause,
-// though an infinite force times its inverse mass of 0 may make it the first that is not finite; it
-// is reported where there is no other.
+// Finds the first node that is not finite, or else the fastest one, in the builder's order, so that
+// renumbering does not change the result. A node that is not integrated is never the cause, though
+// an infinite force times its inverse mass of 0 may make it the first that is not finite; it is
+// reported only if there is no other.
 static uint64_t worst_node(const struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -246,7 +246,7 @@ static uint64_t worst_node(const struct system *system)
     return worst;
 }
 
-// What the run could have drawn kinetic energy from until now, J.
+// The energy that could have become kinetic energy so far, J.
 static double explained_energy(const struct system *system, const double sums[SUM_WIDTH])
 {
     double time = step_time(system, system->state->step);
@@ -258,8 +258,8 @@ static double explained_energy(const struct system *system, const double sums[SU
     return explained * fmax(1, 1 / system->settings.position_ratio);
 }
 
-// How far apart numbers are where the body is, m: at its node that is nearest to the origin, since
-// others may have been thrown away from it.
+// The spacing of numbers at the position of the body, m: at its node nearest to the origin, because
+// the instability may have moved others far away.
 static double spacing_at(const struct system *system, size_t body)
 {
     const struct topology_body *nodes = &system->topology->bodies[body];
@@ -296,19 +296,19 @@ static double first_step_energy(const struct system *system)
     return total_mass(system->topology) * vec3_dot(g, g) * h * h;
 }
 
-// What no explanation is asked for, J: that, and round-off, which alone moves a body at rest. A speed
-// of a micrometre a second explains nothing.
+// The kinetic energy that needs no explanation, J: that, and round-off, which also moves a body at
+// rest. Below a micrometre per second a speed counts as round-off.
 static double small_energy(const struct system *system)
 {
     return first_step_energy(system) + 0.5e-12 * total_mass(system->topology);
 }
 
-// All workers find the same. The second sum is only made where the first looks like divergence.
+// All workers get the same result. The second sum is formed only if the first indicates divergence.
 //
-// A body that comes back to where it began, a pendulum or a ball at the top of its bounce, has
-// nothing left that explains what the integrator's error adds there. So kinetic energies below what
-// was explained before are never divergence: that much has been exchanged, and an unstable mode
-// passes it soon.
+// For a body that returns to its initial height, a pendulum or a ball at the top of its bounce,
+// nothing explains the energy that the error of the integrator adds there. Kinetic energies below
+// the largest explained value so far are therefore never divergence: that much energy has been
+// exchanged, and an unstable mode exceeds it soon.
 static bool has_diverged(struct system *system, const struct worker *worker)
 {
     const double peak = system->explained_peak; // before the barriers of the sum
@@ -331,11 +331,12 @@ static bool has_diverged(struct system *system, const struct worker *worker)
     return resolved[RESOLVED_KINETIC] > allowed;
 }
 
-// Colliders that project stop the nodes that an unstable step throws into them, so that no kinetic
-// energy shows it; the springs that were drawn out remain. Their energy takes a pass over all of
-// them: it is asked for at steps that are DIVERGENCE_STEPS times a power of two, and at all checks
-// once the projection has taken more than there was. A wind may strain a light cloth by more than
-// the energy of its speed, so that with wind nothing is said. All workers find the same.
+// Projecting colliders stop the nodes that an unstable step throws into them, so that the kinetic
+// energy does not show the divergence; the energy of the stretched springs does. It takes a pass
+// over all springs, and is computed at steps that are DIVERGENCE_STEPS times a power of two, and at
+// all checks once the projection has removed more energy than was explained. Wind may strain a
+// light cloth by more than the energy of its speed, so this check is omitted with wind. All workers
+// get the same result.
 static bool is_drawn_out(struct system *system, const struct worker *worker)
 {
     const uint64_t checks = system->state->step / DIVERGENCE_STEPS;

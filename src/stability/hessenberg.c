@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-// Many eigenvalues that are 0 but for round-off, as of a flat cloth across, take some hundred rounds
-// until the first of them is found.
+// Many eigenvalues that are 0 but for round-off, as of a flat cloth across, take some hundred
+// rounds until the first of them is found.
 enum { ROUNDS_MAX = 300, EXCEPTIONAL_EVERY = 10 };
 
 // The block [first, last] that is being worked on; what was subtracted from the diagonal so far.
@@ -82,7 +82,7 @@ static struct shifts choose_shifts(struct active *h, int round)
 }
 
 // The row to begin at: two small subdiagonal elements in succession will do. Its first column of
-// (H - shift 1)(H - shift 2) goes to `column`.
+// (H - shift 1)(H - shift 2) is written to `column`.
 static int find_start(const struct active *h, const struct shifts *by, double column[3])
 {
     int m = h->last - 2;

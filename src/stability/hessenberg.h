@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// A full n x n matrix becomes upper Hessenberg with the same eigenvalues: H A H with the reflections
-// H = I - 2 v v' that clear what is below its subdiagonal. v and w: n numbers each to work in. About
-// 10/3 n^3 operations.
+// A full n x n matrix becomes upper Hessenberg with the same eigenvalues: H A H with the
+// reflections H = I - 2 v v' that clear what is below its subdiagonal. v and w: n numbers each to
+// work in. About 10/3 n^3 operations.
 void hessenberg_reduce(double *matrix, size_t n, double *restrict v, double *restrict w);
 
 // The eigenvalues real[i] + i imaginary[i] of the size x size matrix, row after row with `stride`

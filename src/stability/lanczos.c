@@ -74,10 +74,10 @@ struct tangent *REAL_NAME(lanczos_tangent)(const struct lanczos *lanczos)
     return lanczos->tangent;
 }
 
-void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation moment,
+void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation evaluation,
                                const struct worker *worker)
 {
-    REAL_NAME(tangent_update)(lanczos->tangent, TANGENT_EXACT, moment, worker);
+    REAL_NAME(tangent_update)(lanczos->tangent, TANGENT_EXACT, evaluation, worker);
 }
 
 // A pseudo-random number in (-1, 1): the finaliser of splitmix64 (Steele, Lea, Flood 2014).
@@ -90,7 +90,7 @@ static real random_of(uint64_t index)
     return (real)((double)(z >> 11) * 0x1p-52 - 1);
 }
 
-// u_0, not yet of unit length, into `before`, where every w stands before it is one.
+// u_0, not yet normalised, into `before`, where every w is stored before it is normalised.
 static void begin(struct lanczos *lanczos, const struct worker *worker)
 {
     const struct system *system = lanczos->system;
@@ -147,8 +147,9 @@ static void subtract(struct lanczos *lanczos, double alpha, double beta,
     worker_barrier(worker);
 }
 
-// w / length becomes u_(j+1), and u_j the one before. All have come to the same `here`, a copy.
-static void turn(struct lanczos *here, double length, const struct worker *worker)
+// w / length becomes u_(j+1), and u_j the previous vector. `here` is a copy, the same on all
+// workers.
+static void advance_vectors(struct lanczos *here, double length, const struct worker *worker)
 {
     struct node_vectors next = here->before;
     here->before = here->now;
@@ -198,8 +199,8 @@ static double largest_of(const struct tridiagonal *t)
     return high;
 }
 
-// What is looked for: with at most so many products, and no more once it is seen to exceed what is
-// enough.
+// What to compute: with a maximum of products, and only until the eigenvalue is known to exceed a
+// sufficient value.
 struct task {
     double stiffness, damping;
     double scale; // of eigenvalues, where the largest may be near to 0
@@ -207,8 +208,8 @@ struct task {
     int products;
 };
 
-// u_(j+1) from w, and its image. False where there is none: an invariant space is found whole, and
-// nothing is left but round-off. *alpha and *length are the next elements of T.
+// u_(j+1) from w, and its image. False if the vectors span an invariant subspace, so that w is
+// round-off. *alpha and *length are the next elements of T.
 static bool advance(struct lanczos *here, const struct task *task, int done, double found,
                     double *alpha, double *length, const struct worker *worker)
 {
@@ -219,7 +220,7 @@ static bool advance(struct lanczos *here, const struct task *task, int done, dou
     *length = sqrt(sums[0]);
     if (!isfinite(*length) || *length <= 16 * (double)REAL_EPSILON * size || *length == 0)
         return false;
-    turn(here, *length, worker);
+    advance_vectors(here, *length, worker);
     REAL_NAME(tangent_apply)
     (here->tangent, (real)task->stiffness, (real)task->damping, here->now, here->image, worker);
     REAL_NAME(sum_over_chunks)(system, nodes, sum_product, here, sums, worker);
@@ -231,7 +232,7 @@ static bool advance(struct lanczos *here, const struct task *task, int done, dou
 static double find_largest(struct lanczos *lanczos, const struct task *task, struct tridiagonal *t,
                            const struct worker *worker)
 {
-    struct lanczos here = *lanczos; // every worker turns the vectors for itself
+    struct lanczos here = *lanczos; // every worker advances its own copy
     double found = 0, alpha, length = 0;
     t->size = 0;
     begin(&here, worker);

@@ -18,13 +18,13 @@ uint64_t REAL_NAME(lanczos_bytes)(const struct lanczos *lanczos);
 struct tangent *REAL_NAME(lanczos_tangent)(const struct lanczos *lanczos);
 
 // Linearises at the present state. All workers together, as of the function below.
-void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation moment,
+void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation evaluation,
                                const struct worker *worker);
 
 // The eigenvalue in 1/s2 (for s in s0 and d in 1/s); every worker gets the same, whatever their
 // number. It never exceeds the true one, and falls short of it by a relative error of some 1e-5
-// (some 1e-4 where the top of the spectrum is crowded). 0 where no node is free; not finite where
-// the state is not.
+// (some 1e-4 where the top of the spectrum is dense). 0 where no node is free; not finite where the
+// state is not.
 double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, double damping,
                                   const struct worker *worker);
 
@@ -38,13 +38,13 @@ struct lanczos_mode {
 };
 
 // The same with its vector, which takes as many products again; s and d may be negative. `scale` is
-// how large eigenvalues may be: what changes by less than some 1e-6 of it counts as found.
+// the size of eigenvalues: one that changes by less than some 1e-6 of it counts as converged.
 struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stiffness,
                                             double damping, double scale,
                                             const struct worker *worker);
 
-// Whether it exceeds the limit, for which far fewer products will do, of which no more than so many
-// are made, nor more than 48: false also where they do not show it.
+// Whether it exceeds the limit, which takes far fewer products: at most the given number of them,
+// and at most 48. False also if they do not show it.
 bool REAL_NAME(lanczos_exceeds)(struct lanczos *lanczos, double stiffness, double damping,
                                 double limit, int products, const struct worker *worker);
 

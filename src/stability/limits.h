@@ -8,7 +8,7 @@
 // values that are not finite.
 enum { DIVERGENCE_STEPS = 16 };
 
-// What is known of a system's fastest oscillation (critical_step.h finds it).
+// The fastest oscillation of a system, and the steps that it allows (critical_step.h computes it).
 struct critical_step {
     bool known;     // false: nothing oscillates (no spring at a free node)
     double omega;   // rad/s, an upper bound of the largest angular frequency without damping
@@ -18,19 +18,19 @@ struct critical_step {
     uint64_t spring; // builder number over all springs: the stiffest there
     // Of each integrator, damping included, the dt that is certain to be stable, s; 0: none is.
     double dt[INTEGRATOR_COUNT];
-    // The same from eigenvalues instead of bounds of them: what is stable and nearly all that is.
-    // Where they were requested; else 0.
+    // The same from eigenvalues instead of their bounds, which is nearly the limit. 0 where it was
+    // not requested.
     double sharp_omega, sharp; // rad/s; s
     double sharp_dt[INTEGRATOR_COUNT];
     // Whether sharp_dt is the limit, to less than 1%; else it is certainly not above it.
     bool exact[INTEGRATOR_COUNT];
-    // Of the integrator in use, what dt: auto relies on: dt[] without what holds in this state
-    // alone and would not be found again during a run.
+    // For the integrator in use, the bound that dt: auto uses: dt[] without the values that hold in
+    // this state only and are not recomputed during a run.
     double followed;
 };
 
-// What is to be found: bounds; computed values as well, of the integrator in use (and of those that
-// come with it); or of all.
+// What to compute: bounds; also the computed values, of the integrator in use (and of those that
+// follow without further cost); or of all.
 enum critical_wanted { CRITICAL_WANT_BOUNDS, CRITICAL_WANT_OWN, CRITICAL_WANT_ALL };
 
 // How the integrator in use is stepped.
@@ -45,7 +45,7 @@ double integrator_limit(enum integrator integrator);
 
 // The largest stable step, s, of one mode x'' + damping x' + square x = 0: where a root of the
 // characteristic polynomial of the step leaves the unit circle. INFINITY: every step is stable; 0:
-// none is. A mode with square < 0 grows by itself; what counts of it is the root that decays.
+// none is. A mode with square < 0 grows physically; only its decaying root counts.
 //
 // With K = h^2 square, C = h damping, r = position_step / dt and q = keep_velocity:
 //

@@ -27,8 +27,8 @@ taut_status REAL_NAME(quadratic_make)(struct system *system, struct tangent *tan
 void REAL_NAME(quadratic_free)(struct quadratic *quadratic);
 
 // Where few nodes are free, M, C and K at the state of the tangent's last update, in double:
-// springs and contacts by their formulas, gas and wind by products. NULL: there are more nodes, or no memory. All workers
-// together, worker 0 alone may use the scratch; to be released by all.
+// springs and contacts by their formulas, gas and wind by products. NULL: there are more nodes, or
+// no memory. All workers together, worker 0 alone may use the scratch; to be released by all.
 const struct dense *REAL_NAME(quadratic_dense)(struct quadratic *quadratic,
                                                const struct worker *worker);
 void REAL_NAME(quadratic_dense_release)(struct quadratic *quadratic, const struct worker *worker);

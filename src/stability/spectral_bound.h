@@ -18,8 +18,8 @@
 //              of a corner)
 //
 // A third matrix is nowhere less than -K, which counts where motions grow by themselves: pressed
-// springs across, k (L0/L - 1), those with which they may be slack now left out; gas as above; and a
-// sphere's curvature at the nodes that it touches now.
+// springs across, k (L0/L - 1), those with which they may be slack now left out; gas as above; and
+// a sphere's curvature at the nodes that it touches now.
 //
 // a and b are positive weights of the nodes (Collatz-Wielandt weights): whatever they are, the
 // bound holds, and it is least when they are the amplitudes of the fastest oscillation (for a
@@ -80,8 +80,8 @@ static inline double block_largest(const struct block *m)
     return mean + 2 * spread * cos(acos(cosine) / 3);
 }
 
-// What blocks are made from: of nodes whose springs are in no rows their sums; of all nodes, what acts
-// through faces.
+// What blocks are made from: of nodes whose springs are in no rows their sums; of all nodes, what
+// acts through faces.
 struct spectral_bound;
 
 taut_status REAL_NAME(spectral_bound_make)(struct system *system, struct spectral_bound **result,
@@ -94,9 +94,9 @@ uint64_t REAL_NAME(spectral_bound_bytes)(const struct spectral_bound *bound);
 // Takes the present state. All workers together.
 void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker);
 
-// Better weights for nodes whose springs are in no rows, from one pass over their blocks: what a node allows less
-// of has to swing more. `least` is the step of the form that all allow. Takes the present state
-// anew. All workers together.
+// Better weights for nodes whose springs are in no rows, from one pass over their blocks: what a
+// node allows less of has to swing more. `least` is the step of the form that all allow. Takes the
+// present state anew. All workers together.
 void REAL_NAME(spectral_bound_reweight)(struct spectral_bound *bound, const struct step_form *form,
                                         double least, const struct worker *worker);
 

@@ -1,6 +1,6 @@
-// The arrays that a run changes, declared once. The state (state.h) allocates, frees and counts them
-// from this list; a checkpoint (solver/checkpoint.h) declares, allocates, saves and frees those that
-// it keeps from the same list. Of no precision: whoever uses it says what `real` is.
+// The arrays that a run changes, declared once. The state (state.h) allocates, frees and counts
+// them from this list; a checkpoint (solver/checkpoint.h) declares, allocates, saves and frees
+// those that it keeps from the same list. Of no precision: whoever uses it says what `real` is.
 #ifndef TAUT_STATE_ARRAYS_H
 #define TAUT_STATE_ARRAYS_H
 

@@ -2,8 +2,8 @@
 // bodies. The writers of output files, pictures, the window with its history, films and checkpoints
 // hold their values in this struct, and each of them asks for the fields that it needs.
 // solver_read_frame (solver/solver.h) fills it from a solver, finished_run_read
-// (output/finished_run.h) from the files of a run. It knows no solver, and nothing of how its values
-// are written or drawn.
+// (output/finished_run.h) from the files of a run. It knows no solver, and nothing of how its
+// values are written or drawn.
 #ifndef TAUT_STATE_FRAME_H
 #define TAUT_STATE_FRAME_H
 

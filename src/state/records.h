@@ -1,6 +1,6 @@
-// What a run has beside its arrays (state.h), of no precision: the time that an evaluation is for and
-// what ended the run, the energy budget, what people do to it while it runs, and the time that its
-// stages take.
+// What a run has beside its arrays (state.h), of no precision: the time that an evaluation is for
+// and what ended the run, the energy budget, what people do to it while it runs, and the time that
+// its stages take.
 #ifndef TAUT_STATE_RECORDS_H
 #define TAUT_STATE_RECORDS_H
 

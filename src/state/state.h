@@ -61,7 +61,8 @@ bool REAL_NAME(state_add_restitution)(struct state *state, const struct topology
 
 void REAL_NAME(state_free)(struct state *state);
 
-// Bytes of the state of a topology, of which only the counts are read, and a plan with these counts.
+// Bytes of the state of a topology, of which only the counts are read, and a plan with these
+// counts.
 uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
                                    const struct plan_counts *counts, struct state_needs needs);
 

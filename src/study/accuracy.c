@@ -1,6 +1,6 @@
-// What accuracy costs, and the order of convergence that follows from the same runs: each
-// integrator runs to the same time at steps that are halved again and again, and ends so far from
-// the closed form, or from an rk4 run at a fourth of the smallest step.
+// The cost of accuracy, and the order of convergence from the same runs: each integrator runs to
+// the same time with steps that are halved repeatedly; the error is the distance from the closed
+// form, or from an rk4 run at a quarter of the smallest step.
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -85,8 +85,8 @@ static taut_status run_truth(struct setup *setup, struct truth *truth, taut_erro
     return status;
 }
 
-// Takes the closed form instead, if the run agrees with it: a spring that is pressed behind its
-// anchor knows nothing of the formula.
+// Uses the closed form instead, if the run agrees with it: a spring that is compressed beyond its
+// anchor does not follow the formula.
 static taut_status take_formula(struct setup *setup, struct truth *truth, taut_error *error)
 {
     double *positions = memory_allocate(NULL, 3 * truth->nodes, sizeof *positions);
@@ -166,9 +166,9 @@ static const struct study_accuracy *sample_level(const struct setup *setup, size
     return &setup->study->accuracies[first_of(setup, integrator) + (size_t)level];
 }
 
-// Every step rounds every coordinate, by a quarter of the last digit in the mean, and the motion
-// makes a difference larger or smaller until the end: by how much, two runs show that begin a
-// little apart. Differences add up as those of a random walk.
+// Every step rounds every coordinate, by a quarter of the last digit on average, and the motion
+// amplifies or damps the error until the end, by a factor found from two runs that start slightly
+// apart. Errors accumulate as in a random walk.
 static taut_status find_rounding(struct setup *setup, struct truth *truth, taut_error *error)
 {
     const double nudge = 1e-6, digit = 0x1p-52;
@@ -183,8 +183,8 @@ static taut_status find_rounding(struct setup *setup, struct truth *truth, taut_
     return status;
 }
 
-// What the solves of an implicit integrator leave: two runs show it whose tolerances are a decade
-// apart, so that most of the difference is that of the looser one.
+// The error of the solves of an implicit integrator, from two runs whose tolerances differ by a
+// factor of ten, so that most of the difference is that of the looser one.
 static taut_status measure_solver(struct setup *setup, void *context, size_t index,
                                   taut_error *error)
 {
@@ -222,8 +222,8 @@ static taut_status find_truth(struct setup *setup, struct truth *truth, taut_err
     return status;
 }
 
-// The least wall time of a run that is short, made again some times: other processes and what the
-// caches hold count for as much in it.
+// The minimum wall time of several repetitions of a short run, in which other processes and the
+// state of the caches matter as much as the run itself.
 static taut_status time_again(struct setup *setup, const struct variant *variant, uint64_t steps,
                               double *seconds, taut_error *error)
 {
@@ -244,8 +244,8 @@ static taut_status time_again(struct setup *setup, const struct variant *variant
     return status;
 }
 
-// Cases go from the largest steps of all integrators to the smallest, which take longest: where
-// time is over before all are done, every integrator has some.
+// Cases are ordered from the largest steps of all integrators to the smallest, which take longest:
+// if time runs out, every integrator has some results.
 static taut_status measure(struct setup *setup, void *context, size_t index, taut_error *error)
 {
     const struct truth *truth = context;
@@ -290,9 +290,9 @@ static double floor_of(const struct truth *truth, size_t integrator, uint64_t st
     return fmax(truth->rounding * sqrt((double)steps), isfinite(solver) ? solver : 0);
 }
 
-// The slope at the smallest steps that show it: three steps, each half of the one before, whose
-// errors are well above what rounding and the solver leave, and fall at the same rate from one to
-// the next. What falls at another rate each time has not come to its order yet, or is noise.
+// The slope at the smallest suitable steps: three steps, each half of the one before, whose errors
+// are well above the floor of rounding and the solver, and fall at the same rate from one to the
+// next. Otherwise the errors are not yet asymptotic, or they are noise.
 static struct study_order fit_order(const struct setup *setup, size_t integrator,
                                     const struct truth *truth)
 {

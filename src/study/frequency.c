@@ -12,9 +12,9 @@ static const double TWO_PI = 2 * 3.14159265358979323846;
 // ---- One oscillator.
 //
 // Frequency, phase and amplitude of one undamped oscillator as fast as the scene's fastest, run
-// with each integrator. What a linear method makes of it goes by x_(n+1) = 2 r cos(t) x_n - r^2
-// x_(n-1), which is fitted to the run: t is the phase of a step and r the factor of the amplitude,
-// both to rounding.
+// with each integrator. The solution of a linear method satisfies x_(n+1) = 2 r cos(t) x_n - r^2
+// x_(n-1), which is fitted to the run: t is the phase per step and r the factor of the amplitude,
+// both exact up to rounding.
 
 static const double YS[] = {1.6, 1, 0.5, 0.25, 0.125}; // omega dt
 enum { Y_COUNT = sizeof YS / sizeof YS[0], FITTED_STEPS = 64 };
@@ -150,8 +150,8 @@ taut_status study_frequencies(struct setup *setup, taut_error *error)
 
 // ---- The scene.
 //
-// The frequency of the scene's own oscillation, where it has one: how often a coordinate rises
-// through its mean.
+// The frequency of the scene's own oscillation, where it has one, from the upward crossings of a
+// coordinate through its mean.
 
 static const double STEPS[] = {0.8, 0.4, 0.2, 0.1}; // units
 enum { STEP_COUNT = sizeof STEPS / sizeof STEPS[0] };

@@ -1,26 +1,27 @@
-// Whether small perturbations of the reference run grow at a step, though it is stable.
+// Whether small perturbations of the reference run grow at a step size, although energies do not
+// show an instability.
 //
-// A run that is unstable need not blow up: springs that are stretched far, or turned, are other
-// springs, and its energy stays at a level that the scene may have had at the start anyway. So no
-// energy distinguishes it from one that is merely energetic. What does is linear: two runs of the
-// same step begin at a state of the reference run, a small perturbation apart, and how far apart
-// they get is followed. Falling, wind, drives and gas move both; what the physics itself does to
-// perturbations (chaos, buckling, rolling) it does to those of the reference run as well, and is
-// subtracted.
+// An unstable run need not blow up: springs that rotate or stretch far have other frequencies, and
+// the growth saturates at an energy that the scene may have had anyway. No energy threshold
+// distinguishes it from an energetic scene. The linear growth of perturbations does: two runs with
+// the same step start from a state of the reference run, separated by a small perturbation, and the
+// growth of their difference is recorded. Falling, wind, drives and gas move both runs alike;
+// physical growth of perturbations (chaos, buckling, rolling) also occurs in the reference run, and
+// is subtracted.
 //
-// The runs begin again from the next state of the reference run before they have left its
-// neighbourhood: an unstable run may come to a motion that is stable, about which perturbations
-// decay. The perturbation is continued, rescaled to its first size, so that it has turned to what
-// grows fastest.
+// The runs restart from the next state of the reference run before they have left its
+// neighbourhood, because an unstable run may reach a stable motion, about which perturbations
+// decay. The perturbation is kept and rescaled to its initial size, so that it aligns with the
+// fastest growing mode.
 //
 // Explicit Euler and midpoint grow a little beyond the limits of weakly damped oscillations by less
-// than a run can show. About a state of rest the eigenvalues of a step do (multipliers.c); else such a
-// step is undecided, unless everything decays by more than hides one oscillation that does not.
-// Where physics itself makes perturbations grow, by driving them or by chaos, a step changes that
-// growth too: what may be no more than that is undecided.
+// than a run can show. About a state of rest the eigenvalues of a step do (multipliers.c); else
+// such a step is undecided, unless everything decays by more than hides one oscillation that does
+// not. Where physics itself makes perturbations grow, by driving them or by chaos, a step changes
+// that growth too: what may be no more than that is undecided.
 //
-// Not followed: integrators that have no limit of a linear motion; what limits those are large motions, and
-// energies show it.
+// Not followed: integrators that have no limit of a linear motion; what limits those are large
+// motions, and energies show it.
 
 #include "base/memory.h"
 #include "study/setup.h"
@@ -43,20 +44,21 @@ enum {
     REST_SAMPLES = 4  // for a point
 };
 
-// What a step may add to growth by physics, in parts of it: 6 times as much is seen below the limit
-// (symplectic Euler at 0.97 of it, an undamped oscillator of 0.1 m); instabilities add far more.
+// The growth that a step size may add to physical growth, relative to it: 6 times as much was
+// observed below the limit (symplectic Euler at 0.97 of it, an undamped oscillator of 0.1 m);
+// instabilities add far more.
 static const double PHYSICAL_SHARE = 12;
 
-// Growth of a step, as a logarithm, that is more than the error of its eigenvalues: differences are
-// rounded by some 1e-9 (multipliers.c).
+// Growth per step, as a logarithm, that exceeds the error of the eigenvalues: differences have a
+// rounding error of some 1e-9 (multipliers.c).
 static const double MULTIPLIER_MARGIN = 1e-7;
 
-// What one oscillation of many may have had less than its share of the random perturbation, as a
-// logarithm.
+// One oscillation of many may start with less than its share of the random perturbation; this is
+// the margin for it, as a logarithm.
 static const double SHARE_MARGIN = 3;
 
-static const double REFERENCE_PARTS = 2; // of a unit, of the steps of the reference's perturbation
-static const double REST_SHARE = 0.5;    // of the steps of a run for limits, of each of the two
+static const double REFERENCE_PARTS = 2; // steps per unit of the reference run's perturbation
+static const double REST_SHARE = 0.5;    // steps of each run, relative to those of a run for limits
 
 struct pair {
     struct setup *setup;
@@ -113,8 +115,8 @@ static void read_masses(struct pair *pair)
     }
 }
 
-// Twice the kinetic energy of the perturbation, and the same with its potential energy, as if all
-// of it were in the fastest oscillation.
+// Twice the kinetic energy of the perturbation, and the same plus twice its potential energy, as if
+// all of it were in the fastest oscillation.
 static double kinetic_of(const struct pair *pair, double *all)
 {
     const double omega = pair->setup->study->omega;
@@ -177,7 +179,8 @@ static void read_offset(struct pair *pair)
     }
 }
 
-// The perturbation at its first size, of the runs that begin at a state of the reference run.
+// Starts both runs from a state of the reference run, with the perturbation rescaled to its initial
+// size.
 static taut_status pair_begin(struct pair *pair, const struct solver_checkpoint *base,
                               taut_error *error)
 {
@@ -198,8 +201,8 @@ static taut_status pair_begin(struct pair *pair, const struct solver_checkpoint 
     return solver_restore(pair->runs[1], base, pair->positions[1], pair->velocities[1], error);
 }
 
-// So many steps with some samples: the logarithm of the perturbation's speed, root mean square of
-// the samples, and how much it has changed since it began again.
+// Makes a number of steps with some samples: the logarithm of the perturbation's speed (root mean
+// square of the samples), and its change since the last rescaling.
 static taut_status pair_advance(struct pair *pair, uint64_t steps, int samples, double *speed,
                                 double *change, taut_error *error)
 {
@@ -225,7 +228,7 @@ static taut_status pair_advance(struct pair *pair, uint64_t steps, int samples, 
     return pair->broken ? TAUT_OK : status;
 }
 
-// Along the bases; *count: segments that were done.
+// Follows the perturbation along the bases; *count: completed segments.
 static taut_status follow_path(struct pair *pair, double dt, double paths[STUDY_BASES + 1],
                                size_t *count, taut_error *error)
 {
@@ -254,8 +257,9 @@ static double mean_of(const double *values, size_t count)
     return sum / (double)count;
 }
 
-// The most that a perturbation grew between any two times beyond that of the reference run. Means
-// over some segments: near its limit a symplectic method swings by a factor of many, and back.
+// The largest growth of a perturbation between any two times in excess of that of the reference
+// run. Means over some segments, because near its limit a symplectic method amplifies an
+// oscillation by a large factor, and reverses this.
 static double path_excess(const struct growth *reference, const double *paths, size_t count)
 {
     enum { MEAN_OF = 4 };
@@ -347,7 +351,8 @@ taut_status growth_of_reference(struct setup *setup, taut_error *error)
     return status;
 }
 
-// What a perturbation grows by along the path, and the logarithm of its speed in the end; NAN where the study ends before it is known.
+// What a perturbation grows by along the path, and the logarithm of its speed in the end; NAN where
+// the study ends before it is known.
 static taut_status measure_path(struct pair *pair, double dt, double *excess, double *last,
                                 taut_error *error)
 {
@@ -361,12 +366,13 @@ static taut_status measure_path(struct pair *pair, double dt, double *excess, do
     return status;
 }
 
-// Long steps make another motion of one that is chaotic, which perturbations grow in as well: what
-// they do at half the step counts for nothing either. An instability has none there.
+// With long steps a chaotic motion becomes a different one, in which perturbations grow as well:
+// growth that also occurs at half the step is therefore subtracted too. An instability does not
+// occur there.
 static taut_status find_baseline(struct setup *setup, enum integrator integrator, double dt,
                                  struct path_baseline *baseline, uint64_t *steps, taut_error *error)
 {
-    enum { NEAR = 3, PART = 4 }; // of dt, that a baseline is still good at
+    enum { NEAR = 3, PART = 4 }; // the baseline of a step is reused down to this fraction of it
     if (baseline->dt > 0 && PART * baseline->dt < NEAR * dt)
         return TAUT_OK;
     struct pair pair;
@@ -380,9 +386,9 @@ static taut_status find_baseline(struct setup *setup, enum integrator integrator
     return status;
 }
 
-// The most that the reference run's own perturbation grows between any two times, by physics: a
-// spring whose length swings, for one, drives what moves across it. How fast that grows depends on
-// the frequency, which every step changes.
+// The largest physical growth of the reference run's own perturbation between any two times: a
+// spring whose length oscillates, for example, drives transverse motion parametrically. Its rate
+// depends on the frequency, which the step size changes.
 static double physical_growth(const struct setup *setup)
 {
     double most = 0;
@@ -392,19 +398,21 @@ static double physical_growth(const struct setup *setup)
     return most;
 }
 
-// Growth a little beyond the limit goes by a power of the step there, not by its root.
+// Integrators whose growth slightly beyond the limit is proportional to a power of the excess step,
+// not to its square root.
 static bool grows_slowly(enum integrator integrator)
 {
     return integrator == INTEGRATOR_EXPLICIT_EULER || integrator == INTEGRATOR_MIDPOINT;
 }
 
-// Whether a perturbation is by now so small that no oscillation can have kept what it had of it.
+// Whether a perturbation has decayed so far that no oscillation can have kept its initial
+// amplitude.
 static bool has_decayed(const struct pair *pair, double speed)
 {
     size_t motions = 0;
     for (size_t i = 0; i < pair->nodes; i++)
         motions += pair->masses[i] != 0 ? 3 : 0;
-    if (motions == 0) // nothing can move
+    if (motions == 0) // no node is free
         return true;
     double share = 0.5 * log((double)motions) + SHARE_MARGIN;
     return speed - 0.5 * log(pair->size) < -share;
@@ -434,7 +442,7 @@ static taut_status judge_path(struct pair *pair, enum integrator integrator, dou
     return status;
 }
 
-// By the eigenvalues of a step, where they are to be had and physics makes nothing grow.
+// Judges by the eigenvalues of a step, where they are available and there is no physical growth.
 static taut_status judge_multipliers(struct pair *pair, enum study_verdict *verdict, bool *judged,
                                      taut_error *error)
 {

@@ -1,13 +1,13 @@
-// The largest stable step, by bisection on real runs: of their energies, and of the perturbations
-// that grow without much energy (growth.c).
+// The largest stable step, by bisection on real runs: by their energies, and by the growth of small
+// perturbations (growth.c).
 #include <stdlib.h>
 
 #include "study/setup.h"
 
 static const double LARGEST = 1000, SMALLEST = 1e-3; // units to try
 static const double WANTED = 1.0005;                 // the ratio of unstable to stable, in the end
-// Of where undecided steps begin and end to the stable and the unstable one; what is undecided within
-// the latter ratio still counts as found.
+// Of where undecided steps begin and end to the stable and the unstable one; what is undecided
+// within the latter ratio still counts as found.
 static const double WANTED_GRAY = 1.004, FOUND_GRAY = 1.02;
 static const double GRAY_DEPTH = 8; // so many times smaller steps are tried for a stable one
 
@@ -21,7 +21,7 @@ struct search {
     double gray[2];             // s, the least and the largest step that is undecided; or NAN
 };
 
-// Long steps are fewer: whatever grows at them does so at once.
+// Runs with long steps have fewer of them: instabilities show at once there.
 static uint64_t steps_at(const struct setup *setup, double dt)
 {
     double units = dt / setup->study->unit, steps = (double)setup->limit_steps;
@@ -143,8 +143,8 @@ static taut_status bisect(struct search *search, taut_error *error)
     return status;
 }
 
-// Downwards from a step at which perturbations grow, or may. Where the motion is what it was at the start,
-// the limit is the predicted one.
+// Downwards from a step at which perturbations grow, or may. Where the motion is what it was at the
+// start, the limit is the predicted one.
 static taut_status bracket_below(struct search *search, taut_error *error)
 {
     static const double AROUND = 0.004;
@@ -171,8 +171,8 @@ static taut_status bracket_below(struct search *search, taut_error *error)
     return status;
 }
 
-// Whether perturbations stay small at the largest step at which energies do; else as far as they
-// do, from `small` on, at which they do, or NAN.
+// Whether perturbations stay small at the largest step that energies find stable; otherwise finds
+// the largest step at which they do, starting from `small`, at which they do, or NAN.
 static taut_status bisect_small(struct search *search, double *small, taut_error *error)
 {
     struct study_limit *limit = search->limit;
@@ -197,9 +197,8 @@ static taut_status bisect_small(struct search *search, double *small, taut_error
     return status;
 }
 
-// Of large steps, which cost less, it is the energies that are searched first. Where time is over
-// before it is done, what has been found by then is reported: study.complete says that it may be
-// more exact.
+// Bisects by energies first, at large steps, which cost less. If time runs out before the end, the
+// bracket found by then is reported, and study.complete shows that it may be wider than usual.
 static taut_status refine(struct search *search, taut_error *error)
 {
     struct study_limit *limit = search->limit;
@@ -214,7 +213,7 @@ static taut_status refine(struct search *search, taut_error *error)
         if (explicit && goes_on(search, status))
             status = bisect_small(search, &small, error);
     }
-    // Between steps so near to each other energies decide, where nothing but the step changes them.
+    // Between steps so close together, energies decide in scenes that conserve energy.
     if (goes_on(search, status) && is_gray(search) && integrator_limit(limit->integrator) > 0 &&
         search->setup->conservative && limit->unstable <= FOUND_GRAY * limit->stable) {
         limit->stable = search->gray[1];
@@ -237,7 +236,7 @@ static taut_status refine(struct search *search, taut_error *error)
     return status;
 }
 
-// Whether energy grows at a small step too, as theory says of integrators without a limit.
+// Whether energy also grows at a small step, as theory predicts for methods without a stable step.
 static taut_status try_growth(struct search *search, bool *grows, taut_error *error)
 {
     struct study_limit *limit = search->limit;

@@ -113,7 +113,7 @@ static double gained_by(const struct row *row, double part)
     return (1 - fraction) * row->gained[before] + fraction * row->gained[before + 1];
 }
 
-// The energy gained against the reference run, at the last sample that this had as well: runs with
+// The energy gained relative to the reference run, at the last sample that it has too: runs with
 // long steps last longer.
 static double drift_of(const struct row *row, const struct trace *trace, double dt)
 {

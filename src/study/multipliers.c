@@ -1,13 +1,14 @@
-// What one step does to small perturbations of a state of rest, and by how much the fastest growing
-// of them grows.
+// The multipliers of a step at a state of rest: the factors by which it multiplies small
+// perturbations, and the largest of them.
 //
-// About a state of rest a step is linear: its matrix is found column by column, from real steps of
-// the integrator that begin a little to both sides of the state, and the largest modulus of its
-// eigenvalues is the growth. A run would have to be as long as it takes the growth to show, which
-// of explicit Euler and midpoint with light damping is millions of steps.
+// About a state of rest a step is linear: its Jacobian is found column by column, by central
+// differences of actual steps of the integrator, and the largest modulus of its eigenvalues is the
+// growth. A run would have to last until the growth shows, which for explicit Euler and midpoint
+// with light damping takes millions of steps.
 //
-// Not for states about which springs, contacts or friction set in: there a step is not linear, and
-// the differences on both sides say so. Not for large scenes, whose matrices are too large.
+// Not for states at which springs become taut or slack, or contacts or friction begin: there a step
+// is not linear, which the differences to both sides show. Not for large scenes, whose matrices
+// are too large.
 #include <assert.h>
 #include <stdlib.h>
 
@@ -15,16 +16,17 @@
 #include "stability/hessenberg.h"
 #include "study/setup.h"
 
-// The nodes of the scene are moved by so many times the perturbation that runs follow: what rounds
-// positions is 1e-9 of it at most, and the error of third order is far less in what is extended by
-// no more than a millionth of its size.
+// The displacement of the nodes, relative to the perturbation of runs: the rounding error of
+// positions is at most 1e-9 of it, and the third-order error is far smaller, because nothing is
+// extended by more than a millionth of its size.
 static const double SIZE = 10;
 
 // Between the differences to both sides, of all of them.
 static const double LINEAR = 1e-3;
 
 // Multipliers so near to 1 are of motions that nothing drives back: round-off parts those of a free
-// body, two of which coincide, by its root. Nor do those above 1 oscillate: physics makes them grow.
+// body, two of which coincide, by its root. Nor do those above 1 oscillate: physics makes them
+// grow.
 static const double AT_REST = 1e-4;
 
 enum { FREE_NODES_MOST = 40 };
@@ -152,7 +154,7 @@ taut_status multipliers_growth(const struct setup *setup, taut_solver *run,
             *growth = largest_growth(it.matrix, rows, it.matrix + rows * rows,
                                      it.matrix + rows * rows + rows);
     }
-    // A step so long that one of them is not finite, or far off: runs tell.
+    // At such a long step a value is not finite, or far off: runs decide.
     if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED)
         status = TAUT_OK;
 

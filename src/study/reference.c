@@ -1,5 +1,5 @@
-// What comes before every measurement: the scene's critical step, how long runs may be, whether
-// anything moves by itself, and how much energy it turns over.
+// The preparation of all measurements: the scene's critical step, the duration of runs, whether
+// anything moves by itself, and how much energy the scene exchanges.
 #include <float.h>
 #include <stdlib.h>
 
@@ -77,7 +77,7 @@ static const double BASE_BYTES = 256e6;
 // rest.
 static const double AT_REST = 1e-6;
 
-// Random velocities that move nodes by a ten millionth of the scene's size: small against every
+// Random velocities that move nodes by a ten-millionth of the scene's size: small against every
 // spring, and large against what a double rounds.
 static const double KICK = 1e-7;
 // A perturbation that is followed is larger than what rounds positions by this at least.
@@ -89,7 +89,7 @@ static bool takes_energy(const struct scene_collider *it)
            vec3_length(it->velocity) > 0;
 }
 
-// Whether energy can neither come nor go: then it is known without a reference run.
+// Whether the scene conserves energy: then the energy is known without a reference run.
 static bool is_conservative(const taut_scene *scene, const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);
@@ -262,8 +262,7 @@ static taut_status run_reference(struct setup *setup, double kick, struct trace 
         status = trace_variant(setup, &variant, trace, error);
         if (status == TAUT_OK && trace->verdict == STUDY_STABLE)
             return status;
-        if (status == TAUT_OK &&
-            part_has_ended(setup)) // what follows has nothing to go by, and ends too
+        if (status == TAUT_OK && part_has_ended(setup)) // all later parts depend on it, and end too
             return status;
         dt /= 2;
     }
@@ -274,7 +273,7 @@ static taut_status run_reference(struct setup *setup, double kick, struct trace 
     return status;
 }
 
-// What the run turned over: kinetic energy, and what came from outside.
+// The energy exchanged in the run: kinetic energy, and external work.
 static double turnover(const struct trace *trace)
 {
     double gained = 0;
@@ -283,7 +282,7 @@ static double turnover(const struct trace *trace)
     return trace->kinetic_max + gained;
 }
 
-// A run of the window that there is; with a kick where nothing moves by itself.
+// A run over the present window, with random velocities where nothing moves by itself.
 static taut_status try_window(struct setup *setup, double kick_energy, struct trace *trace,
                               bool hurried, taut_error *error)
 {
@@ -299,8 +298,8 @@ static taut_status try_window(struct setup *setup, double kick_energy, struct tr
     return status;
 }
 
-// Nothing can be measured without a reference run: where the machine is too slow for it, whatever
-// was reckoned, a shorter window is better than none.
+// Nothing can be measured without a reference run: where the machine is slower than estimated, a
+// shorter window is better than none.
 static taut_status find_energy_scale(struct setup *setup, double kick_energy, taut_error *error)
 {
     enum { SHORTER = 4 };
@@ -327,7 +326,7 @@ static taut_status find_energy_scale(struct setup *setup, double kick_energy, ta
     return status;
 }
 
-// Whether all that moves are oscillators on a line: then the formula is what runs are held against.
+// Whether all moving bodies are oscillators on a line: then the closed form is the reference.
 static bool has_closed_form(const taut_scene *scene)
 {
     vec3 gravity = scene->environment.gravity;

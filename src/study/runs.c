@@ -1,6 +1,6 @@
-// The runs that measurements are made of: variants of the scene opened as solvers, their energies
-// sampled and judged, and many of them side by side, each by one thread of a team. What is measured
-// of them is left to the files of the measurements.
+// The runs on which measurements are based: solvers of variants of the scene, whose energies are
+// sampled and judged, many of them side by side, each on one thread of a team. The measurements
+// themselves are files of their own.
 #include <pthread.h>
 #include <string.h>
 
@@ -112,8 +112,8 @@ static void set_simulation(const struct setup *setup, const struct variant *vari
     scene->output.work = false;
 }
 
-// The scene itself is shared by many threads and never written: what changes is a copy of its top,
-// and the bodies once they are built.
+// The scene itself is shared by many threads and never written: a variant changes a shallow copy of
+// it, and the bodies after they are built.
 taut_status variant_open(const struct setup *setup, const struct variant *variant,
                          taut_solver **result, taut_error *error)
 {
@@ -140,17 +140,18 @@ taut_status variant_open(const struct setup *setup, const struct variant *varian
 
 // ---- Runs with samples of their energy.
 
-// Near its limit a stable run may well turn a small part of its energy into a large one and back:
-// symplectic Euler multiplies an oscillator's by up to 1 / (1 - y / 2). That shows in the first
-// steps already; what has grown after them, and stays, is unstable. It need not grow without end:
-// ropes and cloths that buzz have softer modes than those at rest.
+// Near its limit, the energy of a stable run may oscillate: symplectic Euler multiplies that of an
+// oscillator by up to 1 / (1 - y / 2), y = omega h, and returns it. That shows within the first
+// steps; an energy that grows later, and stays, is unstable. It need not grow indefinitely: ropes
+// and cloths that vibrate have softer modes than those at rest.
 static const double GROWTH_AT_ONCE = 1e4, GROWTH_LATE = 2, GROWTH_SINCE_EARLY = 3;
-static const double EARLY_MOST = 400; // more than that has grown, not swung, within so few steps
-// At no regular distance, so that no oscillation hides between them.
+static const double EARLY_MOST =
+    400; // more than that is growth, not oscillation, within so few steps
+// At irregular intervals, so that sampling aliases no oscillation.
 static const uint64_t EARLY[] = {1, 2, 3, 5, 8, 13, 21, 32};
 enum { EARLY_COUNT = sizeof EARLY / sizeof EARLY[0] };
 
-// Energy gained, in what is available by then.
+// The energy gained, relative to the energy available by then.
 static double excess(const struct energy_scale *scale, double gained, double time)
 {
     double longer = fmax(1, time / scale->time);
@@ -172,7 +173,7 @@ static enum study_verdict judge(const struct trace *trace, double dt)
     return grown ? STUDY_UNSTABLE : STUDY_STABLE;
 }
 
-// False if the run is seen to be unstable.
+// False if the run has proved unstable.
 static bool sample(taut_solver *solver, struct trace *trace, double *energy)
 {
     taut_energy now = {0};
@@ -200,7 +201,7 @@ static uint64_t next_stop(const struct trace *trace, uint64_t until)
             until = EARLY[i];
     if (bases && bases->count < bases->wanted && bases->steps[bases->count] < until)
         until = bases->steps[bases->count];
-    // What is available may be there for a short time only, at the start of a motion that decays.
+    // In a decaying motion, the available energy may exist for a short time only, at the start.
     enum { FRACTION = 8 };
     if (!trace->scale && trace->done + trace->done / FRACTION + 1 < until)
         until = trace->done + trace->done / FRACTION + 1;
@@ -261,7 +262,7 @@ taut_status trace_run(struct setup *setup, taut_solver *solver, struct trace *tr
     }
 
     trace->seconds = solver_step_seconds(solver);
-    // Gas without room is what an unstable surface comes to.
+    // A collapsed gas volume is how an unstable closed surface ends.
     if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED)
         status = TAUT_OK;
     trace->verdict = sound ? judge(trace, taut_solver_dt(solver)) : STUDY_UNSTABLE;
@@ -274,7 +275,7 @@ taut_status trace_variant(struct setup *setup, const struct variant *variant, st
     taut_solver *solver;
     trace->verdict = STUDY_UNKNOWN;
     taut_status status = variant_open(setup, variant, &solver, error);
-    // The scene as it is has been built: it is this integrator that cannot run it.
+    // The unchanged scene has been built before, so the cause is this integrator.
     if (status == TAUT_ERROR_SCENE || status == TAUT_ERROR_UNSUPPORTED)
         return TAUT_OK;
     if (status == TAUT_OK)

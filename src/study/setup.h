@@ -1,5 +1,5 @@
-// What the measurements of a study share: the scene and its reference run, and runs of variants of
-// the scene (runs.c). Private to study/; its tests include it as well.
+// The data that the measurements of a study share: the scene and its reference run, and runs of
+// variants of the scene (runs.c). Private to study/ and its tests.
 #ifndef TAUT_STUDY_SETUP_H
 #define TAUT_STUDY_SETUP_H
 
@@ -8,15 +8,15 @@
 
 #include "study/study.h"
 
-// What energies are measured against: available is what a run may well turn over in that time,
-// found by a fine reference run.
+// The scale of energies: the energy that a run exchanges within a time, found by a fine reference
+// run.
 struct energy_scale {
     double available; // J
-    double time;      // s; a force that continues may do more work later, as the square of it
+    double time;      // s; the work of a force that continues may grow as the square of it
 };
 
-// States along the reference run that the growth of perturbations is followed from (growth.c).
-// Groups of them cover time without gaps.
+// States along the reference run from which runs with perturbations start (growth.c). Each group
+// covers its interval without gaps.
 enum { STUDY_BASE_GROUP = 8, STUDY_BASE_UNITS = 8, STUDY_BASES = 16 * STUDY_BASE_GROUP };
 
 struct bases {
@@ -68,18 +68,18 @@ struct variant {
     bool formula;              // oscillators move by their closed form
 };
 
-// What implicit solves leave in a study: orders and energies are to be those of the method, not of
-// a solver that is content with the scene's 1e-4.
+// The tolerance of implicit solves in a study, so that orders and energies are those of the method
+// and not of a solver with the scene's tolerance of 1e-4.
 #define STUDY_TOLERANCE 1e-12
 
 struct variant variant_of(enum integrator integrator, double dt);
 
-// A solver of the variant with one thread. What integrators do once a step whatever its length
-// (keep_velocity, inflate) is done at the rate that it has at the scene's own step.
+// A solver of the variant with one thread. Per-step operations (keep_velocity, inflate) act at the
+// rate that they have at the scene's own step.
 taut_status variant_open(const struct setup *setup, const struct variant *variant,
                          taut_solver **result, taut_error *error);
 
-// Whether to end the present part early: asked to, or its share of the budget is spent.
+// Whether to end the present part early: on request, or because its share of the budget is spent.
 bool part_has_ended(struct setup *setup);
 
 // Grants the present part so many seconds from now, though its share may be spent.
@@ -89,8 +89,8 @@ void part_extend(struct setup *setup, double seconds);
 typedef taut_status (*case_function)(struct setup *setup, void *context, size_t index,
                                      taut_error *error);
 
-// Does the cases on as many threads as the options say. Of several failures the first case's is
-// reported. Cases that had not begun when the part ended are left out.
+// Runs the cases on as many threads as the options specify. Of several failures that of the first
+// case is reported. Cases that had not started when the part ended are omitted.
 taut_status run_cases(struct setup *setup, size_t count, case_function function, void *context,
                       taut_error *error);
 
@@ -111,42 +111,44 @@ struct trace {
     double seconds;                     // wall time of the steps
 };
 
-// Unstable: over the last quarter of the run it has gained twice what is available, and three times
-// what it had gained in its first steps; or 10^4 times what is available at any time; or a value is
-// not finite.
+// Unstable: the mean gain over the last quarter of the run exceeds twice the available energy and
+// three times the gain of the first steps; or the gain exceeds 10^4 times the available energy at
+// any time; or a value is not finite.
 taut_status trace_run(struct setup *setup, taut_solver *solver, struct trace *trace,
                       taut_error *error);
 
-// The same of a variant, which is opened for it.
+// The same for a variant, for which it creates a solver.
 taut_status trace_variant(struct setup *setup, const struct variant *variant, struct trace *trace,
                           taut_error *error);
 
 void bases_free(struct bases *bases);
 
-// What perturbations grow by at a clearly smaller step; dt is 0 where it is not known.
+// The growth of perturbations at a clearly smaller step; dt is 0 where it is not known.
 struct path_baseline {
     double dt, excess;
 };
 
 // Follows a small perturbation of the reference run with an integrator and a step: whether it grows
-// beyond what the same perturbation does in the reference run, and at a smaller step; undecided where
-// the run is too short to show it. The baseline
-// is reused from one step to the next. `steps` is increased by the steps done.
+// beyond what the same perturbation does in the reference run, and at a smaller step; undecided
+// where the run is too short to show it. The baseline is reused from one step to the next. `steps`
+// is increased by the steps done.
 taut_status growth_judge(struct setup *setup, enum integrator integrator, double dt,
                          struct path_baseline *baseline, enum study_verdict *verdict,
                          uint64_t *steps, taut_error *error);
 
-// The logarithm of what a step with the run's integrator makes of the perturbation of a state of rest
-// that grows most (multipliers.c); NAN where that is not to be had: in large scenes, and where a
-// step is not linear. masses: by builder number, 0: not free. `steps` is increased by the steps done.
+// The logarithm of what a step with the run's integrator makes of the perturbation of a state of
+// rest that grows most (multipliers.c); NAN where that is not to be had: in large scenes, and where
+// a step is not linear. masses: by builder number, 0: not free. `steps` is increased by the steps
+// done.
 taut_status multipliers_growth(const struct setup *setup, taut_solver *run,
                                const struct solver_checkpoint *base, const double *masses,
                                double *growth, uint64_t *steps, taut_error *error);
 
-// The perturbation of the reference run itself, by which others are judged.
+// Follows the perturbation of the reference run itself, the baseline of all others.
 taut_status growth_of_reference(struct setup *setup, taut_error *error);
 
-// Seconds that a run is estimated to take on any machine: budgets become steps by it.
+// The estimated duration of a run in seconds, the same on every machine, which converts budgets to
+// steps.
 double estimated_seconds(const struct setup *setup, enum integrator integrator, double steps,
                          double samples);
 

@@ -87,9 +87,9 @@ static void clear_lists(struct study *study)
                                  .deviation = NAN};
 }
 
-// The parts, and by when each has to be done, in budgets. Estimated times are those of a slow core,
-// so all of them usually take less than one; where the machine has other work, every part is cut
-// rather than the last ones left out.
+// The parts, and the time by which each must end, in budgets. Estimated times are those of a slow
+// core, so that all parts together usually take less than one budget; on a busy machine every part
+// is shortened, instead of omitting the last ones.
 static const struct {
     const char *name;
     taut_status (*measure)(struct setup *setup, taut_error *error);
@@ -106,8 +106,9 @@ static const struct {
 
 enum { PART_COUNT = sizeof PARTS / sizeof PARTS[0] };
 
-static const double PATIENCE = 1.5;    // budgets
-static const double LEAST_SHARE = 0.5; // of its own that a part has though others took longer
+static const double PATIENCE = 1.5; // budgets
+static const double LEAST_SHARE =
+    0.5; // of its own time that a part gets even if others took longer
 
 static void predict(struct setup *setup)
 {

@@ -1,6 +1,6 @@
-// How the integrators fare on a scene, measured on real runs of it: where each becomes unstable,
-// how its energy drifts, of which order it converges, what accuracy costs, how far off its
-// frequencies are, and a map of stable and unstable runs over the step and the springs.
+// Measurements of the integrators on a scene, from real runs of it: stability limit, energy drift,
+// order of convergence, cost of accuracy, frequency error, and a map of stable and unstable runs
+// over the step and the springs.
 //
 // All runs are in double precision on one thread each, many of them side by side. Which runs are
 // made follows from the scene and the budget alone, so that all results but the seconds are the

@@ -25,8 +25,9 @@ void gui_theme(bool dark);
 // Passes an event of the window on to ImGui, before the frame in which it counts.
 void gui_event(struct GLFWwindow *window, const struct event *event);
 
-// Begins a frame. `placed`: in it the pointer is at (x, y), and buttons are down as the events passed
-// on say; otherwise both are as they are now, which on a slow machine is ahead of the events.
+// Begins a frame. `placed`: in it the pointer is at (x, y), and buttons are down as the events
+// passed on say; otherwise both are as they are now, which on a slow machine is ahead of the
+// events.
 void gui_frame(bool placed, float x, float y);
 void gui_draw(void); // all panels of the frame, into the framebuffer that is bound
 

@@ -19,7 +19,7 @@ struct coloured_view {
     real *forces;          // records of 4
 };
 
-// The materials of the last register, which the next one mostly has too.
+// The materials of the last register, which are mostly those of the next one too.
 struct coloured_law {
     uint32_t number; // UINT32_MAX: several
     struct wide_law law;
@@ -52,7 +52,7 @@ WIDE_INLINE void find_law(const struct coloured_view *v, uint64_t i, long left,
 }
 
 // Forces on the first ends of springs [i, i + left); a and b are the records of the ends, of which
-// lanes behind the last one may name any. Broken and slack springs give 0.
+// lanes beyond the last one may be any. Broken and slack springs have force 0.
 WIDE_INLINE struct wide3 coloured_spring_forces(const struct coloured_view *v, uint64_t i,
                                                 const uint16_t *a, const uint16_t *b, long left,
                                                 const struct wide_law *law, bool damped)

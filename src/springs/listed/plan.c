@@ -80,11 +80,11 @@ static taut_status colour_blocks(const struct colouring_problem *problem, uint8_
     return TAUT_OK;
 }
 
-// ---- Order inside a block, where each element changes what the next one reads, as constraints do
-// that are solved one after the other. Listed by their lower nodes they would share a node with
-// their neighbours, and a processor that could work on several at a time would wait for each. So
-// they are sorted by rounds: elements of one round share no node, and are stored in the order that
-// they had. What finds no round among 64 comes last.
+// ---- Order inside a block, for constraints that are solved one after the other, so that each
+// changes what the next one reads. Sorted by their lower nodes, neighbours would share a node, and
+// the processor, which can overlap independent elements, would wait for each. Elements are
+// therefore sorted by rounds: those of one round share no node and keep their order. Elements for
+// which none of the 64 rounds is free come last.
 
 // As many as a mask has bits; the last one takes all that is left over.
 enum { ROUNDS = 64 };
@@ -180,7 +180,7 @@ static void sort_by_tile(const struct elements *elements, uint32_t tile_nodes, u
         order[starts[tile_of(elements, i, tile_nodes) + 1]++] = (uint32_t)i;
 }
 
-// Writes the order again, colour by colour, and makes the blocks; empty tiles give none.
+// Rewrites the order, colour by colour, and makes the blocks; empty tiles have none.
 static void gather_colours(const uint32_t *sorted, const uint64_t *starts, const uint8_t *colours,
                            uint32_t tile_count, struct plan_set *set)
 {

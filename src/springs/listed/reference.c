@@ -80,7 +80,7 @@ void REAL_NAME(reference_finish)(const struct system *system, const struct finis
 
 // ---- Constraints (springs/constraint.h), one after the other
 
-// A spring at its turn.
+// A spring while its constraint is solved.
 struct constraint {
     real x, y, z;    // d, from b to a at the end of the substep
     real wx, wy, wz; // v_a - v_b
@@ -123,7 +123,7 @@ static struct constraint constraint_at(const struct system *system, size_t i, do
     return it;
 }
 
-// What the ends get along d for each unit of inverse mass: -(change of lambda) / (h L).
+// The change of velocity along d per unit of inverse mass: -(change of lambda) / (h L).
 static real constraint_impulse(const struct constraint_law *law, const struct constraint *it,
                                real lambda)
 {
@@ -142,7 +142,7 @@ static real constraint_impulse(const struct constraint_law *law, const struct co
     return pull;
 }
 
-// The damping of what lies across the spring, by the full law, for each component of w - u (u.w).
+// The transverse damping of the full law, for each component of w - u (u.w).
 static real constraint_damping_across(const struct constraint_law *law, const struct constraint *it)
 {
     real stretch = law->side * (it->length - it->rest);

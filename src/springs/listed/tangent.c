@@ -36,7 +36,7 @@ static void count_joint(struct spring_tangent *tangent, const struct joint *join
         tangent->rows.first[joint->ends[end]]++;
 }
 
-// Afterwards first[node] is where the node's springs end: they are put in from behind.
+// Afterwards first[node] is the end of the node's springs, which are filled in from the back.
 static void put_joint(struct spring_tangent *tangent, const struct joint *joint)
 {
     for (int end = 0; end < 2; end++)
