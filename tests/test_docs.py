@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Checks what the pages of the repository refer to: README.md, CONTRIBUTING.md, docs/*.md and scenes/README.md.
+"""Checks the references in the pages of the repository: README.md, CONTRIBUTING.md, docs/*.md and
+scenes/README.md.
 
     test_docs.py              fails where a page refers to something that does not exist
 

@@ -1,21 +1,21 @@
 #!/usr/bin/python3
 """Checks which folders of src/ include which (docs/architecture.md).
 
-A folder of the data's way includes only taut.h, base/, parallel/, simd/ and folders to its left.
-springs/ and faces/ stand in it twice: their plans (files named plan*, made before the state whose
-arrays they order) on the left of state/, and everything else on its right. So does kernels/:
-kernels.h, what kernels of several modules share, on the left of those modules, and the tables, which
-compile the kernels of all of them, on their right. The files of a run stand
-at the end, behind the solver, which knows nothing of them. Beside the way stand two groups that use
-solvers: study/, which writes no files; and picture/, play/, which runs a solver on a thread of its own,
-and view/, the window: each sees the way and those of its own group that stand before it; cli/ sees all
-folders.
+A folder of the data flow includes only taut.h, base/, parallel/, simd/ and folders to its left.
+springs/ and faces/ occur in it twice: their plans (files named plan*, made before the state whose
+arrays they order) to the left of state/, and everything else to its right. So does kernels/:
+kernels.h, which kernels of several modules share, to the left of those modules, and the tables,
+which compile the kernels of all of them, to their right. The files of a run are at the end, after
+the solver, which does not depend on them. Two groups of folders use solvers: study/, which writes
+no files; and picture/, play/, which runs a solver on a thread of its own, and view/, the window.
+Each may include the folders of the data flow and those of its own group before it; cli/ may include
+all folders.
 Most modules have one public header, and others include nothing else of them (PUBLIC has the few
-that have more, with the reason in docs/architecture.md); the tables of kernels alone may include
-kernels. Tests and benchmarks of single stages include solver/internals.h too. No code outside solver/
-uses the table of the numeric part of a solver, which is searched for in tests/ and bench/ as well. Only
-springs/ and faces/ read the members of a plan; all other folders call the functions of
-springs/plan.h, springs.h and faces.h. The checker proves on made-up violations that it would find one.
+that have more, with the reason in docs/architecture.md); only the kernel tables may include
+kernels. Tests and benchmarks of single stages include solver/internals.h too. No code outside
+solver/ uses the table of the numeric part of a solver; tests/ and bench/ are searched for it as
+well. Only springs/ and faces/ read the members of a plan; all other folders call the functions of
+springs/plan.h, springs.h and faces.h. The checker is itself tested on made-up violations.
 """
 import os
 import re
@@ -25,7 +25,7 @@ WAY = ["scene", "topology", "plan", "state", "kernels", "springs", "faces", "con
        "table", "integrate", "stability", "solver", "output"]
 PLANNED = re.compile(r"(springs|faces)/(?:\w+/)?plan\w*\.[ch]")
 BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "simd"}}
-# Folders that run solvers, and what each sees of its own group.
+# Folders that run solvers, and the folders of its own group that each may include.
 USERS = {"study": {"study"}, "picture": {"output", "picture"}, "play": {"output", "picture", "play"},
          "view": {"output", "picture", "play", "view"}}
 SOLVER_HEADER = "solver/solver.h"
@@ -122,7 +122,7 @@ def violations(path, text, exists):
 
 
 def outside_violations(path, text):
-    """The same of a file of tests/ or bench/, of which only the way into the solver is looked at."""
+    """The same for a file of tests/ or bench/, where only access to the solver is checked."""
     found = []
     for name in INCLUDE.findall(text):
         if name in ("solver/private.h", "solver/system.h", "solver/checkpoint.h"):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
-"""The tools that measure, on programs that only pretend: measure.py finds the run that differs, keeps
-what is asked for and complete, and replaces a result by a complete one only; benchmark_results.py
-writes through no link of somebody else's; bad input is one line and exit status 2."""
+"""The measuring tools, with mock programs: measure.py finds the run that differs, keeps the
+requested and complete results, and replaces a result only by a complete one; benchmark_results.py
+writes through no link of another user; bad input causes one line and exit status 2."""
 import concurrent.futures
 import contextlib
 import io

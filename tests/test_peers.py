@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""bench/peers/run.py with programs that only pretend: it writes the input that LAMMPS needs, reads what
-it answers, stops ranks that wait, and takes ratios of turns of one round."""
+"""bench/peers/run.py with mock programs: it writes the input for LAMMPS, reads its output, stops
+ranks that wait, and takes ratios of measurements of the same round."""
 import contextlib
 import importlib.util
 import io

@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
-"""taut-bench and `taut bench`, on small scenes and for short times only: that the result is complete and
-consistent, not how fast anything is. Where taut-bench was not built only the message of `taut bench`
-is tested."""
+"""taut-bench and `taut bench`, on small scenes and for short times only: tests that the result is
+complete and consistent, not how fast anything is. If taut-bench was not built, only the message of
+`taut bench` is tested."""
 import json
 import os
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""taut view as people use it: a sphere is dragged into a jelly, a rope's end is led by keys, a cloth
-is cut, a slider changes the wind. Each is seen twice: in what the window reports of the simulation,
+"""taut view in use: a sphere is dragged into a jelly, a rope's end is moved by keys, a cloth is cut,
+a slider changes the wind. Each effect is checked twice: in the window's report of the simulation,
 and in the picture on the screen.
 
 usage: test_view.py TAUT [NAME...]"""

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Every scene of scenes/ opens in `taut view`, plays without a complaint, and is saved as a picture;
-what is wrong is said: a scene that is unsound, no display.
+"""Every scene of scenes/ opens in `taut view`, plays without an error message, and is saved as a
+picture; errors are reported: an invalid scene, no display.
 
 usage: test_view_scenes.py TAUT"""
 import glob

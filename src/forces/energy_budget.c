@@ -274,10 +274,10 @@ static void record_exchange(struct energy_budget *work, double elapsed,
 }
 
 // Where each step takes out of K what its forces have put in, at a terminal speed, K is the same at
-// the start of every step, and its differences do not show what steps do not resolve. Of a method of
-// order 1 that is half of h F.(v' - v) in a step from v to v' (cli/run_report.c): the sum over steps
-// is not that of the change of h F.v over the run where v' jumps back at the end, by
-// v' (1 - sqrt(K'' / K')), with K' before and K'' after. h F.v' is about what the forces have put in.
+// the start of every step, and its differences do not show what steps do not resolve. Of a method
+// of order 1 that is half of h F.(v' - v) in a step from v to v' (cli/run_report.c): the sum over
+// steps is not that of the change of h F.v over the run where v' jumps back at the end, by
+// v' (1 - sqrt(K'' / K')), with K' before and K'' after. h F.v' is about the work of the forces.
 void REAL_NAME(work_note_loss)(struct system *system, double kinetic_before, double loss)
 {
     struct energy_budget *work = &system->work;

@@ -226,9 +226,9 @@ size_t history_rows(struct history *history, struct player_row *rows, size_t mos
     return count;
 }
 
-// Of the time that passes, copying frames may take a thirtieth, or a tenth where strains are
-// wanted, of which many springs have more than their nodes have places; and energies, of which a
-// look costs about a step, a hundredth.
+// Copying frames may take a thirtieth of the elapsed time, or a tenth with strains, since a body
+// may have many more springs than coordinates; energies, whose evaluation costs about a step, may
+// take a hundredth.
 static const double FRAMES_TAKE = 30, STRAINS_TAKE = 10, ENERGIES_TAKE = 100;
 
 // ---- Publishing a frame

@@ -82,12 +82,12 @@ void pace_measure(struct pace *pace, double now)
 
 // ---- The critical step
 //
-// It changes with every change, and a little with the state; it is evaluated after changes only,
-// and while it is, nothing else is done.
+// It depends on the constants and, slightly, on the state; it is evaluated only after changes, and
+// the player's thread does nothing else meanwhile.
 
-// What a look costs, in steps (scenes/: a bound 5 to 70; eigenvalues 10 to 1300, and 4600 on a
-// large cloth), and what it may cost, s: bounds at once, or when the scene has stood unchanged for
-// a while; sharp values when it stands still, and when it plays.
+// The cost of an evaluation in steps (scenes/: a bound 5 to 70; eigenvalues 10 to 1300, and 4600 on
+// a large cloth), and the cost allowed, s: for bounds at once, or after a while without changes;
+// for sharp values while paused, and while playing.
 enum { BOUND_STEPS = 60, SHARP_STEPS = 800 };
 static const double BOUND_AT_ONCE = 0.005, SHARP_AT_REST = 0.4, SHARP_AT_PLAY = 0.03;
 static const double BOUND_AFTER = 0.15, SHARP_AFTER = 0.3;
@@ -141,13 +141,13 @@ void player_find_critical(struct player *player)
 
 // ---- The thread
 //
-// It does what is asked for, steps while it is time to, publishes, and sleeps.
+// Executes requests, makes the steps that are due, publishes frames, and sleeps.
 
-// What is asked for waits for the steps that are being done: so many at a time as take about this
-// long, s.
+// Requests wait for the present batch of steps, whose number is chosen such that it takes about
+// this long, s.
 static const double BATCH_SECONDS = 0.004;
 
-// While a scene is built beside the present one, whether it is done is looked at so often, s.
+// The interval at which a build in the background is polled, s.
 static const double LOOK_SECONDS = 0.02;
 
 // Steps to do now.

@@ -32,8 +32,8 @@ void player_free(struct player *player);
 // Takes the newest published frame (and subject, where it changed) for the drawing thread; true if
 // there is a new one.
 bool player_refresh(struct player *player);
-// What pictures show, in single precision, with strains and broken flags where they are wanted
-// (player_strains); energies where those are (player_energies), as of the last look; volumes; the
+// The newest frame: positions in single precision, with strains and broken flags if requested
+// (player_strains); energies of the last evaluation if requested (player_energies); volumes; the
 // mouse spring.
 const struct frame *player_frame(const struct player *player);
 const struct subject *player_subject(const struct player *player);
@@ -41,13 +41,13 @@ const taut_scene *player_scene(const struct player *player); // with all changes
 // These changes of the scene's file, PATH=VALUE as --set takes them.
 const char *const *player_changes(const struct player *player, size_t *count);
 
-// Where energy came from and went since the balance was begun: when it was asked for, and again
-// with every reset and every change of a parameter, which changes energies by itself.
+// The energy budget since it was started: on request, and again at every reset and every change of
+// a parameter, which changes energies by itself.
 struct player_budget {
     bool kept;
     double since;             // s
     double change;            // J, of the total energy
-    double work[WORK_CAUSES]; // J, of what brings energy above 0, of what takes it below
+    double work[WORK_CAUSES]; // J; positive: energy supplied, negative: energy removed
     double unexplained;       // J: the error of the integrator, and the work of the mouse
 };
 
@@ -101,13 +101,14 @@ size_t player_rows(struct player *player, struct player_row *rows, size_t most);
 void player_play(struct player *player, bool playing);
 void player_step(struct player *player, uint64_t steps); // when paused
 void player_speed(struct player *player, double speed);  // INFINITY: as fast as it goes
-// What needs another solver (the next two, player_set, player_cut, and the number of threads that
-// suits) is done at once where that takes no time; else the present scene continues, and what is
-// asked for, while the other one is built beside it, and takes over when it is done. Of what takes
-// much memory an estimate is published first (player_status), and player_build says whether it is
-// wanted; what there is no memory for is refused. What needs a solver waits while another one is
-// built; a second value of the same key, or another scene, takes the place of what is being built.
-void player_build(struct player *player, bool wanted); // false: gives up what is being built
+// Requests that need another solver (the next two, player_set, player_cut, and the default number
+// of threads) are executed at once if that is fast. Otherwise the solver is built in the
+// background, while the present scene continues and accepts other requests, and replaces the
+// present one when it is complete. A build that needs much memory first publishes an estimate
+// (player_status) and waits for player_build; one that exceeds the available memory is rejected.
+// Other requests that need a solver wait during a build; a second value of the same key, or another
+// scene, replaces it.
+void player_build(struct player *player, bool wanted); // false: cancels the build
 void player_reset(struct player *player);              // to t = 0, with the present parameters
 void player_open(struct player *player,
                  const char *scene_path);                // another scene, on failure the old
@@ -119,19 +120,19 @@ void player_budget(struct player *player, bool wanted);
 
 // Changes a key of the scene (as --set does) and continues from the present state. Constants are
 // set in the solver that runs: stiffness, damping, mass, gravity, drag, wind, gas, contacts, dt.
-// Everything else needs another solver, and topology (bodies.NAME.nodes) begins anew at t = 0. Many
-// changes of one key in a row count as the last. A bad value leaves all as it was, and is said in
-// the status.
+// Everything else needs another solver, and a new topology (bodies.NAME.nodes) restarts at t = 0.
+// Of successive changes of one key only the last counts. An invalid value changes nothing, and is
+// reported in the status.
 void player_set(struct player *player, const char *path, const char *value);
 void player_threads(struct player *player, int threads);
 
 void player_grab(struct player *player, uint64_t node, const double target[3]); // over all bodies
 void player_release(struct player *player);
 
-// Puts a sphere collider there (m): it stands still while it is held, and then continues with the
-// velocity that the scene gives it. Either way the scene has it from now on, and a reset and a
-// saved scene keep it: `center`, which is for time 0, becomes the place less velocity times time,
-// so that the sphere's path leads through where it was put.
+// Moves a sphere collider to a position (m): it is at rest while it is dragged, and then continues
+// with its velocity in the scene. The change becomes part of the scene, so a reset and a saved
+// scene keep it: `center`, which is for time 0, becomes the position minus velocity times time, so
+// that the sphere's path passes through the new position.
 void player_move_sphere(struct player *player, size_t collider, const double centre[3], bool held);
 // The radius (m) of a sphere collider, likewise; without a new solver, as player_set needs.
 void player_scale_sphere(struct player *player, size_t collider, double radius);

@@ -1,4 +1,4 @@
-// A scene with what is drawn of it, and the solver that runs it.
+// A scene with its subject for drawing, and the solver that runs it.
 #ifndef TAUT_PLAY_SETTING_H
 #define TAUT_PLAY_SETTING_H
 
@@ -10,8 +10,8 @@
 
 // ---- Settings
 //
-// A scene and what is drawn of it, as they stand between two changes. Written once, before anybody
-// else sees it; then held by whoever uses it, on whatever thread, and freed with the last.
+// A scene and its subject between two changes. Immutable once it is shared; reference-counted, for
+// users on any thread.
 
 struct shared_subject {
     atomic_int holders;
@@ -52,10 +52,10 @@ void setting_release(struct setting *setting); // NULL is ignored
 
 // ---- Simulations
 //
-// What is played: a solver, the scene that it was made of, and what people changed and cut. What is
-// no constant (changes.h) is changed by making another simulation beside the one that runs, which
-// continues from its state; so whatever a scene can say can be changed, and a change that fails
-// leaves all as it was.
+// A simulation: a solver, the scene that it was made from, and the user's changes and cuts. A
+// change of anything but a constant (changes.h) builds another simulation beside the running one,
+// which continues from its state; so every key of a scene can be changed, and a change that fails
+// leaves everything as it was.
 
 struct simulation {
     taut_solver *solver;

@@ -137,8 +137,8 @@ static inline long wind_ring_length(long nx)
 }
 
 // Sweeps a tile: computes all its springs, and finishes the nodes that need nothing from others.
-// `wind`: that of the present time, as far as it has not been added to the forces. `powers`: NULL, or
-// POWER_COLUMNS sums to add to.
+// `wind`: that of the present time, as far as it has not been added to the forces. `powers`: NULL,
+// or POWER_COLUMNS sums to add to.
 void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
                            const struct wind_now *wind, enum sweep_finish finish, double *powers,
                            const struct worker *worker);
