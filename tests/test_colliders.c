@@ -784,6 +784,40 @@ static void test_moving_sphere_projects(void **state)
     }
 }
 
+// A body that was far from every collider, so that tests of contacts were skipped, is tested again as
+// soon as a sphere is set beside it, and after the sphere has been away.
+static void test_sphere_set_beside_a_body(void **state)
+{
+    (void)state;
+    static const double centre[3] = {0, -0.4, 0}, away[3] = {-5, 9, 7}, still[3] = {0, 0, 0};
+    static const char *const responses[] = {"project", "penalty, stiffness: 5"};
+    for (int i = 0; i < INTEGRATORS; i++)
+        for (int response = 0; response < 2; response++) {
+            taut_solver *solver = solver_of(
+                "precision: double\nsimulation: {integrator: %s, dt: 0.001, steps: 1}\n"
+                "bodies: [{name: b, type: network, nodes: [[0,0,0]], node_mass: [2],\n"
+                "  springs: []}]\n"
+                "colliders: [{type: sphere, center: [9,9,9], radius: 0.5, response: %s}]\n",
+                integrators[i], responses[response]);
+            double y = 0;
+            for (int round = 0; round < 2; round++) {
+                advance(solver, 20);
+                assert_near(position_of(solver, 0).y, y, 0.01);
+                const double here[3] = {0, position_of(solver, 0).y + centre[1], 0};
+                assert_int_equal(taut_solver_set_sphere(solver, 0, here, still, NULL), TAUT_OK);
+                const double before = position_of(solver, 0).y;
+                advance(solver, 2);
+                y = position_of(solver, 0).y;
+                if (response == 0)
+                    assert_near(y - before, 0.1, 1e-9);
+                else
+                    assert_true(y > before);
+                assert_int_equal(taut_solver_set_sphere(solver, 0, away, still, NULL), TAUT_OK);
+            }
+            taut_solver_destroy(solver);
+        }
+}
+
 // The same of a body on springs. Steps go along the sphere, which leaves nodes outside of it by
 // more than rounding; their contacts count all the same. The midpoint method damps nothing; what
 // others leave is their numerical damping.
@@ -910,6 +944,7 @@ int main(void)
         cmocka_unit_test(test_impact_of_a_body_is_budgeted),
         cmocka_unit_test(test_budget_of_bounces_closes),
         cmocka_unit_test(test_moving_sphere_projects),
+        cmocka_unit_test(test_sphere_set_beside_a_body),
         cmocka_unit_test(test_push_of_a_body_is_budgeted),
         cmocka_unit_test(test_projection_of_a_push_by_symplectic_euler),
         cmocka_unit_test(test_bounce_on_a_plane_through_zero),

@@ -114,14 +114,11 @@ static inline double greatest_component(vec3 v)
     return larger_of(fabs(v.x), larger_of(fabs(v.y), fabs(v.z)));
 }
 
-static struct block_box box_of(const struct system *system, const real *x, const real *y,
-                               const real *z, struct range nodes)
+static struct block_box block_box_of(const struct node_box *found)
 {
-    struct node_box found;
     struct block_box box = {.reach = 0};
-    system->kernels->node_box(x, y, z, nodes, &found);
     for (int axis = 0; axis < 3; axis++) {
-        const double least = (double)found.least[axis], most = (double)found.most[axis];
+        const double least = (double)found->least[axis], most = (double)found->most[axis];
         box.least[axis] = least;
         box.most[axis] = most;
         box.reach = larger_of(box.reach, larger_of(fabs(least), fabs(most)));
@@ -129,10 +126,26 @@ static struct block_box box_of(const struct system *system, const real *x, const
     return box;
 }
 
-static struct block_box box_of_nodes(const struct system *system, struct range nodes)
+static struct block_box box_of(const struct system *system, const real *x, const real *y,
+                               const real *z, struct range nodes)
+{
+    struct node_box found;
+    system->kernels->node_box(x, y, z, nodes, &found);
+    return block_box_of(&found);
+}
+
+static struct node_box find_node_box(const struct system *system, struct range nodes)
 {
     const struct state *s = system->state;
-    return box_of(system, s->x, s->y, s->z, nodes);
+    struct node_box found;
+    system->kernels->node_box(s->x, s->y, s->z, nodes, &found);
+    return found;
+}
+
+static struct block_box box_of_nodes(const struct system *system, struct range nodes)
+{
+    const struct node_box found = find_node_box(system, nodes);
+    return block_box_of(&found);
 }
 
 double REAL_NAME(contact_greatest_length)(const struct system *system, const real *x, const real *y,
@@ -205,6 +218,115 @@ static struct near_shape shape_of(const struct surface *surface, const struct bl
     shape.a[0] = (real)a.x, shape.a[1] = (real)a.y, shape.a[2] = (real)a.z;
     shape.b[0] = (real)b.x, shape.b[1] = (real)b.y, shape.b[2] = (real)b.z;
     return shape;
+}
+
+// ---- Clear boxes
+//
+// Of a small body the tests above cost as much as the nodes themselves: a rope of 10 nodes takes
+// 0.2 us a step. So a block that is near nothing is given a larger box around its own that is near
+// nothing either, and as long as its own box stays inside of that one, six comparisons in the run's
+// precision tell that it is still near nothing, whatever the number of colliders. The test of a box
+// can only turn from near to clear when a box shrinks, in floating-point numbers also, so this
+// decides what the tests would.
+
+static double block_slack(const struct block_box *box)
+{
+    return 12 * (double)REAL_EPSILON * box->reach + (double)REAL_TINY;
+}
+
+// `slack` beyond that of rounding, for which there is room in any box that is known. False where it
+// is not a number.
+static inline bool stays_clear(const struct clear_box *clear, const struct node_box *box,
+                               double slack)
+{
+    bool inside = clear->known & (slack <= clear->slack);
+    for (int axis = 0; axis < 3; axis++)
+        inside &= (box->least[axis] >= clear->least[axis]) & (box->most[axis] <= clear->most[axis]);
+    return inside;
+}
+
+// By how much each side of a box may be moved out, about, until it comes to the surface; below 0:
+// not known.
+static double room_to_grow(const struct surface *surface, const struct block_box *box)
+{
+    const double *most = box->most, *least = box->least;
+    const struct scene_collider *it = surface->it;
+    if (it->type == COLLIDER_PLANE) {
+        const double n[3] = {it->normal.x, it->normal.y, it->normal.z};
+        double height = -vec3_dot(it->point, it->normal);
+        for (int axis = 0; axis < 3; axis++)
+            height += n[axis] > 0 ? n[axis] * least[axis] : n[axis] * most[axis];
+        return height / (fabs(n[0]) + fabs(n[1]) + fabs(n[2]));
+    }
+    if (it->type == COLLIDER_SPHERE) {
+        const double c[3] = {surface->centre.x, surface->centre.y, surface->centre.z};
+        double square = 0;
+        for (int axis = 0; axis < 3; axis++) {
+            double away = larger_of(0, larger_of(least[axis] - c[axis], c[axis] - most[axis]));
+            square += away * away;
+        }
+        return (sqrt(square) - surface->radius) / sqrt(3);
+    }
+    const double min[3] = {it->min.x, it->min.y, it->min.z};
+    const double max[3] = {it->max.x, it->max.y, it->max.z};
+    double room = HUGE_VAL;
+    for (int axis = 0; axis < 3; axis++)
+        room = fmin(room, fmin(least[axis] - min[axis], max[axis] - most[axis]));
+    return room;
+}
+
+// After the box of a block was found near to no collider of the response. Around moving spheres
+// there is none.
+static void make_clear(const struct system *system, enum collider_response response, double time,
+                       const struct block_box *box, struct clear_box *clear)
+{
+    const struct topology *topology = system->topology;
+    double room = HUGE_VAL;
+    clear->known = false;
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        if (topology->colliders[c].response != response)
+            continue;
+        const struct surface surface = surface_at(system, c, time);
+        if (!(vec3_length(surface.velocity) == 0))
+            return;
+        room = fmin(room, room_to_grow(&surface, box));
+    }
+    if (!(room > 0))
+        return;
+
+    // A part of the room is for slack: what nodes may go in a step.
+    const double grows = 0.4 * room;
+    struct block_box grown = {.reach = 0};
+    clear->slack = 0.5 * room;
+    for (int axis = 0; axis < 3; axis++) {
+        clear->least[axis] = (real)(box->least[axis] - grows);
+        clear->most[axis] = (real)(box->most[axis] + grows);
+        grown.least[axis] = (double)clear->least[axis];
+        grown.most[axis] = (double)clear->most[axis];
+        grown.reach =
+            larger_of(grown.reach, larger_of(fabs(grown.least[axis]), fabs(grown.most[axis])));
+    }
+    bool known = block_slack(&grown) <= clear->slack && box->least[0] <= box->most[0];
+    for (size_t c = 0; c < topology->collider_count && known; c++) {
+        if (topology->colliders[c].response != response)
+            continue;
+        const struct surface surface = surface_at(system, c, time);
+        known = !box_is_near(&surface, &grown, clear->slack);
+    }
+    clear->known = known;
+}
+
+static inline struct clear_box *clear_box_of(const struct system *system, struct range nodes,
+                                             enum collider_response response)
+{
+    return &system->contacts.clear[nodes.first / CONTACT_BLOCK][response];
+}
+
+void REAL_NAME(colliders_changed)(struct system *system)
+{
+    for (size_t block = 0; block < system->contacts.blocks; block++)
+        for (int response = 0; response < 2; response++)
+            system->contacts.clear[block][response].known = false;
 }
 
 enum { BLOCK_WORDS = CONTACT_BLOCK / 64 };
@@ -357,10 +479,14 @@ bool REAL_NAME(contacts_within)(const struct system *system, enum collider_respo
                                 double time, struct range nodes, double slack,
                                 uint64_t near[CONTACT_BLOCK / 64])
 {
-    const struct block_box box = box_of_nodes(system, nodes);
+    const struct node_box found = find_node_box(system, nodes);
+    struct clear_box *clear = clear_box_of(system, nodes, response);
     bool any = false;
     for (int word = 0; word < BLOCK_WORDS; word++)
         near[word] = 0;
+    if (stays_clear(clear, &found, slack))
+        return false;
+    const struct block_box box = block_box_of(&found);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         struct surface surface;
         uint64_t of_this[BLOCK_WORDS];
@@ -370,6 +496,8 @@ bool REAL_NAME(contacts_within)(const struct system *system, enum collider_respo
         for (int word = 0; word < BLOCK_WORDS; word++)
             near[word] |= of_this[word];
     }
+    if (!any)
+        make_clear(system, response, time, &box, clear);
     return any;
 }
 
@@ -377,13 +505,18 @@ bool REAL_NAME(contacts_within)(const struct system *system, enum collider_respo
 
 static bool block_may_touch(const struct system *system, double time, struct range nodes)
 {
-    const struct block_box box = box_of_nodes(system, nodes);
+    const struct node_box found = find_node_box(system, nodes);
+    struct clear_box *clear = clear_box_of(system, nodes, RESPONSE_PENALTY);
+    if (stays_clear(clear, &found, 0))
+        return false;
+    const struct block_box box = block_box_of(&found);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         struct surface surface;
         uint64_t near[BLOCK_WORDS];
         if (find_near_collider(system, c, RESPONSE_PENALTY, time, &box, 0, nodes, &surface, near))
             return true;
     }
+    make_clear(system, RESPONSE_PENALTY, time, &box, clear);
     return false;
 }
 
@@ -460,11 +593,6 @@ static double touching_slack(vec3 position)
 {
     const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);
     return 4 * (double)REAL_EPSILON * size + (double)REAL_TINY;
-}
-
-static double block_slack(const struct block_box *box)
-{
-    return 12 * (double)REAL_EPSILON * box->reach + (double)REAL_TINY;
 }
 
 // A surface near a block, and where the state keeps who touches it.
@@ -979,17 +1107,43 @@ static bool project_word(const struct projection *it, struct near_surface *near,
     return moved;
 }
 
-static void project_block(const struct projection *it, size_t block, double work[3])
+static bool knows_contacts(const struct system *system)
+{
+    return system->contacts.constraints && system->contacts.constraints->present;
+}
+
+// Whether the projection of a block would change nothing, not even who touches what, as its clear
+// box tells: then it is done.
+static bool pass_block(const struct projection *it, size_t block, const struct node_box *found)
+{
+    struct system *system = it->system;
+    struct contacts *all = &system->contacts;
+    if (system->state->block_touches[block] || knows_contacts(system) ||
+        !stays_clear(&all->clear[block][RESPONSE_PROJECT], found, 0))
+        return false;
+    double *work = all->work[block];
+    work[0] = work[1] = work[2] = 0;
+    all->moved[block] = 0;
+    all->boxes_known[block] = 0;
+    return true;
+}
+
+static void project_block(const struct projection *it, size_t block)
 {
     struct system *system = it->system;
     const struct state *s = system->state;
     const struct range nodes = contact_block_nodes(system, block);
-    const struct block_box box = box_of_nodes(system, nodes);
+    const struct node_box found = find_node_box(system, nodes);
+    if (pass_block(it, block, &found))
+        return;
+    const struct block_box box = block_box_of(&found);
     const bool touched = s->block_touches[block];
     const double slack = block_slack(&box) + solved_slack(it, nodes);
     struct near_surface near[SURFACES_AT_ONCE];
     size_t collider = 0, number = 0;
-    bool touches = false, moved = false;
+    bool touches = false, moved = false, any = false;
+    double *work = system->contacts.work[block];
+    work[0] = work[1] = work[2] = 0;
     while (collider < system->topology->collider_count) {
         int count = find_surfaces(it, nodes, &box, slack, touched, &collider, &number, near);
         for (int i = 0; i < BLOCK_WORDS && count > 0; i++) {
@@ -999,10 +1153,15 @@ static void project_block(const struct projection *it, size_t block, double work
             moved |= project_word(it, near, count, &box, slack, touched, &word, work);
         }
         touches |= any_touches(near, count, nodes);
+        any |= count > 0;
     }
+    if (!any)
+        make_clear(system, RESPONSE_PROJECT, it->time, &box,
+                   &system->contacts.clear[block][RESPONSE_PROJECT]);
     s->block_touches[block] = touches;
     system->contacts.moved[block] = moved;
     system->contacts.boxes[block] = box;
+    system->contacts.boxes_known[block] = 1;
 }
 
 // From one projection to the next, s.
@@ -1013,37 +1172,46 @@ static double projection_step(const struct system *system)
                                                    : settings->dt;
 }
 
-bool REAL_NAME(colliders_near)(struct system *system, double time, const struct worker *worker)
+// Of a block, in contacts.near: its projection is done; it is not near; it is.
+enum { PASSED, NOT_NEAR, NEAR };
+
+bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
+                               const struct worker *worker)
 {
     struct contacts *all = &system->contacts;
     const struct projection it = {system, time, projection_step(system)};
     struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++) {
-        struct range nodes = contact_block_nodes(system, block);
-        struct block_box box = box_of_nodes(system, nodes);
+        const struct range nodes = contact_block_nodes(system, block);
+        const struct node_box found = find_node_box(system, nodes);
+        all->near[block] = PASSED;
+        if (pass_block(&it, block, &found))
+            continue;
+        const struct block_box box = block_box_of(&found);
         const double slack = block_slack(&box) + solved_slack(&it, nodes);
         struct near_surface near[SURFACES_AT_ONCE];
         size_t collider = 0, number = 0;
-        all->near[block] =
+        const bool any =
             find_surfaces(&it, nodes, &box, slack, false, &collider, &number, near) > 0;
+        all->near[block] = any ? NEAR : NOT_NEAR;
     }
     stage_end(&system->clock, STAGE_WORK, worker);
-    return memchr(all->near, 1, all->blocks) != NULL;
+    const size_t blocks = all->blocks;
+    *passed = !memchr(all->near, NEAR, blocks) && !memchr(all->near, NOT_NEAR, blocks);
+    return memchr(all->near, NEAR, blocks) != NULL;
 }
 
 void REAL_NAME(colliders_project)(struct system *system, double time, const struct worker *worker)
 {
     const struct projection it = {system, time, projection_step(system)};
     struct range share = contact_block_share(system, worker);
-    for (size_t block = share.first; block < share.end; block++) {
-        double *work = system->contacts.work[block];
-        work[0] = work[1] = work[2] = 0;
-        project_block(&it, block, work);
-    }
+    for (size_t block = share.first; block < share.end; block++)
+        project_block(&it, block);
 }
 
 // Velocities at the start of the next step, of blocks that may touch in it: they would have to be
-// four times as fast as now to come from farther away.
+// four times as fast as now to come from farther away. `box`: NULL where the block is in its clear
+// box.
 static void remember_velocities(struct system *system, double time, struct range nodes,
                                 const struct block_box *box, size_t block)
 {
@@ -1053,6 +1221,13 @@ static void remember_velocities(struct system *system, double time, struct range
     const double gravity = vec3_length(system->topology->environment.gravity);
     const double slack = 4 * step * (2 * speeds.reach + step * gravity);
     s->start_known[block] = 0;
+    if (!box && slack <= system->contacts.clear[block][RESPONSE_PROJECT].slack)
+        return;
+    struct block_box measured;
+    if (!box) {
+        measured = box_of_nodes(system, nodes);
+        box = &measured;
+    }
     for (size_t c = 0; c < system->topology->collider_count && !s->start_known[block]; c++) {
         const struct surface surface = surface_at(system, c, time);
         double moves = 4 * step * vec3_length(surface.velocity);
@@ -1071,9 +1246,12 @@ static void remember_block(struct system *system, double time, size_t block)
 {
     const struct contacts *all = &system->contacts;
     const struct range nodes = contact_block_nodes(system, block);
-    if (all->moved[block])
+    if (all->moved[block]) {
         all->boxes[block] = box_of_nodes(system, nodes);
-    remember_velocities(system, time, nodes, &all->boxes[block], block);
+        all->boxes_known[block] = 1;
+    }
+    const struct block_box *box = all->boxes_known[block] ? &all->boxes[block] : NULL;
+    remember_velocities(system, time, nodes, box, block);
 }
 
 void REAL_NAME(colliders_remember)(struct system *system, double time, const struct worker *worker)
@@ -1110,8 +1288,10 @@ static void find_spring_rates(struct system *system)
 void REAL_NAME(colliders_start)(struct system *system, double time, const struct worker *worker)
 {
     struct state *s = system->state;
-    if (!s->touching)
+    if (!s->touching) {
+        REAL_NAME(colliders_restart)(system, time, worker);
         return;
+    }
     struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++) {
         const struct range nodes = contact_block_nodes(system, block);
@@ -1140,6 +1320,9 @@ void REAL_NAME(colliders_start)(struct system *system, double time, const struct
 void REAL_NAME(colliders_restart)(struct system *system, double time, const struct worker *worker)
 {
     struct state *s = system->state;
+    if (worker->index == 0)
+        REAL_NAME(colliders_changed)(system);
+    worker_barrier(worker);
     if (!s->touching)
         return;
     struct range share = contact_block_share(system, worker);

@@ -67,8 +67,8 @@ static inline struct range contact_block_share(const struct system *system,
 double REAL_NAME(contact_greatest_length)(const struct system *system, const real *x, const real *y,
                                           const real *z, struct range nodes);
 
-// Bit i: node i of the range, of CONTACT_BLOCK at most, may be less than `slack` away from a
-// collider with that response, or inside of it. Returns whether any may.
+// Bit i: node i of a block may be less than `slack` away from a collider with that response, or
+// inside of it. Returns whether any may. By the worker whose block it is.
 bool REAL_NAME(contacts_within)(const struct system *system, enum collider_response response,
                                 double time, struct range nodes, double slack,
                                 uint64_t near[CONTACT_BLOCK / 64]);
@@ -87,8 +87,13 @@ void REAL_NAME(colliders_add)(struct system *system, double time, const struct w
 // the end; then contacts has the work done on each block, and whether a node of it has changed.
 void REAL_NAME(colliders_project)(struct system *system, double time, const struct worker *worker);
 
-// Whether that may change a node at all; the same on every worker.
-bool REAL_NAME(colliders_near)(struct system *system, double time, const struct worker *worker);
+// Whether that may change a node at all; the same on every worker. `passed`: it is done already,
+// since nothing was near or has been.
+bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
+                               const struct worker *worker);
+
+// After a collider was moved or changed from outside.
+void REAL_NAME(colliders_changed)(struct system *system);
 
 // What the projection must know of the start of a step, once all velocities are known.
 void REAL_NAME(colliders_remember)(struct system *system, double time, const struct worker *worker);

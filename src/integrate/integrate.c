@@ -185,8 +185,11 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
 {
     if (!system->settings.projects)
         return;
-    bool counts_work =
-        system->settings.keep_energy_budget && REAL_NAME(colliders_near)(system, time, worker);
+    bool passed = false;
+    const bool counts_work = system->settings.keep_energy_budget &&
+                             REAL_NAME(colliders_near)(system, time, &passed, worker);
+    if (passed)
+        return;
     const bool measures = counts_work && !system->work.closes;
     taut_energy before = {0}, after = {0};
     if (measures)
@@ -233,7 +236,9 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
         worker_barrier(worker);
     if (system->settings.keep_velocity != 1)
         keep_and_count(system, worker);
-    if (projects)
+    // xpbd has done so, if velocities have not changed since
+    if (projects &&
+        (system->settings.integrator != INTEGRATOR_XPBD || system->settings.keep_velocity != 1))
         REAL_NAME(colliders_remember)(system, end, worker);
     if (worker->index == 0)
         system->state->step++;

@@ -515,12 +515,14 @@ static void solve_constraints(struct system *system, double h, double end,
     }
     if (!touches)
         stage_end(&system->clock, STAGE_SPRINGS, worker);
-    if (system->contacts.constraints) {
+    // Without a contact there is nothing to measure, and `present` is not read before the barrier
+    // after the nodes have moved.
+    if (contact)
         measure_contacts(system, worker);
-        if (worker->index == 0)
-            system->contacts.constraints->present = contact;
+    if (system->contacts.constraints && worker->index == 0)
+        system->contacts.constraints->present = contact;
+    if (contact)
         worker_barrier(worker);
-    }
 }
 
 // Velocities at the start of a substep, for measure_contacts.
@@ -568,8 +570,10 @@ static void substep(struct system *system, struct evaluation evaluation, int num
         REAL_NAME(kinematic_advance)(system, dt, worker);
     if (system->settings.projects) {
         REAL_NAME(project)(system, end_time, worker);
-        REAL_NAME(colliders_remember)(system, end_time, worker);
-        worker_barrier(worker);
+        if (system->state->start_known) {
+            REAL_NAME(colliders_remember)(system, end_time, worker);
+            worker_barrier(worker);
+        }
     }
 }
 

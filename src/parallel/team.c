@@ -145,9 +145,24 @@ static bool arrive(const struct worker *worker, unsigned *phase)
     return before + 1 == (unsigned)worker->count;
 }
 
+// Alone there is nobody to wait for, and steps of small scenes are short against the atomic
+// operations of a barrier.
+static void pass_alone(const struct worker *worker)
+{
+    struct team *team = worker->team;
+    const unsigned next = atomic_load_explicit(&team->phase, memory_order_relaxed) + 1;
+    atomic_store_explicit(&group_member(team, worker->index)->claimed[next % 2], 0,
+                          memory_order_relaxed);
+    atomic_store_explicit(&team->phase, next, memory_order_relaxed);
+}
+
 void worker_barrier(const struct worker *worker)
 {
     unsigned phase;
+    if (worker->count == 1) {
+        pass_alone(worker);
+        return;
+    }
     if (arrive(worker, &phase))
         open_barrier(worker->team, phase);
     else

@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "base/memory.h"
+#include "contact/contact.h"
 #include "integrate/constraints.h"
 #include "integrate/mouse_spring.h"
 #include "integrate/implicit.h"
@@ -86,7 +87,11 @@ static bool allocate_contacts(struct system *system)
     contacts->work = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->work);
     contacts->moved = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->moved);
     contacts->boxes = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->boxes);
-    return contacts->near && contacts->moved && contacts->work && contacts->boxes;
+    contacts->boxes_known =
+        memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->boxes_known);
+    contacts->clear = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->clear);
+    return contacts->near && contacts->moved && contacts->work && contacts->boxes &&
+           contacts->boxes_known && contacts->clear;
 }
 
 static bool allocate_scratch(struct system *system)
@@ -129,6 +134,10 @@ static void free_system(struct system *system)
                    sizeof *system->contacts.moved);
     memory_release(system->allocator, system->contacts.boxes, system->contacts.blocks,
                    sizeof *system->contacts.boxes);
+    memory_release(system->allocator, system->contacts.boxes_known, system->contacts.blocks,
+                   sizeof *system->contacts.boxes_known);
+    memory_release(system->allocator, system->contacts.clear, system->contacts.blocks,
+                   sizeof *system->contacts.clear);
     memory_release(system->allocator, system->contacts.work, system->contacts.blocks,
                    sizeof *system->contacts.work);
     memory_release(system->allocator, system, 1, sizeof *system);
@@ -354,6 +363,7 @@ static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3
     s->collider_velocity[collider] = velocity;
     s->collider_since[collider] = step_time(system, s->step);
     s->collider_radius[collider] = radius;
+    REAL_NAME(colliders_changed)(system);
     s->forces_current = s->energy_current = false;
 }
 

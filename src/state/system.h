@@ -56,11 +56,22 @@ struct block_box {
     double reach;
 };
 
+// While the bounding box of a block is inside of this one, the block is farther than `slack` from
+// every collider of a response. Holds until a collider changes, and is made anew where a block has
+// left it: so results do not depend on it.
+struct clear_box {
+    real least[3], most[3];
+    double slack; // m
+    bool known;
+};
+
 struct contacts {
     size_t blocks;
-    uint8_t *near;           // whether nodes may touch in the present evaluation, or projection
-    uint8_t *moved;          // whether the last projection changed a node
-    struct block_box *boxes; // at the last projection, before it changed any
+    uint8_t *near; // whether nodes may touch in the present evaluation, or projection
+    struct clear_box (*clear)[2]; // by response; each written by the worker whose block it is
+    uint8_t *moved;               // whether the last projection changed a node
+    struct block_box *boxes;      // at the last projection, before it changed any; see boxes_known
+    uint8_t *boxes_known;         // 0: not measured, since the block was in its clear box
     // J of a projection: taken by friction, put in by moving spheres; and the work of surfaces that
     // an implicit step has solved.
     double (*work)[3];
