@@ -917,6 +917,38 @@ static void test_pinned_nodes_are_not_projected(void **state)
     taut_solver_destroy(solver);
 }
 
+// Friction multiplies the velocity after each step, which halves the square of symplectic Euler's limit
+// where it is strong: h sqrt(k / m) < sqrt(2 + 2 exp(-c h / m)).
+static void test_friction_counts_in_the_limit(void **state)
+{
+    (void)state;
+    static const double frictions[] = {0, 3, 10, 30, 1000};
+    for (size_t f = 0; f < sizeof frictions / sizeof frictions[0]; f++) {
+        double low = 0, high = 0.2; // s, the closed form by bisection
+        for (int i = 0; i < 60; i++) {
+            const double h = (low + high) / 2;
+            *(h * h * 100 < 2 + 2 * exp(-frictions[f] * h) ? &low : &high) = h;
+        }
+        taut_solver *solver =
+            solver_of("precision: double\nsimulation: {integrator: symplectic_euler, dt: auto, "
+                      "duration: 20}\n"
+                      "environment: {gravity: [0, -9.81, 0]}\n"
+                      "bodies: [{name: n, type: network, nodes: [[0,0,0],[1.1,0,0]], pins: [0], "
+                      "node_mass: 1,\n"
+                      "  springs: [[0,1,{stiffness: 100, rest_length: 1}]]}]\n"
+                      "colliders: [{type: plane, response: project, friction: %g}]\n",
+                      frictions[f]);
+        taut_critical_step critical;
+        taut_error error;
+        assert_int_equal(taut_solver_critical_step(solver, 0, &critical, &error), TAUT_OK);
+        assert_true(critical.dt_bound <= low * (1 + 1e-9));
+        assert_true(critical.dt_bound >= 0.7 * low);
+        advance(solver, 300);
+        assert_true(energy_of(solver).total < 3); // 0.5 J, and what a step near the limit adds
+        taut_solver_destroy(solver);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -949,6 +981,7 @@ int main(void)
         cmocka_unit_test(test_projection_of_a_push_by_symplectic_euler),
         cmocka_unit_test(test_bounce_on_a_plane_through_zero),
         cmocka_unit_test(test_pinned_nodes_are_not_projected),
+        cmocka_unit_test(test_friction_counts_in_the_limit),
     };
     return cmocka_run_group_tests_name("colliders", tests, NULL, NULL);
 }

@@ -89,13 +89,16 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
     struct critical_step critical;
     if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
         const double near_the_limit = 1.05, dt = critical.dt[solver->integrator];
-        snprintf(limit, sizeof limit,
-                 isinf(dt)
-                     ? "; dt is %g s, and springs set no limit to %s: check the other forces, "
-                       "and how the equations were solved"
-                 : dt > 0 ? "; dt is %g s, and %s is known to be stable up to %.4g s"
-                          : "; dt is %g s, and %s grows at every step without damping",
-                 solver->dt, integrator_name(solver->integrator), dt);
+        snprintf(
+            limit, sizeof limit,
+            isinf(dt) ? "; dt is %g s, and springs set no limit to %s: check the other forces, "
+                        "and how the equations were solved"
+            : dt >= solver->dt
+                ? "; dt is %g s, which %s's limit in the state where this was noticed does not "
+                  "explain: 'taut info' prints the limit at the start"
+            : dt > 0 ? "; dt is %g s, and %s is known to be stable up to %.4g s"
+                     : "; dt is %g s, and %s grows at every step without damping",
+            solver->dt, integrator_name(solver->integrator), dt);
         const bool is_single = solver_precision(solver) == PRECISION_SINGLE;
         if (is_single && solver->dt <= near_the_limit * dt && fault->spacing > COARSE * length &&
             length > 0)

@@ -154,6 +154,8 @@ static inline struct range node_share(const struct system *system, const struct 
 
 // ---- The clock of the stages of a step
 
+static const double SHORT_STEP = 2e-5; // s
+
 // Before what is timed each time.
 static inline void stage_clock_start(struct stage_clock *clock, const struct worker *worker)
 {
@@ -166,8 +168,7 @@ static inline void stage_clock_start(struct stage_clock *clock, const struct wor
 // Before a step.
 static inline void stage_clock_step(struct stage_clock *clock, const struct worker *worker)
 {
-    static const uint64_t always = 1000;   // steps at first, which short runs consist of
-    static const double short_step = 2e-5; // s
+    static const uint64_t always = 1000; // steps at first, which short runs consist of
     if (worker->index != 0)
         return;
     if (clock->untimed_steps > 0) {
@@ -175,7 +176,7 @@ static inline void stage_clock_step(struct stage_clock *clock, const struct work
         clock->weight = 0;
         return;
     }
-    const bool sampled = clock->timed_steps++ >= always && clock->step_seconds < short_step;
+    const bool sampled = clock->timed_steps++ >= always && clock->step_seconds < SHORT_STEP;
     stage_clock_start(clock, worker);
     clock->weight = sampled ? STAGE_STRIDE : 1;
     clock->untimed_steps = sampled ? STAGE_STRIDE - 1 : 0;
@@ -189,7 +190,8 @@ static inline void stage_count(struct stage_clock *clock, enum stage stage,
     if (worker->index != 0 || clock->weight == 0)
         return;
     const double now = clock_seconds(), elapsed = now - clock->last;
-    clock->seconds[stage] += clock->weight * elapsed;
+    // Where the thread lost its processor, other steps need not have.
+    clock->seconds[stage] += elapsed < SHORT_STEP ? clock->weight * elapsed : elapsed;
     clock->step_seconds += elapsed;
     clock->last = now;
 }
