@@ -221,8 +221,9 @@ TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider
 // TAUT_ERROR_UNSUPPORTED where the change needs another solver (each says when), and
 // TAUT_ERROR_MEMORY; then nothing has changed.
 
-// Springs have materials: of most bodies one for each kind of springs that the scene names
-// (structural, shear, ...), of a network any number, in the order of its first springs.
+// Springs have materials: of most bodies one for each kind of springs that the scene may name
+// (structural, shear, ...; some have no springs), of a network any number, in the order of its first
+// springs.
 TAUT_API size_t taut_solver_material_count(const taut_solver *solver, size_t body);
 
 // The material of a kind of springs by its name in scene files, or -1; of networks always -1.
@@ -234,7 +235,7 @@ TAUT_API ptrdiff_t taut_solver_find_material(const taut_solver *solver, size_t b
 TAUT_API taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t material,
                                                double stiffness, taut_error *error);
 
-// N s/m, at least 0; otherwise as the stiffness.
+// N s/m, at least 0. Springs of law rigid are not damped by it. Unsupported as for the stiffness.
 TAUT_API taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t material,
                                              double damping, taut_error *error);
 

@@ -133,6 +133,8 @@ static void add_friction(const struct system *system, struct critical_step *resu
         *steps[i] *= share;
         result->exact[INTEGRATOR_SYMPLECTIC_EULER] &= share > tells;
     }
+    if (system->settings.keep_velocity < 1 && result->damping > 0)
+        result->exact[INTEGRATOR_VELOCITY_VERLET] = false; // more is stable than is counted
     if (system->settings.integrator == INTEGRATOR_SYMPLECTIC_EULER)
         result->followed *= share_with_friction(system, result->followed);
 }

@@ -51,7 +51,7 @@ double integrator_limit(enum integrator integrator);
 //
 //   symplectic Euler,   z^2 - (1 + q (1 - C) - r K) z + q (1 - C), which leaves through -1:
 //   Verlet (r = 1)      r K + 2 q C < 2 + 2 q
-//   velocity Verlet     K + 2 C < 4, whatever q
+//   velocity Verlet     K + 2 C < 4, of q = 1; q < 1 allows more where C > 0
 //   explicit Euler      1 + z, midpoint 1 + z + z^2 / 2 and rk4 1 + z + ... + z^4 / 24 of both
 //                       roots of z^2 + C z + K: on the real axis |z| < 2, 2 and 2.785, and between
 //                       it and the imaginary axis as far as |.| < 1 (explicit Euler: K < C).
