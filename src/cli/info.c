@@ -32,10 +32,7 @@ static bool has_explicit_forces(const struct info *info, enum integrator integra
     const struct topology *topology = solver_topology(info->solver);
     if (integrator != INTEGRATOR_XPBD)
         return topology_wind_damps_nodes(topology);
-    bool explicit_forces = topology_wind_damps(topology);
-    for (size_t b = 0; b < topology->body_count; b++)
-        explicit_forces |= topology->bodies[b].pressure.present;
-    return explicit_forces;
+    return topology_wind_damps(topology) || topology_has_gas(topology);
 }
 
 // Whether steps may gain energy where nodes run into a penalty collider, a spring on one side only,

@@ -160,6 +160,29 @@ double REAL_NAME(contact_greatest_length)(const struct system *system, const rea
     return sqrt(square);
 }
 
+// m, of the lowest corner above a plane.
+static double box_height(const struct scene_collider *plane, const struct block_box *box)
+{
+    const double n[3] = {plane->normal.x, plane->normal.y, plane->normal.z};
+    double height = -vec3_dot(plane->point, plane->normal);
+    for (int axis = 0; axis < 3; axis++)
+        height += n[axis] > 0 ? n[axis] * box->least[axis] : n[axis] * box->most[axis];
+    return height;
+}
+
+// m2, from a point to the box; 0 inside.
+static double square_distance(const struct block_box *box, vec3 point)
+{
+    const double p[3] = {point.x, point.y, point.z};
+    double square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double away =
+            larger_of(0, larger_of(box->least[axis] - p[axis], p[axis] - box->most[axis]));
+        square += away * away;
+    }
+    return square;
+}
+
 // False only where no point of the box is deeper than -slack.
 static bool box_is_near(const struct surface *surface, const struct block_box *box, double slack)
 {
@@ -167,22 +190,11 @@ static bool box_is_near(const struct surface *surface, const struct block_box *b
     const struct scene_collider *it = surface->it;
     const double rounding = 1e-12;
     double margin = slack + rounding * box->reach;
-    if (it->type == COLLIDER_PLANE) {
-        const double n[3] = {it->normal.x, it->normal.y, it->normal.z};
-        double height = -vec3_dot(it->point, it->normal);
-        for (int axis = 0; axis < 3; axis++)
-            height += n[axis] > 0 ? n[axis] * least[axis] : n[axis] * most[axis];
-        return !(height > margin + rounding * greatest_component(it->point));
-    }
+    if (it->type == COLLIDER_PLANE)
+        return !(box_height(it, box) > margin + rounding * greatest_component(it->point));
     if (it->type == COLLIDER_SPHERE) {
-        const double c[3] = {surface->centre.x, surface->centre.y, surface->centre.z};
-        double square = 0;
-        for (int axis = 0; axis < 3; axis++) {
-            double away = larger_of(0, larger_of(least[axis] - c[axis], c[axis] - most[axis]));
-            square += away * away;
-        }
         double reach = surface->radius + margin + rounding * greatest_component(surface->centre);
-        return !(square > reach * reach);
+        return !(square_distance(box, surface->centre) > reach * reach);
     }
     const double min[3] = {it->min.x, it->min.y, it->min.z};
     const double max[3] = {it->max.x, it->max.y, it->max.z};
@@ -251,22 +263,10 @@ static double room_to_grow(const struct surface *surface, const struct block_box
 {
     const double *most = box->most, *least = box->least;
     const struct scene_collider *it = surface->it;
-    if (it->type == COLLIDER_PLANE) {
-        const double n[3] = {it->normal.x, it->normal.y, it->normal.z};
-        double height = -vec3_dot(it->point, it->normal);
-        for (int axis = 0; axis < 3; axis++)
-            height += n[axis] > 0 ? n[axis] * least[axis] : n[axis] * most[axis];
-        return height / (fabs(n[0]) + fabs(n[1]) + fabs(n[2]));
-    }
-    if (it->type == COLLIDER_SPHERE) {
-        const double c[3] = {surface->centre.x, surface->centre.y, surface->centre.z};
-        double square = 0;
-        for (int axis = 0; axis < 3; axis++) {
-            double away = larger_of(0, larger_of(least[axis] - c[axis], c[axis] - most[axis]));
-            square += away * away;
-        }
-        return (sqrt(square) - surface->radius) / sqrt(3);
-    }
+    if (it->type == COLLIDER_PLANE)
+        return box_height(it, box) / (fabs(it->normal.x) + fabs(it->normal.y) + fabs(it->normal.z));
+    if (it->type == COLLIDER_SPHERE)
+        return (sqrt(square_distance(box, surface->centre)) - surface->radius) / sqrt(3);
     const double min[3] = {it->min.x, it->min.y, it->min.z};
     const double max[3] = {it->max.x, it->max.y, it->max.z};
     double room = HUGE_VAL;

@@ -327,14 +327,6 @@ static void record(const struct system *system, struct energy_budget *work,
     work->sampled = true;
 }
 
-static bool any_pumping(const struct topology *topology)
-{
-    for (size_t b = 0; b < topology->body_count; b++)
-        if (topology->bodies[b].pressure.present)
-            return true;
-    return false;
-}
-
 void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
                             const struct worker *worker)
 {
@@ -343,7 +335,7 @@ void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
         collect_powers(system, power);
         record(system, &system->work, evaluation, power);
     }
-    if (any_pumping(system->topology)) // whose volumes others may measure again
+    if (topology_has_gas(system->topology)) // whose volumes others may measure again
         worker_barrier(worker);
     stage_count(&system->clock, STAGE_WORK, worker);
 }

@@ -254,9 +254,7 @@ static bool newton(struct system *system, struct stage_rule stage, const struct 
 static void reuse_energy(struct system *system)
 {
     struct implicit *it = system->implicit;
-    bool changes = plan_fragile_total(system->plan) > 0;
-    for (size_t b = 0; b < system->topology->body_count; b++)
-        changes |= system->topology->bodies[b].pressure.present;
+    const bool changes = plan_fragile_total(system->plan) > 0 || topology_has_gas(system->topology);
     it->start_known = system->state->energy_current && !changes;
     if (it->start_known)
         it->start = it->end;

@@ -48,10 +48,7 @@ static void set_dt_interval(struct system *system, uint64_t every)
 
 static enum sweep_load load_on_grids(const struct topology *topology)
 {
-    bool gas = false;
-    for (size_t b = 0; b < topology->body_count; b++)
-        gas |= topology->bodies[b].pressure.present;
-    if (gas)
+    if (topology_has_gas(topology))
         return LOAD_ANYTHING;
     return topology->environment.wind.present ? LOAD_WIND : LOAD_NOTHING;
 }

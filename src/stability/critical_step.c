@@ -93,50 +93,51 @@ static struct stepping stepping_of(const struct system *system)
     return (struct stepping){system->settings.position_ratio, system->settings.keep_velocity};
 }
 
-static double least_free_mass(const struct system *system)
+// c / m of the most friction on a collider that projects and the least mass of a free node, 1/s.
+static double fastest_friction(const struct system *system)
 {
+    const struct topology *topology = system->topology;
+    double friction = 0, least = INFINITY;
+    for (size_t c = 0; c < topology->collider_count; c++)
+        if (topology->colliders[c].response == RESPONSE_PROJECT)
+            friction = fmax(friction, topology->colliders[c].friction);
+    if (friction == 0)
+        return 0;
     const size_t count = (size_t)system->state->nodes;
-    double least = INFINITY;
     struct node_masses masses = {.end = 0};
     for (size_t i = 0; i < count; i++) {
         if (i == masses.end)
-            masses = topology_masses(system->topology, i, count);
+            masses = topology_masses(topology, i, count);
         if (system->constants->inverse_mass[i] != 0)
             least = fmin(least, mass_in(&masses, i));
     }
-    return least;
+    return friction / least;
 }
 
 // What friction on colliders that project leaves of symplectic Euler's largest stable step h. After
 // each step it multiplies the velocities of nodes in contact by q = exp(-c h / m), as keep_velocity
 // does those of all nodes: K < 2 + 2 q instead of 4, where q is the least of them (the quotients of
 // modes lie between q and 1). A shorter step has a larger q, so that this is never too large.
-static double share_with_friction(const struct system *system, double h)
+static double share_with_friction(double rate, double h)
 {
-    const struct topology *topology = system->topology;
-    double friction = 0;
-    for (size_t c = 0; c < topology->collider_count; c++)
-        if (topology->colliders[c].response == RESPONSE_PROJECT)
-            friction = fmax(friction, topology->colliders[c].friction);
-    if (friction == 0 || !isfinite(h))
-        return 1;
-    return sqrt((1 + exp(-friction * h / least_free_mass(system))) / 2);
+    return rate > 0 && isfinite(h) ? sqrt((1 + exp(-rate * h)) / 2) : 1;
 }
 
 static void add_friction(const struct system *system, struct critical_step *result)
 {
+    const double rate = fastest_friction(system);
     const double tells = 0.99; // below it the limit is that of contacts, which is not computed
     double *steps[] = {&result->dt[INTEGRATOR_SYMPLECTIC_EULER],
                        &result->sharp_dt[INTEGRATOR_SYMPLECTIC_EULER]};
     for (int i = 0; i < 2; i++) {
-        const double share = share_with_friction(system, *steps[i]);
+        const double share = share_with_friction(rate, *steps[i]);
         *steps[i] *= share;
         result->exact[INTEGRATOR_SYMPLECTIC_EULER] &= share > tells;
     }
     if (system->settings.keep_velocity < 1 && result->damping > 0)
         result->exact[INTEGRATOR_VELOCITY_VERLET] = false; // more is stable than is counted
     if (system->settings.integrator == INTEGRATOR_SYMPLECTIC_EULER)
-        result->followed *= share_with_friction(system, result->followed);
+        result->followed *= share_with_friction(rate, result->followed);
 }
 
 static double step_up_to(struct system *system, double most, const struct worker *worker)
@@ -162,11 +163,12 @@ static double step_up_to(struct system *system, double most, const struct worker
 double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker)
 {
-    if (system->settings.integrator != INTEGRATOR_SYMPLECTIC_EULER ||
-        share_with_friction(system, most) == 1)
+    const bool slows = system->settings.integrator == INTEGRATOR_SYMPLECTIC_EULER;
+    const double rate = slows ? fastest_friction(system) : 0;
+    if (share_with_friction(rate, most) == 1)
         return step_up_to(system, most, worker);
     const double step = step_up_to(system, sqrt(2) * most, worker); // no share is below 1 / sqrt(2)
-    return fmin(most, step * share_with_friction(system, step));
+    return fmin(most, step * share_with_friction(rate, step));
 }
 
 // The forms of all integrators, each once: most have the same.
@@ -311,9 +313,8 @@ static void take_others(const struct system *system, struct ratios *ratios)
         if (topology->colliders[c].response == RESPONSE_PENALTY)
             *ratios = (struct ratios){
                 0, INFINITY, ratios->pressed || topology->colliders[c].type == COLLIDER_SPHERE};
-    for (size_t b = 0; b < topology->body_count; b++)
-        if (topology->bodies[b].pressure.present)
-            *ratios = (struct ratios){0, INFINITY, true};
+    if (topology_has_gas(topology))
+        *ratios = (struct ratios){0, INFINITY, true};
     if (topology->environment.wind.present)
         ratios->upper = INFINITY;
 }
@@ -337,9 +338,8 @@ static double find_present_ratio(const struct system *system, double springs)
 {
     const struct topology *topology = system->topology;
     bool collides = false;
-    for (size_t b = 0; b < topology->body_count; b++)
-        if (topology->bodies[b].pressure.present)
-            return 0;
+    if (topology_has_gas(topology))
+        return 0;
     for (size_t c = 0; c < topology->collider_count; c++)
         collides |= topology->colliders[c].response == RESPONSE_PENALTY;
     return !isfinite(springs) || (collides && any_touches(system)) ? 0 : springs;

@@ -407,9 +407,7 @@ static taut_status make_faces(struct system *system, const struct listed_bound *
 {
     *result = NULL;
     const struct topology *topology = system->topology;
-    bool gas = false;
-    for (size_t b = 0; b < topology->body_count; b++)
-        gas |= topology->bodies[b].pressure.present;
+    const bool gas = topology_has_gas(topology);
     bool windy = topology_wind_damps(topology);
     if (!gas && !windy)
         return TAUT_OK;

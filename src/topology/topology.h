@@ -180,6 +180,15 @@ static inline struct spring_run topology_spring(const struct topology *topology,
     return topology_run(topology, spring, spring + 1);
 }
 
+// Whether there is gas in any body.
+static inline bool topology_has_gas(const struct topology *topology)
+{
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].pressure.present)
+            return true;
+    return false;
+}
+
 // Whether there is a wind that depends on velocities.
 static inline bool topology_wind_damps(const struct topology *topology)
 {
