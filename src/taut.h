@@ -222,8 +222,8 @@ TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider
 // TAUT_ERROR_MEMORY; then nothing has changed.
 
 // Springs have materials: of most bodies one for each kind of springs that the scene may name
-// (structural, shear, ...; some have no springs), of a network any number, in the order of its first
-// springs.
+// (structural, shear, ...; some have no springs), of a network any number, in the order of its
+// first springs.
 TAUT_API size_t taut_solver_material_count(const taut_solver *solver, size_t body);
 
 // The material of a kind of springs by its name in scene files, or -1; of networks always -1.

@@ -784,8 +784,8 @@ static void test_moving_sphere_projects(void **state)
     }
 }
 
-// A body that was far from every collider, so that tests of contacts were skipped, is tested again as
-// soon as a sphere is set beside it, and after the sphere has been away.
+// A body that was far from every collider, so that tests of contacts were skipped, is tested again
+// as soon as a sphere is set beside it, and after the sphere has been away.
 static void test_sphere_set_beside_a_body(void **state)
 {
     (void)state;
@@ -917,8 +917,8 @@ static void test_pinned_nodes_are_not_projected(void **state)
     taut_solver_destroy(solver);
 }
 
-// Friction multiplies the velocity after each step, which halves the square of symplectic Euler's limit
-// where it is strong: h sqrt(k / m) < sqrt(2 + 2 exp(-c h / m)).
+// Friction multiplies the velocity after each step, which halves the square of symplectic Euler's
+// limit where it is strong: h sqrt(k / m) < sqrt(2 + 2 exp(-c h / m)).
 static void test_friction_counts_in_the_limit(void **state)
 {
     (void)state;

@@ -12,13 +12,13 @@ static const char *const none[] = {NULL};
 static const char *const small_jelly[] = {"bodies.jelly.nodes=[6,5,6]", NULL};
 
 // Waits until a scene is being built, or asked about.
-static struct player_building wait_for_building(struct player *player, bool asks)
+static struct player_building wait_for_building(struct player *player, bool confirmation)
 {
     const double patience = 60; // s
     double end = clock_seconds() + patience;
     while (clock_seconds() < end) {
         struct player_status status = status_of(player);
-        if (status.building.active && (status.building.asks || !asks))
+        if (status.building.active && (status.building.needs_confirmation || !confirmation))
             return status.building;
         if (status.pending == 0)
             fail_msg("nothing is built: %s", status.message);

@@ -1,8 +1,7 @@
 // The kernels of volume and gas on vertex rings (plan.h), compiled for each instruction set by
-// kernels/table.h. Positions of a tile and its halo are copied
-// into records of four reals, from which a register of nodes gathers one neighbour of each at a
-// time. The sum of a node follows its ring whatever the number of lanes. The pressure itself is
-// computed in gas.c.
+// kernels/table.h. Positions of a tile and its halo are copied into records of four reals, from
+// which a register of nodes gathers one neighbour of each at a time. The sum of a node follows its
+// ring whatever the number of lanes. The pressure itself is computed in gas.c.
 #include "kernels/kernels.h"
 #include "simd/wide.h"
 #include "simd/wide3.h"

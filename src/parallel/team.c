@@ -10,13 +10,12 @@
 //
 // - The barrier spins for some microseconds, which is how long a balanced stage keeps its fastest
 //   worker waiting, and then blocks. libgomp's spins for milliseconds unless OMP_WAIT_POLICY is
-//   passive, and so takes from the late worker the time slice that it waits for: 64 chunks of 3 us a
-//   step ran at 0.6 with libgomp's barrier and 0.8 with this one.
+//   passive, and so takes from the late worker the time slice that it waits for: 64 chunks of 3 us
+//   a step ran at 0.6 with libgomp's barrier and 0.8 with this one.
 // - Loops are claimed in batches, own share first. `schedule(dynamic)` has no such affinity, and
 //   `schedule(static)` leaves a delayed worker its whole share.
-// - A worker that loses more of its time to other processes than it brings is parked: the steps go
-// on
-//   without it for a while.
+// - A worker that loses more of its time to other processes than it contributes is parked: the
+//   steps continue without it for a while.
 #include "parallel/team.h"
 
 #include <assert.h>

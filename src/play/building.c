@@ -24,8 +24,9 @@ static const size_t TEXT_AT_ONCE = 1 << 20;    // bytes
 static const double ELEMENTS_AT_ONCE = 300000; // springs, nodes and faces together
 static const double BYTES_AT_ONCE = 256 << 20;
 
-// Confirmation is requested from this number of bytes on, or from this part of the free memory on.
-static const double ASKS_BYTES = 1 << 30, ASKS_PART = 0.25;
+// Confirmation is requested from this number of bytes on, or from this fraction of the free memory
+// on.
+static const double CONFIRM_BYTES = 1 << 30, CONFIRM_FRACTION = 0.25;
 
 struct building {
     struct building_order order;
@@ -42,10 +43,10 @@ struct building {
     struct simulation simulation;
     bool made, too_large;
     taut_error error;
-    // ---- What it asks
+    // ---- Confirmation
     pthread_mutex_t lock; // of the rest
     pthread_cond_t answer;
-    bool asks, agreed;
+    bool needs_confirmation, agreed;
     struct memory_estimate estimate;
     double bytes, left;
 };
@@ -153,11 +154,13 @@ static bool agree(struct building *building, double bytes, double present)
     double left = memory_left_to_this_process().bytes;
     pthread_mutex_lock(&building->lock);
     building->left = left;
-    building->asks = !building->agreed && bytes > fmin(ASKS_BYTES, ASKS_PART * left) &&
-                     bytes > as_large * present;
-    while (building->asks && !building->agreed && !atomic_load(&building->task.cancelled))
+    building->needs_confirmation = !building->agreed &&
+                                   bytes > fmin(CONFIRM_BYTES, CONFIRM_FRACTION * left) &&
+                                   bytes > as_large * present;
+    while (building->needs_confirmation && !building->agreed &&
+           !atomic_load(&building->task.cancelled))
         pthread_cond_wait(&building->answer, &building->lock);
-    building->asks = false;
+    building->needs_confirmation = false;
     bool agreed = !atomic_load(&building->task.cancelled);
     building->began = clock_seconds();
     pthread_mutex_unlock(&building->lock);
@@ -353,21 +356,21 @@ static const char *name_of(const struct building *building)
     }
 }
 
-void building_look(struct building *building, struct player_building *look)
+void building_progress(struct building *building, struct player_building *progress)
 {
     const char *stage = atomic_load(&building->task.stage);
     pthread_mutex_lock(&building->lock);
-    *look = (struct player_building){.active = true,
-                                     .cancelled = atomic_load(&building->task.cancelled),
-                                     .asks = building->asks,
-                                     .stage = stage ? stage : "",
-                                     .seconds = clock_seconds() - building->began,
-                                     .nodes = building->estimate.nodes,
-                                     .springs = building->estimate.springs,
-                                     .bytes = building->bytes,
-                                     .left = building->left};
+    *progress = (struct player_building){.active = true,
+                                         .cancelled = atomic_load(&building->task.cancelled),
+                                         .needs_confirmation = building->needs_confirmation,
+                                         .stage = stage ? stage : "",
+                                         .seconds = clock_seconds() - building->began,
+                                         .nodes = building->estimate.nodes,
+                                         .springs = building->estimate.springs,
+                                         .bytes = building->bytes,
+                                         .left = building->left};
     pthread_mutex_unlock(&building->lock);
-    snprintf(look->what, sizeof look->what, "%s", name_of(building));
+    snprintf(progress->what, sizeof progress->what, "%s", name_of(building));
 }
 
 const struct building_order *building_order(const struct building *building)

@@ -40,7 +40,8 @@ bool building_is_done(struct building *building);
 // second. For any thread.
 void building_answer(struct building *building, bool yes);
 
-void building_look(struct building *building, struct player_building *look);
+// What it is doing and what it needs. For any thread.
+void building_progress(struct building *building, struct player_building *progress);
 
 // ---- Once it is done
 

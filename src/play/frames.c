@@ -392,7 +392,7 @@ void player_publish_status(struct player *player)
         .pending = player->waiting_count + (player->building != NULL),
     };
     if (player->building)
-        building_look(player->building, &status.building);
+        building_progress(player->building, &status.building);
     pthread_mutex_lock(&player->lock);
     struct player_status *published = &player->status;
     status.message_number = published->message_number;

@@ -182,7 +182,7 @@ static void advance(struct player *player, uint64_t due)
     double begin = clock_seconds(), time = taut_solver_time(solver);
     double updates = solver_spring_updates(solver);
     taut_error error = {0};
-    // Without a look at the end, so that a run diverges at the same step whatever the clock says.
+    // Without a check at the end, so that a run diverges at the same step whatever the clock says.
     taut_status status = solver_advance(solver, due < batch ? due : batch, false, &error);
     uint64_t done = taut_solver_step_count(solver) - step;
     if (!player->playing)
@@ -216,7 +216,7 @@ static double rest(struct player *player, double now)
         seconds = fmin(seconds, fmax(player->record_at - now, 0));
     double frame = fmax(player->next_frame - now, 0);
     if (player->playing && !player->changed && frame == 0)
-        frame = player->frame_seconds / 2; // steps longer than a frame: look again soon
+        frame = player->frame_seconds / 2; // steps longer than a frame: check again soon
     return player->playing || player->changed ? fmin(seconds, frame) : seconds;
 }
 

@@ -53,10 +53,10 @@ struct player_budget {
 
 // A scene that is built beside the one that runs.
 struct player_building {
-    bool active;    // there is one
-    bool asks;      // whether it is wanted (player_build), as large as it is
-    bool cancelled; // and about to end
-    char what[128]; // what it is built for: PATH=VALUE, or a file
+    bool active;             // there is one
+    bool needs_confirmation; // whether it is wanted (player_build), as large as it is
+    bool cancelled;          // and about to end
+    char what[128];          // what it is built for: PATH=VALUE, or a file
     const char *stage;
     double seconds;        // since it was begun
     double nodes, springs; // estimates; 0: not known yet

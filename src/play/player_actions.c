@@ -627,12 +627,12 @@ static bool sets_same(const struct building_order *order, const struct request *
 static void give_up_for(struct player *player, const struct request *request)
 {
     const double long_enough = 2; // s
-    struct player_building look;
-    building_look(player->building, &look);
+    struct player_building progress;
+    building_progress(player->building, &progress);
     const struct building_order *order = building_order(player->building);
     bool replaced = order->type == REQUEST_SET && request->type == REQUEST_SET &&
                     order->set_count == 1 && sets_same(order, request) &&
-                    (look.asks || look.seconds > long_enough);
+                    (progress.needs_confirmation || progress.seconds > long_enough);
     if (replaced || request->type == REQUEST_OPEN)
         building_answer(player->building, false);
 }

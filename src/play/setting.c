@@ -1,4 +1,4 @@
-// Settings and simulations: made, compared, shared by count of holders, freed. A setting pairs a
+// Settings and simulations: made, compared, shared by reference counts, freed. A setting pairs a
 // scene with what is drawn of it; a simulation adds the solver, and can continue from the state of
 // the one before it. Reading changed scenes is left to changes.c, and threads to building.c.
 #include "play/setting.h"
@@ -52,7 +52,7 @@ static taut_status show_subject(struct setting *setting, const taut_solver *solv
     setting->shared = memory_allocate(NULL, 1, sizeof *setting->shared);
     if (!setting->shared)
         return fail_memory(error, "a picture's subject");
-    atomic_init(&setting->shared->holders, 1);
+    atomic_init(&setting->shared->references, 1);
     setting->shared->generation = 1;
     setting->subject = &setting->shared->subject;
     task_stage("preparing the picture");
@@ -62,7 +62,7 @@ static taut_status show_subject(struct setting *setting, const taut_solver *solv
 
 static void release_subject(struct shared_subject *shared)
 {
-    if (!shared || atomic_fetch_sub(&shared->holders, 1) > 1)
+    if (!shared || atomic_fetch_sub(&shared->references, 1) > 1)
         return;
     subject_free(&shared->subject);
     memory_release(NULL, shared, 1, sizeof *shared);
@@ -73,7 +73,7 @@ static struct setting *make_for(taut_scene *scene, const struct changes *changes
 {
     struct setting *made = memory_allocate(NULL, 1, sizeof *made);
     if (made && changes_copy(changes, &made->changes)) {
-        atomic_init(&made->holders, 1);
+        atomic_init(&made->references, 1);
         made->scene = scene;
         return made;
     }
@@ -178,7 +178,7 @@ void setting_follow(struct setting *setting, const struct setting *before, bool 
         release_subject(setting->shared);
         setting->shared = before->shared;
         setting->subject = &setting->shared->subject;
-        atomic_fetch_add(&setting->shared->holders, 1);
+        atomic_fetch_add(&setting->shared->references, 1);
     } else {
         setting->shared->generation = before->shared->generation + 1;
     }
@@ -196,7 +196,7 @@ static taut_status update_shown(struct setting *setting, const struct setting *b
         memory_release(NULL, shared, 1, sizeof *shared);
         return status;
     }
-    atomic_init(&shared->holders, 1);
+    atomic_init(&shared->references, 1);
     setting->shared = shared;
     setting->subject = &shared->subject;
     setting_follow(setting, before, true);
@@ -221,7 +221,7 @@ taut_status setting_make_again(const struct setting *before, taut_scene *scene,
     } else {
         made->shared = before->shared;
         made->subject = before->subject;
-        atomic_fetch_add(&made->shared->holders, 1);
+        atomic_fetch_add(&made->shared->references, 1);
     }
     if (before->springs)
         made->springs = memory_copy(NULL, before->springs, (size_t)made->subject->springs_in_all,
@@ -239,13 +239,13 @@ taut_status setting_make_again(const struct setting *before, taut_scene *scene,
 
 struct setting *setting_hold(struct setting *setting)
 {
-    atomic_fetch_add(&setting->holders, 1);
+    atomic_fetch_add(&setting->references, 1);
     return setting;
 }
 
 void setting_release(struct setting *setting)
 {
-    if (!setting || atomic_fetch_sub(&setting->holders, 1) > 1)
+    if (!setting || atomic_fetch_sub(&setting->references, 1) > 1)
         return;
     if (setting->springs)
         memory_release(NULL, setting->springs, (size_t)setting->subject->springs_in_all,

@@ -14,13 +14,13 @@
 // users on any thread.
 
 struct shared_subject {
-    atomic_int holders;
+    atomic_int references;
     uint64_t generation; // grows whenever it is another one
     struct subject subject;
 };
 
 struct setting {
-    atomic_int holders;
+    atomic_int references;
     taut_scene *scene;
     struct changes changes;        // of its file, that make it
     struct shared_subject *shared; // held: most changes leave it as it is, and settings share it

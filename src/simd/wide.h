@@ -1,32 +1,32 @@
 // The vocabulary of the vector kernels: some thirty operations on a register of reals. Which
-// registers, says TAUT_WIDE_ISA (0 base, 3, 4), set by the thin file that includes a kernel's body.
-// Every operation is exact to IEEE 754, and none is fused, so a kernel gives the same bits at every
-// width.
+// registers these are is decided by TAUT_WIDE_ISA (0 base, 3, 4), set by the thin file that includes
+// a kernel's body. Every operation is exact to IEEE 754, and none is fused, so a kernel gives the
+// same bits at every width.
 //
-//   wide_load(p)            WIDE_LANES reals from anywhere
-//   wide_load_first(p, n)   the first n of them, n >= 0, and 0 in the other lanes; nothing beyond
-//                           is read, which another thread may be writing
-//   wide_store(p, a)        all lanes to anywhere
-//   wide_store_first(p, a, n)  the first n lanes, n <= WIDE_LANES; nothing beyond is touched
-//   wide_set(r)             r in every lane
+//   wide_load(p)                  WIDE_LANES reals from anywhere
+//   wide_load_first(p, n)         the first n of them, n >= 0, and 0 in the other lanes; nothing
+//                                 beyond is read, which another thread may be writing
+//   wide_store(p, a)              all lanes to anywhere
+//   wide_store_first(p, a, n)     the first n lanes, n <= WIDE_LANES; nothing beyond is touched
+//   wide_set(r)                   r in every lane
 //   wide_add, _subtract, _multiply, _divide, _sqrt
-//   wide_max(a, b), _min    the larger, the smaller; b where one is no number
-//   wide_greatest(a)        the greatest lane, of numbers only
+//   wide_max(a, b), _min          the larger, the smaller; b where one is not a number
+//   wide_greatest(a)              the greatest lane, of numbers only
 //   wide_multiply_where(m, a, b)  the product where the mask is set, 0 elsewhere
-//   wide_shift_up_1(b, a), _2 lane l of the result is lane l - 1 (l - 2) of a; the first ones are the
-//                           last of b, the register before a
-//   wide_shift_down_1(a, b), _2  lane l of the result is lane l + 1 (l + 2) of a; the last ones are the
-//                           first of b, the register after a
-//   wide_lane_range(first, end)  mask of lanes first .. end - 1; both may lie outside the register
-//   wide_mask_load(p, at)        mask from bits at, at + 1, ... of 32-bit words; at is a multiple of
-//                           WIDE_LANES
-//   wide_positive(a)        mask of lanes that are > 0
-//   wide_mask_and(m, n)         lanes in both masks
-//   wide_masked(m, a)         a where the mask is set, 0 elsewhere
-//   wide_blend(m, a, b)    a where the mask is set, b elsewhere
-//   wide_mask_zero_bytes(p)  mask of lanes whose byte, from p on, is 0
-//   wide_mask_bits(m)        the lanes of a mask as bits of a number, lane 0 the lowest
-//   wide_add_to(sums, a)    lane l to sums[l], in double
+//   wide_shift_up_1(b, a), _2     lane l of the result is lane l - 1 (l - 2) of a; the first ones
+//                                 are the last of b, the register before a
+//   wide_shift_down_1(a, b), _2   lane l of the result is lane l + 1 (l + 2) of a; the last ones
+//                                 are the first of b, the register after a
+//   wide_lane_range(first, end)   mask of lanes first .. end - 1; both may lie outside the register
+//   wide_mask_load(p, at)         mask from bits at, at + 1, ... of 32-bit words; at is a multiple
+//                                 of WIDE_LANES
+//   wide_positive(a)              mask of lanes that are > 0
+//   wide_mask_and(m, n)           lanes in both masks
+//   wide_masked(m, a)             a where the mask is set, 0 elsewhere
+//   wide_blend(m, a, b)           a where the mask is set, b elsewhere
+//   wide_mask_zero_bytes(p)       mask of lanes whose byte, from p on, is 0
+//   wide_mask_bits(m)             the lanes of a mask as bits of a number, lane 0 the lowest
+//   wide_add_to(sums, a)          lane l to sums[l], in double
 //
 // Records of nodes side by side, and their gathering into registers: for springs whose ends lie
 // anywhere. A record is 4 reals (x, y, z and nothing) or 8 (x, y, z, nothing, vx, vy, vz, nothing),
@@ -50,8 +50,8 @@
 #include "base/real.h"
 
 // What must be inlined for its constant arguments to become constants. Kernels are written once for
-// all variants (damped, undamped), and a compiler left to itself keeps one copy that asks at run
-// time.
+// all variants (damped, undamped), and a compiler left to itself keeps one copy that branches at
+// run time.
 #if defined(__GNUC__)
 #    define WIDE_INLINE static inline __attribute__((always_inline))
 #else

@@ -637,9 +637,8 @@ struct parts {
     real weight[BOUND_NODES], across[BOUND_NODES], undirected[BOUND_NODES];
 };
 
-// Without a direction (no length, or a run that
-// has diverged) a spring counts in all of them. Plain loops, which compilers make vectors of: so
-// what is rare is left to loops of its own.
+// Without a direction (no length, or a run that has diverged) a spring counts in all of them.
+// Compilers vectorise plain loops: so what is rare is left to loops of its own.
 static void find_parts(const struct system *system, const struct spring_row *springs,
                        struct parts *restrict parts)
 {

@@ -28,9 +28,8 @@
 
 // Along a path a perturbation grows by e to this more than that of the reference run: less may be
 // what is left of the swing of a symplectic method near its limit, or a contact that comes a step
-// later. About a
-// state of rest nothing else changes it, and a steady growth is seen that is little more than the
-// scatter.
+// later. About a state of rest nothing else changes it, and a steady growth is seen that is little
+// more than the scatter.
 static const double PATH_MARGIN = 8, REST_MARGIN = 0.02, REST_SCATTER = 0.5;
 
 // The perturbation is brought back to its size, and the runs to the reference run, where it has

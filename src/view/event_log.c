@@ -90,7 +90,7 @@ static void write_status(struct json *json, const struct player_status *status)
     json_number(json, "unexplained", status->budget.kept ? status->budget.unexplained : NAN);
     json_number(json, "springs_per_second", status->spring_updates_per_second);
     json_bool(json, "building", status->building.active);
-    json_bool(json, "asks", status->building.asks);
+    json_bool(json, "asks", status->building.needs_confirmation);
     json_string(json, "message", status->message);
 }
 

@@ -646,21 +646,22 @@ void draw_building(struct view *view)
     print_bytes(left, sizeof left, building->left);
     if (begin_fixed("Building", box)) {
         Scope scope("building");
-        ImGui::TextWrapped("%s %s", building->asks ? "Build" : "Building", building->what);
+        ImGui::TextWrapped("%s %s", building->needs_confirmation ? "Build" : "Building",
+                           building->what);
         if (building->bytes > 0)
             ImGui::TextWrapped("%.4g nodes, %.4g springs: about %s", building->nodes,
                                building->springs, bytes);
         if (building->cancelled)
             ImGui::TextWrapped("giving up ...");
-        else if (building->asks)
+        else if (building->needs_confirmation)
             ImGui::TextWrapped("of the %s that are left. Is it wanted?", left);
         else
             ImGui::TextWrapped("%.1f s: %s; the present scene continues.", building->seconds,
                                building->stage);
         ImGui::BeginDisabled(building->cancelled);
-        if (building->asks && button("Build"))
+        if (building->needs_confirmation && button("Build"))
             player_build(view->player, true);
-        if (building->asks)
+        if (building->needs_confirmation)
             ImGui::SameLine();
         if (button("Cancel"))
             player_build(view->player, false);

@@ -26,10 +26,9 @@ static bool starts_group(const struct grouping *it, const struct spring_run *spr
            it->last_group[spring->b] == it->stamp;
 }
 
-// Groups and nodes of a block. Groups are as long as can be: each ends
-// before the first spring that shares a node with it. Since the springs of a block are sorted by
-// rounds (plan.c), these are the rounds, and for the elements without a round the longest runs
-// without a common node.
+// Groups and nodes of a block. Groups are as long as can be: each ends before the first spring that
+// shares a node with it. Since the springs of a block are sorted by rounds (plan.c), these are the
+// rounds, and for the elements without a round the longest runs without a common node.
 static struct coloured_block count_block(struct grouping *it, const struct plan_block *block)
 {
     struct coloured_block found = {.first_group = it->coloured->group_count,

@@ -123,9 +123,9 @@ WIDE_INLINE struct packed_ends add_column(const struct packed_view *v, struct pa
     return o;
 }
 
-// Springs of the columns [c, end) that go round rings, an even number, and
-// sum (p_i - p) x (p_{i+1} - p). The products with an odd p_i are taken together, so that there are
-// half as many: (p_{i-1} - p_{i+1}) x (p_i - p).
+// Springs of the columns [c, end) that go round rings, an even number, and the gradient of the
+// volume, sum (p_i - p) x (p_{i+1} - p). The products with an odd p_i are taken together, so that
+// there are half as many: (p_{i-1} - p_{i+1}) x (p_i - p).
 WIDE_INLINE struct wide3 ring_gradient(const struct packed_view *v, struct packed_nodes *n,
                                        uint64_t begin, uint64_t end, int first_lane, int64_t at,
                                        bool damped, bool powers)
