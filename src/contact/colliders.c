@@ -662,15 +662,29 @@ static double bounce_speed(const struct projection *it, size_t node, const struc
     return fmax(0, restitution * safe * sqrt(fmax(0, square)) - lag * outward);
 }
 
-// An approach is an impact where the node did not touch the surface before, and comes faster than
-// gravity makes it in two steps and steeper than 1 : 1000: flatter than that, and slower, are nodes
-// that left a surface by some rounding errors.
-static bool is_impact(const struct projection *it, const struct contact *contact, vec3 relative,
-                      double speed)
+// By how much rounding the coordinates of a node can move it along a normal in a step, m/s. Of a
+// node that slides, each step is rounded the same way, so that this lifts it off a surface until
+// gravity has given it twice this speed.
+static double rounding_speed(const struct projection *it, vec3 normal, vec3 position)
 {
+    const double size =
+        fabs(normal.x * position.x) + fabs(normal.y * position.y) + fabs(normal.z * position.z);
+    return 0.5 * (double)REAL_EPSILON * size / (it->system->settings.position_ratio * it->step);
+}
+
+// An approach is an impact where the node did not touch the surface before, comes steeper than
+// 1 : 1000, and faster than a node comes back that slid along the surface and left it by some
+// rounding errors. That is with what gravity gives in two steps, exactly so with explicit Euler,
+// and with twice the speed of rounding; the limit lies between two and three steps.
+static bool is_impact(const struct projection *it, const struct contact *contact, vec3 position,
+                      vec3 relative, double speed)
+{
+    const double steps = 2.5, roundings = 3;
     double fall = fabs(vec3_dot(it->system->topology->environment.gravity, contact->normal));
     vec3 along = vec3_add(relative, vec3_scale(speed, contact->normal));
-    return speed > 2 * fall * it->step && speed > 1e-3 * vec3_length(along);
+    return speed > steps * fall * it->step +
+                       roundings * rounding_speed(it, contact->normal, position) &&
+           speed > 1e-3 * vec3_length(along);
 }
 
 static double kinetic(double mass, vec3 velocity)
@@ -730,7 +744,8 @@ static bool meet_solved(const struct projection *it, const struct surface *surfa
 {
     const vec3 free = vec3_subtract(moving->free_velocity, surface->velocity);
     const double speed = -vec3_dot(free, contact->normal);
-    const bool impact = speed > 0 && !touched && is_impact(it, contact, free, speed);
+    const bool impact =
+        speed > 0 && !touched && is_impact(it, contact, moving->position, free, speed);
     if (impact && surface->it->restitution > 0) {
         struct contact passed = *contact;
         passed.depth = depth_in(surface, contact->wall, moving->free_position);
@@ -760,7 +775,8 @@ static uint8_t meet_surface(const struct projection *it, const struct surface *s
         const struct contact *contact = &contacts[i];
         const uint8_t bit = (uint8_t)(1u << contact->wall);
         double speed = -vec3_dot(relative, contact->normal), out = 0;
-        bool impact = speed > 0 && !(touched & bit) && is_impact(it, contact, relative, speed);
+        bool impact = speed > 0 && !(touched & bit) &&
+                      is_impact(it, contact, moving->position, relative, speed);
         const bool solved = is_solved(it, surface, contact->wall, moving);
         if (!solved && !(contact->depth > -slack))
             continue;
