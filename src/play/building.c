@@ -1,8 +1,9 @@
 // Builds a simulation for the player, at once or on a thread of its own: reads the scene, estimates
-// its memory, asks for confirmation if that is large, creates the solver, and cuts. Several changes
-// that fail together are tried one by one, so that an invalid one does not discard the others.
-// player_actions.c decides when a simulation is built and what it takes over from the running one;
-// setting.c has its parts. This file changes nothing of the running simulation.
+// its memory, asks for confirmation if that is large, creates the solver, and cuts. If several
+// changes fail together, they are tried one by one, so that an invalid one does not discard the
+// others. player_actions.c decides when a simulation is built and what it takes over from the
+// running one; setting.c implements settings and simulations. This file does not touch the running
+// simulation.
 #include "play/building.h"
 
 #include <math.h>
@@ -18,14 +19,13 @@
 #include "scene/reader.h"
 #include "solver/solver.h"
 
-// The limits of builds that are made at once, in some tens of milliseconds. Reading takes about a
-// second for 30 MB of text, building one for some million springs.
+// Limits of builds that are made at once, in a few tens of milliseconds. Reading 30 MB of text, or
+// building some million springs, takes about a second.
 static const size_t TEXT_AT_ONCE = 1 << 20;    // bytes
 static const double ELEMENTS_AT_ONCE = 300000; // springs, nodes and faces together
 static const double BYTES_AT_ONCE = 256 << 20;
 
-// Confirmation is requested from this number of bytes on, or from this fraction of the free memory
-// on.
+// Confirmation is requested above this number of bytes, or above this fraction of the free memory.
 static const double CONFIRM_BYTES = 1 << 30, CONFIRM_FRACTION = 0.25;
 
 struct building {
@@ -34,7 +34,7 @@ struct building {
     struct changes changes;
     struct request *sets;
     struct solver_cuts cuts;
-    // ---- Of the thread that makes it
+    // ---- Written by the building thread
     pthread_t thread;
     bool has_thread;
     struct task task;
@@ -44,14 +44,14 @@ struct building {
     bool made, too_large;
     taut_error error;
     // ---- Confirmation
-    pthread_mutex_t lock; // of the rest
+    pthread_mutex_t lock; // protects the following members
     pthread_cond_t answer;
     bool needs_confirmation, agreed;
     struct memory_estimate estimate;
     double bytes, left;
 };
 
-// ---- Beginning and end
+// ---- Creation and release
 
 static bool copy_sets(struct building *building, const struct building_order *order)
 {
@@ -125,10 +125,10 @@ void building_free(struct building *building)
     release(building);
 }
 
-// ---- What it takes
+// ---- Memory and confirmation
 
-// The memory beside the solver for showing it: the subject and three frames, and both once more
-// where pictures are saved.
+// The memory for drawing, beside the solver: the subject and three frames, and both once more for
+// saving pictures.
 static double bytes_to_show(const struct memory_estimate *estimate)
 {
     const double springs_shown = 8e6, spring = 22, face = 12, node = 40;
@@ -136,7 +136,7 @@ static double bytes_to_show(const struct memory_estimate *estimate)
                 node * estimate->nodes);
 }
 
-// The memory of the present scene, for which no confirmation is needed when it changes; 0: there is
+// The memory of the present scene, up to which a changed scene needs no confirmation; 0: there is
 // no scene.
 static double present_bytes(const struct building *building, const struct solver_options *options)
 {
@@ -147,7 +147,7 @@ static double present_bytes(const struct building *building, const struct solver
     return fmax(estimate.making, estimate.solver + bytes_to_show(&estimate));
 }
 
-// Whether the user confirms a scene of this size; waits for the answer.
+// Asks whether to build a scene of this size, if that is necessary, and waits for the answer.
 static bool agree(struct building *building, double bytes, double present)
 {
     const double as_large = 1.2;
@@ -191,7 +191,7 @@ static taut_status admit(struct building *building, const taut_scene *scene,
     return TAUT_OK;
 }
 
-// ---- Making it
+// ---- Building
 
 static taut_scene *read_scene(const struct building *building, const struct changes *changes,
                               taut_error *error)
@@ -230,8 +230,8 @@ static taut_status make_show(struct building *building, const struct changes *ch
     return TAUT_OK;
 }
 
-// Builds with the requested changes `first` to `end`. Cuts are kept where springs and faces keep
-// their numbers; otherwise no solver can be made with them.
+// Builds with the requested changes `first` to `end`. If no solver can be made with the cuts,
+// because springs and faces have other numbers now, the cuts are dropped.
 static taut_status make_with(struct building *building, struct changes *changes, size_t first,
                              size_t end, taut_error *error)
 {
@@ -276,7 +276,7 @@ static void make_one_by_one(struct building *building)
     changes_free(&good);
 }
 
-// All at once, since every change costs a solver.
+// Tries all changes at once, since every attempt costs a solver.
 static void make(struct building *building)
 {
     struct changes changes;
@@ -325,7 +325,7 @@ bool building_begin(struct building *building)
     return false;
 }
 
-// ---- Meanwhile, and then
+// ---- Progress and result
 
 bool building_is_done(struct building *building)
 {

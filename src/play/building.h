@@ -1,7 +1,7 @@
-// A simulation in the making: of another scene, or of the present one with changes or cuts. Small
-// ones are made at once, by the thread that asks; for large ones a thread of its own works beside
-// the simulation that runs, after it has estimated what the scene takes, and asked where that is
-// much. It can be given up at any time.
+// Builds a simulation: of another scene, or of the present one with changes or cuts. Small scenes
+// are built at once by the calling thread. For large ones a separate thread works beside the
+// running simulation, after it has estimated the memory and, if that is much, asked for
+// confirmation. A build can be cancelled at any time.
 #ifndef TAUT_PLAY_BUILDING_H
 #define TAUT_PLAY_BUILDING_H
 
@@ -9,26 +9,27 @@
 #include "play/requests.h"
 #include "play/setting.h"
 
-// What is to be made. All of it is copied.
+// What is to be built. Everything is copied.
 struct building_order {
-    enum request_type type;        // of the request that it comes from
+    enum request_type type;        // of the request that caused it
     const char *path;              // a scene file; NULL: `base` again
-    struct setting *base;          // whose text is read again
-    const struct changes *changes; // so far,
-    const struct request *sets;    // and these, of REQUEST_SET
+    struct setting *base;          // its text is read again
+    const struct changes *changes; // the changes so far,
+    const struct request *sets;    // and those of these requests (REQUEST_SET)
     size_t set_count;
     const struct solver_cuts *cuts; // NULL: none
-    bool continues;                 // where the present simulation is, if it has the same nodes
+    bool continues;                 // from the state of the present simulation, if the nodes are
+                                    // the same
     taut_config config;
     enum budget_choice budget;
 };
 
 struct building;
 
-// NULL without memory.
+// NULL if memory is short.
 struct building *building_make(const struct building_order *order);
 
-// Makes it at once; false where that would take long, and then nothing has been done.
+// Builds it at once; false if that would take long, and then nothing has been done.
 bool building_try(struct building *building);
 
 // Builds it on a thread of its own; false if no thread can be created.
@@ -36,20 +37,20 @@ bool building_begin(struct building *building);
 
 bool building_is_done(struct building *building);
 
-// Answers the request for confirmation. `no` cancels the build at any time, within some tenths of a
-// second. For any thread.
+// Answers the request for confirmation. `no` cancels the build at any time, within a few tenths of
+// a second. May be called from any thread.
 void building_answer(struct building *building, bool yes);
 
-// What it is doing and what it needs. For any thread.
+// The present stage and the estimates. May be called from any thread.
 void building_progress(struct building *building, struct player_building *progress);
 
-// ---- Once it is done
+// ---- After the build
 
 const struct building_order *building_order(const struct building *building);
 bool building_was_cancelled(const struct building *building);
 
-// The simulation, which the caller takes over; false where none was made. `error` has what went
-// wrong, which may be said of some sets while others made a simulation.
+// Passes the simulation to the caller; false if none was built. `error` tells what failed; it may
+// be set beside a simulation, if only some of the changes failed.
 bool building_take(struct building *building, struct simulation *simulation, taut_error *error);
 
 // Cancels the build if it is not done, and waits for its end.

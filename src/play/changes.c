@@ -1,4 +1,4 @@
-// The differences between a scene's file and the running simulation: PATH=VALUE changes, the
+// The differences between a scene file and the running simulation: PATH=VALUE changes, the
 // constants among them, and lists of cut springs and faces. Two scenes are compared field by field,
 // which shows whether only constants changed, and which setters of taut.h to call. The order of
 // requests, and the choice between setting a constant and building another simulation, are left to
@@ -23,7 +23,7 @@ void changes_free(struct changes *changes)
     *changes = (struct changes){0};
 }
 
-// Takes `text` over; false without memory for the list, or for the text.
+// Takes ownership of `text`; false if memory for the list is short, or if `text` is NULL.
 static bool add(struct changes *changes, char *text)
 {
     void *texts = changes->texts;
@@ -48,7 +48,7 @@ bool changes_copy(const struct changes *from, struct changes *to)
     return true;
 }
 
-// Whether `text` sets what `path`, of that length, sets, or a part of it.
+// Whether `text` sets the key `path` (of that length) or a part of it.
 static bool is_within(const char *text, const char *path, size_t length)
 {
     return strncmp(text, path, length) == 0 && (text[length] == '=' || text[length] == '.');
@@ -67,7 +67,7 @@ bool changes_set(struct changes *changes, const char *text)
     return add(changes, strdup(text));
 }
 
-// `text` NULL: what the file at `path` has.
+// `text` NULL: reads the file at `path`.
 static taut_scene *read_scene(const struct changes *changes, const struct source *text,
                               const char *path, struct diagnostics *diagnostics)
 {
@@ -115,16 +115,17 @@ size_t changes_text_length(const taut_scene *scene)
     return scene->document->source.length;
 }
 
-// ---- Constants, by their paths
+// ---- Constants, by path
 
-// What follows `prefix` in a text, or NULL.
+// The text after `prefix`, or NULL if the text does not begin with it.
 static const char *after_prefix(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
     return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-// Whether a path's next part, up to a dot or to the value, is one of these, ended by NULL.
+// Whether the first part of a path, up to a dot or to the value, is one of these keys, a list ended
+// by NULL.
 static bool is_one_of(const char *path, const char *const *keys)
 {
     size_t length = strcspn(path, ".=");
@@ -134,7 +135,8 @@ static bool is_one_of(const char *path, const char *const *keys)
     return false;
 }
 
-// The key of a body that a path sets, or NULL. Names may have dots, and numbers serve as well.
+// The key of a body that a path sets, or NULL. Body names may contain dots; numbers are accepted
+// too.
 static const char *body_key(const taut_scene *scene, const char *path)
 {
     for (size_t b = 0; b < scene->body_count; b++) {
@@ -167,14 +169,14 @@ bool constants_may_have(const taut_scene *scene, const char *text)
     return key && is_one_of(key, of_body);
 }
 
-// ---- Whether constants alone differ
+// ---- Comparing two scenes
 
 static bool same_vector(vec3 a, vec3 b)
 {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// But for stiffness and damping.
+// Compares all but stiffness and damping.
 static bool same_material(const struct material *a, const struct material *b)
 {
     return a->law == b->law && a->damping_law == b->damping_law &&
@@ -198,7 +200,7 @@ static bool same_lists(const struct scene_network *a, const struct scene_network
     return true;
 }
 
-// The mass of each node; 0: they have several, or those of a file.
+// The mass of each node; 0: the masses differ, or come from a file.
 static double node_mass(const struct scene_body *body, uint64_t nodes)
 {
     const struct scene_network *network = &body->shape.network;
@@ -247,7 +249,7 @@ static bool same_collider(const struct scene_collider *a, const struct scene_col
            a->blocks_drives == b->blocks_drives;
 }
 
-// But for velocity and factors.
+// Compares all but velocity and factors.
 static bool same_wind(const struct scene_wind *a, const struct scene_wind *b)
 {
     if (a->present != b->present || a->law != b->law || a->relative != b->relative ||
@@ -273,7 +275,7 @@ bool constants_are_all(const taut_scene *before, const taut_scene *after)
     return same;
 }
 
-// ---- Setting them
+// ---- Setting constants
 
 static taut_status set_material(taut_solver *solver, size_t body, size_t number,
                                 const struct material *before, const struct material *after,
@@ -287,7 +289,7 @@ static taut_status set_material(taut_solver *solver, size_t body, size_t number,
     return status;
 }
 
-// The materials of a body, in the solver's order.
+// The materials of a body, in the order of the solver.
 static const struct material *material_of(const struct scene_body *body, size_t number)
 {
     const struct scene_network *network = &body->shape.network;
@@ -382,7 +384,7 @@ taut_status constants_set(taut_solver *solver, const taut_scene *before, const t
     return status;
 }
 
-// ---- What is drawn
+// ---- Visible constants
 
 bool constants_show(const taut_scene *before, const taut_scene *after)
 {

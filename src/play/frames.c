@@ -1,7 +1,7 @@
-// Frames and rows of energies for those who watch a player: three slots that are swapped without
-// locks, rings of the recent past, and what the player's thread writes into both, its status with
-// them. When something is published is decided in player.c, and drawing is left to picture/ and
-// view/; what a frame is made of is copied by the solver.
+// Frames and rows of energies for the user interface: three slots that are swapped without locks,
+// ring buffers of the recent past, and the functions by which the player's thread writes both and
+// its status. player.c decides when to publish; the solver copies the data of a frame; drawing is
+// left to picture/ and view/.
 #include "play/frames.h"
 
 #include <math.h>
@@ -71,8 +71,8 @@ const struct published_slot *published_read(const struct published *published)
 
 // ---- The recent past
 
-// A minute of frames at most; and where the budget has no room for ten seconds of them, only every
-// n-th is kept, so that it has.
+// At most a minute of frames; if the budget has no room for ten seconds of frames, only every n-th
+// is stored, so that it has.
 enum { FRAMES_MOST = 3600, FRAMES_WANTED = 600 };
 
 bool history_make(struct history *history, size_t budget)
@@ -104,7 +104,7 @@ void history_free(struct history *history)
     pthread_mutex_destroy(&history->lock);
 }
 
-// What is kept of a frame.
+// The fields of a frame that are stored.
 static const unsigned HISTORY_FIELDS = FRAME_DRAWN_POSITIONS | FRAME_SPHERES | FRAME_VOLUMES;
 
 void history_begin(struct history *history, const struct frame_shape *shape)
@@ -130,7 +130,7 @@ void history_renumber(struct history *history, uint64_t generation)
     pthread_mutex_unlock(&history->lock);
 }
 
-// The slot of the next frame, that of the oldest one where all are in use; NULL without any.
+// The slot of the next frame, which is the oldest one if all are in use; NULL if there are none.
 static struct frame *next_slot(struct history *history)
 {
     if (history->count < history->capacity) {
@@ -139,7 +139,7 @@ static struct frame *next_slot(struct history *history)
             history->count++;
             return slot;
         }
-        history->capacity = history->count; // there is no memory for more
+        history->capacity = history->count; // memory is short: no more slots
     }
     if (history->capacity == 0)
         return NULL;
@@ -155,7 +155,7 @@ void history_add(struct history *history, const struct frame *frame)
     struct frame *slot = next_slot(history);
     if (slot) {
         frame_copy(frame, slot);
-        slot->has_mouse_spring = false; // nobody pulls at the past
+        slot->has_mouse_spring = false; // a past frame has no mouse spring
         history->generation = frame->generation;
     }
     pthread_mutex_unlock(&history->lock);
@@ -179,7 +179,7 @@ double history_time(struct history *history, size_t index)
     return time;
 }
 
-// Room for the frame that is looked at.
+// Allocates the frame that the reader gets, if the shape has changed.
 static bool make_readable(struct history *history)
 {
     const struct frame_shape *now = &history->shape, *before = &history->read.shape;
@@ -219,7 +219,7 @@ size_t history_rows(struct history *history, struct player_row *rows, size_t mos
 {
     pthread_mutex_lock(&history->lock);
     size_t count = history->row_count < most ? history->row_count : most;
-    size_t skipped = history->row_count - count; // the newest are wanted
+    size_t skipped = history->row_count - count; // the newest rows are returned
     for (size_t i = 0; i < count; i++)
         rows[i] = history->rows[(history->first_row + skipped + i) % HISTORY_ROWS];
     pthread_mutex_unlock(&history->lock);
@@ -227,8 +227,8 @@ size_t history_rows(struct history *history, struct player_row *rows, size_t mos
 }
 
 // Copying frames may take a thirtieth of the elapsed time, or a tenth with strains, since a body
-// may have many more springs than coordinates; energies, whose evaluation costs about a step, may
-// take a hundredth.
+// may have many more springs than coordinates. Energies, whose evaluation costs about as much as a
+// step, may take a hundredth.
 static const double FRAMES_TAKE = 30, STRAINS_TAKE = 10, ENERGIES_TAKE = 100;
 
 // ---- Publishing a frame
@@ -340,7 +340,7 @@ void player_publish(struct player *player)
         player->on_frame(player->on_frame_context);
 }
 
-// ---- The status
+// ---- Status
 
 enum { MESSAGE_LENGTH = sizeof((struct player_status){0}.message) - 1 };
 
@@ -356,7 +356,7 @@ void player_report(struct player *player, const char *text)
     pthread_mutex_unlock(&player->lock);
 }
 
-// The kernel of the body that has most springs.
+// The kernel of the body with the most springs.
 static const char *main_kernel(const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);

@@ -1,6 +1,6 @@
-// The loop of a player's thread and the functions that others call: how many steps are due for the
-// wanted speed, when to publish a frame, making and freeing a player, and one function for each
-// request, which only queues it. Requests are executed in player_actions.c, and frames filled in
+// The loop of a player's thread and the public functions: how many steps are due at the requested
+// speed, when to publish a frame, creating and freeing a player, and one function for each request,
+// which only queues it. Requests are executed in player_actions.c, and frames are filled in
 // frames.c.
 #include "play/player.h"
 
@@ -19,10 +19,10 @@
 
 enum { SAMPLES = sizeof((struct pace){0}.samples) / sizeof(struct pace_sample) };
 
-static const double LAG = 0.1;            // s, that are made up for
+static const double LAG = 0.1;            // s; a longer delay is not caught up with
 static const double SAMPLE_EVERY = 0.04;  // s
 static const double MEASURED_OVER = 1.0;  // s
-static const double MEASURED_LEAST = 0.1; // s, of which something can be said
+static const double MEASURED_LEAST = 0.1; // s; too short a time gives no useful rate
 
 void pace_begin(struct pace *pace, double now, double time)
 {
@@ -94,7 +94,7 @@ static const double BOUND_AFTER = 0.15, SHARP_AFTER = 0.3;
 
 static double step_seconds(const struct player *player)
 {
-    const double guess = 2e-9; // s a spring, until it is known
+    const double guess = 2e-9; // s per spring, until it has been measured
     const double springs = (double)taut_solver_spring_count(player->simulation.solver);
     return player->seconds_per_step > 0 ? player->seconds_per_step : guess * springs;
 }
@@ -133,7 +133,7 @@ void player_find_critical(struct player *player)
             sharp ? found.sharp_dt[solver_integrator(solver)] : found.dt[solver_integrator(solver)];
     if (status != TAUT_OK || !found.known)
         critical->dt = 0;
-    // Where no spring sets a limit, or every step passes it, there is nothing to find.
+    // If no spring sets a limit, or every step is stable, there is nothing to find.
     if (critical->dt == 0 || isinf(critical->dt))
         critical->stage = CRITICAL_SHARP;
     pace_begin(&player->pace, clock_seconds(), taut_solver_time(solver));
@@ -143,14 +143,14 @@ void player_find_critical(struct player *player)
 //
 // Executes requests, makes the steps that are due, publishes frames, and sleeps.
 
-// Requests wait for the present batch of steps, whose number is chosen such that it takes about
-// this long, s.
+// A request waits until the present batch of steps is done; the length of a batch is chosen so that
+// it takes about this long, s.
 static const double BATCH_SECONDS = 0.004;
 
 // The interval at which a build in the background is polled, s.
 static const double LOOK_SECONDS = 0.02;
 
-// Steps to do now.
+// The number of steps to make now.
 static uint64_t steps_due(struct player *player, double now)
 {
     const taut_solver *solver = player->simulation.solver;
@@ -182,7 +182,8 @@ static void advance(struct player *player, uint64_t due)
     double begin = clock_seconds(), time = taut_solver_time(solver);
     double updates = solver_spring_updates(solver);
     taut_error error = {0};
-    // Without a check at the end, so that a run diverges at the same step whatever the clock says.
+    // No check at the end of the batch, so that the step at which a run is found to diverge does
+    // not depend on the clock.
     taut_status status = solver_advance(solver, due < batch ? due : batch, false, &error);
     uint64_t done = taut_solver_step_count(solver) - step;
     if (!player->playing)
@@ -199,7 +200,7 @@ static void advance(struct player *player, uint64_t due)
         note_failure(player, &error);
 }
 
-// A frame is published when all steps are done that were due, or when that takes too long.
+// A frame is published when all due steps are done, or when they take too long.
 static bool wants_to_publish(const struct player *player, bool done, double now)
 {
     double patience = done ? 0 : player->frame_seconds / 2;
@@ -220,7 +221,7 @@ static double rest(struct player *player, double now)
     return player->playing || player->changed ? fmin(seconds, frame) : seconds;
 }
 
-// Whether changes of parameters are to wait, since the last one has just been.
+// Whether changes of parameters have to wait because the last one was applied a moment ago.
 static bool steps_go_first(struct player *player)
 {
     double now = clock_seconds();
@@ -254,12 +255,12 @@ void *player_run(void *context)
     return NULL;
 }
 
-// ---- Making
+// ---- Creation and release
 
 static const double FRAMES_PER_SECOND = 60;
 static const size_t HISTORY_BYTES = (size_t)256 << 20;
 
-// Everything of a player that has locks; false if there are none, or no memory.
+// Creates the parts of a player that have locks; false if a lock or memory is not available.
 static bool make_parts(struct player *player, size_t history_bytes)
 {
     if (!requests_make(&player->requests))
@@ -347,7 +348,7 @@ void player_free(struct player *player)
     release(player);
 }
 
-// ---- What is there
+// ---- The published state
 
 bool player_refresh(struct player *player)
 {
@@ -378,7 +379,8 @@ const char *const *player_changes(const struct player *player, size_t *count)
 
 void player_status(struct player *player, struct player_status *status)
 {
-    // Counted first: what is pending no more has been published.
+    // Counted before the status is copied: a request that is no longer counted is part of that
+    // status.
     uint64_t pending = requests_pending(&player->requests);
     pthread_mutex_lock(&player->lock);
     *status = player->status;
@@ -406,7 +408,7 @@ const struct frame *player_history_frame(struct player *player, size_t index)
     return history_frame(&player->history, index);
 }
 
-// ---- What to do
+// ---- Requests
 
 static void ask(struct player *player, struct request request)
 {
@@ -414,7 +416,7 @@ static void ask(struct player *player, struct request request)
         player_report(player, "out of memory for what was asked for");
 }
 
-// The same with a text that it was given.
+// The same for a request with a text, which it takes over; NULL: the text could not be allocated.
 static void ask_text(struct player *player, enum request_type type, char *text)
 {
     if (text)
@@ -516,8 +518,8 @@ void player_drive_node(struct player *player, uint64_t node, const double veloci
                                  .velocity = {velocity[0], velocity[1], velocity[2]}});
 }
 
-// Numbers of the scene as built, which stay the same whatever has been cut meanwhile; NULL without
-// memory. `in_solver` and `in_scene` translate in two steps; NULL: the numbers are the same.
+// Translates to numbers of the scene as built, which later cuts do not change; NULL if memory is
+// short. `in_solver` and `in_scene` translate in two steps; NULL: the numbers are the same.
 static uint32_t *translate(const uint32_t *numbers, size_t *count, uint64_t there,
                            const uint32_t *in_solver, const uint32_t *in_scene)
 {
@@ -569,7 +571,7 @@ static taut_status write_text(const char *path, const char *text, taut_error *er
 
 taut_status player_save_scene(struct player *player, const char *path, taut_error *error)
 {
-    // A sphere that is still being dragged has not come into the scene yet.
+    // A sphere that is still being dragged has not been written into the scene yet.
     ask(player, (struct request){.type = REQUEST_RECORD});
     requests_settle(&player->requests);
     pthread_mutex_lock(&player->lock);

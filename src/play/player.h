@@ -1,8 +1,8 @@
-// A scene that runs while people watch it and act on it. A player steps its solver on a thread of
-// its own (and the solver's team), never waits for who draws, and publishes frames that are whole.
-// All functions but player_make, player_free and player_save_scene return at once. What is asked
-// for may be asked on any thread; what is there, and cuts, which go by it, are for the one that
-// draws.
+// A scene that runs interactively. A player steps its solver on a thread of its own (with the
+// solver's thread team), never waits for the drawing thread, and publishes complete frames. All
+// functions except player_make, player_free and player_save_scene return at once. Requests may be
+// made from any thread; the published state is read, and cuts are requested, by the drawing thread
+// only, because cuts refer to the subject that it draws.
 #ifndef TAUT_PLAY_PLAYER_H
 #define TAUT_PLAY_PLAYER_H
 
@@ -15,21 +15,22 @@ struct player_options {
     const char *const *overrides; // PATH=VALUE
     size_t override_count;
     taut_config config;
-    double frames_per_second;        // how often frames are published, at most; 0: 60
-    size_t history_bytes;            // for the recent past; 0: 256 MiB
-    void (*on_frame)(void *context); // called on the player's thread after each frame that it
-                                     // publishes (to wake a window); may be NULL
-    void *context;                   // of on_frame
+    double frames_per_second;        // maximum rate of published frames; 0: 60
+    size_t history_bytes;            // for the recent frames; 0: 256 MiB
+    void (*on_frame)(void *context); // called on the player's thread after each published frame (to
+                                     // wake a window); may be NULL
+    void *context;                   // passed to on_frame
 };
 
-// Reads the scene and makes its solver, paused at t = 0. Findings go to `diagnostics`.
+// Reads the scene and creates its solver, paused at t = 0. Messages about the scene go to
+// `diagnostics`.
 taut_status player_make(const char *scene_path, const struct player_options *options,
                         struct diagnostics *diagnostics, struct player **player, taut_error *error);
 void player_free(struct player *player);
 
-// ---- What is there. Pointers stay valid until player_refresh.
+// ---- The published state. Pointers stay valid until the next player_refresh.
 
-// Takes the newest published frame (and subject, where it changed) for the drawing thread; true if
+// Takes the newest published frame (and the subject, if it changed) for the drawing thread; true if
 // there is a new one.
 bool player_refresh(struct player *player);
 // The newest frame: positions in single precision, with strains and broken flags if requested
@@ -38,11 +39,11 @@ bool player_refresh(struct player *player);
 const struct frame *player_frame(const struct player *player);
 const struct subject *player_subject(const struct player *player);
 const taut_scene *player_scene(const struct player *player); // with all changes so far
-// These changes of the scene's file, PATH=VALUE as --set takes them.
+// The changes of the scene file, PATH=VALUE as --set takes them.
 const char *const *player_changes(const struct player *player, size_t *count);
 
-// The energy budget since it was started: on request, and again at every reset and every change of
-// a parameter, which changes energies by itself.
+// The energy budget since it was started. It is started on request, and again at every reset and
+// every change of a parameter, because such a change alters energies itself.
 struct player_budget {
     bool kept;
     double since;             // s
@@ -51,44 +52,44 @@ struct player_budget {
     double unexplained;       // J: the error of the integrator, and the work of the mouse
 };
 
-// A scene that is built beside the one that runs.
+// A scene that is being built while another one runs.
 struct player_building {
-    bool active;             // there is one
-    bool needs_confirmation; // whether it is wanted (player_build), as large as it is
+    bool active;             // a build is in progress
+    bool needs_confirmation; // waits for player_build, because the scene is large
     bool cancelled;          // and about to end
-    char what[128];          // what it is built for: PATH=VALUE, or a file
+    char what[128];          // the reason for the build: PATH=VALUE, or a file
     const char *stage;
-    double seconds;        // since it was begun
+    double seconds;        // since the build began
     double nodes, springs; // estimates; 0: not known yet
-    double bytes, left;    // at most, while it is built; and what this process may still take
+    double bytes, left;    // at most, during the build; and what this process may still allocate
 };
 
 struct player_status {
-    double speed_wanted; // simulated seconds a second; INFINITY: as fast as it goes
-    double speed;        // reached
+    double speed_wanted; // simulated seconds per second; INFINITY: as fast as possible
+    double speed;        // measured
     double time, dt;     // s
     double critical_dt;  // s, of the present integrator and parameters; 0: not known, or no step is
-                         // stable; INFINITY: every step is
+                         // stable; INFINITY: every step is stable
     uint64_t step;
     double spring_updates_per_second;
     const char *kernel, *integrator, *isa;
     uint64_t broken;
     uint64_t message_number; // grows with each message
-    uint64_t pending;        // requests not yet acted upon
-    uint64_t builds;         // solvers that were made so far; changed constants need none
+    uint64_t pending;        // requests that have not been executed yet
+    uint64_t builds;         // solvers created so far; changes of constants need none
     int threads;
     bool playing;
-    bool failed;         // the run diverged or collapsed; reset, or change something
-    bool critical_fresh; // it is sharp; else a bound that is certain, found in the meantime
-    bool published;      // the newest frame shows all of this
+    bool failed;         // the run diverged or collapsed; it needs a reset or a change
+    bool critical_fresh; // critical_dt is sharp; otherwise it is a certain bound
+    bool published;      // the newest frame shows this state
     struct player_budget budget;
     struct player_building building;
-    char message[512]; // what the last thing asked for came to, where it failed; else empty
+    char message[512]; // why the last request failed; empty after success
 };
 void player_status(struct player *player, struct player_status *status);
 
-// Energies and volumes of the recent past, of the time in which they were wanted, oldest first;
-// returns how many rows were written.
+// Energies and volumes of the recent past, recorded while energies were requested, oldest first.
+// Returns the number of rows written.
 struct player_row {
     double time;
     taut_energy energy;
@@ -96,37 +97,38 @@ struct player_row {
 };
 size_t player_rows(struct player *player, struct player_row *rows, size_t most);
 
-// ---- What to do.
+// ---- Requests
 
 void player_play(struct player *player, bool playing);
 void player_step(struct player *player, uint64_t steps); // when paused
-void player_speed(struct player *player, double speed);  // INFINITY: as fast as it goes
-// Requests that need another solver (the next two, player_set, player_cut, and the default number
-// of threads) are executed at once if that is fast. Otherwise the solver is built in the
-// background, while the present scene continues and accepts other requests, and replaces the
-// present one when it is complete. A build that needs much memory first publishes an estimate
+void player_speed(struct player *player, double speed);  // INFINITY: as fast as possible
+// Requests that need another solver (player_reset, player_open, player_set, player_cut, and the
+// default number of threads) are executed at once if that is fast. Otherwise the solver is built in
+// the background, while the present scene continues and accepts other requests; the new one
+// replaces it when it is complete. A build that needs much memory first publishes an estimate
 // (player_status) and waits for player_build; one that exceeds the available memory is rejected.
 // Other requests that need a solver wait during a build; a second value of the same key, or another
 // scene, replaces it.
 void player_build(struct player *player, bool wanted); // false: cancels the build
 void player_reset(struct player *player);              // to t = 0, with the present parameters
 void player_open(struct player *player,
-                 const char *scene_path);                // another scene, on failure the old
-void player_strains(struct player *player, bool wanted); // whether frames have strains
+                 const char *scene_path); // another scene; after a failure the present one stays
+void player_strains(struct player *player, bool wanted); // frames contain strains
 
-void player_energies(struct player *player, bool wanted); // whether they are evaluated
-// Whether the energy budget is kept; it makes steps some times as long (docs/viewer.md).
+void player_energies(struct player *player, bool wanted); // energies are evaluated
+// Whether the energy budget is kept; it makes a step several times as long (docs/viewer.md).
 void player_budget(struct player *player, bool wanted);
 
 // Changes a key of the scene (as --set does) and continues from the present state. Constants are
-// set in the solver that runs: stiffness, damping, mass, gravity, drag, wind, gas, contacts, dt.
+// set in the running solver: stiffness, damping, mass, gravity, drag, wind, gas, contacts, dt.
 // Everything else needs another solver, and a new topology (bodies.NAME.nodes) restarts at t = 0.
 // Of successive changes of one key only the last counts. An invalid value changes nothing, and is
 // reported in the status.
 void player_set(struct player *player, const char *path, const char *value);
 void player_threads(struct player *player, int threads);
 
-void player_grab(struct player *player, uint64_t node, const double target[3]); // over all bodies
+// Pulls a node, numbered over all bodies, with a mouse spring.
+void player_grab(struct player *player, uint64_t node, const double target[3]);
 void player_release(struct player *player);
 
 // Moves a sphere collider to a position (m): it is at rest while it is dragged, and then continues
@@ -134,23 +136,24 @@ void player_release(struct player *player);
 // scene keep it: `center`, which is for time 0, becomes the position minus velocity times time, so
 // that the sphere's path passes through the new position.
 void player_move_sphere(struct player *player, size_t collider, const double centre[3], bool held);
-// The radius (m) of a sphere collider, likewise; without a new solver, as player_set needs.
+// The radius (m) of a sphere collider, likewise; unlike player_set it needs no other solver.
 void player_scale_sphere(struct player *player, size_t collider, double radius);
 void player_drive_node(struct player *player, uint64_t node, const double velocity[3]);
 // Springs and faces by their numbers in the present subject.
 void player_cut(struct player *player, const uint32_t *springs, size_t spring_count,
                 const uint32_t *faces, size_t face_count);
 
-// ---- The recent past.
+// ---- The recent past
 
 size_t player_history_count(struct player *player);
 double player_history_time(struct player *player, size_t index); // s; 0 is the oldest
-// A past frame, without strains; NULL where it is there no more. It stays until the next call.
+// A past frame, without strains; NULL if it is no longer stored. It stays valid until the next
+// call.
 const struct frame *player_history_frame(struct player *player, size_t index);
 
-// The scene with all changes as YAML that `taut run` takes: what a reset would begin with. What is
-// of the present state is no part of it: where the nodes are, cuts, kinematic targets, a mouse
-// spring. Waits for what has been asked for before.
+// Writes the scene with all changes as YAML that `taut run` reads: the scene that a reset would
+// start. It has nothing of the present state: no node positions, cuts, kinematic targets or mouse
+// spring. Waits until all earlier requests are done.
 taut_status player_save_scene(struct player *player, const char *path, taut_error *error);
 
 #endif

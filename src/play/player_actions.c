@@ -1,5 +1,5 @@
-// Executes requests on the player's thread: plays, steps, resets, opens scenes and brings the scene
-// up to date with what was set; sets constants in the solver that runs, or replaces it by another
+// Executes requests on the player's thread: plays, steps, resets, opens scenes and updates the
+// scene with the user's changes; sets constants in the running solver, or replaces it by another
 // simulation (building.c); grabs, moves and cuts. The loop around it is in player.c.
 #include "play/player_parts.h"
 
@@ -14,11 +14,12 @@
 #include "play/changes.h"
 #include "scene/reader.h"
 
-// While a slider is moved, changes come all the time, and of a large scene each takes longer than
-// many steps: steps get half of the time, so that what the change does can be seen. s
+// While a slider is dragged, changes arrive all the time, and in a large scene each takes longer
+// than many steps. Steps get half of the time, up to this many seconds per change, so that the
+// effect of the change is visible.
 static const double CHANGE_WAITS_MOST = 0.25;
 
-// ---- Another simulation
+// ---- Replacing the simulation
 
 static void grab_node(struct player *player, taut_error *error)
 {
@@ -33,7 +34,7 @@ static void grab_node(struct player *player, taut_error *error)
         player->grab.pulls = false;
 }
 
-// The mouse spring of the solver before acts in the new one as well, if the node is still there.
+// The mouse spring of the previous solver acts in the new one as well, if the node still exists.
 static void restore_grab(struct player *player, bool continues)
 {
     taut_error ignored = {0};
@@ -43,7 +44,7 @@ static void restore_grab(struct player *player, bool continues)
         grab_node(player, &ignored);
 }
 
-// Of other nodes, or of another time, nothing is known.
+// Discards the history, which belongs to other nodes or to another time.
 static void reset_history(struct player *player)
 {
     player->seconds_per_step = 0;
@@ -55,7 +56,7 @@ static void reset_history(struct player *player)
     history_begin(&player->history, &shape);
 }
 
-// Puts another simulation in the place of the one that runs.
+// Replaces the running simulation.
 static void replace_simulation(struct player *player, struct simulation *next, bool continues)
 {
     struct setting *before = player->simulation.setting;
@@ -85,7 +86,8 @@ static void replace_simulation(struct player *player, struct simulation *next, b
     pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->simulation.solver));
 }
 
-// Lets a simulation that has been made take over, or closes it. After a failure all is as it was.
+// Replaces the running simulation by a complete one, or closes that one. After a failure the
+// running one is unchanged.
 static taut_status start_simulation(struct player *player, struct simulation *next, bool continues,
                                     taut_error *error)
 {
@@ -113,9 +115,9 @@ taut_status player_open_scene(struct player *player, const char *path,
     return status == TAUT_OK ? start_simulation(player, &first, false, error) : status;
 }
 
-// ---- One request after the other
+// ---- Simple requests
 
-// `error` is empty where all went well.
+// `error` is empty after success.
 static void report_outcome(struct player *player, const taut_error *error)
 {
     player_report(player, error->code == TAUT_OK ? NULL : error->text);
@@ -136,10 +138,10 @@ static void play(struct player *player, bool wanted)
 
 // ---- Another solver
 //
-// Small ones are made at once. While a large one is made, the present one continues, and whatever
-// else needs another solver waits.
+// Small simulations are built at once. While a large one is built, the present one continues, and
+// other requests that need another solver wait.
 
-// What was changed of spheres meanwhile is part of the new scene too.
+// Applies the changes of spheres that were made during the build to the new scene too.
 static void take_notes(struct player *player, bool continues)
 {
     for (size_t i = 0; i < player->noted.count; i++)
@@ -157,7 +159,7 @@ static void take_notes(struct player *player, bool continues)
     }
 }
 
-// What was set for a solver that was not made.
+// Restores the settings of a solver that could not be created.
 static void set_back(struct player *player, const struct building_order *order)
 {
     if (order->type == REQUEST_BUDGET)
@@ -166,7 +168,7 @@ static void set_back(struct player *player, const struct building_order *order)
         player->config.threads = player->threads_before;
 }
 
-// Lets what was made take over, and tells what went wrong.
+// Replaces the simulation by the one that was built, and reports errors.
 static void finish(struct player *player, struct building *building)
 {
     struct simulation next;
@@ -238,7 +240,7 @@ static void cut(struct player *player, const struct request *stroke)
 {
     struct solver_cuts cuts;
     if (stroke->number != player->simulation.setting->origin)
-        return; // it was drawn on what is there no more
+        return; // it was drawn on a scene that has been replaced since
     if (!cuts_add(&player->simulation.cuts, stroke, &cuts)) {
         player_report(player, "out of memory for cuts");
         return;
@@ -264,10 +266,10 @@ static void set_threads(struct player *player, int threads)
     taut_error error = {0};
     player->threads_before = player->config.threads;
     if (player->config.kernel == TAUT_KERNEL_REFERENCE)
-        return; // which is for one thread
+        return; // which has one thread only
     player->config.threads = threads;
     player->seconds_per_step = 0;
-    if (threads <= 0) { // how many are best, only a new solver says
+    if (threads <= 0) { // only a new solver determines the best number
         solve_anew(player, REQUEST_THREADS);
         return;
     }
@@ -276,13 +278,13 @@ static void set_threads(struct player *player, int threads)
     report_outcome(player, &error);
 }
 
-// A solver keeps the budget from its start or not at all: another one continues.
+// A solver keeps the budget from its creation or not at all, so another one continues the run.
 static void set_budget(struct player *player, bool wanted)
 {
     if (wanted == player->budget_wanted)
         return;
     player->budget_wanted = wanted;
-    if (!player->failed) // else the next solver has it
+    if (!player->failed) // otherwise the next solver keeps it
         solve_anew(player, REQUEST_BUDGET);
 }
 
@@ -301,7 +303,7 @@ static void pull(struct player *player, const struct request *request)
 
 // ---- Spheres
 //
-// They are moved in the solver itself, without another one, and written into the scene beside it.
+// They are moved in the running solver, and the scene is updated separately.
 
 static const struct scene_collider *find_sphere(const struct player *player, uint64_t number,
                                                 taut_error *error)
@@ -314,7 +316,7 @@ static const struct scene_collider *find_sphere(const struct player *player, uin
     return NULL;
 }
 
-// The number as a scene says it in so many digits, so that the solver has what the scene has.
+// The number as it is written into the scene with that many digits, so that solver and scene agree.
 static double as_written(double value, int digits)
 {
     char text[40];
@@ -322,7 +324,7 @@ static double as_written(double value, int digits)
     return strtod(text, NULL);
 }
 
-// Takes over a setting of the solver that runs.
+// Takes over a setting of the running solver.
 static void use_setting(struct player *player, struct setting *setting)
 {
     pthread_mutex_lock(&player->lock);
@@ -334,7 +336,7 @@ static void use_setting(struct player *player, struct setting *setting)
     player->scene_is_behind = false;
 }
 
-// Lets the scene say all that was changed.
+// Reads the scene again with all changes.
 static taut_status record_changes(struct player *player, taut_error *error)
 {
     struct diagnostics findings = {0};
@@ -360,15 +362,15 @@ void player_record(struct player *player)
     double begin = clock_seconds();
     if (record_changes(player, &error) != TAUT_OK) {
         player_report(player, error.text);
-        player->record_at = INFINITY; // until it is asked for
+        player->record_at = INFINITY; // until the next request
         return;
     }
     player->record_seconds = clock_seconds() - begin;
     player->changed = true;
 }
 
-// A change that the solver has already. The scene is read again for it: at once where that is
-// quickly done, else when the mouse has come to rest.
+// Records a change that the solver already has. The scene is read again with it: at once if that is
+// quick, otherwise when the mouse has come to rest.
 static void note_change(struct player *player, char *text, taut_error *error)
 {
     const double quick = 0.002, rest = 0.2; // s
@@ -385,13 +387,14 @@ static void note_change(struct player *player, char *text, taut_error *error)
 
 // ---- Constants
 //
-// They are set in the solver that runs, too. The scene is read with the change, and compared.
+// They are set in the running solver too. The scene is read with the change and compared.
 
-// Reading more text takes so long that it is done beside the run, and so is what follows.
+// A longer text takes so long to read that it is read in the background, and the change then builds
+// another simulation.
 static const size_t TEXT_AT_ONCE = 1 << 20; // bytes
 
-// With the changes in `next`; false where it needs another solver, or something is wrong, which is
-// found out again and reported when that is built.
+// Sets the constants of the scene with the changes `next`; false if the change needs another
+// solver, or if something is wrong, which building that solver finds and reports.
 static bool set_constants_of(struct player *player, const struct changes *next)
 {
     const taut_scene *before = player->simulation.setting->scene;
@@ -411,7 +414,7 @@ static bool set_constants_of(struct player *player, const struct changes *next)
     bool shows = constants_show(before, scene);
     if (setting_make_again(player->simulation.setting, scene, next, shows ? solver : NULL, &setting,
                            &error) != TAUT_OK) {
-        player->scene_is_behind = true; // of the solver, until there is memory
+        player->scene_is_behind = true; // until memory is available
         player->record_at = INFINITY;
         player_report(player, error.text);
         return true;
@@ -453,7 +456,7 @@ static bool set_constants(struct player *player, const struct request *sets, siz
 
 static void move_sphere(struct player *player, const struct request *request)
 {
-    enum { DIGITS = 9, DIGITS_MOVING = 15 }; // a sphere that moves may have begun far away
+    enum { DIGITS = 9, DIGITS_MOVING = 15 }; // the start of a moving sphere may be far away
     taut_error error = {0};
     taut_solver *solver = player->simulation.solver;
     size_t number = (size_t)request->number;
@@ -597,7 +600,7 @@ static size_t count_sets(const struct request *requests, size_t count)
     return sets;
 }
 
-// What may need another solver.
+// Requests that may need another solver.
 static bool needs_solver(const struct request *request)
 {
     switch (request->type) {
@@ -622,8 +625,9 @@ static bool sets_same(const struct building_order *order, const struct request *
     return false;
 }
 
-// Another scene takes the place of all that is being built, and a second value of a key that of the
-// first, if that takes long: a slider that moves on would otherwise never be seen to act.
+// Cancels the present build if the request replaces it: another scene always does, and a second
+// value of the same key does if the build takes long, because otherwise a slider in motion would
+// show no effect until it stops.
 static void give_up_for(struct player *player, const struct request *request)
 {
     const double long_enough = 2; // s
@@ -637,11 +641,11 @@ static void give_up_for(struct player *player, const struct request *request)
         building_answer(player->building, false);
 }
 
-// Takes over what the request owns.
+// Takes ownership of what the request owns.
 static bool let_wait(struct player *player, struct request *request)
 {
     void *waiting = player->waiting;
-    if (request->type == REQUEST_OPEN) { // of what is for the scene before nothing stays
+    if (request->type == REQUEST_OPEN) { // requests for the previous scene are dropped
         for (size_t i = 0; i < player->waiting_count; i++)
             request_free(&player->waiting[i]);
         player->waiting_count = 0;
@@ -658,7 +662,8 @@ static bool let_wait(struct player *player, struct request *request)
     return true;
 }
 
-// Does the first of some requests, with those that it is done together with; returns how many.
+// Executes the first of the requests, together with those that are executed with it as one; returns
+// their number.
 static size_t do_some(struct player *player, const struct request *requests, size_t count)
 {
     size_t sets = count_sets(requests, count);
@@ -670,7 +675,7 @@ static size_t do_some(struct player *player, const struct request *requests, siz
     return sets > 0 ? sets : 1;
 }
 
-// What was built takes over, and what waited for it is done.
+// Takes over a finished build, and executes the requests that waited for it.
 static void go_on_building(struct player *player)
 {
     struct building *building = player->building;

@@ -1,4 +1,4 @@
-// The player from inside.
+// The player's internals, shared by player.c, player_actions.c and frames.c.
 #ifndef TAUT_PLAY_PLAYER_PARTS_H
 #define TAUT_PLAY_PLAYER_PARTS_H
 
@@ -10,36 +10,36 @@
 
 // ---- Pace
 //
-// How fast simulated time goes: how many steps are due, and what was reached.
+// The speed of simulated time: how many steps are due, and the speed that was reached.
 
 struct pace_sample {
     double wall, simulated, updates;
 };
 
 struct pace {
-    double speed;      // simulated seconds a second; INFINITY: as fast as it goes
-    double since_wall; // from when on, and which simulated time it was then, s
+    double speed;      // simulated seconds per second; INFINITY: as fast as possible
+    double since_wall; // the start of the pace in wall time, s
     double since_time;
-    double simulated, updates; // in all: s; spring updates
+    double simulated, updates; // in total: s; spring updates
     struct pace_sample samples[32];
     size_t first, count;
-    double reached_speed, reached_updates; // of the last second
+    double reached_speed, reached_updates; // over the last second
 };
 
-// Continues from here: after a pause, a change of speed, or of the scene.
+// Starts counting here: after a pause, or a change of the speed or the scene.
 void pace_begin(struct pace *pace, double now, double time);
 
-// Forgets what was reached.
+// Discards the measured speed.
 void pace_forget(struct pace *pace);
 
-// Steps that are due by now; UINT64_MAX: as many as can be done. What could not be done for a tenth
-// of a second is forgotten: it is not made up for.
+// Steps that are due by now; UINT64_MAX: as many as possible. A delay of more than a tenth of a
+// second is not caught up with.
 uint64_t pace_due(struct pace *pace, double now, double time, double dt);
 
-// So much has been done.
+// Adds simulated time (s) and spring updates to the totals.
 void pace_count(struct pace *pace, double simulated, double updates);
 
-// Looks at what was reached.
+// Measures the speed and update rate that were reached.
 void pace_measure(struct pace *pace, double now);
 
 // ---- The player
@@ -50,13 +50,13 @@ struct player_grab {
     double target[3];
 };
 
-// What is known of the critical step.
+// How well the critical step is known.
 enum critical_stage { CRITICAL_UNKNOWN, CRITICAL_BOUND, CRITICAL_SHARP };
 
 struct critical {
     enum critical_stage stage;
     double dt;    // s; 0: not known, or no step is stable
-    double since; // when the scene changed last, s
+    double since; // time of the last change of the scene, s
 };
 
 struct player {
@@ -64,58 +64,58 @@ struct player {
     struct requests requests;
     struct published published;
     struct history history;
-    pthread_mutex_t lock;        // of the next three
+    pthread_mutex_t lock;        // protects the next three
     struct player_status status; // the published status; `pending` is counted when it is read
-    struct setting *latest;      // held: that of the simulation
+    struct setting *latest;      // reference held: the setting of the simulation
     struct building *building;   // NULL: none; written by the player's own thread
 
-    // ---- What follows is the player's own thread's.
+    // ---- The following members belong to the player's own thread.
     taut_config config;
     void (*on_frame)(void *context);
     void *on_frame_context;
     struct simulation simulation;
-    uint64_t builds;         // simulations that were made so far
-    struct changes noted;    // what was changed in the solver while another one is built
-    struct request *waiting; // what waits for that one
+    uint64_t builds;         // simulations created so far
+    struct changes noted;    // made in the solver while another one is being built
+    struct request *waiting; // requests that wait for that one
     size_t waiting_count, waiting_capacity;
-    bool scene_is_behind; // simulation.changes has what simulation.setting->scene does not say yet,
-    double record_at;     // which is to be repaired then, s
-    double record_seconds; // what that took last; 0: it has not been done
+    bool scene_is_behind;  // simulation.changes has changes that simulation.setting->scene lacks
+    double record_at;      // time of the next update of the scene, s
+    double record_seconds; // the duration of the last update; 0: none yet
     struct pace pace;
     bool playing, strains, energies;
     bool budget_wanted;
-    int threads_before;              // the present number, as it is being changed
-    struct player_budget budget;     // as of the last look; not kept where it is not wanted
-    double budget_energy;            // J, when it began
-    double budget_work[WORK_CAUSES]; // as the solver counts it, when it began
+    int threads_before;              // restored if the change of the number fails
+    struct player_budget budget;     // at the last evaluation
+    double budget_energy;            // J, when the budget began
+    double budget_work[WORK_CAUSES]; // as counted by the solver when the budget began
     bool failed;
-    bool played_when_failed; // so that it plays again once it can
-    uint64_t steps_asked;    // single steps
-    struct player_grab grab; // of the mouse
+    bool played_when_failed; // so that it plays again after a reset or change
+    uint64_t steps_asked;    // single steps still to make
+    struct player_grab grab; // the mouse spring
     double seconds_per_step; // 0: not known
     struct critical critical;
     bool changed; // since the last frame was published
     uint64_t published_step;
     double frame_seconds, next_frame, next_evaluation;
-    double next_change; // s; a change before then waits for steps
+    double next_change; // s; changes wait for steps until then
     taut_energy energy;
     double volume; // of all closed bodies
 };
 
-// Reports what the last request came to; NULL: it succeeded.
+// Reports the failure of the last request; NULL: it succeeded.
 void player_report(struct player *player, const char *text);
 
 // ---- player_actions.c
 
-// Opens the first scene. Findings go to `diagnostics`.
+// Opens the first scene. Messages about the scene go to `diagnostics`.
 taut_status player_open_scene(struct player *player, const char *path,
                               const struct changes *changes, struct diagnostics *diagnostics,
                               taut_error *error);
 
-// Does what has been asked for, and what waited for a scene that has been built.
+// Executes the queued requests, and those that waited for a build that is now complete.
 void player_act(struct player *player);
 
-// Lets the scene say what was changed in the solver alone.
+// Updates the scene with the changes that so far only the solver has.
 void player_record(struct player *player);
 
 // ---- frames.c
@@ -123,7 +123,7 @@ void player_record(struct player *player);
 // Publishes the present frame.
 void player_publish(struct player *player);
 
-// Begins the balance of energies now, if one is wanted.
+// Starts the energy budget now, if it is wanted.
 void player_begin_budget(struct player *player);
 
 // Publishes the present status.
@@ -131,13 +131,13 @@ void player_publish_status(struct player *player);
 
 // ---- player.c
 
-// Forgets the critical step of before, and bounds it anew if that is quickly done.
+// Discards the critical step, and computes a new bound if that is quick.
 void player_forget_critical(struct player *player);
 
-// When it is to be looked for: seconds from now; INFINITY: not at all as things stand.
+// Seconds until the critical step is to be evaluated; INFINITY: not in the present state.
 double player_critical_wait(const struct player *player, double now);
 
-// Finds the bound where there is none, else the sharp value.
+// Evaluates the bound if it is not known, otherwise the sharp value.
 void player_find_critical(struct player *player);
 
 // ---- player.c

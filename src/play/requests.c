@@ -1,6 +1,6 @@
-// The queue of requests between the threads that ask and the player's own: one lock, one
-// condition, and the rules by which a later request replaces an earlier one or may pass it. What a
-// request does is left to player_actions.c.
+// The queue of requests between any thread and the player's own: one lock, two conditions, and the
+// rules by which a later request replaces an earlier one or may pass it. Executing requests is left
+// to player_actions.c.
 #include "play/requests.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 bool requests_make(struct requests *requests)
 {
     *requests = (struct requests){0};
-    pthread_condattr_t steady; // a clock that nobody sets
+    pthread_condattr_t steady; // a clock that is never set
     if (pthread_condattr_init(&steady) != 0)
         return false;
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
@@ -55,7 +55,7 @@ static bool same_path(const char *a, const char *b)
     return strncmp(a, b, length + 1) == 0;
 }
 
-// Whether the later request leaves nothing of the earlier one.
+// Whether the later request makes the earlier one redundant.
 static bool replaces(const struct request *later, const struct request *earlier)
 {
     if (later->type != earlier->type)
@@ -79,8 +79,8 @@ static bool replaces(const struct request *later, const struct request *earlier)
     }
 }
 
-// Requests of these kinds may change places among each other, unless one sets a part of what
-// another one sets: a list of changes is read as a whole.
+// Whether a later request may be executed before the earlier one: requests of these kinds commute,
+// except changes of the scene, since one may set a part of what another one sets.
 static bool may_be_passed(const struct request *earlier, const struct request *later)
 {
     switch (earlier->type) {
@@ -101,7 +101,7 @@ static bool may_be_passed(const struct request *earlier, const struct request *l
     }
 }
 
-// The request that this one takes the place of, or NULL.
+// The request that this one replaces, or NULL.
 static struct request *find_replaced(struct requests *requests, const struct request *request)
 {
     for (size_t i = requests->count; i-- > 0;) {

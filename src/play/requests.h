@@ -1,6 +1,6 @@
-// What people asked a player for and it has not done yet, in their order. Whatever thread asks, the
-// player's own takes. Of many requests of one kind for one thing in a row only the last stays, so
-// that a slider or a mouse that is faster than the solver leaves no queue behind.
+// The queue of requests to a player, in order. Any thread may add requests; the player's own thread
+// takes them. Of successive requests of one kind for the same thing only the last is stored, so
+// that a slider or a mouse that is faster than the solver does not fill the queue.
 #ifndef TAUT_PLAY_REQUESTS_H
 #define TAUT_PLAY_REQUESTS_H
 
@@ -20,61 +20,61 @@ enum request_type {
     REQUEST_BUDGET,
     REQUEST_SET,
     REQUEST_THREADS,
-    REQUEST_GRAB, // pulls, or lets go
+    REQUEST_GRAB, // or release
     REQUEST_SPHERE,
     REQUEST_SCALE,  // a sphere
-    REQUEST_RECORD, // the scene says all that was changed
+    REQUEST_RECORD, // updates the scene with all changes
     REQUEST_DRIVE_NODE,
     REQUEST_CUT
 };
 
 struct request {
     enum request_type type;
-    bool wanted;     // PLAY, STRAINS, ENERGIES, BUDGET; HAND: pulls; SPHERE: is held
-    uint64_t number; // STEP: how many; THREADS; SPHERE, SCALE: the collider; HAND, LEAD: the node;
-                     // CUT: the origin of its setting
+    bool wanted;     // PLAY, STRAINS, ENERGIES, BUDGET; GRAB: pulls; SPHERE: is held
+    uint64_t number; // STEP: number of steps; THREADS; SPHERE, SCALE: the collider; GRAB,
+                     // DRIVE_NODE: the node; CUT: the origin of its setting
     double value;    // SPEED; SCALE: the radius
     double place[3], velocity[3];
     char *text; // SET: PATH=VALUE; OPEN: the path; owned
-    // CUT: by their numbers in the uncut scene; owned.
+    // CUT: numbers in the uncut scene; owned.
     uint32_t *springs, *faces;
     size_t spring_count, face_count;
 };
 
 struct requests {
     pthread_mutex_t lock;
-    pthread_cond_t come, done; // a request has come; all have been done
+    pthread_cond_t come, done; // a request has arrived; all have been executed
     struct request *items;
     size_t count, capacity;
-    size_t taken; // those that are being done
-    bool ended;   // no more will be done
+    size_t taken; // number of requests being executed
+    bool ended;   // no more requests are executed
 };
 
-// False where the system gives no locks.
+// False if the system provides no locks.
 bool requests_make(struct requests *requests);
 void requests_free(struct requests *requests);
 
-// Adds one and takes over what it owns. False without memory.
+// Adds a request and takes ownership of what it owns. False if memory is short.
 bool requests_add(struct requests *requests, struct request *request);
 
-// Takes all that have come. The caller frees each (request_free), and the list, and then says so
-// (requests_finish).
+// Takes all queued requests. The caller frees each (request_free) and the list, and then calls
+// requests_finish.
 struct request *requests_take(struct requests *requests, size_t *count);
 void requests_finish(struct requests *requests);
 void request_free(struct request *request);
 
-// Sleeps until a request has come or so many seconds have passed (INFINITY: none do).
+// Sleeps until a request arrives, at most that many seconds (INFINITY: without limit).
 void requests_wait(struct requests *requests, double seconds);
 
-// Sleeps until all that have come are done.
+// Sleeps until all queued requests have been executed.
 void requests_settle(struct requests *requests);
 
-// Whether some have come, and all are changes of parameters.
+// Whether the queue is not empty and all requests are changes of parameters.
 bool requests_are_sets(struct requests *requests);
 
 uint64_t requests_pending(struct requests *requests);
 
-// Ends whoever waits, now and later.
+// Wakes all waiting threads; later waits return at once.
 void requests_end(struct requests *requests);
 bool requests_ended(struct requests *requests);
 

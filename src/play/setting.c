@@ -1,6 +1,6 @@
-// Settings and simulations: made, compared, shared by reference counts, freed. A setting pairs a
-// scene with what is drawn of it; a simulation adds the solver, and can continue from the state of
-// the one before it. Reading changed scenes is left to changes.c, and threads to building.c.
+// Settings and simulations: creation, comparison, reference counts. A setting pairs a scene with
+// the subject that is drawn; a simulation adds the solver, and can continue from the state of the
+// previous one. Reading changed scenes is left to changes.c, and threads to building.c.
 #include "play/setting.h"
 
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 
 // ---- Settings
 
-// More springs than this are not told apart on a screen, and cost memory for each to be drawn.
+// More springs cannot be told apart on a screen, and each costs memory.
 static const uint64_t SPRINGS_MOST = 8000000;
 
-// The numbers of what a mask leaves.
+// The numbers of the elements that are not masked.
 static uint32_t *list_kept(const uint8_t *mask, uint64_t length, uint64_t kept)
 {
     uint32_t *numbers = memory_allocate(NULL, (size_t)kept, sizeof *numbers);
@@ -26,7 +26,7 @@ static uint32_t *list_kept(const uint8_t *mask, uint64_t length, uint64_t kept)
     return numbers;
 }
 
-// A body that was cut is no grid to its solver, but its checker stays where it was.
+// For the solver a body with cuts is not a grid, but its checker pattern stays the same.
 static void keep_grids(const taut_scene *scene, struct subject *subject)
 {
     for (size_t b = 0; b < subject->body_count; b++) {
@@ -68,7 +68,7 @@ static void release_subject(struct shared_subject *shared)
     memory_release(NULL, shared, 1, sizeof *shared);
 }
 
-// A setting without a subject; takes the scene over, after a failure as well.
+// A setting without a subject; takes ownership of the scene, after a failure as well.
 static struct setting *make_for(taut_scene *scene, const struct changes *changes, taut_error *error)
 {
     struct setting *made = memory_allocate(NULL, 1, sizeof *made);
@@ -141,7 +141,7 @@ static bool same_colliders(const struct subject *a, const struct subject *b)
     return true;
 }
 
-// Of numbers, where -0 is 0.
+// Compares numbers, not bits: -0 equals 0.
 static bool same_three(const float a[3], const float b[3])
 {
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
@@ -152,8 +152,8 @@ static bool same_bytes(const void *a, const void *b, uint64_t count, size_t size
     return count == 0 || memcmp(a, b, (size_t)count * size) == 0;
 }
 
-// Whether who has drawn one of them need not look at the other. Most changes (gravity, dt, drag)
-// leave the subject as it was, and a renderer is spared the work of taking it again.
+// Whether both subjects look the same. Most changes (gravity, dt, drag) leave the subject as it is,
+// and the renderer then does not have to read it again.
 static bool same_subject(const struct subject *a, const struct subject *b)
 {
     return a->node_count == b->node_count && a->spring_count == b->spring_count &&
@@ -184,7 +184,7 @@ void setting_follow(struct setting *setting, const struct setting *before, bool 
     }
 }
 
-// The subject of before, with the present constants of the solver.
+// Copies the previous subject, with the present constants of the solver.
 static taut_status update_shown(struct setting *setting, const struct setting *before,
                                 const taut_solver *solver, taut_error *error)
 {
@@ -270,7 +270,7 @@ void simulation_close(struct simulation *simulation)
     *simulation = (struct simulation){0};
 }
 
-// The counts of the scene as built, and a copy of the masks, if anything is cut.
+// Copies the masks, or only the counts of the scene as built if nothing is cut.
 static taut_status copy_cuts(struct simulation *simulation, const struct solver_cuts *cuts,
                              taut_error *error)
 {
@@ -317,7 +317,8 @@ bool simulation_has_same_nodes(const struct simulation *simulation, const struct
     return true;
 }
 
-// Where a body numbers its springs otherwise, none of them is one of before.
+// If a body numbers its springs differently, no spring corresponds to one of the previous
+// simulation.
 static bool same_springs(const struct simulation *simulation, const struct simulation *before)
 {
     return simulation_has_same_nodes(simulation, before) &&
@@ -325,7 +326,7 @@ static bool same_springs(const struct simulation *simulation, const struct simul
            simulation->cuts.face_count == before->cuts.face_count;
 }
 
-// Of each spring of the simulation its number in the scene as built, counted from `first`.
+// Lists for each spring of the simulation its number in the scene as built, counted from `first`.
 static uint32_t *list_springs(const struct simulation *simulation, uint64_t first)
 {
     uint64_t count = taut_solver_spring_count(simulation->solver);
