@@ -1,4 +1,4 @@
-// The scene into its picture (screen.h), the camera that shows it, and pictures into files.
+// Draws the scene into its picture (screen.h), fits the camera to it, and saves pictures to files.
 #include "view/view.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ static vec3 corner(const float p[3])
     return vec3_make(p[0], p[1], p[2]);
 }
 
-// The box of the nodes as built, and of the spheres; other colliders may have no end.
+// The box of the nodes as built, and of the spheres; other colliders may be infinite.
 static void box_of(const struct view *view, vec3 *low, vec3 *high)
 {
     const struct subject *subject = player_subject(view->player);

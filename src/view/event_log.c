@@ -1,4 +1,4 @@
-// Writes the event log (event_log.h): what tests and scripts read of the window.
+// Writes the event log (event_log.h), which tests and scripts read.
 #include "view/event_log.h"
 
 #include <errno.h>
@@ -29,8 +29,8 @@ taut_status event_log_open(struct event_log *log, const char *path, taut_error *
     log->path = text_format("%s", path);
     if (!log->path)
         return fail_memory(error, "the report");
-    // Lines are read while they are written, so it has its name from the start; a file or a link
-    // that is there already is somebody else's.
+    // Lines are read while they are written, so the file has its final name from the start; a file
+    // or link that exists already belongs to somebody else.
     struct stat there;
     bool stream = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
     int made = O_CREAT | O_EXCL | O_NOFOLLOW;
@@ -54,7 +54,7 @@ double event_log_due(const struct event_log *log)
     return log->out ? log->next : INFINITY;
 }
 
-// Hundredths of a pixel are enough.
+// Hundredths of a pixel are precise enough.
 static void write_pixels(struct json *json, const char *key, const double *values, size_t count)
 {
     json_open_array(json, key);
@@ -104,8 +104,8 @@ static void write_changes(struct json *json, const struct player *player)
     json_close_array(json);
 }
 
-// The members of a point: its position in the scene, and where it is seen, in pixels of the window;
-// null behind the camera.
+// Writes the members of a point: its position in the scene, and its position in pixels of the
+// window; null behind the camera.
 static void write_point(struct json *json, const struct view *view, vec3 position)
 {
     double x = 0, y = 0, depth;

@@ -11,9 +11,9 @@ extern "C" {
 
 using namespace widgets;
 
-// ---- Settings: what the scene has, and of values that are being changed, what the user wants
+// ---- Settings: the values of the scene, or the user's values while they are being changed
 
-// The setting of that path, made with these values where there is none. NULL without memory.
+// Finds the setting of a path, or adds one with these values. NULL if memory is short.
 static struct setting *settings_find(struct settings *settings, const char *path,
                                      const double *values, int count)
 {
@@ -46,7 +46,7 @@ static struct setting *settings_find(struct settings *settings, const char *path
 
 void settings_update(struct settings *settings, bool player_is_done)
 {
-    // The player may not have counted yet what was sent in the last frames.
+    // The player may not have counted the requests of the last frames yet.
     enum { COUNTED_BY = 3 };
     for (size_t i = 0; i < settings->count; i++) {
         struct setting *item = &settings->items[i];
@@ -104,8 +104,8 @@ const struct schema_key *fields_key(const struct schema_table *table, const char
     return nullptr;
 }
 
-// The range of a slider: four times the first value of the scene, or where that is 0, a usual range
-// of the unit.
+// The range of a slider: four times the first value of the scene, or the usual range of the unit if
+// that is 0.
 static double reach_of(const struct setting *setting, int count, const char *unit)
 {
     static const struct {
@@ -159,7 +159,7 @@ static void send_numbers(struct view *view, const char *path, const double *valu
 
 // ---- Widgets
 
-// What a widget shows and is named by.
+// The displayed label of a widget, and the scope of its name.
 struct names {
     char scope[FIELD_PATH_SIZE]; // the path before its last dot
     char label[FIELD_PATH_SIZE];
@@ -177,7 +177,7 @@ static struct names names_of(const struct field &field)
     return names;
 }
 
-// The tooltip of the widget before: its meaning, unit and path.
+// The tooltip of the previous widget: meaning, unit and path.
 
 static void explain(const struct field &field)
 {
@@ -189,9 +189,9 @@ static void explain(const struct field &field)
     tooltip(words);
 }
 
-enum { LABEL_WIDTH = 118 }; // at the right of sliders, in pixels of a common screen
+enum { LABEL_WIDTH = 118 }; // right of sliders, in pixels of a screen of scale 1
 
-// A value that is dragged has four digits; one that is typed is used as it is.
+// Rounds a dragged value to four digits; a typed value is used unchanged.
 static double rounded(double value)
 {
     const int digits = 4;
@@ -222,7 +222,7 @@ bool field_numbers(struct view *view, const struct field &field, double *values,
         setting->wanted[i] = rounded(values[i]);
     if (field.flags & FIELD_ON_RELEASE)
         changed = released;
-    // A value that was typed may lie beyond the slider, but not beyond what the scene accepts; the
+    // A typed value may lie beyond the slider's range, but not beyond what the scene accepts; the
     // player reports that.
     if (changed) {
         setting->waiting = 1;
@@ -296,7 +296,8 @@ static void vector_field(struct view *view, const struct field &field, const vec
     field_numbers(view, field, values, 3);
 }
 
-// One key, by the type of its value. Types that are bound by code of their own have no widget here.
+// Draws one key, by the type of its value. Types that are bound by code of their own have no widget
+// here.
 static void field_of_key(struct view *view, const struct schema_key *key, const void *at,
                          const struct field &field)
 {

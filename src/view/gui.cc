@@ -1,4 +1,4 @@
-// The window's connection to Dear ImGui 1.86 (gui.h), and the widgets that report where they are
+// The window's connection to Dear ImGui 1.86 (gui.h), and the widgets that report their rectangles
 // (widgets.h).
 #include "view/gui.h"
 
@@ -25,7 +25,7 @@ namespace
 void (*watcher)(void *context, const char *name, struct gui_box box);
 void *watcher_context;
 std::vector<std::string> scopes;
-std::array<bool, 5> buttons_down; // as many as ImGui knows
+std::array<bool, 5> buttons_down; // ImGui's number of buttons
 
 void load_font(const char *font, float size)
 {
@@ -36,7 +36,7 @@ void load_font(const char *font, float size)
         io.Fonts->AddFontDefault();
 }
 
-// Reports the widget before to the watcher, at most `width` of it (a slider without its label).
+// Reports the previous widget to the watcher, at most `width` of it (a slider without its label).
 // Returns `result`.
 bool report(const char *label, bool result, float width = FLT_MAX)
 {
@@ -62,7 +62,7 @@ bool gui_start(struct GLFWwindow *window, const char *font, float font_size)
     IMGUI_CHECKVERSION();
     ImGui::CreateContext();
     ImGuiIO &io = ImGui::GetIO();
-    io.IniFilename = nullptr; // the program decides where windows begin, each time
+    io.IniFilename = nullptr; // the program places its windows itself, at every start
     io.LogFilename = nullptr;
     load_font(font, font_size);
     gui_theme(false);
@@ -142,7 +142,7 @@ void gui_frame(bool placed, float x, float y)
     if (placed) {
         std::copy(buttons_down.begin(), buttons_down.end(), io.MouseDown);
         io.MousePos = {x, y};
-    } else { // as they are; also after a full queue has lost a release
+    } else { // the present state; also after a full queue has lost a release
         std::copy_n(io.MouseDown, buttons_down.size(), buttons_down.begin());
     }
     ImGui::NewFrame();

@@ -1,5 +1,5 @@
-// Dear ImGui for the C files of the window: start, events, frames, and what it wants of mouse and
-// keys. Panels use ImGui directly (panels.cc and others, widgets.h). Lengths are pixels from the
+// Dear ImGui for the C files of the window: start, events, frames, and whether it uses mouse and
+// keys. Panels call ImGui directly (panels.cc and others, widgets.h). Lengths are pixels from the
 // top left.
 #ifndef TAUT_VIEW_GUI_H
 #define TAUT_VIEW_GUI_H
@@ -22,16 +22,16 @@ bool gui_start(struct GLFWwindow *window, const char *font, float font_size);
 void gui_stop(void);
 void gui_theme(bool dark);
 
-// Passes an event of the window on to ImGui, before the frame in which it counts.
+// Passes an event of the window to ImGui, before the frame that it belongs to.
 void gui_event(struct GLFWwindow *window, const struct event *event);
 
-// Begins a frame. `placed`: in it the pointer is at (x, y), and buttons are down as the events
-// passed on say; otherwise both are as they are now, which on a slow machine is ahead of the
+// Begins a frame. `placed`: the pointer is at (x, y), and buttons are down as the events passed to
+// ImGui say; otherwise both have their present state, which on a slow machine is ahead of the
 // events.
 void gui_frame(bool placed, float x, float y);
-void gui_draw(void); // all panels of the frame, into the framebuffer that is bound
+void gui_draw(void); // all panels of the frame, into the bound framebuffer
 
-bool gui_wants_mouse(void); // the pointer is on a panel, or drags a widget
+bool gui_wants_mouse(void); // the pointer is on a panel or drags a widget
 bool gui_wants_keys(void);  // a text is being typed
 
 // Calls `seen` in every frame for each widget that is visible, with its name

@@ -1,7 +1,7 @@
-// What mouse and keys do. The mouse on the scene works as in the application of the jelly's authors
-// (Rociek and Rusztowicz, section 3.4), and beyond it: grabbing nodes and cutting. The keys drive
-// the end of a rope, as in NeHe lesson 40, and do what the Help window (panels.cc) lists. Panels
-// are served by ImGui (gui.h).
+// The actions of mouse and keys. The mouse in the scene works as in the program of the jelly's
+// authors (Rociek and Rusztowicz, section 3.4), with grabbing of nodes and cutting added. The keys
+// drive the end of a rope, as in NeHe lesson 40, and do what the Help window (panels.cc) lists.
+// Events on panels are handled by ImGui (gui.h).
 #include "view/view.h"
 
 #define GLFW_INCLUDE_NONE
@@ -27,7 +27,7 @@ static vec3 position_of(const struct view *view, uint64_t node)
     return vec3_make(p[0], p[1], p[2]);
 }
 
-// ---- The mouse: what a press begins
+// ---- The mouse: actions that a press starts
 
 static enum mouse_action on_empty(int button, int modifiers)
 {
@@ -81,7 +81,7 @@ static enum mouse_action begin_cut(struct view *view)
 
 static enum mouse_action begin_action(struct view *view, int button, int modifiers)
 {
-    enum { REACH = 12 }; // pixels of a common screen
+    enum { REACH = 12 }; // pixels of a screen of scale 1
     struct mouse *mouse = &view->mouse;
     if (button > MIDDLE)
         return MOUSE_IDLE;
@@ -101,7 +101,7 @@ static enum mouse_action begin_action(struct view *view, int button, int modifie
     return on_empty(button, modifiers);
 }
 
-// ---- The mouse: what dragging does
+// ---- The mouse: dragging
 
 static vec3 forward_of(const struct camera *camera)
 {
@@ -110,7 +110,8 @@ static vec3 forward_of(const struct camera *camera)
     return forward;
 }
 
-// The pointer's movement since the press, in the plane of the screen at the depth of what it holds.
+// The pointer's movement since the press, in the plane of the screen at the depth of the picked
+// point.
 static vec3 on_screen(const struct view *view)
 {
     vec3 right, up, forward;
@@ -135,7 +136,7 @@ static vec3 moved_centre(const struct view *view)
     case MOUSE_MOVES_SPHERE_Z:
         if (pick_on_line(&view->camera, mouse->x, mouse->y, mouse->pick.point, z, &position))
             centre.z = position.z + mouse->grip.z;
-        else // seen end on: downwards is nearer
+        else // seen end on: downwards moves it nearer
             centre.z +=
                 camera_pixel_size(&view->camera, mouse->pick.depth) * (mouse->y - mouse->from_y);
         return centre;
@@ -180,8 +181,8 @@ static void set_target(struct view *view)
 }
 
 // Drives the node towards the pointer, so that it arrives after a delay. The delay is long compared
-// with the simulated time between two calls; otherwise the node would overshoot, and come back
-// still farther.
+// with the simulated time between two calls; otherwise the node would overshoot, and each time
+// farther.
 static void drive(struct view *view)
 {
     const double least = 0.1; // s
@@ -230,7 +231,7 @@ static void drag(struct view *view, double right, double down)
     view->scene_stale = view->scene_stale || mouse->action <= MOUSE_ZOOMS;
 }
 
-// ---- The mouse: what its release does
+// ---- The mouse: release
 
 static void send_cut(struct view *view)
 {
@@ -245,7 +246,7 @@ static void send_cut(struct view *view)
     stroke_end(stroke);
 }
 
-// A sphere that was only clicked was never held.
+// A sphere that was only clicked has not been held.
 void mouse_release_sphere(struct view *view)
 {
     const struct subject *subject = player_subject(view->player);
@@ -301,7 +302,7 @@ static void mouse_event(struct view *view, const struct event *event)
 }
 
 // ---- The driven node: the end of a rope, which the arrow keys move along x and z, Home and End
-// along y. Without a rope it is the first pinned node of another body.
+// along y. If there is no rope, it is the first pinned node of another body.
 
 enum { DRIVE_KEYS = 6 };
 
@@ -313,7 +314,7 @@ static const struct {
     {GLFW_KEY_DOWN, {0, 0, 1}},  {GLFW_KEY_HOME, {0, 1, 0}},  {GLFW_KEY_END, {0, -1, 0}},
 };
 
-// The first node of a body that is pinned in that way; false where there is none.
+// The first node of a body with that kind of pin; false if there is none.
 static bool find_node(const struct subject *subject, const struct subject_body *body, enum pin pin,
                       uint64_t *node)
 {
@@ -329,7 +330,7 @@ static bool choose_node(const struct subject *subject, bool ropes, uint64_t *nod
 {
     for (size_t i = 0; i < subject->body_count; i++) {
         const struct subject_body *body = &subject->bodies[i];
-        // These move by a formula, or hang from a fixed anchor.
+        // These follow a closed form, or hang from a fixed anchor.
         if (body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM)
             continue;
         if ((body->type == BODY_ROPE) != ropes)
@@ -386,7 +387,7 @@ static bool driven_node_key(struct view *view, int key, bool down)
 
 // ---- Keys
 
-// The first name that no file has yet.
+// Finds the first name of a picture that does not exist yet.
 static void name_picture(struct view *view)
 {
     const taut_scene *scene = player_scene(view->player);
@@ -414,7 +415,7 @@ static void press_with_control(struct view *view, int key)
         view->leaving = true;
 }
 
-// Esc ends what the mouse does, and closes what lies over the scene.
+// Esc ends the action of the mouse, and closes dialogues and windows over the scene.
 static void escape(struct view *view)
 {
     if (view->mouse.action != MOUSE_IDLE) {

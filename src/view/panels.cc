@@ -1,6 +1,6 @@
-// The panels of the window: how they divide it with the scene, the menu, the bar of playback,
-// plots, what the picture shows, help, dialogues and messages. The tabs that change the scene are
-// in panels_physics.cc. Everything is declared anew each frame.
+// The panels of the window: the layout of panels and scene, the menu, the playback bar, plots,
+// options of the picture, help, dialogues and messages. The tabs that change the scene are in
+// panels_physics.cc. Everything is declared anew each frame.
 #include "view/panels.h"
 
 extern "C" {
@@ -16,7 +16,7 @@ using namespace widgets;
 
 namespace
 {
-// A panel that does not move and has no title bar. ImGui::End in any case.
+// A panel that does not move and has no title bar. ImGui::End must follow in any case.
 bool begin_fixed(const char *title, struct gui_box box)
 {
     ImGui::SetNextWindowPos({box.x, box.y});
@@ -27,7 +27,7 @@ bool begin_fixed(const char *title, struct gui_box box)
                             ImGuiWindowFlags_NoNav);
 }
 
-// A panel that can be moved and closed. ImGui::End in any case.
+// A panel that can be moved and closed. ImGui::End must follow in any case.
 bool begin_movable(const char *title, struct gui_box first, bool *open)
 {
     ImGui::SetNextWindowPos({first.x, first.y}, ImGuiCond_Appearing);
@@ -119,7 +119,7 @@ float draw_menu(struct view *view)
     return height;
 }
 
-// ---- Playback: play, pause, step, reset, speed; and while paused the recent past
+// ---- Playback: play, pause, step, reset, speed; and the recent past while paused
 
 void draw_buttons(struct view *view)
 {
@@ -232,7 +232,7 @@ void draw_plot(struct view *view, int plotted)
         least = fmin(least, value);
         most = fmax(most, value);
     }
-    // A value that is 0 all the time needs no plot.
+    // A value that is always 0 needs no plot.
     if (least == 0 && most == 0 && plotted != PLOT_TOTAL)
         return;
     ImGui::Text("%s %.4g %s  (%.3g to %.3g)", titles[plotted],
@@ -286,7 +286,7 @@ void draw_plots(struct view *view)
     ImGui::End();
 }
 
-// ---- The tab "Look": what the picture shows, and how
+// ---- The tab "Look": content and style of the picture
 
 void draw_colouring(struct view *view)
 {
@@ -401,7 +401,7 @@ void draw_options(struct view *view)
     ImGui::End();
 }
 
-// ---- Help: what mouse and keys do, and what this program is
+// ---- Help: mouse, keys and the program
 
 const char *const controls[] = {
     "MOUSE, on what is not a body or a sphere",
@@ -460,7 +460,7 @@ void draw_help(struct view *view)
     }
 }
 
-// ---- Dialogues: a path, and for opening the scenes of its folder
+// ---- Dialogues: a path, and the scenes of its folder for opening
 
 // The scenes of a folder in alphabetical order.
 struct folder {
@@ -469,7 +469,7 @@ struct folder {
 };
 
 struct folder folder;
-char confirmed[PATH_SIZE]; // an existing file that the user was asked about
+char confirmed[PATH_SIZE]; // an existing file that the user was asked to replace
 bool appears;              // the dialogue has just been opened
 
 void folder_free(void)
@@ -494,7 +494,7 @@ int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// Lists the scenes beside the file of the dialogue. A folder that cannot be read has none.
+// Lists the scenes in the folder of the dialogue's path. A folder that cannot be read is empty.
 void folder_read(const struct view *view)
 {
     static const char ending[] = ".yaml";
@@ -531,7 +531,7 @@ void save_scene(struct view *view)
         view_notify(view, true, "%s", error.text);
 }
 
-// An existing file is replaced when that is asked for twice.
+// An existing file is replaced only after a second request.
 bool may_be_written(struct view *view)
 {
     if (access(view->path, F_OK) != 0 || strcmp(confirmed, view->path) == 0)
@@ -631,7 +631,7 @@ void print_bytes(char *text, size_t size, double bytes)
         snprintf(text, size, "%.0f MB", fmax(bytes / 1e6, 1));
 }
 
-// A scene that is being built beside the one that is shown, and how to stop that.
+// The scene that is being built beside the present one, and buttons to stop or confirm the build.
 void draw_building(struct view *view)
 {
     const struct player_building *building = &view->status.building;
@@ -670,7 +670,8 @@ void draw_building(struct view *view)
     ImGui::End();
 }
 
-// ---- Marks on the scene, behind all panels: the path of a cut, and a ring where the mouse pulls
+// ---- Marks on the scene, behind all panels: the path of a cut, and a ring at the target of the
+// mouse spring
 
 void draw_marks(const struct view *view)
 {
@@ -692,7 +693,7 @@ void draw_marks(const struct view *view)
 
 void lay_out(struct view *view, float menu_height)
 {
-    enum { OPTIONS_WIDTH = 340, PLAYBACK_HEIGHT = 66 }; // pixels of a common screen
+    enum { OPTIONS_WIDTH = 340, PLAYBACK_HEIGHT = 66 }; // pixels of a screen of scale 1
     const float least = 16;                             // a window may be smaller than its panels
     struct layout *layout = &view->layout;
     int width, height;

@@ -1,4 +1,4 @@
-// What the files of panels share: the window's state, the widgets, and the panels themselves.
+// Shared by the files of panels: the state of the window, the widgets, and the panels themselves.
 // Panels are C++ because Dear ImGui is; everything else of the window is C.
 #ifndef TAUT_VIEW_PANELS_H
 #define TAUT_VIEW_PANELS_H
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-// In C a function and a struct may have one name (player_status).
+// In C a function and a struct may have the same name (player_status).
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
@@ -18,7 +18,7 @@ extern "C" {
 #pragma GCC diagnostic pop
 #include "view/widgets.h"
 
-// Pixels of a length on a common screen.
+// Converts a length on a screen of scale 1 to pixels.
 inline float scaled(const struct view *view, double length)
 {
     return (float)(length * window_scale(view->window));

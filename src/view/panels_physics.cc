@@ -1,6 +1,6 @@
 // The tabs that change the scene: "Physics" (environment, springs, gas, losses, obstacles), "Body"
-// (size and nodes of each body, spheres) and "Solver". Their sliders are fields (fields.h); what
-// cannot change alone is sent to the player as a whole mapping or list, as YAML.
+// (size and nodes of each body, spheres) and "Solver". Their sliders are fields (fields.h); keys
+// that cannot change alone are sent to the player as a whole mapping or list in YAML.
 #include "view/fields.h"
 
 extern "C" {
@@ -11,9 +11,9 @@ extern "C" {
 
 using namespace widgets;
 
-// ---- Springs: the stiffness of each kind, and the rest of its material behind it
+// ---- Springs: the stiffness of each kind, and below it the other keys of its material
 
-// The part of the scene that has the material of a kind of springs.
+// Where the scene has the material of a kind of springs.
 enum material_source {
     SOURCE_KIND,   // bodies.N.springs.KIND
     SOURCE_SPRING, // bodies.N.spring: one for all kinds
@@ -30,7 +30,7 @@ static const struct dom_node *body_node(const taut_scene *scene, size_t number)
     return node->kind == DOM_MAPPING ? node : nullptr;
 }
 
-// The text of a scalar key of a body in the scene file; NULL where it is no scalar or not there.
+// The text of a scalar key of a body in the scene file; NULL if it is missing or not a scalar.
 static const char *body_scalar(const taut_scene *scene, size_t number, const char *key)
 {
     const struct dom_node *node = body_node(scene, number);
@@ -66,9 +66,9 @@ static char *material_text(const struct material *material)
         fields_key(&schema_material, "law")->names[material->law], rest, breaks, yields);
 }
 
-// All springs of a body as YAML for `bodies.N.springs`: the kinds of `kinds` (a bit each), with
-// their materials, or that of the first kind that is present where a kind is not. NULL without
-// memory; the caller frees it.
+// All springs of a body as YAML for `bodies.N.springs`: the kinds in `kinds` (one bit each) with
+// their materials; a kind that the body lacks gets the material of the first kind that it has. NULL
+// if memory is short; the caller frees it.
 static char *materials_text(const struct scene_body *body, unsigned kinds)
 {
     const struct material *spare = &body->common;
@@ -134,7 +134,7 @@ static bool is_there(const struct material *material, const struct schema_key *k
     return true;
 }
 
-// The slider of the stiffness, or all other fields; sends the material where it was changed.
+// Draws the slider of the stiffness, or all other fields; sends the material if it was changed.
 static void draw_material(struct view *view, const struct material_field *at,
                           const struct material *present, bool stiffness)
 {
@@ -210,7 +210,7 @@ static void draw_environment(struct view *view, const taut_scene *scene)
         fields_of_table(view, &schema_environment, &scene->environment, "environment", nullptr, 0);
 }
 
-// The gusts of a wind as YAML, to be appended to its other keys; empty without gusts.
+// The gusts of a wind as YAML, to be appended to its other keys; empty if there are none.
 static char *gusts_text(const struct scene_wind *wind)
 {
     char *all = text_format("%s", wind->gust_count > 0 ? ", gusts: [" : "");
@@ -276,7 +276,7 @@ static bool draw_wind_law(struct view *view, struct scene_wind *wind)
     return changed;
 }
 
-// The values that the panel begins with where the scene has no wind.
+// The initial values of the panel if the scene has no wind.
 static struct scene_wind default_wind(void)
 {
     struct scene_wind wind = {};
@@ -314,7 +314,7 @@ static void draw_wind(struct view *view, const taut_scene *scene)
         send_wind(view, &wind);
 }
 
-// The energy loss and the two steps of the application of the jelly's authors.
+// The energy loss and the two steps of the program of the jelly's authors.
 static void draw_motion(struct view *view, const struct scene_simulation *simulation)
 {
     if (!section("Losses and steps", true))
@@ -431,7 +431,7 @@ void panel_physics(struct view *view)
     draw_colliders(view, scene);
 }
 
-// ---- Spheres: how many there are, and how large
+// ---- Spheres: their number and size
 
 enum { SPHERES_MAX = 8 };
 
@@ -445,7 +445,7 @@ static int sphere_count(const taut_scene *scene)
 
 // The list of colliders as YAML.
 
-// The keys that a further sphere copies from the last one: all but position, size and velocity.
+// The keys that a new sphere copies from the last one: all but position, size and velocity.
 static char *response_text(const struct dom_node *last)
 {
     enum { KEYS_MAX = 32 };
@@ -469,8 +469,8 @@ static char *response_text(const struct dom_node *last)
     return bare;
 }
 
-// A further sphere: beside the bodies as they are, as hard as the last one; nullptr without
-// memory.
+// A new sphere: beside the bodies as built, with the contact keys of the last one; nullptr if
+// memory is short.
 static char *new_sphere_text(const struct view *view, const taut_scene *scene,
                              const struct dom_node *last)
 {
@@ -494,8 +494,8 @@ static char *new_sphere_text(const struct view *view, const taut_scene *scene,
     return text;
 }
 
-// Appends `more` to a text that it takes, and takes `more` too; nullptr without memory, or where
-// one of them was nullptr.
+// Appends `more` to a text, and takes ownership of both; nullptr if memory is short or one of them
+// is nullptr.
 static char *append(char *text, char *more)
 {
     char *longer = text && more ? text_format("%s%s%s", text, text[1] ? ", " : "", more) : nullptr;
@@ -504,8 +504,9 @@ static char *append(char *text, char *more)
     return longer;
 }
 
-// The list of colliders with `count` spheres: further ones come at its end, the last ones go first.
-// The others stay as the scene has them, with the positions that the mouse has given them.
+// The list of colliders with `count` spheres: new ones are added at the end, the last ones are
+// removed first. The others stay as they are in the scene, at the positions that the mouse has
+// given them.
 static char *list_text(const struct view *view, int count)
 {
     const taut_scene *scene = player_scene(view->player);
@@ -581,8 +582,8 @@ static void draw_spheres(struct view *view)
 
 // ---- The tab "Body"
 
-// 1: springs to the 26 neighbours, 2: also to those twice as far. The kinds of springs change with
-// it, in an order in which each state is a sound scene.
+// Shells: 1: springs to the 26 neighbours, 2: also to those twice as far. The kinds of springs
+// change with it, in an order in which each intermediate scene is valid.
 static void set_shells(struct view *view, const struct scene_body *body, int shells)
 {
     enum { NEAR = 1 | 2 | 4, FAR = 8 | 16 | 32 };
@@ -616,7 +617,7 @@ static void draw_neighbours(struct view *view, const struct scene_body *body)
 
 static void draw_shape(struct view *view, const struct scene_body *body, bool open)
 {
-    // Keys that are elsewhere, or that cannot change alone.
+    // Keys that are drawn elsewhere, or that cannot change alone.
     static const char *const left_out[] = {"links", "model", "shells", "file", nullptr};
     char title[FIELD_PATH_SIZE], path[FIELD_PATH_SIZE];
     field_path(title, "%s (%s)###body.%s", body->name, body_type_name(body->type), body->name);
@@ -666,7 +667,7 @@ static void draw_critical(const struct view *view, const struct scene_simulation
                  status->critical_fresh ? "" : "at least ", status->critical_dt);
     else
         snprintf(text, sizeof text, "critical step: not known yet");
-    // A step above the bound may still be stable; an automatic dt stays below it by itself.
+    // A step above the bound may still be stable; an automatic dt always stays below it.
     bool exceeded =
         status->critical_fresh && status->critical_dt > 0 && status->dt > status->critical_dt;
     if (exceeded)

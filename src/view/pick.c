@@ -13,7 +13,7 @@ static vec3 node_at(const struct frame *frame, uint64_t node)
     return vec3_make(p[0], p[1], p[2]);
 }
 
-// The distance along the ray to a sphere; false if it misses, or the sphere is behind the eye.
+// The distance along the ray to a sphere; false if it misses, or if the sphere is behind the eye.
 static bool ray_meets_sphere(const struct camera_ray *ray, const struct frame_sphere *sphere,
                              double *along)
 {
@@ -72,7 +72,7 @@ static void pick_sphere(const struct subject *subject, const struct frame *frame
     }
 }
 
-// The square of the distance, on the screen, of a node from a pixel; infinite behind the eye.
+// The square of the distance on the screen between a node and a pixel; infinite behind the eye.
 static double distance_on_screen(const struct frame *frame, const struct camera *camera,
                                  uint64_t node, double x, double y, double *depth)
 {
@@ -103,8 +103,7 @@ static uint64_t nearest_corner(const uint32_t face[3], const struct frame *frame
     return nearest;
 }
 
-// The nearest face on the line of sight; false where there is none in front of what was picked
-// before.
+// The nearest face on the line of sight; false if there is none in front of the present pick.
 static bool pick_face(const struct subject *subject, const struct frame *frame,
                       const struct camera *camera, const struct camera_ray *ray, double x, double y,
                       struct pick *pick)
@@ -179,7 +178,7 @@ bool pick_on_line(const struct camera *camera, double x, double y, vec3 point, v
                   vec3 *position)
 {
     struct camera_ray ray = camera_ray_at(camera, x, y);
-    // The foot, on the line, of the common normal of the line and the ray.
+    // The foot on the line of the common normal of line and ray.
     double cosine = vec3_dot(ray.direction, direction);
     double across = 1 - cosine * cosine;
     if (across * FLAT * FLAT < 1)
@@ -220,7 +219,8 @@ taut_status stroke_begin(struct stroke *stroke, const struct subject *subject, d
     return fail_memory(error, "a cut");
 }
 
-// The side of the line through a and b that a position is on: above 0 on one, below 0 on the other.
+// The side of the line through a and b that a position is on: positive on one, negative on the
+// other.
 static double side(const double a[2], const double b[2], const double position[2])
 {
     return (b[0] - a[0]) * (position[1] - a[1]) - (b[1] - a[1]) * (position[0] - a[0]);
@@ -251,7 +251,7 @@ static void project_nodes(struct stroke *stroke, const struct frame *frame,
     }
 }
 
-// NAN compares false with everything, so that nothing behind the eye is crossed.
+// NAN compares false with everything, so nothing behind the eye is crossed.
 static void screen_position(const struct stroke *stroke, uint32_t node, double position[2])
 {
     position[0] = stroke->seen[2 * (size_t)node];
@@ -286,7 +286,7 @@ static void mark_faces(struct stroke *stroke, const struct subject *subject, con
 bool stroke_to(struct stroke *stroke, const struct subject *subject, const struct frame *frame,
                const struct camera *camera, double x, double y)
 {
-    // The subject may have been replaced since; a stroke belongs to the one it began with.
+    // The subject may have been replaced since; a stroke belongs to the subject that it began with.
     if (subject->spring_count != stroke->spring_count ||
         subject->face_count != stroke->face_count || subject->node_count != stroke->node_count)
         return false;

@@ -1,5 +1,5 @@
-// The window's loop: takes the newest frame of the player and the events of the user, draws panels
-// and scene when something has changed, and sleeps otherwise.
+// The window's loop: takes the newest frame of the player and the user's events, draws panels and
+// scene when something has changed, and sleeps otherwise.
 #include "view/view.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ void view_notify(struct view *view, bool is_error, const char *format, ...)
 
 // ---- The state of the player
 
-// True if anything that panels show is different from before.
+// True if anything that the panels show has changed.
 static bool update_status(struct view *view)
 {
     struct player_status before = view->status;
@@ -57,7 +57,7 @@ static void update_rows(struct view *view)
         view->layout.plots ? player_rows(view->player, view->rows, PLOT_ROWS) : view->row_count;
 }
 
-// Reads the past frame that the user views; the present one where it is no longer stored.
+// Reads the past frame that the user looks at; the present one if it is no longer stored.
 static void update_scrub(struct view *view)
 {
     struct scrub *scrub = &view->scrub;
@@ -86,19 +86,19 @@ static void request_energies(struct view *view)
     view->budget_wanted = budget;
 }
 
-// ---- When a frame is drawn: as soon as something changed, but at most 60 times a second; where
-// the processor draws, at most half of its time; and when nothing happens, never.
+// ---- When a frame is drawn: as soon as something changes, at most 60 times a second; with a
+// software renderer at most half of the time; never while nothing happens.
 
 struct redraw {
     bool software;
     double began;      // the last frame, s
-    double began_work; // the same by the time that this thread has worked
-    double cost;       // of a frame, s of work
-    bool coarse;       // frames of motion should be drawn with fewer pixels
-    int frames_left;   // frames that panels still need to settle
+    double began_work; // the same in processor time of this thread
+    double cost;       // of a frame, s of processor time
+    bool coarse;       // moving scenes are drawn at a lower resolution
+    int frames_left;   // frames that the panels still need to settle
 };
 
-// The processor time of this thread, s: others may want the core too.
+// The processor time of this thread, s: other threads may use the core too.
 static double work_seconds(void)
 {
     struct timespec time;
@@ -120,8 +120,8 @@ static double next_frame(const struct redraw *redraw, bool held)
     return redraw->began + (pause > period ? pause : period);
 }
 
-// Sleeps until a frame may be drawn, or until `due`; while nothing is going on, long. `held`: by
-// the mouse, whose movements are followed as fast as possible.
+// Sleeps until a frame may be drawn, or until `due`; longer while nothing happens. `held`: the
+// mouse holds something, and its movements are followed as fast as possible.
 static void redraw_wait(const struct redraw *redraw, struct window *window, bool busy, bool held,
                         double due)
 {
@@ -134,7 +134,7 @@ static void redraw_wait(const struct redraw *redraw, struct window *window, bool
         until = next_frame(redraw, held);
         now = clock_seconds();
     }
-    // Events wake the sleeper; they wait in their queue until the frame is due.
+    // Events end a sleep; they stay in their queue until the frame is due.
     while (now < until) {
         window_wait(window, until - now);
         now = clock_seconds();
@@ -142,7 +142,7 @@ static void redraw_wait(const struct redraw *redraw, struct window *window, bool
     window_wait(window, 0);
 }
 
-// Whether a frame is to be drawn now: something changed, or was touched a short while ago.
+// Whether a frame is to be drawn now: something has changed, or an event came a short while ago.
 static bool redraw_draws(struct redraw *redraw, struct window *window, bool changed)
 {
     enum { SETTLES_IN = 3 };
@@ -162,10 +162,11 @@ static void redraw_begin(struct redraw *redraw)
 
 static void redraw_end(struct redraw *redraw, bool was_coarse)
 {
-    // Between the two limits nothing changes: a quarter of the pixels costs more than a quarter.
+    // Between the two limits nothing changes: a quarter of the pixels costs more than a quarter of
+    // the time.
     const double too_slow = 0.06, quick = 0.012; // s
     double cost = work_seconds() - redraw->began_work;
-    // A single slow frame (a scene being opened) must not slow those after it for long.
+    // A single slow frame (a scene being opened) must not affect the frames after it for long.
     redraw->cost = cost < redraw->cost ? cost : redraw->cost + (cost - redraw->cost) / 2;
     if (!redraw->software)
         return;
@@ -177,8 +178,8 @@ static void redraw_end(struct redraw *redraw, bool was_coarse)
 
 // ---- A frame
 
-// Whether the later of two events undoes the earlier: a press and its release, or a release and the
-// next press. Typed letters have events of their own.
+// Whether a later event undoes an earlier one: a press and its release, or a release and the next
+// press. Typed letters have events of their own.
 static bool is_undone_by(const struct event *earlier, const struct event *later)
 {
     enum { CONTROL = 2, FIRST_WITHOUT_LETTER = 256 }; // as GLFW numbers them
@@ -190,10 +191,11 @@ static bool is_undone_by(const struct event *earlier, const struct event *later)
                                            (earlier->modifiers | later->modifiers) & CONTROL));
 }
 
-// Passes the waiting events that belong to this frame to the panels, and returns their number. What
-// undoes an event of this frame is left to the next, with all that follows: panels check once per
-// frame what is down. While events are left, the pointer is where it was at the last one passed on:
-// its present position belongs to an event that the panels have not seen.
+// Passes the queued events that belong to this frame to the panels, and returns their number. An
+// event that undoes one of this frame is left to the next frame, with all that follow, because
+// panels check the state of buttons and keys once per frame. While events are left, the pointer
+// stays where the last event passed on had it: its present position belongs to an event that the
+// panels have not seen.
 static int begin_panels(struct view *view)
 {
     struct event event, before, pointer = {0};
@@ -245,7 +247,7 @@ static void save_if_wanted(struct view *view)
     view->picture_path[0] = '\0';
 }
 
-// Of the whole window, while its framebuffer still has the frame.
+// Saves the whole window, while its framebuffer still has the frame.
 static taut_status save_screenshot(struct view *view, const char *path, taut_error *error)
 {
     int width, height;
@@ -258,7 +260,7 @@ static taut_status save_screenshot(struct view *view, const char *path, taut_err
     return status;
 }
 
-// After the given number of frames, or when the user leaves.
+// True after the given number of frames, or when the user leaves.
 static bool is_over(const struct view *view, const struct view_options *options, int frames)
 {
     return view->leaving || window_is_leaving(view->window) ||
@@ -288,7 +290,7 @@ static taut_status run(struct view *view, const struct view_options *options, ta
         if (!redraw_draws(&redraw, view->window, changed) && !due)
             continue;
         update_rows(view);
-        // What does not move is drawn with all pixels, and so are pictures that are saved.
+        // Still scenes are drawn at full resolution, and so are pictures that are saved.
         view->coarse = redraw.coarse && (view->status.playing || held) && !last &&
                        !view->picture_path[0] && !view->scrub.active;
         redraw_begin(&redraw);
@@ -306,7 +308,7 @@ static taut_status run(struct view *view, const struct view_options *options, ta
     return status;
 }
 
-// ---- Beginning and end
+// ---- Start and end
 
 static const char *find_font(void)
 {

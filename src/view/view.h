@@ -1,7 +1,6 @@
-// The window's whole state: what is shown, what the user is doing, which panels are open. One
-// thread owns it; the solver runs behind the player (play/player.h) on others. view.c is the loop,
-// drawing.c draws the scene, interaction.c does what mouse and keys ask for, panels*.cc are the
-// panels.
+// The whole state of the window: what is shown, the user's actions, which panels are open. One
+// thread owns it; the solver runs behind the player (play/player.h) on others. view.c has the loop,
+// drawing.c draws the scene, interaction.c handles mouse and keys, panels*.cc have the panels.
 #ifndef TAUT_VIEW_VIEW_H
 #define TAUT_VIEW_VIEW_H
 
@@ -31,7 +30,7 @@ struct banner {
     double until; // by clock_seconds
 };
 
-// What the mouse does between a button's press and its release.
+// The action of the mouse between the press of a button and its release.
 enum mouse_action {
     MOUSE_IDLE,
     MOUSE_ORBITS,
@@ -50,20 +49,20 @@ struct mouse {
     enum mouse_action action;
     int button;
     double x, y;           // of the pointer, pixels of the scene
-    double from_x, from_y; // where it was at the press
+    double from_x, from_y; // the same at the press
     bool moved;            // since the last request to the player
-    struct pick pick;      // what was under it at the press
-    vec3 grip;             // of a sphere: from the point under the pointer to the centre
+    struct pick pick;      // the object under it at the press
+    vec3 grip;             // of a sphere: from the picked point to the centre
     vec3 centre;           // of the sphere, at the press
     double radius;
     bool holds_sphere; // the player knows that the sphere is held
     vec3 target;       // of the node that is grabbed or driven
     double driven_at;  // s, simulated: when the driven node was last given a velocity
     struct stroke stroke;
-    bool cut_key; // is down: the left button cuts
+    bool cut_key; // pressed: the left button cuts
 };
 
-// The end of a rope, or another pinned node, that keys drive.
+// The node that keys drive: the end of a rope, or another pinned node.
 struct driven_node {
     bool present;
     uint64_t node;
@@ -79,8 +78,8 @@ struct scrub {
     const struct frame *frame; // of the player; NULL until it has been read
 };
 
-// Values that sliders show: those of the scene, and of values that are being changed those that the
-// user wants, until the scene has them too (fields.cc).
+// Values that sliders show: those of the scene; a value that is being changed is the user's until
+// the scene has it too (fields.cc).
 enum { SETTING_VALUES = 3 };
 
 struct setting {
@@ -88,7 +87,7 @@ struct setting {
     double first[SETTING_VALUES];  // when the scene was opened: a slider's range depends on it
     double wanted[SETTING_VALUES]; // valid while held or waiting
     bool held;                     // by the mouse
-    int waiting; // frames since it was sent to the player, from 1 on; 0: it was not
+    int waiting;                   // frames since it was sent to the player, from 1 on; 0: not sent
 };
 
 struct settings {
@@ -104,12 +103,12 @@ struct view {
     struct camera camera;
     struct render_options render;
     bool strains_wanted, energies_wanted, budget_wanted; // as last requested of the player
-    bool budget;                                         // the user wants to see it
+    bool budget;                                         // the user wants to see the energy budget
     struct player_status status;
-    uint64_t generation; // of the subject that the renderer has; 0: none yet
+    uint64_t generation; // of the renderer's subject; 0: none yet
     const struct subject *subject;
     uint64_t message_seen; // number of the player's last message that was shown
-    char *scene_file;      // of the scene that the camera and settings belong to
+    char *scene_file;      // of the scene that camera and settings belong to
     bool fit_wanted;
     struct layout layout;
     struct mouse mouse;
@@ -119,13 +118,13 @@ struct view {
     struct banner banner;
     enum dialogue dialogue;
     char path[PATH_SIZE];    // in a dialogue
-    bool fast;               // as fast as the solver can
-    double speed;            // simulated seconds per second, otherwise
+    bool fast;               // as fast as the solver can run
+    double speed;            // simulated seconds per second, unless `fast`
     struct player_row *rows; // PLOT_ROWS of them
     size_t row_count;
-    char picture_path[PATH_SIZE]; // the next frame is saved there; empty: no
+    char picture_path[PATH_SIZE]; // the file for the next frame; empty: none
     bool scene_stale;             // the scene must be drawn again
-    bool coarse; // with half the pixels in each direction: fast without a graphics card
+    bool coarse; // half the pixels in each direction: faster without a graphics card
     int frames;  // drawn so far
     bool leaving;
     struct event_log event_log;
@@ -136,14 +135,14 @@ struct view_options {
     struct player_options player;
     int width, height;
     bool paused, fast, dark;
-    double speed; // unless fast
+    double speed; // unless `fast`
     enum colouring colouring;
-    int frames;             // leave after that many; 0: never
+    int frames;             // leave after this number; 0: never
     const char *screenshot; // of the whole window when leaving; NULL: none
     const char *report;     // the event log; NULL: none
 };
 
-// Shows the window until the user leaves. `diagnostics` gets what is wrong with the scene.
+// Shows the window until the user leaves. Messages about the scene go to `diagnostics`.
 taut_status view_run(const struct view_options *options, struct diagnostics *diagnostics,
                      taut_error *error);
 
@@ -159,7 +158,7 @@ void view_save_picture(struct view *view, const char *path);
 
 // ---- Mouse and keys (interaction.c)
 void interaction_event(struct view *view, const struct event *event);
-void mouse_follow(struct view *view);         // each frame, while something is held
+void mouse_follow(struct view *view);         // in each frame while something is held
 void mouse_release_sphere(struct view *view); // at its position, if one is held
 void driven_node_choose(struct view *view);
 
@@ -169,7 +168,7 @@ void open_dialogue(struct view *view, enum dialogue dialogue);
 
 // ---- Settings (fields.cc)
 
-// Each frame: what was sent is over once the player has nothing left to do.
+// Called each frame: values that were sent are taken from the scene again once the player is done.
 void settings_update(struct settings *settings, bool player_is_done);
 void settings_clear(struct settings *settings);
 

@@ -1,6 +1,6 @@
-// Widgets of Dear ImGui that report their name and rectangle to who watches (gui_watch: the event
+// Widgets of Dear ImGui that report their name and rectangle to a watcher (gui_watch: the event
 // log, for tests and scripts). Everything that needs no name (text, layout, windows) is called in
-// ImGui directly. Of a label "shown##name" the first part is shown, the second is the name.
+// ImGui directly. Of a label "shown##name" the first part is displayed, the second is the name.
 // Functions that return bool return whether the widget was used or changed in this frame, or is
 // open.
 #ifndef TAUT_VIEW_WIDGETS_H
@@ -13,7 +13,7 @@
 namespace widgets
 {
 // Prefixes the names of the widgets that follow, until it goes out of scope: "environment" and
-// "gravity" make "environment.gravity". Keeps equal labels apart, too.
+// "gravity" make "environment.gravity". It also distinguishes equal labels.
 class Scope
 {
   public:
@@ -38,10 +38,10 @@ bool branch(const char *title);                      // ends with ImGui::TreePop
 bool menu(const char *title);                        // ends with ImGui::EndMenu, if open
 bool menu_item(const char *title, const char *key, bool chosen = false, bool enabled = true);
 
-// A text that is shown while the pointer rests on the widget before, also on a disabled one.
+// A text that is shown while the pointer rests on the previous widget, also on a disabled one.
 void tooltip(const char *text);
 
-// Red text of as many lines as its width needs.
+// Red text, wrapped to its width.
 void warning(const char *text);
 } // namespace widgets
 

@@ -14,7 +14,7 @@ enum { EVENTS_MAX = 512 };
 
 struct window {
     GLFWwindow *handle;
-    struct event events[EVENTS_MAX]; // a ring; what does not fit is lost
+    struct event events[EVENTS_MAX]; // a ring buffer; events that do not fit are lost
     int first, count;
     double x, y; // of the pointer, after the last event
     bool touched;
@@ -24,7 +24,7 @@ struct window {
 // GLFW reports errors to a function without a context.
 static char glfw_message[256];
 
-// Whether there is a window to wake.
+// Whether there is a window to wake up.
 static atomic_bool is_open;
 
 static void note_error(int code, const char *text)
@@ -45,7 +45,7 @@ static void add_event(GLFWwindow *handle, struct event event)
 {
     struct window *window = glfwGetWindowUserPointer(handle);
     window->touched = true;
-    // Not the present position (glfwGetCursorPos): between two frames the pointer may go far.
+    // Not the present position (glfwGetCursorPos): between two frames the pointer may move far.
     event.x = window->x;
     event.y = window->y;
     if (window->count < EVENTS_MAX)
@@ -128,8 +128,8 @@ static void listen(struct window *window)
     glfwSetCharCallback(window->handle, on_letter);
 }
 
-// Mesa's software renderer uses every core by default; those are the solver's. Without threads of
-// its own it draws on ours, whose processor time can be measured (view.c).
+// By default Mesa's software renderer uses every core, which the solver needs. Without threads of
+// its own it draws on the calling thread, whose processor time can be measured (view.c).
 static void leave_cores(void)
 {
     setenv("LP_NUM_THREADS", "0", 0);
@@ -141,7 +141,7 @@ static GLFWwindow *make_handle(int width, int height, const char *title)
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
-    glfwWindowHint(GLFW_SAMPLES, 0); // the scene has samples of its own (screen.h)
+    glfwWindowHint(GLFW_SAMPLES, 0); // the scene is multisampled separately (screen.h)
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
     return glfwCreateWindow(width, height, title, NULL, NULL);

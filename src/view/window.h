@@ -1,6 +1,6 @@
-// A window with an OpenGL 3.3 core context, and the queue of what the user does in it. Positions
-// are pixels of the framebuffer from the top left, however the screen is scaled. What events mean
-// is decided by interaction.c and the panels.
+// A window with an OpenGL 3.3 core context, and the queue of the user's events. Positions are
+// pixels of the framebuffer from the top left, whatever the scale of the screen. interaction.c and
+// the panels interpret the events.
 #ifndef TAUT_VIEW_WINDOW_H
 #define TAUT_VIEW_WINDOW_H
 
@@ -38,10 +38,10 @@ void window_close(struct window *window);
 
 struct GLFWwindow *window_handle(struct window *window);
 
-// Sleeps until there is an event, at most that long.
+// Sleeps until an event arrives, at most that long.
 void window_wait(struct window *window, double seconds);
 
-// Ends such a sleep; for any thread, also while there is no window. Ignores `context`.
+// Ends such a sleep; may be called from any thread, even if there is no window. Ignores `context`.
 void window_wake(void *context);
 
 // Removes the oldest event from the queue; false if there is none.
@@ -50,17 +50,18 @@ bool window_next_event(struct window *window, struct event *event);
 // Event `index` of the queue, the oldest first, without removing it.
 bool window_see_event(const struct window *window, int index, struct event *event);
 
-// Whether there was any event since the last call, or the window must be drawn again.
+// Whether there was any event since the last call, or the window must be redrawn.
 bool window_is_touched(struct window *window);
 
 void window_size(struct window *window, int *width, int *height);
-double window_scale(struct window *window); // pixels a unit of text size: 1, 2 on fine screens
+double window_scale(struct window *window); // pixels per unit of text size: 1, 2 on fine screens
 bool window_is_leaving(struct window *window);
-void window_stay(struct window *window); // does not close after all
+void window_stay(struct window *window); // cancels closing
 void window_title(struct window *window, const char *title);
-void window_show(struct window *window); // what was drawn
+void window_show(struct window *window); // presents the drawn frame
 
-// "llvmpipe (LLVM 15.0.6, 256 bits)", and whether that draws with the processor's cores.
+// The name of the renderer, e.g. "llvmpipe (LLVM 15.0.6, 256 bits)", and whether it draws on the
+// processor.
 const char *window_device(const struct window *window);
 bool window_draws_in_software(const struct window *window);
 
