@@ -1,12 +1,11 @@
-// Axes, projections and fitted distances of a camera (camera.h). What is drawn is left to
-// renderer.c.
+// Axes, projections and fitted distances of a camera (camera.h). Drawing is left to renderer.c.
 #include "picture/camera.h"
 
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
 
-// What a parallel projection shows is what this field of view would show at the target's distance.
+// A parallel projection shows what this field of view shows at the distance of the target.
 static const double PARALLEL_FIELD = 30.0;
 
 // The fraction of the picture's half height or width that a fitted box covers.
@@ -16,7 +15,7 @@ static const double FITTED = 0.88;
 // alone.
 static const double ELEVATION_MOST = 90.0;
 
-// By the mouse: short of where a turn about `up` would become a roll of the picture.
+// The limit for the mouse: beyond it a turn about `up` would look like a roll of the picture.
 static const double ELEVATION_TURNED = 89.0;
 
 static double radians(double degrees)
@@ -30,20 +29,20 @@ static vec3 unit(vec3 a, vec3 otherwise)
     return length > 0.0 ? vec3_scale(1.0 / length, a) : otherwise;
 }
 
-// The part of `a` that is level.
+// The horizontal part of `a`.
 static vec3 level(vec3 a, vec3 up)
 {
     return vec3_subtract(a, vec3_scale(vec3_dot(a, up), up));
 }
 
-// Azimuth 0 looks from +z, as plane scenes are drawn; where z is up, from -y.
+// Azimuth 0 looks from +z, the direction in which plane scenes are drawn, or from -y if z is up.
 static vec3 front_of(vec3 up)
 {
     vec3 front = fabs(up.z) < 0.9 ? vec3_make(0, 0, 1) : vec3_make(0, -1, 0);
     return unit(level(front, up), vec3_make(1, 0, 0));
 }
 
-// Half of what is seen at distance 1, vertically.
+// Half the visible height at distance 1.
 static double half_height(const struct camera *camera)
 {
     return tan(radians(camera->field > 0.0 ? camera->field : PARALLEL_FIELD) / 2.0);
@@ -79,7 +78,7 @@ static vec3 corner_of(vec3 low, vec3 high, unsigned corner)
                      corner & 4 ? high.z : low.z);
 }
 
-// The distance of the eye from which all corners are in the picture.
+// The distance of the eye at which all corners are in the picture.
 static double distance_for(const struct camera *camera, vec3 low, vec3 high)
 {
     vec3 right, up, forward;
@@ -95,7 +94,7 @@ static double distance_for(const struct camera *camera, vec3 low, vec3 high)
     return farthest;
 }
 
-// Moves the target so that what is seen of the box is in the middle.
+// Moves the target so that the box appears in the middle.
 static void centre_on(struct camera *camera, vec3 low, vec3 high)
 {
     double left = INFINITY, most_right = -INFINITY, top = INFINITY, bottom = -INFINITY;
@@ -125,7 +124,7 @@ struct camera camera_fit(vec3 low, vec3 high, vec3 up, double azimuth, double el
     double size = vec3_length(vec3_subtract(high, low));
     if (size <= 0.0)
         size = 1.0;
-    // Centring changes the distance a little, and that the centre.
+    // Centring changes the fitted distance slightly, which changes the centre.
     for (int round = 0; round < 4; round++) {
         camera.distance = fmax(distance_for(&camera, low, high), 0.05 * size);
         centre_on(&camera, low, high);
@@ -142,7 +141,7 @@ void camera_angles_for(const struct subject *subject, double *azimuth, double *e
 
 void camera_turn(struct camera *camera, double right, double down)
 {
-    // Half a turn by a drag over the picture's height.
+    // A drag over the picture's height makes half a turn.
     double degrees = 180.0 / fmax(camera->height, 1);
     camera->azimuth = remainder(camera->azimuth - right * degrees, 360.0);
     camera->elevation =
@@ -198,8 +197,8 @@ struct camera_ray camera_ray_at(const struct camera *camera, double x, double y)
     return (struct camera_ray){.origin = eye, .direction = unit(at, forward)};
 }
 
-// Depths between which a box lies; what is nearer than a thousandth of the farthest is cut, since
-// depths have 24 bits.
+// The range of depths of a box. Depths below a thousandth of the farthest are cut off, since depths
+// have 24 bits.
 static void depths_of(const struct camera *camera, vec3 low, vec3 high, double *nearest,
                       double *farthest)
 {

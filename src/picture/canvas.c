@@ -1,4 +1,5 @@
-// A context and framebuffer without a window. Memory is checked before the driver is loaded.
+// An OpenGL context and framebuffer without a window. Memory is checked before the driver is
+// loaded.
 #include "picture/canvas.h"
 
 #include <epoxy/egl.h>
@@ -21,16 +22,16 @@ struct canvas {
     int width, height;
     EGLDisplay display;
     EGLContext context;
-    GLuint drawn, drawn_colour, drawn_depth; // framebuffer and renderbuffers of several samples
-    GLuint resolved, resolved_colour;        // of one
+    GLuint drawn, drawn_colour, drawn_depth; // multisampled framebuffer and renderbuffers
+    GLuint resolved, resolved_colour;        // with one sample per pixel
     char device[128];
 };
 
-// ---- Memory. Drivers that draw by the processor crash where they get none, so the need is
-// compared with what is left before they are loaded.
+// ---- Memory. Software drivers crash if memory is short, so the need is compared with the free
+// memory before they are loaded.
 
-// The memory that Mesa's llvmpipe uses once it has compiled our shaders, and the addresses that it
-// maps for that and for each of its threads (one per processor): stacks, and arenas of malloc
+// The memory that Mesa's llvmpipe uses once it has compiled our shaders, and the address space that
+// it maps for that and for each of its threads (one per processor): stacks and malloc arenas
 // (measured: 105 MB; 700 MB with 2 threads). Per pixel: colour and depth of several samples, the
 // resolved picture, and its copies.
 #define DRIVER_BYTES     120e6
@@ -71,7 +72,7 @@ static bool start_display(struct canvas *canvas, EGLenum platform, void *native)
     return canvas->display != EGL_NO_DISPLAY && eglInitialize(canvas->display, NULL, NULL);
 }
 
-// The first graphics device that EGL knows, for drivers that have no platform without surfaces.
+// The first graphics device that EGL lists, for drivers without a surfaceless platform.
 static bool start_device(struct canvas *canvas)
 {
     EGLDeviceEXT device;
@@ -182,7 +183,7 @@ const char *canvas_device(const struct canvas *canvas)
     return canvas->device;
 }
 
-// Of several canvases the one made last is current.
+// If there are several canvases, the one created last is current.
 static bool make_current(struct canvas *canvas)
 {
     return eglGetCurrentContext() == canvas->context ||

@@ -64,10 +64,10 @@ struct colour colour_back(struct colour colour)
     return colour_mix(colour, from_bytes(0x5b6470), 0.42);
 }
 
-// Fixed colours of the maps at even distances, from the least value to the greatest.
+// The colours of the maps at equal distances, from the least value to the greatest.
 //
 // Diverging: "vik" of F. Crameri, Scientific colour maps (doi 10.5281/zenodo.1243862), blue to red
-// brown; its middle is greyer here, so that a spring at rest is seen before a white background.
+// brown; its middle is greyer here, so that a spring at rest is visible on a white background.
 // Sequential: "viridis" of S. van der Walt and N. Smith.
 static const unsigned vik[] = {0x001261, 0x033e7d, 0x1e6f9d, 0x71a8c4, 0xaecbd8, 0xcfcdc9,
                                0xe0bfa6, 0xd29773, 0xb9643d, 0x8b2706, 0x590008};

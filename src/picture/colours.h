@@ -1,6 +1,6 @@
-// What pictures can show, by name (colourings and layers, for options and menus), and in which
-// colours: ones that are distinguishable with any type of colour vision. Needs neither OpenGL nor a
-// scene; which spring has which value is found by values.h.
+// The colourings and layers of pictures by name, for options and menus, and their colours, which
+// are distinguishable with any type of colour vision. Needs neither OpenGL nor a scene; values.h
+// determines the value of each spring.
 #ifndef TAUT_PICTURE_COLOURS_H
 #define TAUT_PICTURE_COLOURS_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 enum colouring {
-    COLOURING_PLAIN,   // each body its own colour; cloth with a checker
-    COLOURING_KIND,    // springs by their kind
-    COLOURING_STRAIN,  // springs, and faces through their nodes, by (L - L0) / L0
+    COLOURING_PLAIN,   // each body its own colour; cloth with a checker pattern
+    COLOURING_KIND,    // springs by kind
+    COLOURING_STRAIN,  // by (L - L0) / L0: springs, and faces by the strain at their nodes
     COLOURING_TENSION, // by k (L - L0), N
     COLOURING_COUNT
 };
@@ -30,7 +30,7 @@ enum layer { // bits
     LAYER_ALL = 255
 };
 
-// "faces", "springs", ...: the name of bit `number`; NULL beyond the last.
+// The name of layer bit `number`: "faces", "springs", ...; NULL beyond the last.
 const char *layer_name(int number);
 
 // ---- Colours
@@ -39,16 +39,16 @@ struct colour {
     float red, green, blue; // sRGB, 0 to 1
 };
 
-// Of a body, by its number; they repeat after seven.
+// The colour of a body by its number; colours repeat after seven.
 struct colour colour_of_body(size_t body);
 
-// Of a kind of springs.
+// The colour of a kind of springs.
 struct colour colour_of_kind(size_t kind);
 
-// A body's other tone: the checker's second squares.
+// The second colour of a body, for the other squares of its checker pattern.
 struct colour colour_pale(struct colour colour);
 
-// The back of a surface.
+// The colour of the back of a surface.
 struct colour colour_back(struct colour colour);
 
 struct colour colour_mix(struct colour a, struct colour b, double part_of_b);
@@ -56,7 +56,7 @@ struct colour colour_mix(struct colour a, struct colour b, double part_of_b);
 enum colour_map { MAP_DIVERGING, MAP_SEQUENTIAL, MAP_COUNT };
 enum { MAP_LENGTH = 256 };
 
-// A map from its least value to its most, as bytes of red, green and blue.
+// Writes a colour map, from the least value to the greatest, as bytes of red, green and blue.
 void colour_map_fill(enum colour_map map, uint8_t texels[3 * MAP_LENGTH]);
 
 #endif

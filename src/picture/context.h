@@ -1,5 +1,5 @@
-// What the parts of the renderer share while one picture is drawn: the box, the camera and the
-// uniform block of all shaders, and the tables on the graphics side. Private to renderer.c and the
+// Data that the parts of the renderer share while a picture is drawn: the box, the camera and the
+// uniform block of all shaders, and the tables in graphics memory. Private to renderer.c and the
 // parts that it calls (surfaces, springs, solids, legend); others include renderer.h.
 #ifndef TAUT_PICTURE_CONTEXT_H
 #define TAUT_PICTURE_CONTEXT_H
@@ -15,21 +15,21 @@ struct frame_block {
     float viewport[4], sky[4], floor_tint[4], scene[4], pixel[4];
 };
 
-// One picture: what is drawn, from where, and how.
+// One picture: subject, frame, camera and options.
 struct render_context {
     const struct subject *subject;
     const struct frame *frame;
     const struct camera *camera;
     const struct render_options *options;
     unsigned layers, framebuffer;
-    vec3 low, high; // the box of what is drawn, ground aside
-    double size;    // its diagonal, m
-    double reach;   // metres that the picture's height covers where the camera looks
-    vec3 casters_low, casters_high; // the box of what casts shadows: rooms aside
+    vec3 low, high;                 // the box of everything drawn except the ground
+    double size;                    // its diagonal, m
+    double reach;                   // metres that the picture's height covers at the target
+    vec3 casters_low, casters_high; // the box of everything that casts shadows; not rooms
     struct frame_block block;
 };
 
-// ---- Tables on the graphics side: positions of nodes, ends, kinds and values of springs
+// ---- Tables in graphics memory: positions of nodes, ends, kinds and values of springs
 
 struct tables {
     struct gl_table positions; // 3 numbers per node; also a buffer of vertices
@@ -39,7 +39,7 @@ struct tables {
     GLuint maps;               // a texture with one row per colour map
 };
 
-// Binds the tables to their units, and sets the scale of the values in the program in use.
+// Binds the tables to their units, and sets the scale of the values in the current program.
 void tables_bind(const struct tables *tables, const struct values *values, GLuint program);
 
 #endif

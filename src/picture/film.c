@@ -1,4 +1,4 @@
-// A pipe to a child process of ffmpeg, and the file it writes (film.h). Images come from the
+// A pipe to a child process of ffmpeg, and the file that it writes (film.h). Images come from the
 // caller.
 #include "picture/film.h"
 
@@ -15,17 +15,17 @@
 #include "base/text.h"
 #include "output/file.h"
 
-// ffmpeg is given no file name: it writes to a descriptor of ours, which it opens again, since it
-// seeks in an MP4 file and reads it again.
+// ffmpeg gets no file name: it writes to a descriptor of this process, which it opens again,
+// because it seeks in an MP4 file and reads it back.
 enum { DRAFT_DESCRIPTOR = 3 };
 #define DRAFT_URL "file:/dev/fd/3"
 
 struct film {
-    struct film_options options; // its path is the caller's; this is ours
+    struct film_options options; // the path in it is the caller's; `path` is a copy
     char *path;
-    struct file draft; // without a name until it is whole
+    struct file draft; // has no name until it is complete
     pid_t child;
-    int frames;     // the writing end of its standard input
+    int frames;     // the write end of its standard input
     FILE *messages; // its standard error
 };
 
@@ -53,17 +53,18 @@ taut_status film_possible(taut_error *error)
 
 enum { WORDS_MAX = 40 };
 
-// Arguments of ffmpeg; `texts` are the two that are numbers.
+// The arguments of ffmpeg; `texts` are the two numbers among them.
 static void list_words(const struct film *film, char *const texts[2], const char **words)
 {
-    // Without -xerror a disk that is full at the end passes for success.
+    // Without -xerror a disk that is full at the end counts as success.
     static const char *const common[] = {"ffmpeg",    "-hide_banner", "-nostdin", "-xerror",
                                          "-loglevel", "error",        "-y",       "-f",
                                          "rawvideo",  "-pix_fmt",     "rgb24",    "-s:v"};
     static const char *const mp4[] = {"-c:v",      "libx264",    "-preset",  "medium",
                                       "-crf",      "18",         "-pix_fmt", "yuv420p",
                                       "-movflags", "+faststart", "-f",       "mp4"};
-    // One palette for all frames, found from what changes, and dots that stay where they are.
+    // One palette for all frames, computed from their differences, and a dither pattern that does
+    // not move.
     static const char palette[] =
         "split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=bayer:bayer_scale=4:"
         "diff_mode=rectangle";
@@ -84,12 +85,13 @@ static void list_words(const struct film *film, char *const texts[2], const char
     words[count] = NULL;
 }
 
-// The child, in a process group of its own: Ctrl-C reaches only the parent, which then ends it.
+// The child process, in a process group of its own: Ctrl-C reaches only the parent, which then ends
+// it.
 static void become(const char *const *words, int frames, int messages, int draft)
 {
     (void)setpgid(0, 0);
     (void)signal(SIGPIPE, SIG_DFL);
-    // Above all that are replaced below; duplicates of dup2 stay open.
+    // Duplicates above all descriptors that are replaced below; those made by dup2 stay open.
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     frames = fcntl(frames, F_DUPFD_CLOEXEC, DRAFT_DESCRIPTOR + 1);
     messages = fcntl(messages, F_DUPFD_CLOEXEC, DRAFT_DESCRIPTOR + 1);
@@ -109,7 +111,7 @@ static taut_status start(struct film *film, char *const texts[2], taut_error *er
     list_words(film, texts, words);
     if (pipe(ends) != 0)
         return fail(error, TAUT_ERROR_IO, "cannot start ffmpeg: %s", strerror(errno));
-    // Otherwise ffmpeg would inherit the writing end, and never see the end of the frames.
+    // Otherwise ffmpeg would inherit the write end, and never see the end of the frames.
     (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     film->child = fork();
     if (film->child == 0)
@@ -166,7 +168,7 @@ taut_status film_open(const struct film_options *options, struct film **film, ta
     return status;
 }
 
-// The last line that ffmpeg wrote, in `line`.
+// Copies the last line that ffmpeg wrote to `line`.
 static void last_message(struct film *film, char *line, size_t size)
 {
     char next[512];
@@ -188,7 +190,7 @@ static int wait_for(pid_t child)
     return result;
 }
 
-// Lets ffmpeg end; false if it did not succeed.
+// Waits until ffmpeg ends; false if it did not succeed.
 static bool finish(struct film *film)
 {
     (void)close(film->frames);

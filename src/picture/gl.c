@@ -1,5 +1,5 @@
-// Programs, tables, uniforms and the errors of OpenGL (gl.h). What is drawn with them is left to
-// the parts of the renderer.
+// Programs, tables, uniforms and errors of OpenGL (gl.h). Drawing is left to the parts of the
+// renderer.
 #include "picture/gl.h"
 
 #include "picture/shaders.h"
@@ -23,7 +23,7 @@ static taut_status stage_make(const char *name, GLenum type, const char *defines
     return fail(error, TAUT_ERROR_UNSUPPORTED, "shader '%s' does not compile here: %s", name, log);
 }
 
-// Every sampler of a name reads the same unit in all programs.
+// A sampler reads the same unit in all programs, determined by its name.
 static void set_samplers(GLuint program)
 {
     static const struct {

@@ -1,5 +1,5 @@
-// OpenGL 3.3 core as the parts of the renderer use it: programs, tables of numbers that shaders
-// read by index, uniforms and errors. It draws nothing itself, and makes no context (canvas.h).
+// OpenGL 3.3 core for the parts of the renderer: programs, tables that shaders read by index,
+// uniforms and errors. It draws nothing itself, and creates no context (canvas.h).
 #ifndef TAUT_PICTURE_GL_H
 #define TAUT_PICTURE_GL_H
 
@@ -10,7 +10,7 @@
 #include <epoxy/gl.h>
 #include <stdint.h>
 
-// Texture units. A sampler of a shader reads the unit of its name.
+// Texture units. A shader's sampler reads the unit of its name.
 enum {
     UNIT_POSITIONS,
     UNIT_ENDS,
@@ -25,7 +25,7 @@ enum {
 
 // Compiles a shader file (shaders.h) after `defines` (lines of #define) and common.glsl; `name` is
 // for messages. Its uniform block `frame` is bound to point 0. Prefer a define to a uniform for
-// what differs between programs: without a graphics card both sides of every branch are computed.
+// differences between programs: without a graphics card both sides of every branch are computed.
 taut_status gl_program_make(const char *name, const char *defines, const char *source,
                             GLuint *program, taut_error *error);
 
@@ -43,16 +43,16 @@ void gl_table_free(struct gl_table *table);
 
 void gl_texture_bind(GLuint texture, int unit);
 
-// Uniforms of the program in use, by name.
+// Set uniforms of the current program by name.
 void gl_set_colour(GLuint program, const char *name, struct colour colour);
 void gl_set_vector(GLuint program, const char *name, vec3 vector);
 void gl_set_float(GLuint program, const char *name, double value);
 void gl_set_int(GLuint program, const char *name, uint64_t value);
 
-// TAUT_ERROR_IO where OpenGL has failed since the last check; `what` names what was being done.
+// TAUT_ERROR_IO if OpenGL has failed since the last check; `what` is the operation for the message.
 taut_status gl_check(const char *what, taut_error *error);
 
-// A renderbuffer with that many samples per pixel, attached to the framebuffer that is bound.
+// A renderbuffer with that many samples per pixel, attached to the bound framebuffer.
 GLuint gl_renderbuffer_make(GLenum format, GLenum attachment, int samples, int width, int height);
 
 #endif

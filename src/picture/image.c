@@ -1,4 +1,4 @@
-// Pictures in memory, PNG files and strips (image.h). Drawing them is left to the renderer.
+// Images in memory, PNG files and strips (image.h). Drawing them is left to the renderer.
 #include "picture/image.h"
 
 #include "output/file.h"

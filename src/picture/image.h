@@ -1,5 +1,5 @@
-// Pictures in memory: made, compared, read and written as PNG (by cairo), and laid side by side in
-// one (a strip). Needs no OpenGL: what draws them is renderer.h on a canvas (canvas.h) or in the
+// Images in memory: creation, comparison, PNG files (by cairo), and several images side by side in
+// one (a strip). Needs no OpenGL: images are drawn by renderer.h on a canvas (canvas.h) or in the
 // viewer's window.
 #ifndef TAUT_PICTURE_IMAGE_H
 #define TAUT_PICTURE_IMAGE_H
@@ -16,16 +16,16 @@ struct image {
 taut_status image_make(int width, int height, struct image *image, taut_error *error);
 void image_free(struct image *image);
 
-// Writes a PNG, which appears under its name when it is complete (output/file.h).
+// Writes a PNG file, which appears under its name when it is complete (output/file.h).
 taut_status image_write_png(const struct image *image, const char *path, taut_error *error);
 
-// The root mean square of the differences of all values of two pictures, 0 to 255; 255 where their
-// sizes differ.
+// The root mean square of the differences of all values of two images, 0 to 255; 255 if their sizes
+// differ.
 double image_difference(const struct image *a, const struct image *b);
 
 taut_status image_read_png(const char *path, struct image *image, taut_error *error);
 
-// ---- Strips: pictures side by side, row after row.
+// ---- Strips: images side by side, row by row
 
 struct strip {
     struct image image;
@@ -38,7 +38,7 @@ enum { STRIP_GAP = 2 }; // pixels between pictures
 // The number of columns for `count` pictures: one row of up to four, then about a square.
 int strip_columns(int count);
 
-// Allocates a sheet of `count` pictures. Gaps and empty cells have this shade of grey.
+// Allocates a strip of `count` pictures. Gaps and empty cells have this shade of grey.
 taut_status strip_make(int count, int columns, int width, int height, uint8_t shade,
                        struct strip *strip, taut_error *error);
 

@@ -9,8 +9,8 @@
 
 // ---- Overlays
 
-// fontconfig, which cairo uses for text, keeps what it has read until the process ends; leak
-// checkers must ignore that.
+// fontconfig, which cairo uses for text, never frees what it has read; leak checkers must ignore
+// that.
 #if defined(__SANITIZE_ADDRESS__)
 #    define LEAKS_ARE_SOUGHT
 #elif defined(__has_feature)
@@ -133,7 +133,7 @@ static double scale_of(const struct render_context *context)
     return fmax(rows / 720.0, 0.65);
 }
 
-// ---- Writing.
+// ---- Text
 
 static void set_ink(cairo_t *cairo, bool dark)
 {
@@ -149,7 +149,7 @@ static void set_font(cairo_t *cairo, double scale)
     cairo_set_font_size(cairo, FONT * scale);
 }
 
-// Text whose baseline begins, is centred (0.5) or ends (1) at x; between 0 and `right`.
+// Writes text that begins, is centred (0.5) or ends (1) at x, shifted to lie between 0 and `right`.
 static void write_at(cairo_t *cairo, const char *text, double x, double y, double part,
                      double right)
 {
@@ -172,7 +172,7 @@ static double width_of(const char *text, double scale)
     return extents.x_advance;
 }
 
-// A sheet with round corners, that lets a little of what is behind shine through.
+// A slightly transparent panel with round corners.
 static void draw_panel(cairo_t *cairo, double width, double height, double scale, bool dark)
 {
     double radius = 6.0 * scale;
@@ -188,20 +188,20 @@ static void draw_panel(cairo_t *cairo, double width, double height, double scale
     cairo_fill(cairo);
 }
 
-// ---- The scale of strain or tension.
+// ---- The scale of strain or tension
 
 static double bar_width(const struct render_context *context)
 {
     return fmin(BAR_WIDTH * scale_of(context), 0.4 * context->camera->width);
 }
 
-// What a value is shown as: strains in per cent.
+// The displayed value: strains in per cent.
 static double shown(const struct render_context *context, double value)
 {
     return context->options->colouring == COLOURING_STRAIN ? 100.0 * value : value;
 }
 
-// A round distance between marks, so that about so many fit.
+// A round distance between marks, so that about `marks` of them fit.
 static double step_for(double range, double marks)
 {
     double power = pow(10.0, floor(log10(range / marks)));
@@ -265,7 +265,7 @@ static taut_status fill_scale(struct legend *legend, const struct render_context
     return overlay_finish(&legend->scale, cairo, error);
 }
 
-// ---- The kinds of springs.
+// ---- The kinds of springs
 
 enum { ENTRIES_MOST = 10 };
 
@@ -286,7 +286,7 @@ static void add_entry(struct entries *entries, enum body_type type, size_t kind)
     entries->kinds[entries->count++] = kind;
 }
 
-// The kinds that there are, in the order of bodies and kinds.
+// The kinds that the subject has, in the order of bodies and kinds.
 static struct entries entries_of(const struct subject *subject)
 {
     struct entries entries = {0};
@@ -354,7 +354,7 @@ static taut_status fill_kinds(struct legend *legend, const struct render_context
     return overlay_finish(&legend->scale, cairo, error);
 }
 
-// ---- Lines of text.
+// ---- Lines of text
 
 static taut_status fill_text(struct overlay *overlay, const struct render_context *context,
                              const char *text, taut_error *error)

@@ -1,6 +1,6 @@
-// What the colours mean, in a corner of the picture; the time and the wind in words. Each is a
-// small picture (an overlay) that cairo draws and that lies over the picture; it is drawn again
-// when its text changes.
+// The legend of the colours in a corner of the picture, and the time and the wind as text. Each is
+// a small picture (an overlay) that cairo draws, laid over the main one; it is drawn again when its
+// text changes.
 #ifndef TAUT_PICTURE_LEGEND_H
 #define TAUT_PICTURE_LEGEND_H
 

@@ -1,6 +1,6 @@
-// The order in which a picture is drawn (draw_scene), and what its parts share: the box, camera and
-// light of a picture, the tables on the graphics side and the shadows. Things that are seen are
-// drawn by surfaces.c, springs.c, solids.c and legend.c.
+// The order in which a picture is drawn (draw_scene), and what its parts share: box, camera and
+// light of a picture, the tables in graphics memory, and shadows. Visible objects are drawn by
+// surfaces.c, springs.c, solids.c and legend.c.
 #include "picture/renderer.h"
 
 #include "picture/context.h"
@@ -110,8 +110,8 @@ static void fill_camera(struct render_context *context)
                     view, projection);
     multiply(projection, view, block->world_to_clip);
 
-    // The light comes from above, a little from the left and from the eye: shadows fall beside what
-    // casts them, and what faces the camera is lit.
+    // The light comes from above, a little from the left and from the eye: shadows fall beside the
+    // objects, and surfaces that face the camera are lit.
     vec3 up = vec3_make(context->subject->up[0], context->subject->up[1], context->subject->up[2]);
     vec3 light = vec3_add(vec3_scale(context->subject->flat ? 0.5 : 0.95, up),
                           vec3_add(vec3_scale(-0.50, right), vec3_scale(-0.65, forward)));
@@ -119,7 +119,7 @@ static void fill_camera(struct render_context *context)
     store_vector(block->up, up, 0.0);
 }
 
-// Computes the box of a frame, the light's direction and the values of the uniform block.
+// Computes the box of a frame, the direction of the light and the values of the uniform block.
 static void context_begin(struct render_context *context, const struct subject *subject,
                           const struct frame *frame, const struct camera *camera,
                           const struct render_options *options, unsigned framebuffer)
@@ -148,7 +148,7 @@ static void context_begin(struct render_context *context, const struct subject *
     fill_camera(context);
 }
 
-// ---- Tables on the graphics side
+// ---- Tables in graphics memory
 
 static GLuint maps_make(void)
 {
@@ -225,12 +225,12 @@ void tables_bind(const struct tables *tables, const struct values *values, GLuin
                 ((float)values->map + 0.5f) / (float)MAP_COUNT);
 }
 
-// ---- Shadows: the depths of what the light sees, and how much of it is covered, blurred
+// ---- Shadows: a depth map as seen from the light, and the fraction of it that is covered, blurred
 
 struct shadow {
     GLuint program, vertices;
     GLuint depths, depths_target;
-    GLuint covered[2], covered_target[2]; // blurred along one direction, then along both
+    GLuint covered[2], covered_target[2]; // blurred in one direction, then in both
 };
 
 enum { DEPTHS_SIZE = 1024, COVERED_SIZE = 256 };
@@ -303,7 +303,7 @@ static void shadow_free(struct shadow *shadow)
     *shadow = (struct shadow){0};
 }
 
-// What the light sees: a parallel projection of the box of what casts shadows.
+// The view of the light: a parallel projection of the box of everything that casts shadows.
 
 // A row of a matrix that maps the range from `least` to `most` along an axis to -1 and 1.
 static void set_row(float matrix[16], int row, vec3 axis, double least, double most)
@@ -332,8 +332,8 @@ static void extent_along(const struct render_context *context, vec3 axis, double
     *most += margin;
 }
 
-// Sets the light's view in a context: `world_to_shadow` and how dark shadows are. `seen` is the
-// block to draw what casts shadows with.
+// Sets the light's view in a context: `world_to_shadow` and the darkness of shadows. `seen` is the
+// uniform block for drawing the objects that cast shadows.
 static void shadow_aim(struct render_context *context, struct frame_block *seen)
 {
     const float *from = context->block.light;
@@ -355,7 +355,7 @@ static void shadow_aim(struct render_context *context, struct frame_block *seen)
     seen->viewport[0] = seen->viewport[1] = (float)DEPTHS_SIZE;
     seen->viewport[2] = seen->viewport[3] = 1.0f / (float)DEPTHS_SIZE;
 
-    // The same, with what is seen between 0 and 1.
+    // The same, mapped to the range from 0 to 1.
     for (int i = 0; i < 16; i++) {
         bool is_row = i % 4 < 3;
         context->block.world_to_shadow[i] =
@@ -365,7 +365,7 @@ static void shadow_aim(struct render_context *context, struct frame_block *seen)
     context->block.light[3] = context->options->dark ? 0.55f : 0.38f;
 }
 
-// What is drawn between shadow_begin and shadow_end casts shadows.
+// Everything drawn between shadow_begin and shadow_end casts shadows.
 static void shadow_begin(const struct shadow *shadow)
 {
     gl_texture_bind(0, UNIT_SHADOW);
@@ -417,7 +417,7 @@ struct renderer {
     struct tables tables;
     struct values values;
     GLuint block;               // the uniform buffer `frame`
-    GLuint background, nothing; // a program, and a vertex array without arrays
+    GLuint background, nothing; // a program, and an empty vertex array
     struct shadow shadow;
     struct solids solids;
     struct colliders colliders;
@@ -565,7 +565,7 @@ static void use_block(const struct renderer *renderer, const struct frame_block 
     glBindBufferBase(GL_UNIFORM_BUFFER, 0, renderer->block);
 }
 
-// Surfaces, springs where there are no surfaces, and spheres.
+// Surfaces, springs of bodies without surfaces, and spheres.
 static void cast_shadows(const struct renderer *renderer, struct render_context *context)
 {
     struct frame_block seen;
@@ -600,7 +600,7 @@ static void draw_background(const struct renderer *renderer, const struct render
     glDepthFunc(GL_LEQUAL);
 }
 
-// From back to front, where depths do not decide.
+// Draws from back to front where depths do not decide.
 static void draw_scene(const struct renderer *renderer, const struct render_context *context)
 {
     const struct tables *tables = &renderer->tables;
@@ -629,7 +629,7 @@ static void draw_scene(const struct renderer *renderer, const struct render_cont
         arrows_draw_wind(&renderer->solids, context);
 }
 
-// Restores the state of OpenGL that those who draw after the renderer expect.
+// Restores the state of OpenGL that code after the renderer expects.
 static void end_picture(void)
 {
     glDisable(GL_DEPTH_TEST);

@@ -1,5 +1,5 @@
-// The text of the shaders (src/picture/shaders/NAME.glsl). Each file has both stages, separated by
-// VERTEX and FRAGMENT, and is compiled behind common.glsl.
+// The source text of the shaders (src/picture/shaders/NAME.glsl). Each file has both stages,
+// separated by VERTEX and FRAGMENT, and is compiled after common.glsl.
 #ifndef TAUT_PICTURE_SHADERS_H
 #define TAUT_PICTURE_SHADERS_H
 

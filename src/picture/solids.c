@@ -1,13 +1,13 @@
-// Draws spheres, cylinders and cones; with them colliders, planes and arrows (solids.h). When each
-// is drawn is decided in renderer.c.
+// Draws spheres, cylinders and cones, and with them colliders, planes and arrows (solids.h).
+// renderer.c decides when each is drawn.
 #include "picture/solids.h"
 
 #include "picture/shaders.h"
 
 // ---- Solids of revolution
 
-// A solid of revolution about z: the points of its profile with their normals, and the number of
-// steps of a turn.
+// A solid of revolution about z: the points of its profile with their normals. A full turn has
+// TURNS steps.
 enum { TURNS = 64, PROFILE_MOST = 33 };
 
 struct profile {
@@ -38,7 +38,7 @@ static struct profile profile_of(enum solid solid)
         }
         return profile;
     }
-    profile_add(&profile, 0, 0, 0, -1); // the disc below
+    profile_add(&profile, 0, 0, 0, -1); // the disc at the bottom
     profile_add(&profile, 1, 0, 0, -1);
     double top = solid == SOLID_CONE ? 0.0 : 1.0;
     double slope = solid == SOLID_CONE ? sqrt(0.5) : 0.0;
@@ -185,7 +185,8 @@ void colliders_free(struct colliders *colliders)
     *colliders = (struct colliders){0};
 }
 
-// Faces whose nodes lie on a sphere dip into it; this fraction of the radius is seen through.
+// Faces whose nodes lie on a sphere dip into it; up to this fraction of the radius below the surface
+// they are drawn over the sphere.
 static const double SUNK = 0.06;
 
 void colliders_draw_spheres(const struct solids *solids, const struct render_context *context)
@@ -249,7 +250,7 @@ static vec3 up_of(const struct render_context *context)
     return vec3_make(up[0], up[1], up[2]);
 }
 
-// Two directions in a plane, one of them level where the plane is not.
+// Two unit vectors that span a plane; one of them is horizontal if the plane is not.
 static void span(vec3 normal, vec3 up, vec3 *u, vec3 *v)
 {
     vec3 other = fabs(vec3_dot(normal, up)) < 0.9 ? up : vec3_make(1, 0, 0);
@@ -260,7 +261,7 @@ static void span(vec3 normal, vec3 up, vec3 *u, vec3 *v)
     *v = vec3_cross(normal, *u);
 }
 
-// A round distance between lines: of 1, 2 or 5 times a power of ten metres.
+// A round distance between grid lines: 1, 2 or 5 times a power of ten metres.
 static double spacing_for(double size)
 {
     double power = pow(10.0, floor(log10(size / 4.0)));
@@ -268,14 +269,14 @@ static double spacing_for(double size)
     return power * (digits < 2.0 ? 1.0 : digits < 5.0 ? 2.0 : 5.0);
 }
 
-// Whether the eye is on the side of a plane where bodies are.
+// Whether the eye is on the same side of a plane as the bodies.
 static bool seen_from_inside(const struct render_context *context, vec3 point, vec3 normal)
 {
     return vec3_dot(vec3_subtract(camera_eye(context->camera), point), normal) > 0.0;
 }
 
-// An endless plane, as far as the camera sees: its extent follows from the camera and not from the
-// positions of bodies, so that it does not move with them.
+// An infinite plane, as far as the camera sees: its extent follows from the camera and not from the
+// positions of bodies, so it does not move with them.
 static struct plane plane_of(const struct render_context *context, vec3 point, vec3 normal)
 {
     vec3 centre = context->camera->target;
@@ -291,7 +292,7 @@ static struct plane plane_of(const struct render_context *context, vec3 point, v
     return plane;
 }
 
-// A plane scene is seen along its ground: a band below the line where they meet.
+// A scene in a plane is seen along its ground, which appears as a band below the contact line.
 static struct plane band_of(const struct render_context *context, vec3 point, vec3 normal)
 {
     struct plane plane = plane_of(context, point, normal);
@@ -309,14 +310,14 @@ static bool is_edge_on(const struct render_context *context, vec3 normal)
     return context->subject->flat && fabs(normal.z) < 0.1;
 }
 
-// The x, y or z axis.
+// The unit vector along x, y or z.
 static vec3 unit_along(int axis)
 {
     axis %= 3;
     return vec3_make(axis == 0, axis == 1, axis == 2);
 }
 
-// Of a room those walls are drawn that are seen from inside: the far ones.
+// Draws the walls of a room that are seen from inside: the far ones.
 static void draw_room(const struct colliders *colliders, const struct render_context *context,
                       const struct scene_collider *room)
 {
@@ -339,7 +340,7 @@ static void draw_room(const struct colliders *colliders, const struct render_con
     }
 }
 
-// The plane just below a scene that nothing bounds below.
+// Draws a plane just below a scene that has no collider below.
 static void draw_ground(const struct colliders *colliders, const struct render_context *context)
 {
     vec3 up = up_of(context), point = context->camera->target;
@@ -461,7 +462,8 @@ void arrows_draw_wind(const struct solids *solids, const struct render_context *
     double pixel = camera_pixel_size(camera, camera->distance) * scale;
     vec3 wind = wind_of(context);
     vec3 along = vec3_scale(ARROW_LENGTH * pixel / vec3_length(wind), wind);
-    // Beside each other as far as one sees.
+    // The shafts are offset in the plane of the picture, if the wind does not blow along the line
+    // of sight.
     vec3 aside = vec3_cross(forward, along);
     double length = vec3_length(aside);
     aside = length > 0.1 * vec3_length(along) ? vec3_scale(1.0 / length, aside) : right;
@@ -478,7 +480,7 @@ void arrows_draw_wind(const struct solids *solids, const struct render_context *
     }
 }
 
-// The length, m, that a number of pixels covers at the depth of a point.
+// The length, m, of a number of pixels at the depth of a point.
 static double pixels_at(const struct render_context *context, vec3 point, double pixels)
 {
     vec3 right, top, forward;

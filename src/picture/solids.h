@@ -1,6 +1,6 @@
 // Solids and what is drawn with them: spheres, cylinders and cones; colliders and the ground
-// (planes with a grid, rooms that one sees into); arrows of the wind, strings of pendulums and
-// mouse springs.
+// (planes with a grid, rooms that are open towards the eye); arrows of the wind, strings of
+// pendulums and mouse springs.
 #ifndef TAUT_PICTURE_SOLIDS_H
 #define TAUT_PICTURE_SOLIDS_H
 
@@ -19,16 +19,16 @@ struct solids {
 taut_status solids_make(struct solids *solids, taut_error *error);
 void solids_free(struct solids *solids);
 
-// Sets the colour and gloss of the solids that are drawn next.
+// Sets the colour and gloss of the solids drawn next.
 void solids_paint(const struct solids *solids, struct colour colour, double gloss);
 
-// What is less than `behind` metres behind the surface of the sphere is drawn over it.
+// Draws a sphere. Objects less than `behind` metres behind its surface are drawn over it.
 void solids_sphere(const struct solids *solids, vec3 centre, double radius, double behind);
 
-// An arrow (or a rod, without a head) of a round shaft, from tail to tip.
+// An arrow (or a rod, without a head) with a round shaft, from tail to tip.
 void solids_arrow(const struct solids *solids, vec3 tail, vec3 tip, double radius, bool head);
 
-// ---- Colliders, and below scenes without a floor a ground that only shows shadows
+// ---- Colliders, and a ground that only shows shadows below scenes without a floor
 
 struct colliders {
     GLuint plain, with_grid; // programs
@@ -40,18 +40,18 @@ void colliders_free(struct colliders *colliders);
 
 void colliders_draw_spheres(const struct solids *solids, const struct render_context *context);
 
-// What lies behind and below bodies, drawn before them.
+// Draws the planes behind and below the bodies, before these.
 void colliders_draw_planes(const struct colliders *colliders, const struct render_context *context);
 
-// Planes that are seen from behind: a veil over all.
+// Draws planes that are seen from behind, as a veil over everything.
 void colliders_draw_veils(const struct colliders *colliders, const struct render_context *context);
 
 // ---- Arrows
 
-// Whether there is wind to be shown.
+// Whether there is wind to show.
 bool arrows_have_wind(const struct render_context *context);
 
-// Over everything drawn before. arrows_wind_label is the position of its text.
+// Draws over everything before. arrows_wind_label returns the position of the text.
 void arrows_draw_wind(const struct solids *solids, const struct render_context *context);
 
 // The middle of the line of text below the arrows, pixels from the top left.

@@ -1,4 +1,4 @@
-// Draws springs, nodes and pins (springs.h). Their values and colours come from values.c.
+// Draws springs, nodes and pins (springs.h). Values and colours come from values.c.
 #include "picture/springs.h"
 
 #include "picture/shaders.h"
@@ -27,7 +27,7 @@ uint64_t springs_every(const struct render_context *context)
     return context->subject->spring_count / (most + 1) + 1;
 }
 
-// More springs are drawn thinner; in pixels of a picture of 720 rows.
+// The more springs, the thinner they are drawn; in pixels of a picture of 720 rows.
 static float width_for(const struct render_context *context)
 {
     double drawn = (double)context->subject->spring_count / (double)springs_every(context);
@@ -94,7 +94,7 @@ void springs_draw(const struct springs *springs, const struct render_context *co
 enum { PINNED, KINEMATIC };
 enum shape { SHAPE_BALL, SHAPE_SQUARE, SHAPE_DIAMOND };
 
-// Of more nodes than this every n-th is drawn: they would cover each other.
+// Above this number only every n-th node is drawn: more would cover each other.
 static const uint64_t NODES_MOST = 100000;
 
 taut_status marks_make(struct marks *marks, taut_error *error)
@@ -140,7 +140,7 @@ static taut_status list_set(struct marks *marks, int which, const struct subject
     return TAUT_OK;
 }
 
-// The mean of the first springs: those of a body are alike enough.
+// The mean over the first springs; the springs of a body are similar enough.
 static float gap_of(const struct subject *subject, const struct subject_body *body)
 {
     enum { ENOUGH = 256 };
@@ -191,13 +191,13 @@ static double scale_of(const struct render_context *context)
     return fmax(context->camera->height / 720.0, 0.6);
 }
 
-// A mass on a spring or a thread; its other node is where that hangs.
+// A mass on a spring or a string; the other node of the body is its anchor.
 static bool is_bob(const struct subject_body *body)
 {
     return (body->type == BODY_PENDULUM || body->type == BODY_OSCILLATOR) && body->node_count == 2;
 }
 
-// The more there are the smaller; and no larger than the distance between them, else they hide the
+// The more nodes, the smaller; not larger than the distance between them, or they would hide the
 // springs.
 static double diameter_of(const struct marks *marks, const struct render_context *context,
                           size_t number)
@@ -211,7 +211,7 @@ static double diameter_of(const struct marks *marks, const struct render_context
     return gap > 0.0 ? fmin(diameter, fmax(0.55 * gap, 2.0)) : diameter;
 }
 
-// Where springs have colours that mean something, nodes have none.
+// If the colours of springs have a meaning, nodes are grey.
 static struct colour paint_of(const struct render_context *context, size_t body)
 {
     static const struct colour ink = {0.10f, 0.12f, 0.15f}, grey = {0.45f, 0.47f, 0.50f};

@@ -1,5 +1,5 @@
-// Springs as tubes, or as lines where there are many; nodes as balls; pinned and driven nodes as
-// marks. All of them are points or pairs of points that the shaders look up by node number.
+// Springs as tubes, or as lines if there are many; nodes as balls; pinned and kinematic nodes as
+// marks. The shaders look up the positions by node number.
 #ifndef TAUT_PICTURE_SPRINGS_H
 #define TAUT_PICTURE_SPRINGS_H
 
@@ -13,8 +13,8 @@ struct springs {
 
 taut_status springs_make(struct springs *springs, taut_error *error);
 
-// Every how-manieth spring is drawn, so that not more are drawn than the options, or the picture's
-// size, allow.
+// Every n-th spring is drawn, so that the number drawn stays below the limit of the options or of
+// the picture's size.
 uint64_t springs_every(const struct render_context *context);
 
 // `widening`: 1 in the picture; larger in the shadow map, whose pixels have another size.
@@ -26,9 +26,9 @@ void springs_free(struct springs *springs);
 
 struct marks {
     GLuint program, nothing;      // a vertex array without arrays
-    GLuint vertices[2], lists[2]; // of pinned nodes, of kinematic ones
+    GLuint vertices[2], lists[2]; // of pinned nodes, of kinematic nodes
     uint64_t counts[2];
-    float *gaps; // per body: mean rest length of its springs, m; 0: it has none
+    float *gaps; // per body: mean rest length of its springs, m; 0: no springs
 };
 
 taut_status marks_make(struct marks *marks, taut_error *error);

@@ -1,4 +1,4 @@
-// Subjects of a solver's topology, and the cache of their frames.
+// Subjects, made from the topology of a solver, and the cache of their frames.
 #include "picture/subject.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "solver/solver.h"
 
-// All arrays of a subject with their lengths, listed once.
+// All arrays of a subject and their lengths, listed once.
 #define SUBJECT_ARRAYS(X)                                                                          \
     X(bodies, body_count)                                                                          \
     X(springs, spring_count)                                                                       \
@@ -24,8 +24,8 @@
     X(pins, node_count)                                                                            \
     X(colliders, collider_count)
 
-// Whether a spring is among every n-th. Scattered by multiples of the golden ratio, since every
-// n-th of a regular grid would be whole rows of it.
+// Whether a spring is one of every n-th. They are scattered by multiples of the golden ratio, since
+// every n-th spring of a regular grid would be whole rows of it.
 static bool is_kept(uint64_t number, uint64_t every)
 {
     return every == 1 || (uint32_t)(number * 2654435769u) < UINT32_MAX / every - 1;
@@ -55,7 +55,7 @@ static void number_kept(struct subject *subject)
             subject->spring_numbers[next++] = (uint32_t)number;
 }
 
-// The slot of a kept spring: its number, or the position of that in the list of numbers.
+// The slot of a kept spring: its number, or the position of its number in the list.
 static uint64_t slot_of(const struct subject *subject, uint64_t number)
 {
     if (subject->number_count == 0)
@@ -107,7 +107,7 @@ static void fill_pins(const struct topology *topology, struct subject *subject)
         subject->pins[topology_builder_node(topology, topology->motions[m].node)] = PIN_KINEMATIC;
 }
 
-// Which way is up, and whether nodes that are built in a plane stay there.
+// Determines the up direction, and whether nodes that are built in a plane stay there.
 static void orient(const taut_solver *solver, struct subject *subject)
 {
     const struct scene_environment *environment = &solver_topology(solver)->environment;

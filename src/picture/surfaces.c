@@ -1,4 +1,4 @@
-// Draws faces with their normals, and the insides of plane bodies (surfaces.h).
+// Draws faces with their normals, and the areas of plane bodies (surfaces.h).
 #include "picture/surfaces.h"
 
 #include "picture/shaders.h"
@@ -22,8 +22,8 @@ static void from_to(const float *positions, uint64_t from, uint64_t to, float di
         difference[axis] = positions[3 * to + axis] - positions[3 * from + axis];
 }
 
-// The sum of the normals of the faces at each node of a body of triangles, weighted by their areas.
-// Not of unit length. `normals` and `positions` are of all nodes of the subject.
+// The sum of the normals of the faces at each node of a body of triangles, weighted by their areas;
+// not of unit length. `normals` and `positions` have all nodes of the subject.
 static void normals_of_faces(const struct subject *subject, const struct subject_body *body,
                              const float *positions, float *normals)
 {
@@ -48,7 +48,7 @@ static void neighbours(uint64_t at, uint64_t count, uint64_t stride, uint64_t *b
     *after = at + stride < count ? at + stride : count - 1;
 }
 
-// Normals of a cloth, at every `stride`-th node along both directions (and the last ones).
+// Normals of a cloth at every `stride`-th node along both directions (and at the last ones).
 static void normals_of_grid(const struct subject_body *body, uint64_t stride,
                             const float *positions, float *normals)
 {
@@ -76,8 +76,8 @@ static void normals_of_grid(const struct subject_body *body, uint64_t stride,
 
 // ---- Faces
 
-// Above this number of triangles normals are computed by the shader, from the derivatives of the
-// position between neighbouring pixels.
+// Above this number of triangles the shader computes normals from the derivatives of the position
+// between neighbouring pixels.
 static const uint64_t SMOOTH_MOST = 400000;
 
 taut_status faces_make(struct faces *faces, taut_error *error)
@@ -133,17 +133,17 @@ taut_status faces_set(struct faces *faces, const struct subject *subject, taut_e
     return TAUT_OK;
 }
 
-// Which triangles are drawn
+// ---- Choice of triangles
 
-// A cloth that no cut has removed a face from: it may be drawn by every n-th node.
+// A cloth without removed faces: it may be drawn with every n-th node only.
 static bool is_whole_sheet(const struct subject_body *body)
 {
     return body->type == BODY_CLOTH && body->grid[0] > 1 && body->grid[1] > 1 &&
            body->face_count == 2 * (body->grid[0] - 1) * (body->grid[1] - 1);
 }
 
-// Where a cloth has more triangles than the picture can show, nodes are left out so that a triangle
-// covers some pixels.
+// If a cloth has more triangles than the picture can show, nodes are skipped so that a triangle
+// covers several pixels.
 static uint64_t stride_for(const struct subject_body *body, const struct render_context *context)
 {
     if (!is_whole_sheet(body))
@@ -209,7 +209,7 @@ static taut_status indices_fill(struct faces_body *drawn, const struct subject *
     return TAUT_OK;
 }
 
-// Each frame
+// ---- Drawing a frame
 
 static bool flat_normals(const struct faces_body *drawn, const struct render_context *context)
 {
@@ -222,7 +222,7 @@ taut_status faces_fill(struct faces *faces, const struct render_context *context
 {
     const struct subject *subject = context->subject;
 
-    // Indices where the resolution has changed, and normals unless the shader finds them.
+    // Updates indices if the resolution has changed, and normals unless the shader computes them.
     glBindVertexArray(faces->vertices);
     for (size_t b = 0; b < faces->body_count; b++) {
         const struct subject_body *body = &subject->bodies[b];
@@ -267,7 +267,7 @@ taut_status faces_fill(struct faces *faces, const struct render_context *context
     return TAUT_OK;
 }
 
-// About a dozen squares along the shorter side of a cloth, some along a block's.
+// About a dozen squares along the shorter side of a cloth, and a few along a block's.
 static float square_of(const struct subject_body *body)
 {
     bool cloth = body->type == BODY_CLOTH, block = body->type == BODY_LATTICE;
@@ -280,7 +280,7 @@ static float square_of(const struct subject_body *body)
     return square > 1.0f ? square : 1.0f;
 }
 
-// Where springs are coloured by kind, faces are pale, so that they are seen.
+// If springs are coloured by kind, faces are pale, so that springs are visible.
 static bool is_pale(const struct render_context *context)
 {
     return context->options->colouring == COLOURING_KIND;
@@ -321,7 +321,7 @@ void faces_draw(const struct faces *faces, const struct render_context *context,
                 const struct values *values, const struct tables *tables)
 {
     glBindVertexArray(faces->vertices);
-    glEnable(GL_POLYGON_OFFSET_FILL); // springs lie on top
+    glEnable(GL_POLYGON_OFFSET_FILL); // springs are drawn on top
     glPolygonOffset(1.0f, 1.0f);
     for (size_t b = 0; b < faces->body_count; b++) {
         const struct faces_body *drawn = &faces->bodies[b];
@@ -331,7 +331,7 @@ void faces_draw(const struct faces *faces, const struct render_context *context,
         glUseProgram(program);
         tables_bind(tables, values, program);
         set_body(program, context, b);
-        // The inside of a closed body is never seen; at its silhouette it would show through.
+        // The inside of a closed body is never visible, but would show through at its silhouette.
         if (context->subject->bodies[b].closed)
             glEnable(GL_CULL_FACE);
         else
@@ -420,7 +420,7 @@ void outlines_draw(const struct outlines *outlines, const struct render_context 
         glStencilFunc(GL_ALWAYS, 0, 1);
         glStencilOp(GL_KEEP, GL_INVERT, GL_INVERT);
         glDrawArrays(GL_TRIANGLES, 0, count);
-        // The same triangles again paint the marked pixels, each once, and clear the marks.
+        // Drawing the same triangles again paints each marked pixel once, and clears the marks.
         glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
         glStencilFunc(GL_EQUAL, 1, 1);
         glStencilOp(GL_KEEP, GL_ZERO, GL_ZERO);

@@ -1,5 +1,5 @@
-// The surfaces of bodies: faces of triangles, with normals found on the processor, and the filled
-// insides of bodies in a plane (outlines). Their colours by value come from values.h.
+// The surfaces of bodies: triangular faces, with normals computed on the processor, and the filled
+// areas of bodies in a plane (outlines). Colours by value come from values.h.
 #ifndef TAUT_PICTURE_SURFACES_H
 #define TAUT_PICTURE_SURFACES_H
 
@@ -9,12 +9,12 @@
 
 struct faces_body {
     GLuint indices;
-    uint64_t stride; // the indices join every stride-th node of a cloth; 0: no indices yet
-    uint64_t count;  // of indices
+    uint64_t stride; // indices join every stride-th node of a cloth; 0: no indices yet
+    uint64_t count;  // number of indices
 };
 
-// Variants of the program, bits (shaders/faces.glsl). A checker and colours by value exclude each
-// other.
+// Variants of the program, bits (shaders/faces.glsl). A checker pattern and colours by value
+// exclude each other.
 enum { FACES_FLAT = 1, FACES_HARD_SHADOWS = 2, FACES_CHECKER = 4, FACES_BY_VALUE = 8 };
 enum { FACES_PROGRAMS = 12 };
 
@@ -22,7 +22,7 @@ struct faces {
     GLuint programs[FACES_PROGRAMS];
     GLuint vertices; // a vertex array object
     GLuint normal_buffer, value_buffer;
-    float *normals; // 3 a node
+    float *normals; // 3 per node
     uint64_t node_count;
     struct faces_body *bodies;
     size_t body_count;
@@ -39,11 +39,11 @@ void faces_draw(const struct faces *faces, const struct render_context *context,
                 const struct values *values, const struct tables *tables);
 void faces_free(struct faces *faces);
 
-// ---- Outlines: the insides of bodies in a plane, rings and quads
+// ---- Outlines: the areas of bodies in a plane, rings and quads
 
 struct outlines {
     GLuint program, vertices;
-    struct gl_table edges; // 2 nodes a face, of all faces
+    struct gl_table edges; // 2 nodes per face, of all faces
     bool any;
 };
 

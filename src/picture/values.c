@@ -53,7 +53,7 @@ static float strain_of(const struct subject *subject, const struct frame *frame,
     return rest > 0.0f ? (length_of(subject, frame->drawn_positions, spring) - rest) / rest : 0.0f;
 }
 
-// k (L - L0), and 0 where the law is slack. Strain knows of a rest length that has yielded; a
+// k (L - L0), and 0 if the law is slack. The strain refers to the rest length after yielding; a
 // spring without rest length has no strain.
 static float tension_of(const struct subject *subject, const struct frame *frame, uint64_t spring)
 {
@@ -77,7 +77,7 @@ static void compute_springs(struct values *values, const struct subject *subject
     }
 }
 
-// The least of 1, 2, 3, 5 times a power of ten that is not below a positive value.
+// Rounds a positive value up to 1, 2, 3 or 5 times a power of ten.
 static double round_up(double value)
 {
     double power = pow(10.0, floor(log10(value)));
@@ -91,14 +91,14 @@ static double round_up(double value)
 
 enum { BINS = 1024 };
 
-// Finite values of those that are not broken springs.
+// Values that count for the scale: not those of broken springs.
 static bool is_counted(float value)
 {
     return fabsf(value) < 1e30f;
 }
 
-// The magnitude that all but one in twenty values are below, to a fraction 1 / BINS of a limit;
-// those beyond the limit count as equal to it.
+// The magnitude below which nineteen of twenty values lie, to a fraction 1 / BINS of a limit;
+// values beyond the limit count as equal to it.
 static double most_below(const float *values, uint64_t count, uint64_t every, double limit)
 {
     uint64_t bins[BINS] = {0}, all = 0, seen = 0;
@@ -114,8 +114,8 @@ static double most_below(const float *values, uint64_t count, uint64_t every, do
     return limit * (double)(bin + 1) / BINS;
 }
 
-// The same with enough resolution, however extreme the greatest values are: they must not leave the
-// others without colours.
+// The same with enough resolution for any extreme values: these must not leave the others without
+// colours.
 static double most_of(const float *values, uint64_t count, uint64_t every, double greatest)
 {
     enum { ROUNDS = 4 };
@@ -129,7 +129,7 @@ static double most_of(const float *values, uint64_t count, uint64_t every, doubl
     return most;
 }
 
-// The scale of a frame: from 0, or symmetric about 0 where values have both signs.
+// The scale of a frame: from 0, or symmetric about 0 if values have both signs.
 static void find_scale(struct values *values, const float *shown, uint64_t count, uint64_t every,
                        bool tension)
 {
@@ -188,7 +188,7 @@ static void compute_nodes(struct values *values, const struct subject *subject)
             values->weights[subject->springs[i][end]] += 1.0f;
         }
     }
-    // Where only some springs are there, a node has few or none of its own.
+    // If the subject has only some springs, a node has few or none of its own.
     if (subject->springs_in_all > subject->spring_count)
         for (int i = 0; i < 4; i++)
             smooth(values, subject);
@@ -197,10 +197,10 @@ static void compute_nodes(struct values *values, const struct subject *subject)
             values->nodes[node] /= values->weights[node];
     for (uint64_t node = 0; node < values->node_count; node++)
         if (!values->seen[node])
-            values->nodes[node] = VALUE_BROKEN; // it is inside, and does not count for the scale
+            values->nodes[node] = VALUE_BROKEN; // inside, not counted for the scale
 }
 
-// The scale of what is seen: springs, or nodes where only faces are drawn.
+// Computes the scale of the visible values: of springs, or of nodes if only faces are drawn.
 static void choose_scale(struct values *values, const struct render_options *options, bool springs,
                          uint64_t every)
 {

@@ -1,6 +1,6 @@
-// The values that springs and nodes are coloured by: strain or tension of each spring, and their
+// The values by which springs and nodes are coloured: strain or tension of each spring, and their
 // mean at each node, for faces; and the scale from values to colours. Computed on the processor,
-// without OpenGL; the colours of the scale are those of colours.h.
+// without OpenGL; the colours of the scale are in colours.h.
 #ifndef TAUT_PICTURE_VALUES_H
 #define TAUT_PICTURE_VALUES_H
 
@@ -12,7 +12,7 @@ static const float VALUE_BROKEN = 2e30f;
 
 struct values {
     float *springs, *nodes, *weights;
-    float *spread[2]; // nodes and weights while they are smoothed
+    float *spread[2]; // of nodes and weights, during smoothing
     uint8_t *seen;    // per node: whether it is a corner of a face
     uint64_t spring_count, node_count;
     double least, most; // ends of the scale
@@ -23,8 +23,8 @@ struct values {
 taut_status values_make(const struct subject *subject, struct values *values, taut_error *error);
 void values_free(struct values *values);
 
-// Computes what a colouring shows of a frame, on faces, on every `every`-th spring or on both, and
-// the scale. With a plain colouring only which springs are broken.
+// Computes the values of a colouring for a frame, on faces, on every `every`-th spring or on both,
+// and the scale. A plain colouring only distinguishes broken springs.
 void values_compute(struct values *values, const struct subject *subject, const struct frame *frame,
                     const struct render_options *options, bool faces, bool springs, uint64_t every);
 

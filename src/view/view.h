@@ -91,7 +91,7 @@ struct setting {
 };
 
 struct settings {
-    struct setting *items; // in the order of their paths
+    struct setting *items; // sorted by path
     size_t count, capacity;
 };
 

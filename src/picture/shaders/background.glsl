@@ -1,4 +1,4 @@
-// One triangle over all of the picture: the background, from above to below.
+// One triangle that covers the picture: the background, a gradient from top to bottom.
 
 #ifdef VERTEX
 out float height;
@@ -17,8 +17,8 @@ out vec4 colour;
 
 void main()
 {
-    // Without a pattern the slow gradient would show its 256 steps. Bayer's, of 4 by 4 pixels, is
-    // the same on every machine, and keeps PNG files small.
+    // Without dithering the slow gradient would show its 256 steps. Bayer's pattern of 4 by 4
+    // pixels is the same on every machine, and keeps PNG files small.
     ivec2 at = ivec2(gl_FragCoord.xy);
     int coarse = ((at.x ^ at.y) & 1) * 2 + (at.y & 1);
     int fine = ((at.x ^ at.y) >> 1 & 1) * 2 + (at.y >> 1 & 1);

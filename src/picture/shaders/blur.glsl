@@ -1,5 +1,5 @@
-// What of the shadow map is covered, blurred along one direction: soft shadows on planes, of which
-// all bodies are on the lit side.
+// The covered part of the shadow map, blurred along one direction: soft shadows on planes, all
+// bodies being on the lit side.
 
 #ifdef VERTEX
 out vec2 place;
@@ -14,7 +14,7 @@ void main()
 
 #ifdef FRAGMENT
 in vec2 place;
-uniform bool from_map; // else from `coverage`
+uniform bool from_map; // otherwise from `coverage`
 uniform vec2 direction;
 uniform sampler2D coverage;
 out vec4 colour;

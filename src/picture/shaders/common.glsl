@@ -1,5 +1,5 @@
-// What all shaders share: the frame, colours, light. Colours are shaded in linear light; squares and
-// square roots approximate sRGB's curve, which costs much more where there is no graphics card.
+// Shared by all shaders: the frame block, colours and light. Colours are shaded in linear light;
+// squares and square roots approximate sRGB's curve, which costs much more without a graphics card.
 
 layout(std140) uniform frame {
     mat4 world_to_clip;
@@ -8,12 +8,12 @@ layout(std140) uniform frame {
     vec4 forward;         // unit, from the eye
     vec4 right;           // unit, of the picture
     vec4 top;             // unit, of the picture
-    vec4 light;           // unit, towards the light; w: how dark shadows are, 0: there are none
+    vec4 light;           // unit, towards the light; w: darkness of shadows, 0: no shadows
     vec4 up;              // unit, of the scene
     vec4 viewport;        // pixels: width, height, and their inverses
     vec4 sky, floor_tint; // colours of the background above and below, sRGB
-    vec4 scene;           // centre of what is drawn; w: its diagonal, m
-    vec4 pixel;           // x: metres a pixel covers, times the depth where seen in perspective
+    vec4 scene;           // centre of the drawn box; w: its diagonal, m
+    vec4 pixel;           // x: metres per pixel; in perspective per unit of depth
 };
 
 vec3 to_linear(vec3 screen)
@@ -26,7 +26,7 @@ vec3 to_screen(vec3 linear)
     return sqrt(clamp(linear, 0.0, 1.0));
 }
 
-// From a point towards the eye.
+// The unit vector from a point towards the eye.
 vec3 towards_eye(vec3 point)
 {
     return eye.w > 0.5 ? normalize(eye.xyz - point) : -forward.xyz;
@@ -37,8 +37,8 @@ float pixel_size(vec3 point)
     return eye.w > 0.5 ? pixel.x * max(dot(point - eye.xyz, forward.xyz), 0.0) : pixel.x;
 }
 
-// Key light, light from all around (more from above), and a thin rim that parts bodies from what
-// is behind them. `lit`: 1, or less in shadow.
+// Key light, ambient light (more from above), and a thin rim that separates bodies from their
+// background. `lit`: 1, or less in shadow.
 vec3 shade(vec3 colour, vec3 normal, vec3 to_eye, float lit, float gloss)
 {
     float key = max(dot(normal, light.xyz), 0.0) * lit;
@@ -60,8 +60,8 @@ vec3 shade(vec3 colour, vec3 normal, vec3 to_eye, float lit, float gloss)
 #ifdef FRAGMENT
 uniform sampler2DShadow shadow_map;
 
-// How much of the light comes to a point of a surface. The point is moved off the surface a little,
-// so that the map's coarseness does not shade the surface by itself.
+// The fraction of the light that reaches a point of a surface. The point is moved off the surface a
+// little, so that the surface does not shade itself because of the map's resolution.
 float lit_at(vec3 point, vec3 normal)
 {
     if (light.w <= 0.0)

@@ -1,5 +1,5 @@
-// Faces of a body, seen from both sides. A checker in node numbers shows how cloth and blocks move.
-// Defines: FLAT_NORMALS, CHECKER, BY_VALUE, HARD_SHADOWS.
+// Faces of a body, seen from both sides. A checker pattern in node numbers shows how cloth and
+// blocks move. Defines: FLAT_NORMALS, CHECKER, BY_VALUE, HARD_SHADOWS.
 
 #ifdef VERTEX
 layout(location = 0) in vec3 position;
@@ -10,7 +10,7 @@ uniform ivec3 grid; // nodes along each direction; 0: none
 out vec3 point;
 out vec3 normal;
 out float value;
-out vec3 place; // in the grid, from its first node
+out vec3 place; // position in the grid, from its first node
 
 void main()
 {
@@ -29,14 +29,14 @@ in vec3 point;
 in vec3 normal;
 in float value;
 in vec3 place;
-uniform vec3 front, back, second; // colours of the sides, and of the checker's other squares
+uniform vec3 front, back, second; // colours of both sides, and of the other squares of the pattern
 uniform ivec3 grid;
-uniform float square; // nodes along a square's side
+uniform float square; // nodes along the side of a square
 uniform vec3 scale; // least value, 1 / (most - least), and the row of the map
 uniform sampler2D map;
 out vec4 colour;
 
-// The area of dark squares below x, along one direction; its differences are a square filtered
+// The integral of the pattern of squares in one direction; its differences are the pattern filtered
 // over a pixel (I. Quilez, "Filtering procedural patterns").
 float half_of(float x)
 {
@@ -68,7 +68,7 @@ void main()
 #endif
     float length_of = length(outside);
     outside = length_of > 0.0 ? outside / length_of : to_eye;
-    if (dot(outside, to_eye) < 0.0) // smooth normals of a silhouette
+    if (dot(outside, to_eye) < 0.0) // smooth normals at a silhouette
         outside = normalize(outside - 1.02 * dot(outside, to_eye) * to_eye);
     float gloss = 0.08;
 #ifdef BY_VALUE

@@ -1,5 +1,5 @@
-// The inside of closed outlines in a plane: a triangle from any one point to each edge, each turning
-// the stencil over, marks what an odd number of them covers.
+// The area of closed outlines in a plane: triangles from one arbitrary point to each edge, each of
+// which inverts the stencil, mark the pixels that an odd number of them covers.
 
 #ifdef VERTEX
 uniform samplerBuffer positions;

@@ -1,4 +1,4 @@
-// A picture in pixels of the window, drawn over all: legend and captions.
+// A picture in pixels of the window, drawn over everything: legend and captions.
 
 #ifdef VERTEX
 uniform vec4 rectangle; // left, top, width, height, from the top left, pixels
@@ -14,7 +14,7 @@ void main()
 
 #ifdef FRAGMENT
 in vec2 place;
-uniform sampler2D picture; // colours times opacity, as cairo has them
+uniform sampler2D picture; // premultiplied by opacity, as in cairo
 out vec4 colour;
 
 void main()

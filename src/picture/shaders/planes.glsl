@@ -1,8 +1,7 @@
-// Planes: those that bodies meet, walls of rooms, and the ground that only shows shadows. Define:
-// GRID.
+// Planes: colliders, walls of rooms, and the ground that only shows shadows. Define: GRID.
 
 #ifdef VERTEX
-uniform vec3 centre, along_u, along_v; // half of the sides
+uniform vec3 centre, along_u, along_v; // half sides
 out vec3 point;
 out vec2 place; // -1 to 1
 
@@ -26,7 +25,7 @@ uniform bool shadowed;
 uniform sampler2D coverage;
 out vec4 colour;
 
-// How much of a line a pixel has; lines that would be too dense to be seen fade instead.
+// The fraction of a pixel that a line covers; lines that are too dense to be resolved fade instead.
 float lines(float at)
 {
     float width = fwidth(at);
@@ -44,7 +43,7 @@ void main()
 {
     float seen = fading == 1.0 ? 1.0 - smoothstep(0.25, 1.0, length(place)) : 1.0;
     if (fading == 2.0) {
-        // A line, and below it what fades.
+        // A line, and a fading band below it.
         float above = 0.5 + 0.5 * place.y;
         float line = step((1.0 - above) / fwidth(above), 1.5 * viewport.y / 720.0 + 0.5);
         colour = vec4(line_paint, seen * mix(0.45 * above * above, 1.0, line));

@@ -1,9 +1,9 @@
-// Nodes as balls, pins as marks: one point each.
+// Nodes as balls, pins as marks; one point each.
 
 #ifdef VERTEX
 layout(location = 0) in uint number;
 uniform samplerBuffer positions;
-uniform bool listed; // nodes are in the list `number`; else every so-manieth from `first`
+uniform bool listed; // nodes are in the list `number`; otherwise every n-th from `first`
 uniform int first, every;
 uniform float diameter; // pixels
 out vec3 point;
@@ -13,7 +13,7 @@ void main()
     int at = 3 * (listed ? int(number) : first + every * gl_VertexID);
     point = vec3(texelFetch(positions, at).r, texelFetch(positions, at + 1).r,
                  texelFetch(positions, at + 2).r);
-    // Towards the eye by a radius, so that half of it does not sink into a surface.
+    // Moved towards the eye by a radius, so that it does not sink halfway into a surface.
     vec3 nearer = point + 0.6 * diameter * pixel_size(point) * towards_eye(point);
     gl_Position = world_to_clip * vec4(nearer, 1.0);
     gl_PointSize = diameter + 1.0;

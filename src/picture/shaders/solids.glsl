@@ -4,14 +4,15 @@
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal_in;
 uniform vec3 origin, axis_x, axis_y, axis_z;
-uniform float behind; // m, farther from the eye than it is, to depths
+uniform float behind; // m, added to the depth
 out vec3 point;
 out vec3 normal;
 
 void main()
 {
     point = origin + position.x * axis_x + position.y * axis_y + position.z * axis_z;
-    // By the cofactors, so that normals stay upright where the axes' lengths differ.
+    // Transformed by the cofactors, so that normals stay perpendicular if the axes differ in
+    // length.
     normal = normal_in.x * cross(axis_y, axis_z) + normal_in.y * cross(axis_z, axis_x) +
              normal_in.z * cross(axis_x, axis_y);
     gl_Position = world_to_clip * vec4(point, 1.0);
@@ -25,7 +26,7 @@ in vec3 point;
 in vec3 normal;
 uniform vec3 paint;
 uniform float gloss;
-uniform bool shadowed; // by the scene
+uniform bool shadowed; // whether the scene casts shadows on it
 out vec4 colour;
 
 void main()

@@ -1,4 +1,5 @@
-// Springs as tubes of so many pixels: two triangles each, made of the spring's number alone.
+// Springs as tubes of a width in pixels: two triangles each, computed from the number of the
+// spring.
 
 #ifdef VERTEX
 uniform samplerBuffer positions;
@@ -18,7 +19,7 @@ out float across; // -1 to 1
 flat out vec3 base;
 flat out vec3 side;
 
-// Of a spring that is broken (values.h).
+// The values of broken springs lie above this limit (values.h).
 const float BROKEN = 1e30;
 
 vec3 node(uint number)
@@ -36,7 +37,7 @@ void main()
     uvec2 nodes = texelFetch(ends, spring).rg;
     vec3 a = node(nodes.x), b = node(nodes.y);
     vec4 clip_a = world_to_clip * vec4(a, 1.0), clip_b = world_to_clip * vec4(b, 1.0);
-    // What is behind the eye is cut off before the division.
+    // Parts behind the eye are clipped before the division.
     float nearest = 1e-5 * scene.w;
     if (eye.w > 0.5 && min(clip_a.w, clip_b.w) < nearest) {
         float part = (nearest - clip_a.w) / (clip_b.w - clip_a.w);
