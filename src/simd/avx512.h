@@ -1,4 +1,4 @@
-// AVX-512 (x86-64-v4): 16 floats or 8 doubles. A mask is a number.
+// AVX-512 (x86-64-v4): 16 floats or 8 doubles. A mask is an integer with one bit per lane.
 #ifndef TAUT_SIMD_AVX512_H
 #define TAUT_SIMD_AVX512_H
 
@@ -116,7 +116,7 @@ static inline wide wide_load_first(const real *p, long count)
 
 static inline void wide_store_first(real *p, wide a, long count)
 {
-    if (count >= WIDE_LANES) // a masked store waits longer
+    if (count >= WIDE_LANES) // faster than a masked store
         wide_store(p, a);
     else
         WIDE_MASKED_STORE(p, wide_lane_range(0, count), a);
@@ -153,7 +153,7 @@ static inline void wide_records_4(const real *records, const uint16_t *at, wide 
     wide_transpose(row, x, y, z);
 }
 
-// Two records a row: positions and velocities alternate among the quarters.
+// Two records per row: positions and velocities alternate among the quarters of the register.
 static inline __m512 wide_two_records(const real *records, uint16_t low, uint16_t high)
 {
     __m256 first = _mm256_load_ps(records + 2 * (size_t)low);

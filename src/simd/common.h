@@ -1,5 +1,5 @@
-// What instruction sets share: operations whose intrinsics differ by name alone, and operations by
-// way of memory for sets that have no instruction for them. A set's header defines these names
+// Shared by instruction sets: operations whose intrinsics differ by name alone, and operations that
+// go through memory where a set has no instruction for them. A set's header defines these names
 // first:
 //
 //   WIDE_OP(name), WIDE_LOAD, WIDE_STORE, WIDE_SET   the intrinsics of a register

@@ -1,5 +1,5 @@
-// Names of the instruction sets, and which of them this processor has (isa.h). Their kernels are in
-// kernels/.
+// Names of the instruction sets, and which of them this processor supports (isa.h). The kernels for
+// them are in kernels/.
 #include "simd/isa.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 static const char *const names[ISA_COUNT] = {"base", "v3", "v4"};
 
-// What wide.h includes for each.
+// The registers that wide.h uses for ISA_BASE.
 #if defined(__x86_64__)
 #    define BASE_REGISTERS "SSE2"
 #elif defined(__aarch64__) && defined(__ARM_NEON)

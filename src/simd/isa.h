@@ -1,4 +1,4 @@
-// Instruction sets that kernels are built for, and which of them this machine has.
+// Instruction sets that kernels are built for, and which of them this machine supports.
 #ifndef TAUT_SIMD_ISA_H
 #define TAUT_SIMD_ISA_H
 
@@ -7,8 +7,8 @@
 #include "taut.h"
 
 enum isa {
-    ISA_BASE, // what every machine of the architecture has: SSE2 on x86-64, NEON on 64-bit ARM,
-              // plain C elsewhere
+    ISA_BASE, // on every machine of the architecture: SSE2 on x86-64, NEON on 64-bit ARM, plain C
+              // elsewhere
     ISA_V3,   // x86-64-v3: AVX2
     ISA_V4,   // x86-64-v4: AVX-512
     ISA_COUNT
@@ -17,15 +17,15 @@ enum isa {
 // "base", "v3", "v4".
 const char *isa_name(enum isa isa);
 
-// The registers that it uses here: "SSE2", "NEON", "plain C", "AVX2", "AVX-512".
+// The registers that kernels use: "SSE2", "NEON", "plain C", "AVX2", "AVX-512".
 const char *isa_registers(enum isa isa);
 
-// Whether this build has kernels for it and this machine can run them.
+// Whether this build has kernels for the instruction set and this machine can run them.
 bool isa_available(enum isa isa);
 
-// The instruction set to use for a wish: the one named; for TAUT_ISA_AUTO that of the environment
-// variable TAUT_ISA, and without it the widest available. TAUT_ERROR_UNSUPPORTED if it cannot be
-// had, TAUT_ERROR_ARGUMENT if TAUT_ISA names none.
+// The instruction set to use: `wish` if it names one; for TAUT_ISA_AUTO the one in the environment
+// variable TAUT_ISA, otherwise the widest available. TAUT_ERROR_UNSUPPORTED if it is not available,
+// TAUT_ERROR_ARGUMENT if TAUT_ISA is not a name.
 taut_status isa_choose(taut_isa wish, enum isa *isa, taut_error *error);
 
 #endif

@@ -1,6 +1,7 @@
-// NEON, which every 64-bit ARM has: 4 floats or 2 doubles. A mask is a register of all-ones or
-// all-zeros lanes of unsigned integers. Square roots and divisions are instructions, correctly
-// rounded; vmla and vfma are not used, since they may round once where the others round twice.
+// NEON, which every 64-bit ARM processor has: 4 floats or 2 doubles. A mask is a register of
+// all-ones or all-zeros lanes of unsigned integers. Square roots and divisions are instructions,
+// correctly rounded; vmla and vfma are not used, since they may round once where other instruction
+// sets round twice.
 #ifndef TAUT_SIMD_NEON_H
 #define TAUT_SIMD_NEON_H
 
@@ -38,7 +39,7 @@ static const uint64_t wide_lane_bit[WIDE_LANES] = {1, 2};
 #define WIDE_FIRST_BY_MEMORY
 #include "simd/common.h"
 
-// Not vmax and vmin, which give NaN where one is NaN.
+// Not vmax and vmin, which return NaN if either operand is NaN.
 static inline wide wide_max(wide a, wide b)
 {
     return WIDE_OP(bsl)(WIDE_OP(cgt)(a, b), a, b);
@@ -108,7 +109,7 @@ static inline wide_mask wide_mask_load(const uint32_t *bits, long at)
     return WIDE_BITS(tst)(WIDE_BITS_SET(bits[at / 32] >> (at % 32)), WIDE_BITS(ld1)(wide_lane_bit));
 }
 
-// Lane l is set where first <= l < end; bounds far outside are cut to just outside.
+// Lane l is set where first <= l < end; bounds are clamped to the register.
 static inline wide_mask wide_lane_range(long first, long end)
 {
     long low = first < 0 ? 0 : first > WIDE_LANES ? WIDE_LANES : first;

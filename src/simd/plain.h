@@ -1,4 +1,4 @@
-// Plain C for machines without a header of their own; compilers make of it what they can.
+// Plain C for machines without a header of their own; vectorisation is left to the compiler.
 #ifndef TAUT_SIMD_PLAIN_H
 #define TAUT_SIMD_PLAIN_H
 

@@ -77,7 +77,7 @@ static inline wide wide_shift_down_2(wide a, wide after)
 }
 #endif
 
-// SSE2 compares no 64-bit integers: both halves of a lane have its bit.
+// SSE2 has no comparison of 64-bit integers: both halves of a lane get its bit.
 static inline wide_mask wide_mask_load(const uint32_t *bits, long at)
 {
     __m128i lane_bit = WIDE_BIT_OF_LANE;
@@ -85,7 +85,7 @@ static inline wide_mask wide_mask_load(const uint32_t *bits, long at)
     return WIDE_OF_INTEGERS(_mm_cmpeq_epi32(_mm_and_si128(word, lane_bit), lane_bit));
 }
 
-// Lane numbers are exact as reals; bounds far outside are cut to just outside.
+// Lane numbers are exact as reals; bounds are clamped to the register.
 static inline wide_mask wide_lane_range(long first, long end)
 {
     long low = first < 0 ? 0 : first > WIDE_LANES ? WIDE_LANES : first;

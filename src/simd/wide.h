@@ -1,17 +1,17 @@
-// The vocabulary of the vector kernels: some thirty operations on a register of reals. Which
-// registers these are is decided by TAUT_WIDE_ISA (0 base, 3, 4), set by the thin file that includes
-// a kernel's body. Every operation is exact to IEEE 754, and none is fused, so a kernel gives the
-// same bits at every width.
+// The vocabulary of the vector kernels: some thirty operations on a register of reals. The
+// instruction set is TAUT_WIDE_ISA (0 base, 3, 4), set by the thin file that includes a kernel's
+// body. Every operation is exact to IEEE 754, and none is fused, so a kernel computes the same bits
+// at every width.
 //
-//   wide_load(p)                  WIDE_LANES reals from anywhere
-//   wide_load_first(p, n)         the first n of them, n >= 0, and 0 in the other lanes; nothing
-//                                 beyond is read, which another thread may be writing
-//   wide_store(p, a)              all lanes to anywhere
-//   wide_store_first(p, a, n)     the first n lanes, n <= WIDE_LANES; nothing beyond is touched
+//   wide_load(p)                  WIDE_LANES reals, unaligned
+//   wide_load_first(p, n)         the first n of them, n >= 0, and 0 in the other lanes; no memory
+//                                 beyond is read, since another thread may be writing it
+//   wide_store(p, a)              all lanes, unaligned
+//   wide_store_first(p, a, n)     the first n lanes, n <= WIDE_LANES; no memory beyond is written
 //   wide_set(r)                   r in every lane
 //   wide_add, _subtract, _multiply, _divide, _sqrt
-//   wide_max(a, b), _min          the larger, the smaller; b where one is not a number
-//   wide_greatest(a)              the greatest lane, of numbers only
+//   wide_max(a, b), _min          maximum, minimum; b where either is NaN
+//   wide_greatest(a)              the greatest lane; no lane may be NaN
 //   wide_multiply_where(m, a, b)  the product where the mask is set, 0 elsewhere
 //   wide_shift_up_1(b, a), _2     lane l of the result is lane l - 1 (l - 2) of a; the first ones
 //                                 are the last of b, the register before a
@@ -26,18 +26,18 @@
 //   wide_blend(m, a, b)           a where the mask is set, b elsewhere
 //   wide_mask_zero_bytes(p)       mask of lanes whose byte, from p on, is 0
 //   wide_mask_bits(m)             the lanes of a mask as bits of a number, lane 0 the lowest
-//   wide_add_to(sums, a)          lane l to sums[l], in double
+//   wide_add_to(sums, a)          adds lane l to sums[l], in double
 //
-// Records of nodes side by side, and their gathering into registers: for springs whose ends lie
-// anywhere. A record is 4 reals (x, y, z and nothing) or 8 (x, y, z, nothing, vx, vy, vz, nothing),
-// so that a node comes by one or two loads, and registers of one component are made by transposing.
-// A gather instruction loads every component by itself, and is slower by a third to a half.
+// Records of nodes, and gathering them into registers, for springs with arbitrary ends. A record is
+// 4 reals (x, y, z, unused) or 8 (x, y, z, unused, vx, vy, vz, unused), so a node takes one or two
+// loads, and transposing makes registers of one component. A gather instruction loads every
+// component separately, and is slower by a third to a half.
 //
-//   wide_records_4(records, at, &x, &y, &z)   of WIDE_LANES records: lane l of x, y and z is that
-//                                             of the record that begins at records[at[l]]
-//   wide_records_8(records, at, &x, ..., &vz) the same of records of 8, at records[2 * at[l]]
-//   wide_records_add, _subtract(records, at, x, y, z)   to the records of 4 at records[at[l]], of
-//                                             which no two are the same
+//   wide_records_4(records, at, &x, &y, &z)   loads WIDE_LANES records of 4: lane l of x, y and z
+//                                             is from the record that begins at records[at[l]]
+//   wide_records_8(records, at, &x, ..., &vz) the same for records of 8, at records[2 * at[l]]
+//   wide_records_add, _subtract(records, at, x, y, z)   changes the records of 4 at
+//                                             records[at[l]], which must all be different
 //
 // Records are aligned to their size.
 #ifndef TAUT_SIMD_WIDE_H
@@ -49,9 +49,9 @@
 
 #include "base/real.h"
 
-// What must be inlined for its constant arguments to become constants. Kernels are written once for
-// all variants (damped, undamped), and a compiler left to itself keeps one copy that branches at
-// run time.
+// Forces inlining, so that constant arguments become constants. Kernels are written once for all
+// variants (damped, undamped), and without it a compiler may keep one copy that branches at run
+// time.
 #if defined(__GNUC__)
 #    define WIDE_INLINE static inline __attribute__((always_inline))
 #else
@@ -70,11 +70,11 @@
 #    include "simd/plain.h"
 #endif
 
-// ---- Of instruction sets that have no instructions for them
+// ---- Operations for instruction sets that have no instructions for them
 
 #if TAUT_WIDE_ISA < 3 && !defined(__x86_64__)
 #    define WIDE_COMPONENTS
-// By way of memory.
+// Goes through memory.
 static inline void wide_components(const real *records, const uint16_t *at, int scale, wide *x,
                                    wide *y, wide *z)
 {
@@ -110,8 +110,8 @@ static inline real wide_greatest(wide a)
 }
 #endif
 
-// Where a record of 8 is best fetched as two of 4: by wide_components(records, at, scale, &x, &y,
-// &z), which fetches three reals of each, at records[scale * at[l]].
+// For instruction sets on which a record of 8 is best loaded as two of 4: wide_components(records,
+// at, scale, &x, &y, &z) loads three reals of each record, at records[scale * at[l]].
 #ifdef WIDE_COMPONENTS
 static inline void wide_records_4(const real *records, const uint16_t *at, wide *x, wide *y,
                                   wide *z)

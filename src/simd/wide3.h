@@ -1,5 +1,5 @@
-// Vectors of three components, a register of each: positions, velocities and forces of as many
-// nodes as a register has lanes. Include after or instead of simd/wide.h.
+// Vectors of three components, one register each: positions, velocities or forces of WIDE_LANES
+// nodes. Include after or instead of simd/wide.h.
 #ifndef TAUT_SIMD_WIDE3_H
 #define TAUT_SIMD_WIDE3_H
 
@@ -84,7 +84,8 @@ WIDE_INLINE struct wide3 wide3_blend(wide_mask mask, struct wide3 a, struct wide
                           wide_blend(mask, a.z, b.z)};
 }
 
-// Lane l is lane l - step of `a`, the first ones from the end of `before`; step is 1 or 2.
+// Lane l of the result is lane l - step of `a`; the first lanes are the last of `before`. step is 1
+// or 2.
 WIDE_INLINE struct wide3 wide3_shift_up(struct wide3 before, struct wide3 a, int step)
 {
     if (step == 1)
@@ -94,7 +95,8 @@ WIDE_INLINE struct wide3 wide3_shift_up(struct wide3 before, struct wide3 a, int
                           wide_shift_up_2(before.z, a.z)};
 }
 
-// Lane l is lane l + step of `a`, the last ones from the start of `after`.
+// Lane l of the result is lane l + step of `a`; the last lanes are the first of `after`. step is 1
+// or 2.
 WIDE_INLINE struct wide3 wide3_shift_down(struct wide3 a, struct wide3 after, int step)
 {
     if (step == 1)

@@ -1,4 +1,4 @@
-// What the instruction sets of x86-64 share beyond common.h. A set's header defines these names
+// Shared by the instruction sets of x86-64, beyond common.h. A set's header defines these names
 // first:
 //
 //   WIDE_OP(name)                 the intrinsics of a register
@@ -55,7 +55,7 @@ static inline RECORDS_PAIRS wide_pairs(wide a)
     return RECORDS_OP(castps_pd)(a);
 }
 
-// The first three components of four rows of four, in each part of the registers.
+// The first three components of four rows of four, in each 128-bit part of the registers.
 static inline void wide_transpose(const wide row[4], wide *x, wide *y, wide *z)
 {
     RECORDS_PAIRS ab = wide_pairs(RECORDS_OP(unpacklo_ps)(row[0], row[1]));
