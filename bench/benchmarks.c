@@ -1,4 +1,4 @@
-// The functions behind benchmarks.h.
+// The benchmark functions of benchmarks.h.
 #include "bench/benchmarks.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 #include "forces/tangent.h"
 #include "solver/internals.h"
 
-// Another iteration? After a signal there is none: the benchmark fails, and so do all that follow,
-// so that the program soon ends with a complete result of what was measured before.
+// Whether to run another iteration. After a signal this benchmark and all that follow fail, so that
+// the program soon ends with a complete result of the benchmarks before.
 static bool goes_on(struct bench_state *state)
 {
     if (signals_caught() != 0) {
@@ -25,8 +25,7 @@ static bool goes_on(struct bench_state *state)
 
 // ---- Steps
 
-// Steps an iteration: small scenes take several, so that starting the threads is no part of what is
-// measured.
+// Steps per iteration. Small scenes take several, so that the start of the threads is not measured.
 static uint64_t steps_of_iteration(const taut_solver *solver)
 {
     const uint64_t enough = 1000000; // spring updates
@@ -34,7 +33,7 @@ static uint64_t steps_of_iteration(const taut_solver *solver)
     return 1 + enough / (springs > 0 ? springs : 1);
 }
 
-// Takes steps, also where dt: auto interrupts them, and measures their wall time.
+// Makes steps, continuing where dt: auto interrupts them, and measures their wall time.
 static taut_status advance(taut_solver *solver, uint64_t steps, double *seconds, taut_error *error)
 {
     uint64_t end = taut_solver_step_count(solver) + steps;
@@ -46,14 +45,14 @@ static taut_status advance(taut_solver *solver, uint64_t steps, double *seconds,
     return status;
 }
 
-// Two steps bring a solver's data into the caches after other benchmarks have run.
+// Two steps load a solver's data into the caches after other benchmarks have run.
 static taut_status warm_up(taut_solver *solver, taut_error *error)
 {
     double seconds;
     return advance(solver, 2, &seconds, error);
 }
 
-// Spring updates of one step: an integrator may evaluate each force several times.
+// Spring updates per step: an integrator may evaluate each force several times.
 static double updates_of_step(const taut_solver *solver)
 {
     return (double)taut_solver_spring_count(solver) * solver_force_evaluations(solver);
@@ -72,7 +71,7 @@ static void count_scene(struct bench_state *state, const taut_solver *solver, do
         bench_value(state, "bytes/spring", (double)solver_bytes(solver) / springs);
 }
 
-// The model counts steps of one evaluation; of others the bytes would be too few by far.
+// The model counts one evaluation per step; for other integrators it would count far too few bytes.
 static bool model_applies(const taut_solver *solver)
 {
     enum integrator integrator = solver_integrator(solver);
@@ -117,7 +116,7 @@ void benchmark_step(struct bench_state *state, const void *context)
 
 // ---- Scaling
 
-// `one` is measured on one thread and `all` on the subject's, which may be the same solver.
+// `one` is measured on one thread and `all` on the subject's threads; they may be the same solver.
 static void measure_scaling(struct bench_state *state, const struct subject *subject,
                             taut_solver *one, taut_solver *all)
 {
@@ -129,7 +128,7 @@ static void measure_scaling(struct bench_state *state, const struct subject *sub
         status = warm_up(all, &error);
     uint64_t iterations = 0;
     while (status == TAUT_OK && goes_on(state)) {
-        // The side without parallelism, on which there is nothing to compare for one thread.
+        // The serial run; with one thread there is nothing to compare.
         status = solver_set_threads(one, 1, &error);
         if (status == TAUT_OK && subject->threads > 1)
             status = advance(one, steps_one, &seconds, &error);
@@ -229,7 +228,7 @@ void benchmark_volume(struct bench_state *state, const void *context)
         solver_work(solver, measure_volume, solver);
         bench_seconds(state, clock_seconds() - begin);
     }
-    // Three node numbers a face, a position a node.
+    // Three node numbers per face, one position per node.
     double faces = (double)taut_solver_face_count(solver);
     double nodes = (double)taut_solver_node_count(solver);
     double bytes = 12 * faces + 12 * nodes;
@@ -242,7 +241,7 @@ void benchmark_volume(struct bench_state *state, const void *context)
 struct products {
     struct tangent *tangent;
     struct node_vectors in, out;
-    uint64_t count; // products of an iteration; 0: an update of the tangent
+    uint64_t count; // products per iteration; 0: updates of the tangent
 };
 
 static void multiply(void *context, const struct worker *worker)
@@ -343,7 +342,7 @@ void benchmark_setup(struct bench_state *state, const void *context)
 
 // ---- The machine
 
-// An iteration is reported as the time of a gigabyte, or of 10^9 operations.
+// An iteration is reported as the time per gigabyte, or per 10^9 operations.
 static const double UNIT = 1e9;
 
 void benchmark_bandwidth(struct bench_state *state, const void *context)

@@ -1,14 +1,14 @@
 // Memory bandwidth and arithmetic peak.
 //
-// There are three bandwidths, because what a machine moves depends on the mix. The triad of STREAM,
-// a = b + 3 c, is the one that others quote; but a cache reads a line before it writes it, so a
-// quarter of what the triad moves is not counted. An update, a = a + 3 b, writes only lines that it
-// has read, as a step does, and everything that it moves is counted. Stores that bypass the cache
-// would give the triad about as much; no kernel of the solver could use them, since what they write
-// is read again at once. Reading alone is what a volume does.
+// There are three bandwidths, because the rate of a machine depends on the mix. The triad of
+// STREAM, a = b + 3 c, is the one usually quoted; but a cache reads a line before it writes it, so
+// a quarter of the triad's traffic is not counted. An update, a = a + 3 b, writes only lines that
+// it has read, as a step does, and all of its traffic is counted. Stores that bypass the cache
+// would raise the triad to about the same rate, but no kernel of the solver could use them, since
+// written data is read again at once. The computation of a volume only reads.
 //
-// Where an array lies decides as much as the rest (pages, their size, their banks), so arrays are
-// allocated again each time, and do not begin at the same offset of a page.
+// The addresses of an array matter as much (pages, their size, their banks), so arrays are
+// allocated again for each measurement, and start at different offsets in a page.
 #include "bench/limits.h"
 
 #include "base/os.h"
@@ -19,15 +19,15 @@
 enum {
     STREAM_PASSES = 4,
     STREAM_LANES = 16,
-    STREAM_SHIFT = 5 * 256 + 16 // floats: array k begins so much k further on
+    STREAM_SHIFT = 5 * 256 + 16 // floats: array k starts at k times this offset
 };
 
 struct stream {
     float *restrict a, *restrict b, *restrict c;
     size_t count;
     enum bandwidth kind;
-    double best;     // s a pass; of worker 0
-    float sinks[64]; // what was read, so that reading is not left out
+    double best;     // s per pass; of worker 0
+    float sinks[64]; // sums of the data read, so that the compiler keeps the reads
 };
 
 static float stream_pass(const struct stream *stream, enum bandwidth kind, struct range share)
@@ -43,7 +43,7 @@ static float stream_pass(const struct stream *stream, enum bandwidth kind, struc
             a[i] = a[i] + 3 * b[i];
         return a[share.first];
     }
-    float sums[STREAM_LANES] = {0}; // as many chains as hide the latency of an addition
+    float sums[STREAM_LANES] = {0}; // enough independent chains to hide the latency of an addition
     for (size_t i = share.first; i + STREAM_LANES <= share.end; i += STREAM_LANES)
         for (size_t lane = 0; lane < STREAM_LANES; lane++)
             sums[lane] += b[i + lane] + c[i + lane];
@@ -81,8 +81,8 @@ const char *bandwidth_name(enum bandwidth kind)
     return names[kind];
 }
 
-// Counted as STREAM counts: what the program reads and writes, not what the cache reads before it
-// writes.
+// Counted as STREAM counts: the bytes that the program reads and writes, without the lines that the
+// cache reads before it writes them.
 taut_status bandwidth_measure(const struct machine *machine, enum bandwidth kind, int threads,
                               double *bytes_per_second, taut_error *error)
 {
@@ -103,7 +103,7 @@ taut_status bandwidth_measure(const struct machine *machine, enum bandwidth kind
         stream.b = arrays[1] + STREAM_SHIFT;
         stream.c = arrays[2] + 2 * STREAM_SHIFT;
         team_run(threads, stream_run, &stream);
-        static const int moved[BANDWIDTH_COUNT] = {3, 3, 2}; // numbers an element
+        static const int moved[BANDWIDTH_COUNT] = {3, 3, 2}; // numbers per element
         *bytes_per_second = moved[kind] * (double)count * sizeof(float) / stream.best;
     }
     for (int k = 0; k < 3; k++)
@@ -148,7 +148,7 @@ struct peak {
     double (*chains)(uint64_t rounds, float *sink);
     uint64_t rounds;
     double operations, seconds; // of worker 0
-    float sinks[64];            // so that the loop is not left out
+    float sinks[64];            // so that the compiler keeps the loop
 };
 
 static void peak_run(void *context, const struct worker *worker)

@@ -1,3 +1,4 @@
+// Adds up the bytes of the model (model.h), format by format, from the plan of a solver.
 #include "bench/model.h"
 
 #include <assert.h>
@@ -5,7 +6,7 @@
 #include "base/sort.h"
 #include "solver/internals.h"
 
-// Numbers of the run's precision that a node has in these, and other things in bytes.
+// Values per node, in the precision of the run; the others in bytes.
 enum {
     POSITION = 3,
     VELOCITY = 3,
@@ -33,14 +34,14 @@ static bool wind_blows(const struct topology *topology)
     return topology->environment.wind.present && topology->face_count > 0;
 }
 
-// What wind reads and adds to.
+// The values per node that wind reads and changes.
 static double wind_reals(const struct topology *topology)
 {
     return POSITION + (topology->environment.wind.relative ? VELOCITY : 0) + MASS +
            READ_AND_WRITTEN * FORCE;
 }
 
-// Nodes of rows that springs of other tiles reach.
+// The nodes of rows that springs of other tiles reach.
 static double waiting_nodes(const struct plan_tiling *tiling)
 {
     assert(tiling->tiles_y > 0);
@@ -92,7 +93,7 @@ static void add_packed(const taut_solver *solver, struct moved *moved)
     }
 }
 
-// Gas that is not computed with the springs, and wind on faces in blocks.
+// Gas that is not computed with the springs, and wind on faces in coloured blocks.
 static void add_faces(const taut_solver *solver, size_t index, struct moved *moved)
 {
     const struct topology_body *body = &solver_topology(solver)->bodies[index];
@@ -114,8 +115,8 @@ static void add_faces(const taut_solver *solver, size_t index, struct moved *mov
     }
 }
 
-// As packed springs: one sweep of blocks, each of which reads the records of its nodes and those
-// around them, and one of motion.
+// Two sweeps, as for packed springs: one of blocks, each of which reads the records of its nodes
+// and their neighbours, and one of motion.
 static void add_coloured(const taut_solver *solver, struct moved *moved)
 {
     const struct topology *topology = solver_topology(solver);

@@ -24,7 +24,7 @@ void complain(const char *format, ...)
     va_end(arguments);
 }
 
-// ---- What can be named
+// ---- Names of suites, kernels and instruction sets
 
 static const struct {
     const char *name;
@@ -57,7 +57,7 @@ enum option_key {
 };
 
 static const struct option_entry {
-    const char *name, *argument; // argument NULL: it takes none
+    const char *name, *argument; // argument NULL: the option has none
     enum option_key key;
     const char *help; // lines separated by \n
 } entries[] = {
@@ -149,8 +149,7 @@ static bool refuse(const char *option, const char *value, const char *wanted)
     return false;
 }
 
-// Takes the items of a list separated by commas, each once; `take` returns false where one is
-// wrong.
+// Reads a comma-separated list, each item at most once; `take` returns false if an item is wrong.
 static bool take_list(const char *option, const char *value, const char *wanted,
                       bool (*take)(struct bench_options *options, const char *item, size_t length),
                       struct bench_options *options)
@@ -182,7 +181,7 @@ static bool take_suite(struct bench_options *options, const char *item, size_t l
 
 static bool take_threads(struct bench_options *options, const char *item, size_t length)
 {
-    const uint64_t most = 4096; // as the solver's
+    const uint64_t most = 4096; // the limit of the solver
     uint64_t count;
     if (number_parse_count(item, length, &count) != NUMBER_OK || count < 1 || count > most ||
         options->thread_count == BENCH_LIST_MAX)
@@ -194,7 +193,8 @@ static bool take_threads(struct bench_options *options, const char *item, size_t
     return true;
 }
 
-// Adds the name that the item is to a list of names; false if it is none of them, or is there.
+// Adds `name` to a list if the item is this name; false if it is not, or if the list has it
+// already.
 static bool take_name(const char *name, const char *item, size_t length, const char **list,
                       int *count)
 {
@@ -321,8 +321,8 @@ static bool apply(const struct option_entry *entry, char *value, struct bench_op
     }
 }
 
-// Flags that Google Benchmark gets before those of the command line, which replace them; nor are
-// they given where its environment variable is set.
+// Flags that Google Benchmark gets before those of the command line, which override them. A flag is
+// omitted if its environment variable is set.
 static void add_defaults(struct bench_options *options)
 {
     static struct {
@@ -353,7 +353,7 @@ static bool refuse_unknown(const char *word)
     return false;
 }
 
-// Takes the option argv[*at], and its value, which may be the next word.
+// Reads the option argv[*at] and its value, which may be the next word.
 static bool take_option(int argc, char **argv, int *at, struct bench_options *options)
 {
     char *word = argv[*at], *value = NULL;
@@ -430,7 +430,7 @@ bool options_read(int argc, char **argv, struct bench_options *options, int *exi
         } else if (strncmp(word, "--benchmark_", 12) == 0 || strncmp(word, "--v=", 4) == 0) {
             add_flag(options, word);
             options->lists_only |= strncmp(word, "--benchmark_list_tests", 22) == 0;
-            // Another form of the result than our own was asked for.
+            // The user wants another form of output.
             if (strncmp(word, "--benchmark_format", 18) == 0 ||
                 strstr(word, "aggregates_only") != NULL)
                 options->medians_only = false;

@@ -1,4 +1,4 @@
-// The options of taut-bench. Those of Google Benchmark (--benchmark_...) are passed on unread.
+// The options of taut-bench. Those of Google Benchmark (--benchmark_...) are passed on unchanged.
 #ifndef TAUT_BENCH_OPTIONS_H
 #define TAUT_BENCH_OPTIONS_H
 
@@ -7,7 +7,7 @@
 
 enum { BENCH_LIST_MAX = 16 };
 
-// What can be measured: bits.
+// The suites of benchmarks, as bits.
 enum bench_suite {
     SUITE_STEPS = 1,   // whole steps
     SUITE_SCALING = 2, // strong and weak
@@ -18,13 +18,13 @@ enum bench_suite {
 struct bench_options {
     char **scenes; // names of built-in scenes, and paths of scene files
     int scene_count;
-    unsigned suites; // 0: those that suit the scenes
+    unsigned suites; // 0: the default for the scenes
     int threads[BENCH_LIST_MAX];
-    int thread_count; // 0: 1, and the physical cores
+    int thread_count; // 0: 1 and the number of physical cores
     const char *integrators[BENCH_LIST_MAX];
-    int integrator_count; // 0: symplectic_euler and velocity_verlet; of a scene file its own
+    int integrator_count; // 0: symplectic_euler and velocity_verlet; for a scene file its own
     const char *precisions[BENCH_LIST_MAX];
-    int precision_count; // 0: single; of a scene file its own
+    int precision_count; // 0: single; for a scene file its own
     taut_kernel kernels[BENCH_LIST_MAX];
     int kernel_count; // 0: reference and auto
     bool isas[ISA_COUNT];
@@ -34,16 +34,17 @@ struct bench_options {
     bool full, no_pin;
     char **overrides;
     size_t override_count;
-    // For Google Benchmark, with the defaults of taut-bench in front; argv[0] is the program.
+    // Flags for Google Benchmark, beginning with the defaults of taut-bench; argv[0] is the
+    // program.
     char **flags;
     int flag_count;
     bool lists_only;   // --benchmark_list_tests
-    bool medians_only; // a line for each benchmark on the console
+    bool medians_only; // the console shows one line per benchmark
 };
 
-// Reads the command line. Returns true if there is something to measure; else *exit_code is how the
-// program ends: help or the version was printed, or something was wrong and has been reported.
-// options_free after either.
+// Reads the command line. Returns true if there is something to measure; otherwise *exit_code is
+// the exit code: help or the version was printed, or an error has been reported. options_free must
+// follow in both cases.
 bool options_read(int argc, char **argv, struct bench_options *options, int *exit_code);
 
 void options_free(struct bench_options *options);

@@ -1,3 +1,4 @@
+// Builds the scenes of scenes.h: YAML texts at a given size, and lists of springs for networks.
 #include "bench/scenes.h"
 
 #include <inttypes.h>
@@ -33,20 +34,20 @@ const struct bench_scene bench_scenes[BENCH_SCENES] = {
     {"holes-undamped", BENCH_SHUFFLED, false, 1437696, BENCH_HOLES | BENCH_EXTRA},
 };
 
-// ---- The lists of a network, as a mesh file might have them
+// ---- The lists of a network, such as a mesh file might have
 
 struct lists {
     uint64_t side, node_count, spring_count;
     bool holes;
-    uint64_t seed;    // of the holes
-    uint32_t *number; // of the lattice's node
+    uint64_t seed;    // for the holes
+    uint32_t *number; // per node of the lattice
     vec3 *positions;
     double *masses;
     uint32_t (*springs)[2];
     uint32_t *materials;
 };
 
-// splitmix64 (Steele, Lea and Flood 2014): the same numbers everywhere.
+// splitmix64 (Steele, Lea and Flood 2014): the same sequence on every machine.
 static uint64_t next_random(uint64_t *seed)
 {
     uint64_t z = *seed += 0x9E3779B97F4A7C15u;
@@ -82,7 +83,7 @@ static void shuffle_springs(struct lists *lists, uint64_t *seed)
     }
 }
 
-// The 13 steps whose first component that is not 0, from z to x, is positive.
+// The 13 offsets whose first nonzero component, from z to x, is positive.
 static bool is_forward(int dx, int dy, int dz)
 {
     return dz > 0 || (dz == 0 && (dy > 0 || (dy == 0 && dx > 0)));
@@ -134,7 +135,7 @@ static bool allocate(struct lists *lists)
     return lists->number && lists->positions && lists->masses && lists->springs && lists->materials;
 }
 
-// Replaces the old lists. There are no marks, because the springs are in no line of a file.
+// Replaces the lists. There are no marks, because the springs have no lines in a file.
 static void replace_lists(struct scene_network *network, const struct lists *lists)
 {
     free(network->positions);
@@ -151,10 +152,10 @@ static void replace_lists(struct scene_network *network, const struct lists *lis
     network->spring_count = lists->spring_count;
 }
 
-// Replaces the lists of a network (whose first material all springs get) by those of a lattice of
-// side^3 nodes with 26 neighbours. `shuffled`: nodes are renumbered and springs reordered at
-// random, always in the same way. `holes`: one spring of ten is left out at random. False, with the
-// lists unchanged, without memory.
+// Replaces the lists of a network by those of a lattice of side^3 nodes with 26 neighbours; all
+// springs get its first material. `shuffled`: nodes are renumbered and springs reordered at random,
+// always in the same way. `holes`: one spring of ten, chosen at random, is left out. False, with
+// the lists unchanged, if memory is short.
 static bool fill_network(struct scene_network *network, uint64_t side, bool shuffled, bool holes)
 {
     struct lists lists = {
@@ -183,7 +184,7 @@ static bool fill_network(struct scene_network *network, uint64_t side, bool shuf
 // ---- Scenes as text
 
 // Node masses, stiffnesses and dt do not change with the size, and stay well below the critical
-// step; gravity and pins keep everything moving, so that no step computes zeros.
+// step; gravity and pins keep everything moving, so that no step computes with zeros.
 #define HEAD                                                                                       \
     "simulation: {integrator: symplectic_euler, dt: %s, steps: 1}\n"                               \
     "environment: {gravity: [0, -9.81, 0]}\n"                                                      \
@@ -252,7 +253,7 @@ static char *ball_text(const struct bench_scene *scene, uint64_t springs)
                        "0.0001", subdivisions, scene->damped ? "0.001" : "0");
 }
 
-// Two nodes and a spring; the lists are put in their place afterwards.
+// Two nodes and a spring; fill_network replaces the lists afterwards.
 static char *network_text(const struct bench_scene *scene)
 {
     return text_format(HEAD "  - {name: network, type: network, nodes: [[0, 0, 0], [1, 0, 0]],\n"
@@ -286,7 +287,7 @@ const struct bench_scene *bench_scene_find(const char *name)
     return NULL;
 }
 
-// What the text of a shape leaves out: wind, no gas, a collider.
+// Adds what the text of a shape lacks: wind, a ball without gas, a collider.
 static void apply_traits(const struct bench_scene *scene, taut_scene *made)
 {
     if (scene->traits & BENCH_WIND)

@@ -1,5 +1,5 @@
-// Google Benchmark has no C interface; this file gives it the one of shim.h. It holds no measuring
-// code of its own, and is the only C++ of bench/ apart from the comparison with Bullet.
+// Google Benchmark has no C interface; this file implements the one of shim.h. It measures nothing
+// itself, and is the only C++ of bench/ apart from the comparison with Bullet.
 #include "bench/shim.h"
 
 #include <benchmark/benchmark.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-// bench_state is never defined: a pointer to it is one to benchmark::State.
+// bench_state is never defined: it stands for benchmark::State.
 static benchmark::State *state_of(bench_state *state)
 {
     return reinterpret_cast<benchmark::State *>(state);
@@ -23,14 +23,14 @@ static double largest(const std::vector<double> &values)
     return *std::max_element(values.begin(), values.end());
 }
 
-// Of the run in progress: Google Benchmark calls one function at a time.
+// The run in progress: Google Benchmark calls one function at a time.
 static struct {
     double seconds, iterations;
     bool started; // bench_next was called
 } measured;
 
-// Beside the mean, median and deviation of the repetitions their extremes: the shortest time and
-// the highest rate are the least disturbed ones.
+// Besides mean, median and deviation of the repetitions, the result has their extremes: the
+// shortest time and the highest rate are the least disturbed ones.
 void bench_register(const char *name, bench_function function, const void *context)
 {
     benchmark::RegisterBenchmark(name,
@@ -57,7 +57,7 @@ void bench_seconds(bench_state *state, double seconds)
     state_of(state)->SetIterationTime(seconds);
 }
 
-// Not Counter::kIsRate, whose unit the console prints a second time.
+// Not Counter::kIsRate, whose unit the console would print a second time.
 void bench_rate(bench_state *state, const char *name, double per_iteration)
 {
     if (measured.seconds > 0)
@@ -84,8 +84,8 @@ bool bench_any_failed()
 void bench_fail(bench_state *state, const char *text)
 {
     any_failed = true;
-    // Google Benchmark aborts where one of several repetitions reports another number of
-    // iterations, and one that fails before its loop reports none.
+    // Google Benchmark aborts if one of several repetitions reports another number of iterations,
+    // and a repetition that fails before its loop reports none.
     if (!measured.started)
         bench_next(state);
     state_of(state)->SkipWithError(text);
@@ -99,7 +99,7 @@ void bench_context(const char *key, const char *value)
 namespace
 {
 
-// The console, with one line for each benchmark: the median of its repetitions.
+// Console output with one line per benchmark: the median of its repetitions.
 class MedianReporter : public benchmark::ConsoleReporter
 {
   public:

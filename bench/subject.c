@@ -15,7 +15,7 @@
 taut_scene *subject_scene(const struct subject *subject, struct diagnostics *findings,
                           taut_error *error)
 {
-    // The overrides of --set, and then those equivalent to options, which take precedence.
+    // First the overrides of --set, then those that options stand for, which take precedence.
     size_t count = subject->override_count;
     struct scene_override *overrides = calloc(count + 2, sizeof *overrides);
     char *precision = subject->precision ? text_format("precision=%s", subject->precision) : NULL;
@@ -68,7 +68,7 @@ taut_status subject_build(const struct subject *subject, const taut_scene *scene
     return solver_create(scene, &options, solver, error);
 }
 
-// ---- The store: the least recently used solver is destroyed first
+// ---- The store: a cache of solvers, which destroys the least recently used one first
 
 enum { STORE_CAPACITY = 96 };
 
@@ -76,7 +76,7 @@ struct stored {
     struct subject subject;
     taut_solver *solver;
     double bytes;
-    uint64_t used; // when it was last asked for
+    uint64_t used; // counter value of the last request
 };
 
 static struct {
@@ -86,7 +86,7 @@ static struct {
     double bytes, budget; // budget 0: not known yet
 } store;
 
-// Solvers may take half of the memory that is free when the first one is built.
+// Solvers may use half of the memory that is free when the first one is built.
 static double store_budget(void)
 {
     if (store.budget == 0) {
@@ -101,7 +101,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-// Whether one solver serves both: the number of threads and the stage may differ.
+// Whether one solver serves both subjects: the number of threads and the stage may differ.
 static bool same_solver(const struct subject *a, const struct subject *b)
 {
     return a->scene == b->scene && same_text(a->path, b->path) && a->springs == b->springs &&
@@ -117,7 +117,7 @@ static void store_remove(int index)
     store.items[index] = store.items[--store.count];
 }
 
-// Destroys the least recently used solvers until the store is within `budget`, and has a free slot;
+// Destroys the least recently used solvers until the store is within `budget` and has a free slot;
 // never the newest, which the caller may still use.
 static void store_shrink(double budget)
 {
@@ -157,7 +157,7 @@ static taut_status store_add(const struct subject *subject, taut_error *error)
 
 taut_solver *subject_solver(const struct subject *subject, taut_error *error)
 {
-    // After a signal nothing is built or stepped any more.
+    // After a signal nothing is built or stepped.
     if (signals_caught() != 0) {
         fail(error, TAUT_ERROR_ARGUMENT, "interrupted");
         return NULL;

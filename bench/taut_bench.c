@@ -1,8 +1,9 @@
-// taut-bench: registers what the options ask for with Google Benchmark, and runs it.
+// taut-bench: registers the benchmarks that the options select with Google Benchmark, and runs
+// them.
 //
 // Names are KIND/SCENE/INTEGRATOR/PRECISION/KERNEL/threads:N, where KERNEL is reference or an
-// instruction set; springs:N follows where --springs chose the size, and energy_budget where it is
-// kept. Bandwidths are bandwidth/KIND/threads:N, peaks peak/ISA/threads:N. Google Benchmark adds
+// instruction set; springs:N follows if --springs set the size, and energy_budget if it is kept.
+// Bandwidths are bandwidth/KIND/threads:N, peaks peak/ISA/threads:N. Google Benchmark adds
 // /manual_time to each.
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_WRONG = 2 };
 
 // ---- Registration
 
-// All subjects; benchmarks keep pointers to them, so each is allocated by itself.
+// All subjects; benchmarks store pointers to them, so each is allocated separately.
 struct registry {
     const struct bench_options *options;
     struct machine machine;
@@ -76,8 +77,8 @@ static bool add(struct registry *registry, const char *kind, bench_function func
     return registry_add(registry, name, function, subject);
 }
 
-// A function on all kernels, instruction sets and numbers of threads that are wanted. The reference
-// is serial.
+// Adds a benchmark on all requested kernels, instruction sets and numbers of threads. The reference
+// kernel is serial.
 static bool add_kernels(struct registry *registry, const char *kind, bench_function function,
                         struct subject subject, bool size)
 {
@@ -108,7 +109,7 @@ static bool add_kernels(struct registry *registry, const char *kind, bench_funct
     return true;
 }
 
-// On the widest wanted instruction set, over the numbers of threads.
+// Adds scaling on the widest requested instruction set, over the numbers of threads.
 static bool add_scaling(struct registry *registry, struct subject subject, bool size)
 {
     for (int isa = 0; isa < ISA_COUNT; isa++)
@@ -119,7 +120,7 @@ static bool add_scaling(struct registry *registry, struct subject subject, bool 
         subject.threads = registry->thread_counts[t];
         if (!add(registry, "strong", benchmark_strong, &subject, size))
             return false;
-        // A scene file has the size that it has.
+        // The size of a scene file cannot change.
         if (subject.scene && !add(registry, "weak", benchmark_weak, &subject, size))
             return false;
     }
@@ -148,7 +149,7 @@ static bool add_stages(struct registry *registry, struct subject subject, bool s
         windy.wind = true;
         windy.wind_law = WIND_FACE;
         added = added && add_kernels(registry, "wind_face", benchmark_stage, windy, size);
-        windy.wind_law = WIND_NODE; // normals of nodes
+        windy.wind_law = WIND_NODE; // needs normals at nodes
         added = added && add_kernels(registry, "wind_node", benchmark_stage, windy, size);
     }
     subject.kernel = TAUT_KERNEL_AUTO;
@@ -183,7 +184,7 @@ static bool add_limits(struct registry *registry)
     return true;
 }
 
-// The suites of a scene by one integrator, in one precision, at one size.
+// Adds the suites of a scene with one integrator, in one precision, at one size.
 static bool add_suites(struct registry *registry, const struct subject *subject, unsigned suites,
                        bool size)
 {
@@ -230,7 +231,7 @@ static bool add_variants(struct registry *registry, struct subject subject, bool
             if (!add_suites(registry, &variant, suites, size))
                 return false;
         }
-        suites &= ~(unsigned)SUITE_STAGES; // which do not depend on the integrator
+        suites &= ~(unsigned)SUITE_STAGES; // stages do not depend on the integrator
     }
     return true;
 }
@@ -241,15 +242,16 @@ static int refuse_memory(void)
     return EXIT_FAILED;
 }
 
-// The name of a scene file without folder and ending; NULL without memory. The caller frees it.
+// The name of a scene file without folder and extension; NULL if memory is short. The caller frees
+// it.
 static char *stem(const char *path)
 {
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     return text_format("%.*s", (int)strcspn(name, "."), name);
 }
 
-// Reads the scene, so that what is wrong with it is reported before anything is measured, and its
-// own integrator and precision can be named.
+// Reads the scene before anything is measured, to report its errors and to find its own integrator
+// and precision for the name.
 static int check_scene(const struct subject *subject, const char **integrator,
                        const char **precision)
 {
@@ -289,7 +291,7 @@ static int add_built_in(struct registry *registry, const struct bench_scene *sce
     subject.override_count = options->override_count;
     subject.no_pin = options->no_pin;
     if (options->override_count > 0) {
-        // What is wrong with an override is wrong at every size.
+        // An override that is wrong is wrong at every size.
         struct subject small = subject;
         small.springs = 1000;
         const char *integrator, *precision;
@@ -316,7 +318,7 @@ static int add_file(struct registry *registry, char *path, char **name)
         .override_count = options->override_count,
         .no_pin = options->no_pin,
     };
-    // Each variant that the options ask for, or the scene's own.
+    // Every variant that the options select, or the scene's own.
     int integrators = options->integrator_count, precisions = options->precision_count;
     for (int i = 0; i < (integrators > 0 ? integrators : 1); i++)
         for (int p = 0; p < (precisions > 0 ? precisions : 1); p++) {
@@ -352,7 +354,7 @@ static bool looks_like_path(const char *word)
     return file || strpbrk(word, "./");
 }
 
-// Registers all that is wanted; `names` takes the names of scene files, one for each operand.
+// Registers all benchmarks; `names` receives the names of scene files, one per operand.
 static int add_all(struct registry *registry, char **names)
 {
     const struct bench_options *options = registry->options;
@@ -437,7 +439,7 @@ static int run(struct registry *registry)
         complain("interrupted by %s", signals_name(signals_caught()));
         return EXIT_FAILED;
     }
-    // Google Benchmark has said so: a filter that nothing matches.
+    // A filter that matches nothing; Google Benchmark has reported it.
     if (matched == 0 && !options->lists_only)
         return EXIT_WRONG;
     if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -450,7 +452,7 @@ static int run(struct registry *registry)
 int main(int argc, char **argv)
 {
     signals_ignore_writes();
-    // Where /sys is not mounted hwloc would complain on its own; machine.c does without.
+    // If /sys is not mounted, hwloc would print errors; machine.c works without it.
     (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);
     struct bench_options options;
     int code;

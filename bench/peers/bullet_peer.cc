@@ -1,7 +1,7 @@
-// Bullet's side of the comparison: a network that taut_peer wrote as one soft body with a link for
-// each spring, one position iteration a step, no collisions. Serves as taut_peer does.
+// Bullet's side of the comparison: a network written by taut_peer as one soft body with a link for
+// each spring, one position iteration per step, no collisions. It serves requests like taut_peer.
 //
-//   bullet_peer FILE.bin     lines "THREADS STEPS"; there is one thread, whatever is asked for
+//   bullet_peer FILE.bin     lines "THREADS STEPS"; always runs on one thread
 #include <BulletSoftBody/btSoftBody.h>
 
 #include <chrono>

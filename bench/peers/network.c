@@ -1,3 +1,4 @@
+// Writes the files of network.h: collects the kinds of springs, and prints nodes and springs.
 #include "bench/peers/network.h"
 
 #include <inttypes.h>
@@ -19,11 +20,11 @@ struct kinds {
 };
 
 struct nodes {
-    double *positions; // x, y, z of each
+    double *positions; // x, y, z per node
     uint64_t count;
 };
 
-// Reads springs in their order. Nodes have the numbers that users see, as positions have.
+// Reads springs in order. Nodes have builder numbers, like the positions.
 struct reading {
     const struct topology *topology;
     struct spring_run near;
@@ -36,7 +37,7 @@ static struct kind spring_read(struct reading *reading, uint64_t spring, uint32_
     ends[1] = (uint32_t)topology_builder_node(reading->topology, run.b);
     return (struct kind){
         reading->topology->materials[run.material].stiffness,
-        // Cut, so that lengths which differ by rounding alone are one kind.
+        // Rounded, so that lengths which differ by rounding errors are one kind.
         (double)llround(run.rest_length * 1e14) * 1e-14,
     };
 }
@@ -65,8 +66,8 @@ static void keep_each_once(struct kinds *kinds)
     kinds->count = kept;
 }
 
-// There are millions of springs and few kinds: those seen are gone through whenever they fill the
-// space, which grows only where that did not help.
+// There are millions of springs and few kinds: duplicates are removed whenever the array is full,
+// and it grows only if that frees too little.
 static bool add_kind(struct kinds *kinds, struct kind kind)
 {
     if (kinds->count == kinds->capacity) {

@@ -1,10 +1,11 @@
 // Our side of the comparison with others (bench/peers/run.py).
 //
-//   taut_peer write SCENE SPRINGS PREFIX   the scene as files for others; springs 0: its own size
-//   taut_peer check SCENE SPRINGS STEPS    positions after so many steps of velocity Verlet in
-//                                          double precision, a node a line
-//   taut_peer serve SCENE SPRINGS          obeys lines of standard input: "THREADS STEPS" takes so
-//                                          many steps and answers the seconds that they took
+//   taut_peer write SCENE SPRINGS PREFIX   writes files for other programs; springs 0: the default
+//                                          size
+//   taut_peer check SCENE SPRINGS STEPS    prints the positions after STEPS steps of velocity
+//                                          Verlet in double precision, one node per line
+//   taut_peer serve SCENE SPRINGS          for each line "THREADS STEPS" of standard input, makes
+//                                          the steps and prints the seconds that they took
 //
 // SCENE is one of taut-bench's. `write` and `serve` begin with a line: nodes, springs, dt, bytes.
 #include <inttypes.h>
