@@ -1,3 +1,4 @@
+// The table of broken mesh files (broken_meshes.h).
 #include "broken_meshes.h"
 
 #define TEXT(text) text, sizeof(text) - 1
@@ -225,7 +226,7 @@ const struct broken broken_meshes[] = {
     {"ply: strip with another negative number", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "4 0 1 2 -2\n"),
      "FILE:13:9: error: item 3 of list 0 of strips is -2: neither a vertex nor -1, the end of a "
      "strip\n"},
-    // Of a triangle that is left out, too.
+    // Vertices of omitted triangles are checked too.
     {"ply: strip beyond the last", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "5 0 1 2 3 3\n"),
      "FILE:13:9: error: item 3 of list 0 of strips is vertex 3, but the last one is 2\n"},
     {"ply: strips without a triangle", MESH_PLY, TEXT(STRIP_HEAD PLY_XYZ "5 0 0 1 1 -1\n"),
@@ -300,7 +301,7 @@ const struct broken broken_meshes[] = {
           "endloop\nendfacet\nendsolid\n"),
      "FILE: warning: 1 facet with two equal corners is left out\n"
      "FILE: error: the file has no faces\n"},
-    // ---- Binary, as far as text can say it; the rest is in test_mesh_broken.c
+    // ---- Binary files, as far as text can express them; the others are in test_mesh_broken.c
     {"ply: bytes behind the end", MESH_PLY,
      TEXT("ply\nformat binary_little_endian 1.0\nelement vertex 0\nproperty char x\n"
           "property char y\nproperty char z\nelement face 0\nproperty list uchar int "

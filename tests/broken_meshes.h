@@ -1,4 +1,4 @@
-// Mesh files that are not sound, each with all that the reader must say about it.
+// Broken mesh files, each with the complete diagnostics that the reader must report.
 #ifndef TAUT_TESTS_BROKEN_MESHES_H
 #define TAUT_TESTS_BROKEN_MESHES_H
 

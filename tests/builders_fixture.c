@@ -1,3 +1,4 @@
+// Scenes made in code, and checks of built bodies (builders_fixture.h).
 #include "builders_fixture.h"
 
 #include <errno.h>
@@ -164,7 +165,7 @@ const char *fixture_file(const char *name, const char *text)
     return path;
 }
 
-// ---- What every body owes
+// ---- Checks of every body
 
 static int compare_keys(const void *a, const void *b)
 {

@@ -1,3 +1,4 @@
+// Runs the built program and collects its output (cli_fixture.h).
 #include "test.h"
 
 #include "cli_fixture.h"
@@ -50,7 +51,7 @@ struct outcome cli_run(const char *command)
     char *line =
         text_format("taut() { '%s' \"$@\"; }; { %s ; } >out.txt 2>err.txt", TAUT_BINARY, command);
     assert_non_null(line);
-    int status = system(line); // NOLINT(cert-env33-c): of this project's own program
+    int status = system(line); // NOLINT(cert-env33-c): runs this project's program
     free(line);
     assert_int_not_equal(status, -1);
     struct outcome outcome = {.code = code_of(status)};
@@ -86,7 +87,7 @@ pid_t cli_start(const char *const *arguments)
     pid_t process = fork();
     assert_true(process >= 0);
     if (process == 0) {
-        // Should the test fail, it must not leave a process that runs for ever.
+        // If the test fails, it must not leave a process that runs for ever.
         setrlimit(RLIMIT_CPU, &(struct rlimit){300, 300});
         if (!freopen("out.txt", "w", stdout) || !freopen("err.txt", "w", stderr))
             _exit(126);
@@ -100,7 +101,7 @@ pid_t cli_start(const char *const *arguments)
 
 bool cli_wait_for_file(pid_t process, const char *path)
 {
-    enum { TRIES = 3000 }; // of 20 ms: a minute, for the slowest of sanitizers
+    enum { TRIES = 3000 }; // of 20 ms: a minute, for the slowest sanitizer
     for (int i = 0; i < TRIES; i++) {
         if (fixture_exists(path))
             return true;

@@ -1,5 +1,5 @@
-// The mesh readers on any bytes: the first one picks the format, the rest is the file. What a
-// reader takes must pass the inspection, and after it every number must be in its range.
+// libFuzzer: any bytes as a mesh file. The first byte selects the format, the rest is the file. A
+// mesh that a reader accepts must pass the inspection, and all its numbers must be in range.
 #include "scene/mesh/mesh_reader.h"
 
 #include <math.h>
@@ -27,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct diagnostics diagnostics = {0};
     enum mesh_format format = (enum mesh_format)(data[0] % MESH_FORMAT_COUNT);
     bool sound = mesh_read_memory(format, data + 1, size - 1, "fuzz", &mesh, &diagnostics);
-    if (sound == (diagnostics.error_count > 0)) // an error without a word, or the other way round
+    if (sound == (diagnostics.error_count > 0)) // an error without a message, or a message without
+                                                // an error
         abort();
     if (sound) {
         check(&mesh);

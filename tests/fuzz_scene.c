@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a scene. The reader must not fall over, must explain a refusal, and must
-// read back what it writes as the resolved scene. A first line "--set PATH=VALUE" is an override.
+// libFuzzer: any bytes as a scene. The reader must not crash, must explain every rejection, and
+// must read back the resolved scene that it writes. A first line "--set PATH=VALUE" is an override.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

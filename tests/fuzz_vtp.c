@@ -1,4 +1,5 @@
-// libFuzzer: any bytes as a frame (.vtp). The reader must refuse or read what the head promises.
+// libFuzzer: any bytes as a frame (.vtp). The reader must reject it, or read what its head
+// declares.
 #include "output/vtp_reader.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ static void read_all(struct vtp_frame *frame)
     float *positions = calloc(3 * frame->points + 1, sizeof *positions);
     float *strains = calloc(frame->lines + 1, sizeof *strains);
     uint8_t *broken = calloc(frame->lines + 1, sizeof *broken);
-    if (!positions || !strains || !broken) // the file is as long as its counts say
+    if (!positions || !strains || !broken) // the file is as long as its counts require
         abort();
     taut_error error = {0};
     if (vtp_frame_positions(frame, positions, &error) == TAUT_OK) {

@@ -1,3 +1,4 @@
+// Writes binary files, and renders diagnostics (mesh_fixture.h).
 #include "test.h"
 
 #include "mesh_fixture.h"

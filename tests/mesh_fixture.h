@@ -1,5 +1,5 @@
-// What the tests of the mesh readers share: bytes written number by number, and the findings of a
-// reader as one text.
+// Shared by the tests of the mesh readers: writing binary files value by value, and the diagnostics
+// of a reader as one text.
 #ifndef TAUT_TESTS_MESH_FIXTURE_H
 #define TAUT_TESTS_MESH_FIXTURE_H
 
@@ -9,7 +9,7 @@
 
 #include "scene/mesh/mesh_reader.h"
 
-// A file in memory that grows as it is written.
+// A file in memory that grows as values are appended.
 struct bytes {
     unsigned char data[4096];
     size_t size;
@@ -21,12 +21,12 @@ void put_whole(struct bytes *bytes, uint64_t value, size_t size);
 void put_float(struct bytes *bytes, float value);
 void put_double(struct bytes *bytes, double value);
 
-// The path of a file of that name in TAUT_TEST_OUT, which holds these bytes. Asserts. In a static
-// buffer.
+// Writes a file of that name with these bytes in TAUT_TEST_OUT, and returns its path in a static
+// buffer. Asserts.
 const char *write_file(const char *name, const void *data, size_t size);
 
-// All findings, rendered one behind the other without source lines and carets: "FILE:LINE:COLUMN:
-// error: TEXT\n". In a static buffer; frees the findings.
+// All diagnostics as one text without source lines and carets, "FILE:LINE:COLUMN: error: TEXT\n"
+// each, in a static buffer; frees the diagnostics.
 const char *findings_text(struct diagnostics *diagnostics);
 
 // Six times the volume that the triangles enclose.

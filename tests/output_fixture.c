@@ -1,3 +1,4 @@
+// The values of the run made in code, and functions for folders and files (output_fixture.h).
 #include "output_fixture.h"
 
 #include <dirent.h>
@@ -65,7 +66,7 @@ void fixture_fill(struct fixture *fixture, unsigned frame, bool single)
         fixture->strains[b] = fixture->all_strains + spring;
         fixture->broken[b] = fixture->all_broken + spring;
         for (size_t i = 0; i < 3 * body->node_count; i++) {
-            // Thirds, so that rounding to float and to 9 digits shows.
+            // Thirds, so that rounding to float and to 9 digits has an effect.
             fixture->positions[b][i] = (double)(100 * b + i) / 3 + 0.1 * frame;
             fixture->velocities[b][i] = -(double)i / 3 - frame;
             fixture->forces[b][i] = 1e-3 * (double)(i + 1) * (frame + 1);
@@ -213,7 +214,7 @@ bool fixture_has_temporary(const char *folder)
 
 char *fixture_run(const char *command, int *exit_code)
 {
-    FILE *pipe = popen(command, "r"); // NOLINT(cert-env33-c): of this project's own scripts
+    FILE *pipe = popen(command, "r"); // NOLINT(cert-env33-c): runs this project's scripts
     assert_non_null(pipe);
     char *text = NULL;
     size_t length = 0, got;

@@ -1,5 +1,5 @@
-// A run made in code for the tests of output/: four small bodies of every sort, whose values follow
-// formulas that a test can repeat, and what those tests do with folders and files.
+// A run made in code for the tests of output/: four small bodies of different types, whose values
+// follow formulas that a test can repeat; and functions for folders and files.
 #ifndef TAUT_TESTS_OUTPUT_FIXTURE_H
 #define TAUT_TESTS_OUTPUT_FIXTURE_H
 
@@ -27,7 +27,7 @@ struct fixture {
     double all_strains[FIXTURE_SPRING_COUNT];
     uint8_t all_broken[FIXTURE_SPRING_COUNT];
     double volumes[FIXTURE_BODY_COUNT];
-    // Of each body.
+    // Per body.
     double *positions[FIXTURE_BODY_COUNT];
     double *velocities[FIXTURE_BODY_COUNT];
     double *forces[FIXTURE_BODY_COUNT];
@@ -35,31 +35,31 @@ struct fixture {
     uint8_t *broken[FIXTURE_BODY_COUNT];
 };
 
-// Fills the fixture as it is at frame `frame` (step 10 * frame, time 0.25 * frame).
+// Fills the fixture with the values of frame `frame` (step 10 * frame, time 0.25 * frame).
 void fixture_fill(struct fixture *fixture, unsigned frame, bool single);
 
-// TAUT_TEST_OUT/name, empty and freshly made; removed first if it is there. Asserts.
+// Creates TAUT_TEST_OUT/name as an empty folder, and removes an old one first. Asserts.
 const char *fixture_folder(const char *name);
 
-// Removes a folder and all that is in it; nothing happens if it is not there. Asserts.
+// Removes a folder and everything in it, if it exists. Asserts.
 void fixture_remove(const char *path);
 
-// A whole file as a malloc'ed text with a 0 behind it. Asserts that it is there.
+// A whole file as a null-terminated text, allocated by malloc. Asserts that the file exists.
 char *fixture_read(const char *path, size_t *length);
 void fixture_write(const char *path, const char *text);
 
-// FOLDER/name in a static buffer that the fourth call after writes over.
+// FOLDER/name in a static buffer, which the fourth following call overwrites.
 const char *fixture_path(const char *folder, const char *name);
 
 bool fixture_exists(const char *path);
 
-// The files of a folder.
+// The number of files in a folder.
 size_t fixture_count(const char *folder);
 
 // True if a name in the folder ends with .tmp.
 bool fixture_has_temporary(const char *folder);
 
-// What a command prints, as a malloc'ed text, and its exit code.
+// The output of a command, as text allocated by malloc, and its exit code.
 char *fixture_run(const char *command, int *exit_code);
 
 #endif

@@ -1,4 +1,5 @@
-// Compiled for double (TAUT_REAL_BITS=64): it reaches into the state of double precision solvers.
+// Implements physics.h. Compiled for double (TAUT_REAL_BITS=64), since it accesses the state of
+// double precision solvers.
 #include "physics.h"
 
 #include <errno.h>
@@ -172,7 +173,7 @@ struct work_done work_of(taut_solver *solver)
     return work;
 }
 
-// What is put in from outside may bring any energy with it, and is no divergence.
+// A change from outside may bring any energy, and must not count as divergence.
 static struct state *open_state(taut_solver *solver)
 {
     assert_int_equal(solver_precision(solver), PRECISION_DOUBLE);
@@ -219,7 +220,7 @@ double rest_length_of(const taut_solver *solver, uint64_t spring)
     return topology_spring(solver_topology(solver), spring).rest_length;
 }
 
-// Knuth's MMIX generator; the low bits are poor, the high ones will do.
+// Knuth's MMIX generator; its low bits are poor, only the high ones are used.
 double next_random(uint64_t *seed)
 {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

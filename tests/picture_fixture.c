@@ -1,8 +1,9 @@
+// The scenes, the canvas and comparisons of pixels (picture_fixture.h).
 #include "picture_fixture.h"
 
 #include <stdlib.h>
 
-// Three springs along x, stretched, at rest and compressed, with a pin and a driven node.
+// Three springs along x, stretched, at rest and compressed, with a pin and a kinematic node.
 const char chain_text[] = PICTURE_START
     "bodies:\n"
     "  - {name: chain, type: network, nodes: [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]],\n"
@@ -15,7 +16,7 @@ const char cloth_text[] =
                   "  - {name: cloth, type: cloth, origin: [-1, 0, 0], u: [2, 0, 0], v: [0, 2, 0],\n"
                   "     nodes: [25, 25], mass: 1, springs: {structural: {stiffness: 100}}}\n";
 
-// A cloth that lies above the ground, and a sphere.
+// A cloth above the ground, and a sphere.
 const char above_text[] = PICTURE_START
     "environment: {gravity: [0, -9.81, 0], wind: {velocity: [3, 0, 0]}}\n"
     "bodies:\n"
@@ -96,7 +97,7 @@ void scenery_look(struct scenery *scenery, double azimuth, double elevation)
         camera_fit(vec3_make(low[0], low[1], low[2]), vec3_make(high[0], high[1], high[2]),
                    vec3_make((double)up[0], (double)up[1], (double)up[2]), azimuth, elevation, 35,
                    PICTURE_WIDTH, PICTURE_HEIGHT);
-    camera_zoom(&scenery->camera, 1.4); // room around
+    camera_zoom(&scenery->camera, 1.4); // a margin around it
 }
 
 struct image picture_of(struct scenery *scenery, unsigned layers)

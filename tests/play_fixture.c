@@ -1,3 +1,4 @@
+// Players and plain solvers of scenes, and waiting with a time limit (play_fixture.h).
 #include "play_fixture.h"
 
 #include <math.h>

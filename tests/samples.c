@@ -1,3 +1,4 @@
+// The texts of the sample scenes (samples.h).
 #include "samples.h"
 
 #include <stdio.h>

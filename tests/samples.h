@@ -1,5 +1,5 @@
-// One scene of every builder, with every force somewhere among them, of a size at which a plan has
-// several blocks and colours. Small enough to be run hundreds of times.
+// Sample scenes: one for every builder, with every force among them, large enough for plans of
+// several blocks and colours, and small enough to be run hundreds of times.
 #ifndef TAUT_TESTS_SAMPLES_H
 #define TAUT_TESTS_SAMPLES_H
 
@@ -17,8 +17,7 @@ extern const size_t sample_count;
 taut_solver *sample_solver(const struct sample *sample, const char *precision,
                            const char *integrator, const struct solver_options *options);
 
-// "200 springs to one node" and the like: a star of `arms` springs to the last node, which every
-// tile of one node has to share.
+// A star of `arms` springs to the last node, which every tile of one node shares.
 taut_solver *star_solver(int arms, const struct solver_options *options);
 
 #endif

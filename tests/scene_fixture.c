@@ -1,3 +1,4 @@
+// Reads scenes from text and compares their diagnostics (scene_fixture.h).
 #include "scene_fixture.h"
 
 #include "test.h"

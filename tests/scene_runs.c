@@ -1,3 +1,4 @@
+// Solvers of scenes/, and measurements of their state (scene_runs.h).
 #include "scene_runs.h"
 
 #include <math.h>

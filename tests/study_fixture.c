@@ -1,3 +1,4 @@
+// Studies of scenes given as text (study_fixture.h).
 #include "study_fixture.h"
 
 #include <math.h>

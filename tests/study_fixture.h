@@ -1,4 +1,4 @@
-// Studies of scenes given as text. For files that test src/study.
+// Studies of scenes given as text, for the tests of src/study.
 #ifndef TAUT_TESTS_STUDY_FIXTURE_H
 #define TAUT_TESTS_STUDY_FIXTURE_H
 
@@ -6,15 +6,15 @@
 
 #include "study/study.h"
 
-// No integrators: all. 30 s of budget, two threads.
+// Options with these integrators (none: all), a budget of 30 s, and two threads.
 struct study_options options_of(const enum integrator *integrators, size_t count);
 
-// A study of that text, with nothing left out for want of time: a slow machine must not fail.
+// A study of that text in which nothing is left out for lack of time: a slow machine must not fail.
 struct study *study_of(char *text, struct study_options options);
 
 const struct study_limit *limit_of(const struct study *study, enum integrator integrator);
 
-// That a limit was found, and is that one.
+// Asserts that a limit was found, and its value.
 void assert_found(const struct study *study, enum integrator integrator, double expected,
                   double tolerance);
 

@@ -1,3 +1,4 @@
+// Vectors and comparisons for tests of tangents (tangent_fixture.h).
 #include "tangent_fixture.h"
 
 #include <math.h>

@@ -50,7 +50,7 @@ static void give_vectors(struct work *work, size_t nodes, const double *in)
         work->in.x[i] = moves ? (real)in[3 * i] : 0;
         work->in.y[i] = moves ? (real)in[3 * i + 1] : 0;
         work->in.z[i] = moves ? (real)in[3 * i + 2] : 0;
-        work->out.x[i] = 77; // nothing of it may stay
+        work->out.x[i] = 77; // must be overwritten
     }
 }
 

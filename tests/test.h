@@ -1,5 +1,6 @@
-// What every test runner includes first: cmocka, and the headers it wants before it. cmocka calls
-// its own macro fail(); the library's function of that name (base/status.h) is what we mean by it.
+// Included first by every test runner: cmocka, and the headers that it requires. cmocka defines a
+// macro fail(), which is removed here: tests mean the library's function of that name
+// (base/status.h).
 #ifndef TAUT_TESTS_TEST_H
 #define TAUT_TESTS_TEST_H
 

@@ -97,8 +97,8 @@ static double exact_period(double angle)
     return 2 * PI * sqrt(0.8 / 9.81) / a;
 }
 
-// theta'' = -(g / r) sin(theta), integrated: after a whole period it is back where it began, and
-// after a quarter it hangs straight down, however far it swings.
+// theta'' = -(g / r) sin(theta), integrated: after a period the pendulum is back at its start, and
+// after a quarter it hangs straight down, for any amplitude.
 static void test_pendulum_equation(void **state)
 {
     (void)state;
@@ -116,8 +116,8 @@ static void test_pendulum_equation(void **state)
     }
 }
 
-// On a stiff spring it is the same pendulum but for the spring's stretch, m g / k at the most: the
-// period within 1e-4 of it.
+// On a stiff spring the pendulum is the same except for the stretch of the spring, m g / k at most:
+// the period agrees within 1e-4.
 static void test_pendulum_on_a_spring(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void test_pendulum_on_a_spring(void **state)
     taut_solver_destroy(solver);
 }
 
-// Side by side in one scene, on both sides of the bound of small angles.
+// Both models in one scene, below and above the limit of small angles.
 static void test_small_angles_agree_and_large_do_not(void **state)
 {
     (void)state;

@@ -1,19 +1,19 @@
-// dt: auto, which follows the guaranteed bound of the largest stable step as the state changes.
+// dt: auto, which follows the guaranteed bound of the critical step as the state changes.
 #include "physics.h"
 #include "solver/internals.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-// A node between two pinned ones in a line.
+// A node between two pinned ones, in a line.
 #define PULLED                                                                                     \
     "simulation: {integrator: %s, dt: auto, duration: " NUM "}\n"                                  \
     "bodies: [{name: o, type: network, nodes: [[-1,0,0],[0,0,0],[1,0,0]],\n"                       \
     "  node_mass: [1, 1, 1], pins: [0, 2], springs:\n"                                             \
     "  [[0, 1, {stiffness: 100}], [1, 2, {stiffness: 100, break_at: 1.5}]]}]\n"
 
-// A node put far off the line has springs that pull across it as well: dt shrinks. Time continues
-// from where it was, and the duration is met.
+// The springs of a node that is moved far off the line pull across it as well, so dt shrinks. Time
+// continues, and the duration is met.
 static void test_auto_step_follows_the_state(void **state)
 {
     (void)state;
@@ -52,7 +52,8 @@ static void change_dt(void *context, const struct worker *worker)
     solver_change_dt(it->solver, it->dt, worker);
 }
 
-// Changing dt is no kick: on a plain oscillator, whose dt is changed from outside, energy stays.
+// A change of dt must not act as a kick: a plain oscillator, whose dt is changed from outside,
+// keeps its energy.
 static void test_changed_step_keeps_energy(void **state)
 {
     (void)state;
@@ -89,8 +90,8 @@ static uint64_t hash_of_auto(const void *context, const struct solver_options *o
                  "     springs: [[0, 1, {stiffness: 1e9, break_at: 1.001}]]}\n"),
         options);
     double dt = taut_solver_dt(solver);
-    advance(solver, 4200); // past a check, of which scenes with so many faces have one in 4096
-    assert_true(taut_solver_dt(solver) != dt); // the test is of changes
+    advance(solver, 4200); // beyond a check; scenes with so many faces are checked every 4096 steps
+    assert_true(taut_solver_dt(solver) != dt); // otherwise the test shows nothing
     uint64_t hash = taut_solver_hash(solver);
     taut_solver_destroy(solver);
     return hash;
@@ -102,8 +103,9 @@ static void test_auto_step_is_the_same_for_all(void **state)
     assert_same_hashes(hash_of_auto, NULL);
 }
 
-// Gas that is pumped in counts as far as it will have come at the next check, of which there are
-// many then; in a body that has room to grow the step stays far above that of all the gas at once.
+// The bound allows for the gas that will have been pumped in by the next check, and there are many
+// checks while gas is pumped; in a body that can expand, the step stays far above the bound for all
+// the gas at once.
 static void test_auto_step_follows_the_pump(void **state)
 {
     (void)state;

@@ -12,7 +12,7 @@
 
 // ---- Memory
 
-// An allocator that counts, and that refuses after `left` allocations.
+// An allocator that counts, and that fails after `left` allocations.
 struct counting {
     size_t blocks, bytes, left;
 };
@@ -61,12 +61,12 @@ static void test_memory_is_zeroed_and_aligned(void **state)
         assert_int_equal((uintptr_t)block % MEMORY_ALIGNMENT, 0);
         for (size_t i = 0; i < 3 * count; i++)
             assert_int_equal(block[i], 0);
-        memset(block, 0xA5, 3 * count); // the next block may be this one again
+        memset(block, 0xA5, 3 * count); // the allocator may reuse this block
         memory_release(NULL, block, count, 3);
     }
 }
 
-// Blocks that come from the system itself: whole ones, also after others have been given back.
+// Large blocks come zeroed from the system, also after others have been released.
 static void test_large_memory(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void test_memory_uses_the_given_allocator(void **state)
     memory_release(&allocator, first, 10, 8);
     memory_release(&allocator, second, 0, 8);
     assert_int_equal(counting.blocks, 0);
-    assert_int_equal(counting.bytes, 0); // releases name the sizes that were asked for
+    assert_int_equal(counting.bytes, 0); // releases pass the sizes that were requested
 }
 
 static void test_array_reserve_grows_and_keeps(void **state)
@@ -142,7 +142,7 @@ static void test_array_reserve_grows_and_keeps(void **state)
     }
     for (int i = 0; i < 1000; i++)
         assert_int_equal(array[i], i);
-    assert_true(moves <= 8); // doubling, not creeping
+    assert_true(moves <= 8); // capacity doubles
     size_t before = capacity;
     assert_true(array_reserve((void **)&array, &capacity, 3, sizeof *array));
     assert_int_equal(capacity, before);
@@ -216,7 +216,7 @@ static uint64_t hash_of(const void *bytes, size_t length)
     return hash_end(&hash);
 }
 
-// Bytes that look random and are the same everywhere.
+// Bytes that look random and are the same on every machine.
 static void fill_bytes(unsigned char *bytes, size_t length)
 {
     uint32_t word = 1;
@@ -226,7 +226,7 @@ static void fill_bytes(unsigned char *bytes, size_t length)
     }
 }
 
-// Values that the reference implementation (xxhsum -H64) gives.
+// Values of the reference implementation (xxhsum -H64).
 static void test_hash_of_known_texts(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void test_hash_does_not_see_the_cuts(void **state)
             hash_add(&hash, NULL, 0);
         }
         assert_true(hash_end(&hash) == whole);
-        assert_true(hash_end(&hash) == whole); // asking changes nothing
+        assert_true(hash_end(&hash) == whole); // hash_end does not change the state
     }
 }
 
@@ -283,7 +283,7 @@ static void test_hash_sees_every_bit(void **state)
         for (; difference != 0; difference &= difference - 1)
             changed_bits++;
     }
-    // Good mixing changes half of the 64 bits on average; the mean of 616 such counts is 32 +- 0.2.
+    // A good hash changes half of the 64 bits on average; the mean of 616 such counts is 32 +- 0.2.
     double mean = (double)changed_bits / (8.0 * LENGTH);
     assert_true(mean > 31 && mean < 33);
 }

@@ -1,4 +1,4 @@
-// The built-in scenes of taut-bench and the model of what a step moves, at small sizes. The program
+// The built-in scenes of taut-bench and the model of memory traffic, at small sizes. The program
 // itself is tested by test_taut_bench.py.
 #include "test.h"
 
@@ -22,7 +22,7 @@ static void scenes_are_found_by_name(void **state)
     assert_null(bench_scene_find("cloht"));
 }
 
-// Every scene of the benchmark runs: small, in both precisions, and far enough for the check for
+// Every scene of the benchmark runs: small, in both precisions, and long enough for a check for
 // divergence.
 static void every_scene_runs_at_a_small_size(void **state)
 {
@@ -72,8 +72,8 @@ static double bytes_a_node(const char *name, uint64_t springs, enum precision pr
     return bytes;
 }
 
-// On a grid of one tile: positions and velocities read and written, and an inverse mass. A list of
-// masses (a network has one) is one more. Wind changes the forces once more than it reads them.
+// On a grid of one tile: positions and velocities read and written, and an inverse mass. A network
+// also reads its list of masses. Wind reads some values, and changes the forces in addition.
 static void the_model_counts_what_a_grid_moves(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void the_model_counts_what_a_grid_moves(void **state)
     assert_near(bytes_a_node("cloth-wind", 4000, PRECISION_SINGLE, TAUT_KERNEL_AUTO),
                 (13 + 3 + 3 + 1 + 6 + 6) * 4, 1e-9);
     // A cloth of 16 tiles, each but the first with two rows that wait: their sums and the reactions
-    // on them, and the state again, undamped the positions alone.
+    // on them, and the state again; without damping only the positions.
     taut_solver *damped = modelled("cloth", 1560000, PRECISION_SINGLE, TAUT_KERNEL_AUTO);
     taut_solver *undamped = modelled("cloth-undamped", 1560000, PRECISION_SINGLE, TAUT_KERNEL_AUTO);
     uint64_t nodes = taut_solver_node_count(damped);
@@ -102,7 +102,7 @@ static void the_model_counts_what_a_grid_moves(void **state)
 }
 
 // The plain loops sweep four times, and read the ends, the material and the rest length of each
-// spring; a ball's faces twice.
+// spring, and a ball's faces twice.
 static void the_model_counts_what_the_plain_loops_move(void **state)
 {
     (void)state;
@@ -120,8 +120,8 @@ static void the_model_counts_what_the_plain_loops_move(void **state)
     taut_solver_destroy(ball);
 }
 
-// Packed: two sweeps over the nodes, and each spring from both its ends. Beyond its rest lengths
-// that takes no more than the plan holds.
+// Packed: two sweeps over the nodes, and each spring from both of its ends. Except for rest lengths
+// this is no more than the size of the plan.
 static void the_model_counts_what_packed_springs_move(void **state)
 {
     (void)state;
@@ -140,7 +140,8 @@ static void the_model_counts_what_packed_springs_move(void **state)
     }
 }
 
-// The shuffled network is the network: the same energies after as many steps, from other orders.
+// The shuffled network has the same physics as the network: the same energies after as many steps,
+// although sums have other orders.
 static void shuffling_changes_the_order_alone(void **state)
 {
     (void)state;
@@ -153,12 +154,13 @@ static void shuffling_changes_the_order_alone(void **state)
         taut_error error = {0};
         taut_scene *scene = bench_scene_make(&kind, 4000, &in_double, 1, &error);
         assert_non_null(scene);
-        scene->bodies[0].pin_count = 0; // node 0 is another one after shuffling
+        scene->bodies[0].pin_count = 0; // shuffling changes which node is number 0
         scene->environment.gravity = vec3_make(0, 0, 0);
         struct scene_network *network = &scene->bodies[0].shape.network;
         first[shuffled] = network->springs[0][0];
         network->materials[0].has_rest_length = true;
-        network->materials[0].rest_length = 0.06; // stretched and pressed: it moves
+        network->materials[0].rest_length = 0.06; // some springs are stretched and some compressed,
+                                                  // so it moves
         taut_solver *solver;
         assert_int_equal(taut_solver_create(scene, NULL, &solver, &error), TAUT_OK);
         scene_free(scene);

@@ -1,4 +1,4 @@
-// The guaranteed bound of the largest stable step: never beyond the sharp value, whatever acts, and
+// The guaranteed bound of the critical step: never above the sharp value, whatever forces act, and
 // not far below it.
 #include "physics.h"
 
@@ -14,7 +14,7 @@ static struct critical_step sharp_of(taut_solver *solver)
     return critical;
 }
 
-// The bound over the sharp value, of symplectic Euler with damping and all.
+// The ratio of bound and sharp value for symplectic Euler, with damping and all forces.
 static double ratio_of(taut_solver *solver)
 {
     struct critical_step critical = sharp_of(solver);
@@ -25,7 +25,7 @@ static double ratio_of(taut_solver *solver)
     return ratio;
 }
 
-// As built, and with all nodes elsewhere: springs are stretched, pressed, and turned.
+// As built, and with all nodes displaced: springs are stretched, compressed and rotated.
 static void assert_bounded(const char *body, double at_least, double disturbed_at_least)
 {
     taut_solver *solver = solver_of(HEADER("symplectic_euler", "1e-5") "bodies: [%s]\n", body);
@@ -46,8 +46,8 @@ static void assert_bounded(const char *body, double at_least, double disturbed_a
     taut_solver_destroy(solver);
 }
 
-// A heavy middle with light nodes around it, and stiff springs next to soft ones: half and half is
-// a bad way to share such springs.
+// A heavy middle with light nodes around it, and stiff springs next to soft ones: dividing the
+// stiffness of such springs equally between their ends would give a poor bound.
 static void test_uneven_bodies(void **state)
 {
     (void)state;
@@ -64,7 +64,8 @@ static void test_uneven_bodies(void **state)
         0.99, 0.95);
 }
 
-// Of ropes and cloths with each node linked to each: the usual bound is nearly twice too stiff.
+// Ropes and cloths in which all neighbours are linked (cliques): the usual bound is nearly twice
+// too stiff.
 static void test_cliques(void **state)
 {
     (void)state;
@@ -97,9 +98,9 @@ static void test_gas(void **state)
         0.55, 0.45);
 }
 
-// A closed body with gas is stiffer than its springs: without stiff springs the gas alone sets the
-// limit, and runs diverge beyond it. From both sides of the sharp value, and never above by the
-// bound.
+// A closed body with gas is stiffer than its springs: if these are soft, the gas alone sets the
+// limit, and runs diverge above it. Checked on both sides of the sharp value; the bound is never
+// above it.
 static void test_gas_counts(void **state)
 {
     (void)state;
@@ -127,7 +128,7 @@ static void test_gas_counts(void **state)
     }
 }
 
-// Drag on springs that are pressed: a root decays faster than by drag alone.
+// Drag on compressed springs: a root decays faster than by drag alone.
 static void test_pressed_springs(void **state)
 {
     (void)state;
@@ -156,7 +157,7 @@ static void test_pressed_springs(void **state)
     }
 }
 
-// In the corner of a room a node rubs along two walls while it is pushed out of the third.
+// In the corner of a room a node slides along two walls while the third pushes it out.
 static void test_the_corner_of_a_room(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-// Broken scenes: each data/broken/NAME.yaml must be refused with exactly the text of NAME.expected:
-// every message with its position, source line, caret and suggestion. TAUT_UPDATE_EXPECTED=1 writes
-// the .expected files again; read the difference before committing it.
+// Broken scenes: each data/broken/NAME.yaml must be rejected with exactly the text of
+// NAME.expected: every message with its position, source line, caret and suggestion.
+// TAUT_UPDATE_EXPECTED=1 writes the .expected files again; check the difference before committing
+// it.
 #include "test.h"
 
 #include <dirent.h>
@@ -14,7 +15,7 @@
 
 enum { LEAST_SCENES = 60, MOST_SCENES = 1000 };
 
-// All findings rendered, one after the other.
+// All diagnostics rendered, one after the other.
 static char *render_all(const struct diagnostics *diagnostics)
 {
     char *text = NULL;
@@ -79,7 +80,7 @@ static void test_scene(void **state)
     diagnostics_free(&diagnostics);
 }
 
-// ---- The list of tests is the folder.
+// ---- The list of tests: the files of the folder
 
 static size_t scene_count;
 static struct CMUnitTest tests[MOST_SCENES + 1];

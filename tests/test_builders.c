@@ -1,11 +1,12 @@
-// What all bodies have in common: size, position, masses, velocities; and scenes of several bodies.
+// Properties of all bodies: size, position, masses, velocities; and scenes of several bodies.
 #include "builders_fixture.h"
 
 #include <unistd.h>
 
 // ---- Size
 
-// More than the machine's memory is refused, not filled until the process is killed.
+// A body larger than the machine's memory is rejected; it must not be built until the process is
+// killed.
 static void test_body_beyond_memory(void **state)
 {
     (void)state;
@@ -32,7 +33,7 @@ static void test_body_beyond_memory(void **state)
     fixture_reset(&fixture);
 }
 
-// ---- Place
+// ---- Position
 
 static void test_rotation_turns_about_x_then_y_then_z(void **state)
 {
@@ -44,7 +45,8 @@ static void test_rotation_turns_about_x_then_y_then_z(void **state)
     rope->shape.rope.to = vec3_make(1, 2, 3);
     rope->rotate = vec3_make(90, 90, 0);
     rope->translate = vec3_make(10, 20, 30);
-    // About x: (1, -3, 2); about y: (2, -3, -1). Exact, since the angles are right.
+    // About x: (1, -3, 2); about y: (2, -3, -1). Exact, because the angles are multiples of 90
+    // degrees.
     const struct body *body = fixture_build(&fixture);
     const double expected[6] = {10, 20, 30, 12, 17, 29};
     assert_memory_equal(body->positions, expected, sizeof expected);
@@ -119,7 +121,7 @@ static void test_velocity_is_of_all_free_nodes(void **state)
     struct scene_body *rope = fixture_rope(&fixture, 4);
     struct selector pins[] = {fixture_node(2)};
     rope->velocity = vec3_make(1, 2, 3);
-    rope->rotate = vec3_make(0, 0, 90); // velocities are of the world: not turned
+    rope->rotate = vec3_make(0, 0, 90); // velocities are in world coordinates: not rotated
     rope->pins = pins;
     rope->pin_count = 1;
     const struct body *body = fixture_build(&fixture);

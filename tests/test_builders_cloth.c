@@ -1,4 +1,4 @@
-// Cloths.
+// The builder of cloths.
 #include "builders_fixture.h"
 
 static void test_cloth_counts(void **state)
@@ -65,7 +65,7 @@ static void test_cloth_leaves_out_kinds_that_are_not_named(void **state)
     assert_int_equal(kind_count(body, 1), body->spring_count);
     assert_int_equal(body->material_count, 4);
     assert_true(body->materials[1].stiffness == 5.0);
-    // What is not there must not appear as something that may break.
+    // An absent law must not appear as one that may break.
     assert_true(isinf(body->materials[0].break_at) && isinf(body->materials[0].yield_at));
     fixture_reset(&fixture);
 }

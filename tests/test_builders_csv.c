@@ -65,7 +65,7 @@ static void test_files_with_all_columns_in_another_order(void **state)
     assert_int_equal(body->springs[0][0], 0);
     assert_int_equal(body->springs[0][1], 1);
     assert_true(body->rest_lengths[0] == 0.5);
-    assert_near(body->rest_lengths[1], 2, 1e-15); // left out: as built
+    assert_near(body->rest_lengths[1], 2, 1e-15); // empty: the length as built
     assert_true(body->rest_lengths[2] == 0.0);
     assert_int_equal(body->material_count, 2);
     assert_int_equal(body->spring_materials[0], body->spring_materials[2]);
@@ -116,10 +116,10 @@ static void test_more_materials_than_16_bits(void **state)
     free(nodes);
 }
 
-// ---- What is wrong with files
+// ---- Errors in files
 
 struct wrong {
-    const char *nodes, *springs; // NULL: sound
+    const char *nodes, *springs; // NULL: valid
     int line, column;
     const char *text;
 };

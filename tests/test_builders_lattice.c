@@ -1,4 +1,4 @@
-// Lattices.
+// The builder of lattices.
 #include "builders_fixture.h"
 
 static const uint64_t lattice_sizes[][3] = {{1, 1, 1}, {2, 1, 1}, {1, 5, 1}, {4, 1, 3}, {2, 2, 2},
@@ -6,7 +6,8 @@ static const uint64_t lattice_sizes[][3] = {{1, 1, 1}, {2, 1, 1}, {1, 5, 1}, {4,
 
 enum { LATTICE_SIZES = sizeof lattice_sizes / sizeof lattice_sizes[0] };
 
-// The kind that joins two nodes (dx, dy, dz) apart, or -1: 1, 2 or 3 components, all 1 or all 2.
+// The kind of spring between two nodes at the offset (dx, dy, dz), or -1: 1, 2 or 3 components, all
+// 1 or all 2.
 static int kind_between(const int64_t apart[3])
 {
     int64_t longest = 0;
@@ -128,8 +129,8 @@ static void test_lattice_surface(void **state)
     }
 }
 
-// The large scene's size: 240,000 nodes, 52 neighbours, 6 million springs. Products of the lengths
-// of runs, by kind, as in (nx - 1) ny nz for springs along x.
+// The size of the large scene: 240,000 nodes, 52 neighbours, 6 million springs. Expected counts by
+// kind are products of the lengths of runs, as in (nx - 1) ny nz for springs along x.
 static void test_lattice_of_six_million_springs(void **state)
 {
     (void)state;

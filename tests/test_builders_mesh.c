@@ -32,7 +32,7 @@ static bool is_edge(const struct body *body, uint32_t a, uint32_t b)
     return false;
 }
 
-// The vertex of a face that the other face does not have, if the two have an edge in common.
+// The vertex of a face that the other face does not have, if the two share an edge.
 static bool far_vertex(const uint32_t *face, const uint32_t *other, uint32_t *vertex)
 {
     int common = 0;
@@ -45,7 +45,8 @@ static bool far_vertex(const uint32_t *face, const uint32_t *other, uint32_t *ve
     return common == 2;
 }
 
-// By trying all pairs of faces: far vertices of adjacent ones, once, where no edge joins them.
+// By trying all pairs of faces: opposite vertices of adjacent faces, once each, unless an edge
+// joins them.
 static uint64_t expected_bends(const struct body *body)
 {
     uint64_t n = body->node_count, count = 0;
@@ -100,7 +101,7 @@ static void test_far_from_the_origin_the_volume_keeps(void **state)
     fixture_reset(&fixture);
 }
 
-// A negative scale mirrors: what was outside stays outside.
+// A negative scale mirrors the mesh; its faces still point outwards.
 static void test_mirrored_mesh_is_turned_outwards(void **state)
 {
     (void)state;
@@ -168,7 +169,7 @@ static void test_tetrahedron_has_no_bend_springs(void **state)
                                                        "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"));
     const struct body *body = fixture_build(&fixture);
     assert_int_equal(kind_count(body, 0), 6);
-    assert_int_equal(kind_count(body, 1), 0); // every far pair has an edge already
+    assert_int_equal(kind_count(body, 1), 0); // an edge joins every such pair
     assert_near(body_volume(body), 1.0 / 6, 1e-15);
     fixture_reset(&fixture);
 }
@@ -184,7 +185,7 @@ static void test_octahedron_joins_opposite_corners_once(void **state)
                                     "f 3 1 6\nf 2 3 6\nf 4 2 6\nf 1 4 6\n"));
     const struct body *body = fixture_build(&fixture);
     assert_int_equal(kind_count(body, 0), 12);
-    assert_int_equal(kind_count(body, 1), 3); // each found across four edges
+    assert_int_equal(kind_count(body, 1), 3); // each found at four edges
     for (uint64_t s = 12; s < 15; s++)
         assert_near(spring_length(body, s), 2, 1e-15);
     fixture_reset(&fixture);
@@ -215,7 +216,8 @@ static void test_fan(void **state)
     fixture_reset(&fixture);
 }
 
-// Three triangles at one edge: far vertices in a chain, each with the one listed before it.
+// Three triangles share an edge: their opposite vertices form a chain, each joined to the one
+// listed before it.
 static void test_three_faces_at_an_edge(void **state)
 {
     (void)state;
@@ -285,7 +287,7 @@ static void test_moebius_strip(void **state)
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
-    // Five triangles round a strip of five vertices: the smallest one.
+    // Five triangles around a strip of five vertices: the smallest Moebius strip.
     const char *path = fixture_file("moebius.obj", "v 1 0 0\nv 0.3 0.9 0.1\nv -0.8 0.6 0.3\n"
                                                    "v -0.8 -0.6 0\nv 0.3 -0.9 0.5\n"
                                                    "f 1 2 3\nf 2 3 4\nf 3 4 5\nf 4 5 1\nf 5 1 2\n");

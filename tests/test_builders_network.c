@@ -1,4 +1,4 @@
-// Networks that are listed in the scene.
+// Networks listed in the scene file.
 #include "builders_fixture.h"
 
 static const vec3 built[3] = {{0, 0, 0}, {1, 0, 0}, {1, 2, 0}};
@@ -53,7 +53,7 @@ static void test_listed(void **state)
     assert_velocity(body, 1, 0, 1, 0);
     assert_velocity(body, 2, 0, 0, 0); // pinned
     assert_true(body->masses[0] == 1 && body->masses[1] == 2 && body->masses[2] == 3);
-    // As listed, not turned round.
+    // As listed, with the ends not exchanged.
     assert_int_equal(body->springs[1][0], 2);
     assert_int_equal(body->springs[1][1], 1);
     assert_int_equal(kind_count(body, 0), 3);

@@ -1,4 +1,4 @@
-// The bodies of one mass: oscillator and pendulum in every model.
+// Bodies of one mass: oscillator and pendulum with every model.
 #include "builders_fixture.h"
 
 static const vec3 down = {0, -9.81, 0};
@@ -62,7 +62,7 @@ static void test_oscillator_in_closed_form(void **state)
     struct fixture fixture;
     fixture_begin(&fixture);
     fixture.scene.environment.gravity = down;
-    fixture.scene.environment.air_drag = 1; // counts as damping does
+    fixture.scene.environment.air_drag = 1; // acts like damping
     add_oscillator(&fixture, OSCILLATOR_CLOSED_FORM)->kinds[0].material.damping = 3;
     const struct body *body = fixture_build(&fixture);
     double equilibrium = 0.8 + 2 * 9.81 / 50;
@@ -106,7 +106,7 @@ static void test_oscillator_defaults(void **state)
     struct fixture fixture;
     fixture_begin(&fixture);
     struct scene_body *given = add_oscillator(&fixture, OSCILLATOR_SPRING);
-    given->kinds[0].present = false; // only the body's common keys
+    given->kinds[0].present = false; // only the common keys of the body
     given->common = fixture_material(8);
     given->shape.oscillator.phase = 0;
     const struct body *body = fixture_build(&fixture);
@@ -129,7 +129,7 @@ static void test_over_damped_oscillator(void **state)
                    "the closed form is that of an oscillation; use model: spring");
     given->shape.oscillator.model = OSCILLATOR_SPRING;
     const struct body *body = fixture_build(&fixture);
-    // A e^(-6 t) cosh(sqrt(11) t) has the slope -6 A at the beginning.
+    // A e^(-6 t) cosh(sqrt(11) t) has the slope -6 A at t = 0.
     assert_velocity(body, 1, 0, 0.6 * cos(PI / 6), 0);
     fixture_reset(&fixture);
 }
@@ -209,7 +209,7 @@ static void test_pendulum_on_a_spring(void **state)
     fixture.scene.environment.gravity = down;
     add_pendulum(&fixture, PENDULUM_SPRING);
     const struct body *body = fixture_build(&fixture);
-    // Of the direction (2, 5, 0) the part across gravity counts: +x.
+    // Only the component of (2, 5, 0) perpendicular to gravity counts: +x.
     assert_int_equal(body->spring_count, 1);
     assert_int_equal(body->motion_count, 0);
     assert_int_equal(body->kinematic[0], 1);
@@ -229,7 +229,7 @@ static void test_pendulum_by_its_equation_and_its_closed_form(void **state)
     for (int i = 0; i < 2; i++) {
         struct fixture fixture;
         fixture_begin(&fixture);
-        fixture.scene.environment.gravity = vec3_make(0, 0, 4.5); // up is a direction like others
+        fixture.scene.environment.gravity = vec3_make(0, 0, 4.5); // the up direction is arbitrary
         struct scene_body *given = add_pendulum(&fixture, models[i]);
         given->rotate = vec3_make(0, 0, 90); // direction (-5, 2, 0), pivot (-2, 1, 3)
         const struct body *body = fixture_build(&fixture);

@@ -1,4 +1,4 @@
-// Bodies with an outline in a plane: ring and quad.
+// Bodies with an outline in a plane: rings and quads.
 #include "builders_fixture.h"
 
 static struct scene_body *add_ring(struct fixture *fixture, uint64_t nodes)
@@ -20,7 +20,7 @@ static struct scene_body *add_quad(struct fixture *fixture)
     return quad;
 }
 
-// Outside is to the right of every edge: away from the middle of a convex body.
+// The outside is to the right of every edge: away from the middle of a convex body.
 static void assert_edges_look_outwards(const struct body *body, vec3 middle)
 {
     assert_true(body->closed);

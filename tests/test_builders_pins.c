@@ -1,7 +1,8 @@
 // Pins, drives and the names of groups of nodes.
 #include "builders_fixture.h"
 
-// Builds the body with one pin and compares its fixed nodes with "0 1 0 ..." as one string.
+// Builds the body with one pin and compares its fixed nodes with a picture such as "#....", row by
+// row.
 static void assert_pinned(struct fixture *fixture, struct selector pin, const char *expected)
 {
     char fixed[128] = "";
@@ -118,7 +119,7 @@ static void test_box_takes_nodes_where_they_stand_after_placing(void **state)
     struct selector box = fixture_group(SELECT_BOX);
     box.min = vec3_make(-0.1, 1.9, -0.1);
     box.max = vec3_make(2, 2.1, 0.1);
-    assert_pinned(&fixture, box, "###.."); // the bounds belong to it
+    assert_pinned(&fixture, box, "###.."); // the bounds belong to the box
     rope->rotate = vec3_make(0, 0, 180);
     rope->translate = vec3_make(4, 4, 0);
     assert_pinned(&fixture, box, "..###");
@@ -210,7 +211,7 @@ static void test_drive_becomes_a_motion(void **state)
     rope->drives = drives;
     rope->drive_count = 2;
     const struct body *body = fixture_build(&fixture);
-    pieces[1].velocity.x = -1; // the body's pieces are its own
+    pieces[1].velocity.x = -1; // the body has a copy of the pieces
     assert_int_equal(body->motion_count, 2);
     assert_int_equal(body->motions[0].type, MOTION_DRIVE);
     assert_int_equal(body->motions[0].node, 0);
@@ -222,7 +223,7 @@ static void test_drive_becomes_a_motion(void **state)
     assert_int_equal(body->kinematic[1], 0);
     assert_velocity(body, 0, 0, 1, 0);
     assert_velocity(body, 1, 9, 9, 9);
-    assert_velocity(body, 4, 0, 0, 0); // before its first piece it rests
+    assert_velocity(body, 4, 0, 0, 0); // at rest before its first piece
     fixture_reset(&fixture);
 }
 

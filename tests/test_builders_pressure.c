@@ -1,4 +1,4 @@
-// What pressure asks of a body.
+// Requirements of pressure on a body.
 #include "builders_fixture.h"
 
 static void test_pressure_needs_an_inside(void **state)

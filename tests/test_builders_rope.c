@@ -1,4 +1,4 @@
-// Ropes.
+// The builder of ropes.
 #include "builders_fixture.h"
 
 static void test_rope_links(void **state)

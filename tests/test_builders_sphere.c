@@ -1,4 +1,4 @@
-// Spheres.
+// The builder of spheres.
 #include "builders_fixture.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void test_sphere(void **state)
             assert_near(vec3_length(out), 0.5, 1e-14);
         }
         assert_surface_closed(body);
-        // From below to the sphere's own volume, four times nearer with each subdivision.
+        // Smaller than the volume of the sphere, four times closer to it with each subdivision.
         double missing = PI / 6 - body_volume(body);
         assert_true(missing > 0 && missing < 0.45 * shortfall);
         shortfall = missing;
@@ -56,7 +56,7 @@ static void test_icosahedron(void **state)
     fixture_reset(&fixture);
 }
 
-// Graph distances along the edges, by trying every way of two steps.
+// Graph distances along the edges, by trying all paths of two steps.
 static void fill_adjacency(const struct body *body, bool *joined)
 {
     for (uint64_t s = body->kind_start[0]; s < body->kind_start[1]; s++) {
@@ -98,7 +98,7 @@ static void test_sphere_second_neighbours(void **state)
             assert_true(two_steps_apart(body, joined, body->springs[s][0], body->springs[s][1]));
         free(joined);
         fixture_reset(&fixture);
-        // Beside bend springs, what these join already is left out.
+        // With bend springs, pairs that these join are omitted.
         fixture_kind(given, 1, 10);
         body = fixture_build(&fixture);
         assert_int_equal(kind_count(body, 1) + kind_count(body, 2), seconds);

@@ -1,4 +1,4 @@
-// camera.h: what a camera sees, as numbers; no picture is drawn.
+// camera.h: projections and fitted views as numbers; no picture is drawn.
 #include "test.h"
 
 #include "picture/camera.h"
@@ -24,7 +24,8 @@ static void assert_same_point(vec3 a, vec3 b, double tolerance)
     assert_near(a.z, b.z, tolerance);
 }
 
-// All that tests look from: directions, both upwards, perspective and parallel, wide and tall.
+// All cameras of the tests: directions, both up directions, perspective and parallel, wide and
+// tall.
 static size_t cameras(struct camera all[36])
 {
     static const double angles[][2] = {{0, 0},    {32, 20}, {-120, -45},
@@ -78,7 +79,7 @@ static void test_axes_are_a_right_handed_frame(void **state)
         assert_near(vec3_length(right), 1, 1e-12);
         assert_near(vec3_length(forward), 1, 1e-12);
         assert_same_point(vec3_cross(right, up), vec3_scale(-1, forward), 1e-12);
-        assert_near(vec3_dot(right, all[c].up), 0, 1e-12); // the horizon is level
+        assert_near(vec3_dot(right, all[c].up), 0, 1e-12); // the horizon is horizontal
         assert_true(vec3_dot(up, all[c].up) > 0);
     }
 }
@@ -176,7 +177,7 @@ static void test_turning_keeps_target_and_distance_and_stops_at_the_poles(void *
     (void)state;
     struct camera camera = camera_fit(LOW, HIGH, Y, 30, 20, 35, 640, 480), before = camera;
     camera_turn(&camera, 100, 40);
-    assert_true(camera.azimuth < before.azimuth); // what is in front goes to the right, too
+    assert_true(camera.azimuth < before.azimuth); // the front of the scene moves to the right, too
     assert_true(camera.elevation > before.elevation);
     assert_same_point(camera.target, before.target, 0);
     assert_near(vec3_length(vec3_subtract(camera_eye(&camera), camera.target)), before.distance,

@@ -1,4 +1,4 @@
-// taut's usage, and its commands check and info.
+// The usage of taut, and its commands check and info.
 #include "test.h"
 
 #include "cli_fixture.h"
@@ -113,19 +113,19 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         assert_says(outcome.err, cases[i].says);
         assert_string_equal(outcome.out, "");
         if (strstr(cases[i].says, "cannot read"))
-            assert_null(strstr(outcome.err, "1 error")); // which would say nothing new
+            assert_null(strstr(outcome.err, "1 error")); // it would add nothing
         outcome_free(&outcome);
     }
     assert_false(fixture_exists("out"));
 }
 
-// In every command, with a value behind it or without, before the scene or after it.
+// In every command, with or without a value after it, before or after the scene.
 static void unknown_and_abbreviated_options_are_named(void **state)
 {
     (void)state;
     static const char *const commands[] = {"check", "info", "run", "stability", "render", "view"};
     static const struct {
-        const char *words, *unknown, *meant; // meant NULL: nothing is near
+        const char *words, *unknown, *meant; // meant NULL: no similar name
     } cases[] = {
         {"--thread", "--thread", "--threads"},
         {"--thread 2 hanging.yaml", "--thread", "--threads"},
@@ -160,7 +160,7 @@ static void unknown_and_abbreviated_options_are_named(void **state)
     outcome = cli_expect(2, "taut --versoin");
     assert_says(outcome.err, "did you mean '--version'?");
     outcome_free(&outcome);
-    // Behind -- all words are scenes.
+    // After -- all words are scenes.
     outcome = cli_expect(2, "taut check -- --thread");
     assert_says(outcome.err, "--thread: error: cannot read the scene");
     outcome_free(&outcome);
@@ -231,7 +231,7 @@ static void check_reports_every_error_with_its_place(void **state)
 static void check_finds_what_only_building_shows(void **state)
 {
     (void)state;
-    // How many nodes a mesh has is known when its file has been read.
+    // The number of nodes of a mesh is known once its file has been read.
     fixture_write("tetrahedron.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
                                      "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
     fixture_write("mesh.yaml", "simulation: {dt: 0.001, steps: 10}\n"
@@ -283,7 +283,7 @@ static void info_knows_the_critical_steps(void **state)
                                  "'implicit_midpoint', 'bdf2', 'xpbd'}\n"
                                  "assert len(by) >= 10");
     outcome_free(&outcome);
-    // h h_x omega^2 < 4 where positions have their own step.
+    // h h_x omega^2 < 4 if positions have their own step.
     outcome = cli_expect(0, "taut info --json --set simulation.position_step=0.025 one.yaml");
     cli_assert_json(outcome.out,
                     "assert abs(d['by_integrator']['symplectic_euler'] / 0.8 - 1) < 1e-12\n"
@@ -309,7 +309,7 @@ static void info_knows_the_critical_steps(void **state)
                              "penalty colliders can add energy");
     assert_says(outcome.out, "implicit_midpoint     no limit      no limit     stable at every dt");
     outcome_free(&outcome);
-    // Gas and a wind that sees velocities are explicit in xpbd, which so has a limit of its own.
+    // xpbd treats gas and a relative wind explicitly, so it has a stability limit.
     fixture_write("blown.yaml",
                   "simulation: {dt: 0.001, steps: 1}\n"
                   "environment: {wind: {velocity: [1,0,0], law: face, coefficient: 1}}\n"
@@ -332,7 +332,7 @@ static void info_knows_the_critical_steps(void **state)
         cli_assert_json(outcome.out, "assert 'xpbd' not in d['unconditionally_stable']\n"
                                      "assert 'bdf2' in d['unconditionally_stable']");
         outcome_free(&outcome);
-        // Nothing linearises a wind on nodes: only the guaranteed bound knows it.
+        // Wind on nodes has no tangent: only the guaranteed bound includes it.
         outcome = cli_expect(0, "taut info --json --set environment.wind.law=node blown.yaml");
         cli_assert_json(outcome.out, "assert not d['unconditionally_stable']\n"
                                      "assert not any(d['by_integrator_exact'].values())\n"
@@ -369,7 +369,7 @@ static void info_counts_bodies_springs_and_bytes(void **state)
                     "assert rope['lattice'] == [20, 1, 1] and len(cloth['lattice']) == 3\n"
                     "assert rope['colours'] == cloth['colours'] == 1 <= cloth['tiles']");
     outcome_free(&outcome);
-    // Springs that can break are on a grid, too; a row of three nodes is too short for one.
+    // Springs that can break are computed as a grid too; a row of three nodes is too short for one.
     outcome = cli_expect(0, "taut info --json --set bodies.rope.spring.break_at=2 hanging.yaml");
     cli_assert_json(outcome.out, "assert all(b['kernel'] == 'grid' for b in d['bodies'])");
     outcome_free(&outcome);
@@ -408,8 +408,8 @@ static void info_prints_a_table_for_people(void **state)
     outcome_free(&outcome);
 }
 
-// Beyond the largest stable step a given dt is a warning at its position, and with --strict an
-// error; up to it there is nothing to say. One mass: 2 / omega = 0.4.
+// A dt above the critical step causes a warning at its position, with --strict an error; up to it
+// there is no message. One mass: 2 / omega = 0.4.
 static void a_dt_beyond_the_limit_is_said(void **state)
 {
     (void)state;
@@ -429,7 +429,7 @@ static void a_dt_beyond_the_limit_is_said(void **state)
 }
 
 // A sphere that fits between the nodes of a body passes through it: cells of 0.2 m have openings of
-// 0.141 m radius, links of 0.2 m of 0.1 m. Planes are wider than anything.
+// 0.141 m radius, links of 0.2 m openings of 0.1 m. Planes are wider than any opening.
 static void cells_wider_than_a_collider_are_said(void **state)
 {
     (void)state;
@@ -458,7 +458,7 @@ static void cells_wider_than_a_collider_are_said(void **state)
     outcome = cli_expect(0, "taut check --set colliders.1.radius=0.142 cells.yaml");
     assert_null(strstr(outcome.err, "warning"));
     outcome_free(&outcome);
-    // A room holds nodes inside, and nodes that are all pinned go through nothing.
+    // A room has nodes inside it, and pinned nodes cannot pass through anything.
     outcome = cli_expect(0, "taut check --set colliders.1='{type: room, min: [0.45,-0.6,0.45], "
                             "max: [0.55,-0.5,0.55], stiffness: 10}' cells.yaml");
     assert_null(strstr(outcome.err, "warning"));

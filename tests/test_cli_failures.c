@@ -1,4 +1,4 @@
-// taut run when it fails: conflicting folders, signals, full disks, divergence.
+// Failures of taut run: conflicting folders, signals, full disks, divergence.
 #include "test.h"
 
 #include "cli_fixture.h"
@@ -25,7 +25,7 @@ static void an_earlier_run_is_kept_unless_forced(void **state)
     outcome_free(&outcome);
     size_t length;
     char *before = fixture_read("kept/energy.csv", &length);
-    // So many steps that simulating them first would take hours.
+    // So many steps that simulating before the check would take hours.
     outcome = cli_expect(1, "taut run --steps 1000000000 --output kept hanging.yaml");
     assert_says(outcome.err, "already contains a run");
     assert_says(outcome.err, "--force");
@@ -43,8 +43,8 @@ static void an_earlier_run_is_kept_unless_forced(void **state)
     free(after);
 }
 
-// Files of the user's in the folder of a run, also such as begin like those of taut, and the mesh
-// that the scene is made of.
+// The user's files in the folder of a run survive, also those whose content begins like taut's
+// files, and the mesh of the scene.
 static void force_keeps_what_the_run_did_not_write(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void force_keeps_what_the_run_did_not_write(void **state)
            "cmp kept2/ball.obj kept2/x.obj && grep -qx mine kept2/x.pc2 && "
            "test -e kept2/empty.csv && grep -q '\"complete\": true' kept2/manifest.json");
     outcome_free(&outcome);
-    // A mesh with the name of a file of the run; one that the run has written.
+    // A mesh with the same name as a file of the run, and one that the run has written.
     outcome = cli_expect(
         1, "taut run --quiet --force --output kept2 --set bodies.ball.file=kept2/ball.obj "
            "ball.yaml");
@@ -84,7 +84,7 @@ static void force_keeps_what_the_run_did_not_write(void **state)
                             "taut run --quiet --force --output kept2 ball.yaml");
     assert_says(outcome.err, "kept2/energy.csv' has changed since taut wrote it");
     outcome_free(&outcome);
-    // Another scene in the same folder: nothing of this one stays, all else does.
+    // Another scene in the same folder: no file of this run stays, all others do.
     outcome = cli_expect(0, "rm kept2/energy.csv && taut run --quiet --force --output kept2 "
                             "hanging.yaml && test ! -e kept2/ball.pvd && test ! -e kept2/ball.pc2 "
                             "&& cmp tet.obj kept2/tet.obj && test -e kept2/other_000001.vtp");
@@ -95,7 +95,8 @@ static void force_keeps_what_the_run_did_not_write(void **state)
     outcome_free(&outcome);
 }
 
-// SIGKILL at any time: what was being written is known, and can be replaced.
+// After SIGKILL at any time the manifest names the files that were being written, so that they can
+// be replaced.
 static void a_killed_run_is_replaced_by_force(void **state)
 {
     (void)state;
@@ -121,9 +122,9 @@ static void a_killed_run_is_replaced_by_force(void **state)
     struct outcome outcome = cli_expect(1, "taut run --quiet --output killed hanging.yaml");
     assert_says(outcome.err, "already contains an interrupted run (hanging)");
     outcome_free(&outcome);
-    // As docs/cli.md says that the list of a killed run is read.
+    // Reads the list of a killed run as described in docs/cli.md.
     if (cli_has_python()) {
-        // In a new folder: files of an earlier run do not tell how far this one has come.
+        // In a new folder: files of an earlier run would not show how far this one has come.
         const char *arguments[] = {"run",     "--output",     "listed", "--steps",
                                    "1000000", "hanging.yaml", "--set",  "output.every=0.001",
                                    NULL};
@@ -138,7 +139,7 @@ static void a_killed_run_is_replaced_by_force(void **state)
                "f['energy.csv']['writing'] and 'hanging_000000.vtp' in f\"");
         outcome_free(&outcome);
     }
-    // A collection that was replaced at that very time has two names.
+    // A collection that was being replaced when the process was killed has two names.
     outcome = cli_expect(0, "taut run --quiet --force --output killed hanging.yaml && "
                             "rm -f killed/.taut-*.tmp");
     outcome_free(&outcome);
@@ -152,7 +153,7 @@ static void a_folder_that_cannot_be_is_an_error(void **state)
     struct outcome outcome = cli_expect(1, "taut run --output file/out hanging.yaml");
     assert_says(outcome.err, "file");
     outcome_free(&outcome);
-    // Where the state cannot go is found out before anything is simulated or created.
+    // A state that cannot be written is reported before anything is simulated or created.
     outcome = cli_expect(1, "taut run --steps 1000000000 --output fresh --state nowhere/end.csv "
                             "hanging.yaml");
     assert_says(outcome.err, "nowhere/end.csv");
@@ -163,7 +164,7 @@ static void a_folder_that_cannot_be_is_an_error(void **state)
     outcome_free(&outcome);
 }
 
-// Interrupts a run that would take hours when its third frame is there.
+// Interrupts a run that would take hours after its third frame.
 static void interrupt(int signal_number, const char *folder)
 {
     const char *const arguments[] = {"run",       "--json",   "--steps",      "1000000000",
@@ -216,7 +217,7 @@ static void sigterm_does_the_same(void **state)
     assert_interrupted("ended", "SIGTERM");
 }
 
-// A shell starts what a script puts into the background with SIGINT ignored.
+// A shell starts background processes of a script with SIGINT ignored.
 static void sigint_counts_in_the_background_too(void **state)
 {
     (void)state;
@@ -226,7 +227,7 @@ static void sigint_counts_in_the_background_too(void **state)
     assert_interrupted("background", "SIGINT");
 }
 
-// The thread sanitizer keeps its memory in a file where it can, and dies of the limit.
+// The thread sanitizer keeps its memory in a file if it can, and fails because of the limit.
 static void skip_unless_it_starts(const char *command)
 {
     struct outcome outcome = cli_run(command);
@@ -242,7 +243,7 @@ static void a_full_disk_leaves_earlier_frames_whole(void **state)
 {
     (void)state;
     skip_unless_it_starts("ulimit -f 40; taut run --quiet --no-output --steps 1 hanging.yaml");
-    // A limit on the size of files simulates a full disk: the point cache of the cloth outgrows it.
+    // A limit on file size simulates a full disk: the point cache of the cloth exceeds it.
     struct outcome outcome = cli_expect(
         1, "ulimit -f 40; taut run --steps 2000 --set output.vtp=false --output full hanging.yaml");
     assert_says(outcome.err, "File too large");
@@ -289,7 +290,8 @@ static void a_state_writes_over_nothing_else(void **state)
     outcome_free(&outcome);
 }
 
-// The state may lie in the folder of the run, which need not be there, but not replace its files.
+// The state may be written into the folder of the run, which need not exist, but must not replace a
+// file of the run.
 static void a_state_in_the_folder_of_the_run(void **state)
 {
     (void)state;
@@ -324,7 +326,8 @@ static void a_state_in_the_folder_of_the_run(void **state)
     outcome_free(&outcome);
 }
 
-// Whatever each of them finds there, one at the most writes, and the others say why not.
+// Whatever state of the folder each of them finds, at most one run writes, and the others report
+// why they do not.
 static void several_runs_into_one_new_folder(void **state)
 {
     (void)state;
@@ -355,7 +358,7 @@ static void results_that_cannot_be_printed_are_a_failure(void **state)
         assert_says(outcome.err, "cannot write to standard output");
         outcome_free(&outcome);
     }
-    // A reader that has gone: an error of that write, and not the end by a signal.
+    // A reader that has ended causes a write error, and not the end of taut by a signal.
     struct outcome outcome =
         cli_expect(0, "{ sleep 0.2; taut info hanging.yaml; echo $? >code.txt; } | true");
     assert_says(outcome.err, "cannot write to standard output");
@@ -382,7 +385,7 @@ static void a_closed_stream_is_not_taken_for_a_file(void **state)
 static void divergence_is_explained(void **state)
 {
     (void)state;
-    // The rope's k / m is 20000 / s2, so that steps of 0.1 s are far beyond what is stable.
+    // The rope's k / m is 20000 / s2, so steps of 0.1 s are far above the stability limit.
     struct outcome outcome =
         cli_expect(1, "taut run --json --set simulation.dt=0.1 --duration 20 --output diverged "
                       "--state never.csv hanging.yaml");
@@ -445,7 +448,7 @@ static void a_scene_that_is_too_large_is_refused_at_once(void **state)
     outcome_free(&outcome);
 }
 
-// What is left of the address space counts: nothing is built, so nothing fails half-way.
+// The remaining address space is compared before anything is built, so nothing fails halfway.
 static void a_limit_of_address_space_counts(void **state)
 {
     (void)state;
@@ -459,7 +462,8 @@ static void a_limit_of_address_space_counts(void **state)
     outcome_free(&outcome);
 }
 
-// Neither waits for a writer, nor reads a device without end; a pipe that the shell gives is read.
+// A named pipe without a writer and an endless device are rejected; a pipe made by the shell is
+// read.
 static void only_ordinary_files_are_read(void **state)
 {
     (void)state;
@@ -484,7 +488,7 @@ static void only_ordinary_files_are_read(void **state)
     struct outcome outcome = cli_expect(0, "cat hanging.yaml | taut check /dev/stdin");
     assert_says(outcome.out, "/dev/stdin: sound");
     outcome_free(&outcome);
-    // A file of a scene that is no file.
+    // A file named in the scene that is not an ordinary file.
     fixture_write("piped.yaml", "simulation: {dt: 1e-6, steps: 2}\nbodies:\n  - {name: n, type: "
                                 "network, nodes_file: pipe, springs_file: pipe}\n");
     outcome = cli_expect(2, "taut check piped.yaml");
@@ -492,7 +496,7 @@ static void only_ordinary_files_are_read(void **state)
     outcome_free(&outcome);
 }
 
-// The folder of the results has the scene's name, which must be that of a folder.
+// The folder of the results has the name of the scene, which must be a valid folder name.
 static void a_scene_called_dot_has_a_folder(void **state)
 {
     (void)state;
@@ -513,7 +517,7 @@ static void a_scene_called_dot_has_a_folder(void **state)
     memset(name, 'n', sizeof name - 1);
     snprintf(line, sizeof line, "cp hanging.yaml %s.yml; taut run --quiet --steps 2 %s.yml", name,
              name);
-    outcome = cli_expect(1, line); // frames have longer names than the scene
+    outcome = cli_expect(1, line); // names of frames are longer than the scene's
     assert_says(outcome.err, "File name too long");
     outcome_free(&outcome);
 }

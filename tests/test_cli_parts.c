@@ -1,5 +1,5 @@
-// The small parts of the command line that need no process: JSON text, numbers for people, when a
-// run writes.
+// Parts of the command line that need no process: JSON text, formatting of numbers, the schedule of
+// output.
 #include "test.h"
 
 #include <math.h>
@@ -69,10 +69,10 @@ static void json_strings_are_escaped(void **state)
         {"a\"b\\c", "\"a\\\"b\\\\c\""},
         {"\n\t\x01\x7f", "\"\\n\\t\\u0001\\u007f\""},
         {"\xC3\xBC \xE2\x82\xAC \xF0\x9F\x98\x80", "\"\xC3\xBC \xE2\x82\xAC \xF0\x9F\x98\x80\""},
-        {"\xFF!", "\"\xEF\xBF\xBD!\""},                               // no character begins so
+        {"\xFF!", "\"\xEF\xBF\xBD!\""},                               // not a lead byte
         {"\xC3", "\"\xEF\xBF\xBD\""},                                 // cut short
         {"\xED\xA0\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""}, // half of a surrogate pair
-        {"\xC0\xAF", "\"\xEF\xBF\xBD\xEF\xBF\xBD\""},                 // longer than need be
+        {"\xC0\xAF", "\"\xEF\xBF\xBD\xEF\xBF\xBD\""},                 // overlong
         {NULL, "null"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -121,7 +121,7 @@ static void sizes_have_three_digits_and_a_unit(void **state)
     assert_string_equal(human_remaining(NAN).text, "?");
 }
 
-// A solver of one oscillator; its dt and its number of steps are all that a schedule reads of it.
+// A solver of one oscillator; a schedule only reads its dt and number of steps.
 static taut_solver *solver_with(double dt, uint64_t steps)
 {
     char text[256];
@@ -140,7 +140,7 @@ static taut_solver *solver_with(double dt, uint64_t steps)
     return solver;
 }
 
-// All frames after t = 0, in a list of numbers.
+// The steps of all frames after t = 0, as a list.
 static char *frames(const struct scene_output *output, double dt, uint64_t steps)
 {
     taut_scene scene = {.output = *output};

@@ -1,5 +1,5 @@
-// taut render, as its users have it. Without OpenGL on this machine, or in a build without
-// pictures, what needs them is skipped.
+// taut render as users run it. Tests that need OpenGL or a build with pictures are skipped without
+// them.
 #include "test.h"
 
 #include "cli_fixture.h"
@@ -85,7 +85,7 @@ static void wrong_options_are_said(void **state)
 
 #ifdef TAUT_WITH_PICTURES
 
-// Skips where nothing draws.
+// Skips the test if nothing can be drawn.
 static void need_drawing(void)
 {
     struct outcome outcome =
@@ -101,7 +101,7 @@ static void need_drawing(void)
 static void need_ffmpeg(void)
 {
     need_drawing();
-    // NOLINTNEXTLINE(cert-env33-c): only whether there are such programs
+    // NOLINTNEXTLINE(cert-env33-c): only checks that the programs exist
     if (system("command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null") == 0)
         return;
     print_message("skipped: no ffmpeg here\n");
@@ -185,7 +185,7 @@ static void a_picture_has_the_size_that_is_asked_for(void **state)
     image_free(&image);
 }
 
-// The picture is the limit of those from beside the pole.
+// The picture is the limit of pictures from beside the pole.
 static void the_camera_looks_straight_down_and_up(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void the_camera_looks_straight_down_and_up(void **state)
     assert_true(difference("below.png", "above.png") > 0.5);
 }
 
-// From its frames, or from its point caches, a run looks as the scene does at the same time.
+// A run drawn from its frames, or from its point caches, looks like the scene at the same time.
 static void a_finished_run_looks_as_its_scene_does(void **state)
 {
     (void)state;
@@ -257,8 +257,8 @@ static void a_strip_has_its_frames_side_by_side(void **state)
     struct image strip, frame;
     assert_int_equal(image_read_png("s.png", &strip, NULL), TAUT_OK);
     assert_true(strip.width == 304 && strip.height == 162);
-    // The third frame is in the upper right corner. Its camera is another than that of a
-    // picture of its own, so it is compared with the third of another strip.
+    // The third frame is in the upper right corner. A strip has another camera than a single
+    // picture, so it is compared with the third frame of another strip.
     render("falling.yaml --time 0,0.1,0.2,0.3,0.4 --columns 1 --size 100x80 --output t.png");
     assert_int_equal(image_read_png("t.png", &frame, NULL), TAUT_OK);
     assert_true(frame.width == 100 && frame.height == 408);
@@ -308,7 +308,7 @@ static void without_ffmpeg_there_are_no_films(void **state)
     assert_false(fixture_exists("f.mp4"));
 }
 
-// Files may not grow beyond 8 KiB: what a full disk does.
+// A limit of 8 KiB on file size simulates a full disk.
 static void a_full_disk_leaves_nothing(void **state)
 {
     (void)state;
@@ -343,7 +343,7 @@ static void what_is_no_picture_is_not_replaced(void **state)
     outcome_free(&outcome);
 }
 
-// A run that diverges is not drawn.
+// A run that diverges is reported, and not drawn.
 static void a_diverged_run_is_said(void **state)
 {
     (void)state;
@@ -356,7 +356,7 @@ static void a_diverged_run_is_said(void **state)
     outcome_free(&outcome);
 }
 
-// Waits until the program has started another one.
+// Waits until the process has started a child.
 static bool wait_for_child(pid_t process)
 {
     char path[64];
@@ -377,7 +377,7 @@ static bool wait_for_child(pid_t process)
     return false;
 }
 
-// The film's own name with .tmp is a user's file, or a link to one.
+// A file, or a link, with the name of the film and .tmp may be the user's.
 static void a_film_writes_over_nothing_else(void **state)
 {
     (void)state;
@@ -396,7 +396,7 @@ static void an_interrupted_film_leaves_nothing(void **state)
 {
     (void)state;
     need_ffmpeg();
-    // First while it is simulated, then while it is drawn.
+    // Interrupted first during the simulation, then while drawing.
     for (int i = 0; i < 2; i++) {
         const char *duration = i == 0 ? "simulation.duration=1e6" : "simulation.duration=0.4";
         const char *frames = i == 0 ? "10" : "50000";
@@ -428,7 +428,7 @@ static void it_says_what_to_install(void **state)
 #endif
 
 #ifdef TAUT_WITH_PICTURES
-// Drivers crash where they get no memory: they are not loaded without.
+// Drivers crash if memory is short, so they must not be loaded then.
 static void without_memory_no_driver_is_loaded(void **state)
 {
     (void)state;

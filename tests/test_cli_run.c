@@ -1,4 +1,4 @@
-// taut run: what it computes, prints and writes when all goes well.
+// Successful runs of taut run: results, output and files.
 #include "test.h"
 
 #include "cli_fixture.h"
@@ -71,8 +71,8 @@ static void a_run_leaves_its_files_and_a_summary(void **state)
     fixture_remove("out");
 }
 
-// The numbers of a cloth that moves everywhere; and its springs and forces where they are asked
-// for.
+// Counts of the values of a cloth that moves everywhere; springs and forces are written only if
+// requested.
 static void frames_of_a_large_cloth_are_small(void **state)
 {
     (void)state;
@@ -99,9 +99,9 @@ static void frames_of_a_large_cloth_are_small(void **state)
     fixture_remove("all");
 }
 
-// N steps, the state, and M steps from there are N + M steps, to the bit where one step needs no
-// other: on grids, on renumbered meshes with gas, and where a driven node has moved
-// (by powers of two, since a drive begins again and would round otherwise).
+// N steps, the state, and M steps from there equal N + M steps, bit by bit for integrators whose
+// steps keep no history: on grids, on renumbered meshes with gas, and with a driven node that has
+// moved (by powers of two, since a drive starts again and its position would be rounded otherwise).
 static void a_state_is_gone_on_from(void **state)
 {
     (void)state;
@@ -132,13 +132,13 @@ static void a_state_is_gone_on_from(void **state)
         struct outcome outcome = cli_expect(0, command);
         outcome_free(&outcome);
     }
-    // The others begin again, near by.
+    // The other integrators start again without their history, and stay close.
     struct outcome outcome = cli_expect(
         0, "for i in verlet velocity_verlet implicit_euler implicit_midpoint bdf2; do taut run "
            "--no-output --quiet --steps 20 --set initial=s.csv --set simulation.integrator=$i "
            "three.yaml || exit 1; done");
     outcome_free(&outcome);
-    // The resolved scene leads to the file from anywhere.
+    // The resolved scene names the file with its absolute path.
     outcome =
         cli_expect(0, "mkdir deep && taut run --quiet --steps 20 --set initial=s.csv --output "
                       "deep/run three.yaml && cd deep && taut check run/scene.yaml");
@@ -356,7 +356,7 @@ static void state_has_a_row_for_every_node(void **state)
     assert_int_equal(strncmp(text, header, strlen(header)), 0);
     assert_says(text, "\ncloth,107,");
     free(text);
-    // To a device too, after the hash of a run without --quiet's silence.
+    // To a device too, such as standard output.
     struct outcome outcome =
         cli_expect(0, "taut run --quiet --no-output --steps 1 --state /dev/stdout hanging.yaml");
     assert_int_equal(strncmp(outcome.out, header, 25), 0);
@@ -395,7 +395,7 @@ static void unsolved_implicit_steps_are_told_of_once(void **state)
 }
 
 // A string that is slack at the start, and so stable at every dt, is taut at the end of the first
-// step; the computed step is 2 / omega.
+// step; the critical step is 2 / omega.
 static void a_dt_that_became_too_long_is_told_of(void **state)
 {
     (void)state;
@@ -418,7 +418,7 @@ static void a_dt_that_became_too_long_is_told_of(void **state)
     outcome = cli_expect(0, "taut run --no-output taut.yaml");
     assert_says(outcome.out, "warning    dt is 1.02 times the largest stable step at the end");
     outcome_free(&outcome);
-    // What was too long at the start is not computed again.
+    // A dt that was too long at the start is not reported again.
     fixture_write(
         "long.yaml",
         "simulation: {integrator: symplectic_euler, dt: 0.02, steps: 1}\n"
@@ -442,8 +442,9 @@ static void a_dt_that_became_too_long_is_told_of(void **state)
     }
 }
 
-// A run that diverges keeps what the start found; its last state says nothing. A scene whose
-// eigenvalues take longer than its steps is warned of with the bound, or has not been checked.
+// After divergence the report has the critical step of the start, since the last state is
+// meaningless. If eigenvalues take longer than the steps, the warning uses the bound, or the report
+// says that dt was not checked.
 static void a_dt_is_judged_with_limited_effort(void **state)
 {
     (void)state;
@@ -498,7 +499,7 @@ static void progress_is_one_live_line_on_a_terminal(void **state)
             "script (bsdutils) is absent or finds no /dev/pts: no terminal to test with\n");
         skip();
     }
-    // Long enough for several states of the line.
+    // Long enough for several updates of the progress line.
     struct outcome outcome = cli_expect(
         124, "TERM=xterm script -qec \"stty cols 120; timeout --foreground -s INT 2 '" TAUT_BINARY
              "' run --no-output --steps 1000000000 hanging.yaml\" /dev/null </dev/null");
@@ -506,7 +507,7 @@ static void progress_is_one_live_line_on_a_terminal(void **state)
     assert_says(outcome.out, "/1000000000");
     assert_says(outcome.out, "springs/s");
     assert_says(outcome.out, " J\033[K\r  0%  t ");
-    // The line is gone before other messages come.
+    // The progress line is erased before other messages.
     const char *message = strstr(outcome.out, "taut: interrupted by SIGINT");
     assert_non_null(message);
     assert_int_equal(strncmp(message - 4, "\r\033[K", 4), 0);
@@ -514,8 +515,8 @@ static void progress_is_one_live_line_on_a_terminal(void **state)
     outcome_free(&outcome);
 }
 
-// The JSON of balance.yaml with an integrator at dt and at dt / 2, as a list, must fulfil a
-// program.
+// Runs a program on the JSON of balance.yaml with an integrator at dt and at dt / 2, as a list; it
+// must succeed.
 static void assert_balances(const char *integrator, const char *program)
 {
     char *text[2];
@@ -536,9 +537,9 @@ static void assert_balances(const char *integrator, const char *program)
 }
 
 // The summary reports whether the energy balance closes: the residual is within what the order of
-// the integrator leaves, which falls with dt by that order and is less than the work of any cause,
-// so that a cause that were missing would show. Explicit and implicit Euler give and take energy by
-// themselves, in proportion to dt, and that is named.
+// the integrator allows; it falls with dt by that order and is smaller than the work of any cause,
+// so a missing cause would show. The summary also says that explicit and implicit Euler add and
+// remove energy themselves, in proportion to dt.
 static void the_summary_tells_whether_the_balance_closes(void **state)
 {
     (void)state;
@@ -586,8 +587,8 @@ static void the_summary_tells_whether_the_balance_closes(void **state)
     }
 }
 
-// Where it does not, the summary says so and names what takes the energy: numerical damping; and
-// where steps are too coarse to judge, that.
+// If the balance does not close, the summary says so and names the cause, numerical damping; or it
+// says that the steps are too coarse to judge.
 static void the_summary_names_what_is_missing(void **state)
 {
     (void)state;
@@ -610,9 +611,9 @@ static void the_summary_names_what_is_missing(void **state)
     outcome_free(&outcome);
 }
 
-// At a terminal speed the kinetic energy is the same at the start of every step, as friction on a
-// surface that projects, or keep_velocity, takes what forces have put in; what the integrator errs
-// in between is of its order all the same.
+// At a terminal speed the kinetic energy is the same at the start of every step, since friction on
+// a surface that projects, or keep_velocity, removes the energy that forces supply; the
+// integrator's error within a step is of its order all the same.
 static void the_balance_at_a_terminal_speed_closes(void **state)
 {
     (void)state;

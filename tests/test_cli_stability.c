@@ -1,5 +1,5 @@
-// taut stability, on small scenes and small budgets: that what it says and writes is whole and
-// agrees, and that it refuses what it should. What it measures, test_study.c checks.
+// taut stability on small scenes with small budgets: its output and files are complete and
+// consistent, and wrong input is rejected. The measured values are checked by test_study.c.
 #include "test.h"
 
 #include <signal.h>
@@ -9,8 +9,8 @@
 
 #include "cli_fixture.h"
 
-// In place of Python a script that writes something to each file of the report, so that these tests
-// take no time for figures; those are drawn in test_report.py.
+// Replaces Python by a script that writes something to each file of the report, so that no figures
+// are drawn; test_report.py tests these.
 static const char DRAWS[] =
     "#!/bin/sh\n"
     "for word; do case $word in *=*) echo drawn > /proc/$$/fd/${word##*=};; esac; done\n";
@@ -155,14 +155,14 @@ static void files_of_others_are_left_alone(void **state)
     assert_says(outcome.err, "'tables/order.csv' exists");
     outcome_free(&outcome);
     assert_int_not_equal(access("tables/limits.csv", F_OK), 0);
-    // Those of an earlier study are replaced.
+    // The files of an earlier study are replaced.
     for (int i = 0; i < 2; i++) {
         outcome = cli_expect(0, "taut stability spring.yaml --integrators rk4 --map none "
                                 "--budget 10 --output again --quiet");
         assert_string_equal(outcome.out, "");
         outcome_free(&outcome);
     }
-    // And a scene in which nothing can be unstable gets a message.
+    // A scene in which nothing can become unstable gets a message.
     fixture_write("free.yaml", "simulation: {dt: 0.01, steps: 5}\n"
                                "bodies: [{name: n, type: network, nodes: [[0, 0, 0]],\n"
                                "  node_mass: [1], springs: []}]\n");
@@ -190,7 +190,7 @@ static void an_interruption_ends_it_with_what_was_measured(void **state)
     assert_says(said, "interrupted by SIGINT");
     assert_says(out, "It ended early");
     assert_says(out, "out/sheet-stability/limits.csv");
-    assert_says(out, "out/sheet-stability/report.html"); // of what there is
+    assert_says(out, "out/sheet-stability/report.html"); // with the parts that exist
     free(said);
     free(out);
     assert_true(cli_count_lines("out/sheet-stability/limits.csv") > 1);
@@ -214,8 +214,8 @@ static void pictures_of_others_are_left_alone(void **state)
     }
 }
 
-// Whatever becomes of the report, the rest of the study is whole, printed and written; of the
-// report there is nothing.
+// If the report fails, the rest of the study is complete, printed and written, and no part of the
+// report is.
 static void a_report_that_fails_costs_nothing_else(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void a_report_that_fails_costs_nothing_else(void **state)
         assert_string_equal(outcome.out, "0\n");
         outcome_free(&outcome);
     }
-    // JSON says it too; and the folder is one that the next study replaces.
+    // JSON reports it too; and the next study replaces the folder.
     struct outcome outcome =
         cli_expect(1, "taut stability spring.yaml --integrators rk4 --map none "
                       "--budget 5 --output mine --json");
@@ -265,7 +265,7 @@ static void a_report_that_fails_costs_nothing_else(void **state)
     outcome_free(&outcome);
 }
 
-// Ctrl-C while the report is drawn: what was measured stays.
+// Ctrl-C while the report is drawn: the measured data stays.
 static void an_interruption_ends_the_report(void **state)
 {
     (void)state;

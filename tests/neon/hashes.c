@@ -1,11 +1,11 @@
-// State hashes of a few scenes after some steps, one line each: scene, precision, hash, springs
-// broken. Built for this machine and for 64-bit ARM (test_neon.sh), whose lines must be the same.
-// The scenes are made in memory and stepped without a solver, so that neither libyaml nor hwloc is
-// needed; and they need no sine, exponential or logarithm, in which C libraries may differ by the
-// last bit: no gusts, no ring, no adiabatic gas, no closed forms.
+// Prints the state hashes of a few scenes after some steps, one per line: scene, precision, hash,
+// broken springs. It is built for this machine and for 64-bit ARM (test_neon.sh), and the lines
+// must be equal. The scenes are made in memory and stepped without a solver, so neither libyaml nor
+// hwloc is needed; they use no sine, exponential or logarithm, in which C libraries may differ by
+// the last bit: no gusts, no ring, no adiabatic gas, no closed forms.
 //
-// Usage: hashes [STEPS]. The instruction set is the widest, or that of TAUT_ISA. Every scene runs
-// with 1 and with 3 threads, which must agree, or the program fails.
+// Usage: hashes [STEPS]. The instruction set is the widest, or the one in TAUT_ISA. Every scene
+// runs with 1 and with 3 threads; the program fails if the hashes differ.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static taut_scene add(taut_scene scene, struct scene_body *body)
     return scene;
 }
 
-// 37 nodes on a row fill no register of any instruction set; one law of damping each.
+// 37 nodes on a row fill no register of any instruction set; one rope for each law of damping.
 static taut_scene rope(void)
 {
     static struct selector pin = {.type = SELECT_FIRST};
@@ -86,7 +86,7 @@ static struct scene_body *cloth_body(uint64_t nodes_u, uint64_t nodes_v)
     return body;
 }
 
-// Wind on faces; a sphere that comes nearer.
+// Wind on faces, and a sphere that approaches.
 static taut_scene cloth(void)
 {
     static struct scene_collider sphere = {.type = COLLIDER_SPHERE,
@@ -107,7 +107,7 @@ static taut_scene cloth(void)
     return add(scene, cloth_body(29, 23));
 }
 
-// Without damping, with another evaluation order: four evaluations a step.
+// Without damping, with an integrator of four evaluations per step.
 static taut_scene undamped_cloth(void)
 {
     struct scene_body *body = cloth_body(18, 7);
@@ -116,7 +116,7 @@ static taut_scene undamped_cloth(void)
     return add(begin(INTEGRATOR_RK4), body);
 }
 
-// Structural springs that tear, diagonals that yield, and others that push only.
+// Structural springs that tear, diagonals that yield, and others that only push.
 static taut_scene torn_cloth(void)
 {
     struct scene_body *body = cloth_body(21, 17);
@@ -144,7 +144,7 @@ static taut_scene lattice(void)
     return add(scene, body);
 }
 
-// Closed, with gas at one temperature, falling onto a floor.
+// Closed, with isothermal gas, falling onto a floor.
 static taut_scene ball(void)
 {
     static struct scene_collider floor_plane = {.type = COLLIDER_PLANE,
@@ -164,7 +164,7 @@ static taut_scene ball(void)
     return add(scene, body);
 }
 
-// Nodes strewn at random and joined to others near in number, by springs of every law.
+// Random nodes joined to nodes with near numbers, by springs of every law.
 static taut_scene network(void)
 {
     enum { NODES = 2000, REACHES = 3, SPRINGS = NODES * REACHES };
@@ -181,7 +181,7 @@ static taut_scene network(void)
     for (uint32_t node = 0; node < NODES; node++) {
         double at[3];
         for (int axis = 0; axis < 3; axis++) {
-            seed = seed * 1664525u + 1013904223u; // Knuth's linear congruence
+            seed = seed * 1664525u + 1013904223u; // linear congruential generator (Knuth)
             at[axis] = (double)(seed >> 16) / 65536;
         }
         positions[node] = vec3_make(at[0], at[1], at[2]);
@@ -195,7 +195,7 @@ static taut_scene network(void)
         }
     }
     struct scene_body *body = first_body(BODY_NETWORK);
-    body->velocity = vec3_make(0, 0, 0); // the nodes have their own
+    body->velocity = vec3_make(0, 0, 0); // the nodes have velocities of their own
     body->shape.network = (struct scene_network){.positions = positions,
                                                  .velocities = velocities,
                                                  .masses = masses,
@@ -234,7 +234,8 @@ static void work(void *context, const struct worker *worker)
     for (uint64_t step = 0; step < run->steps; step++) {
         run->functions->integrate(run->system, worker);
         run->functions->finish(run->system, worker);
-        worker_barrier(worker); // one has counted the step, which all read in the next one
+        worker_barrier(worker); // one worker has counted the step, and all read the count in the
+                                // next one
     }
     run->functions->check(run->system, worker);
 }
@@ -290,7 +291,7 @@ static taut_status outcome_of(const taut_scene *scene, int threads, uint64_t ste
     return status;
 }
 
-// One line of the output; false if something is wrong.
+// Prints one line of the output; false after an error.
 static bool print_outcome(const char *name, const taut_scene *scene, uint64_t steps)
 {
     const char *precision = scene->precision == PRECISION_DOUBLE ? "double" : "single";

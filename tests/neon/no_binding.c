@@ -1,4 +1,4 @@
-// In place of src/parallel/machine.c, which needs hwloc: threads are bound to no NUMA node.
+// Replaces src/parallel/machine.c, which needs hwloc: threads are not bound to NUMA nodes.
 #include "parallel/machine.h"
 
 void *numa_bind_thread(const struct numa_binding *binding, int worker)

@@ -1,5 +1,5 @@
-// A rope of four masses hangs from a nail until it rests. Each spring carries all that is below it,
-// so the end has sunk by (m g / k) N (N + 1) / 2.
+// A rope of four masses hangs from a nail until it is at rest. Each spring carries the masses below
+// it, so the end has sunk by (m g / k) N (N + 1) / 2.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
