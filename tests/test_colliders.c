@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One node of 2 kg, without springs, before the colliders given.
+// One node of 2 kg without springs, in front of the given colliders.
 static taut_solver *node_before(vec3 position, vec3 velocity, const char *gravity,
                                 const char *colliders)
 {
@@ -29,7 +29,7 @@ static void assert_force(vec3 position, vec3 velocity, const char *collider, vec
 static const char *const floor_keys =
     "{type: plane, point: [5,1,0], normal: [0,2,0], stiffness: 100, friction: 0.2, absorption: 3}";
 
-// F = k p n - c_t v_t, and - c_n (v.n) n only on the way in.
+// F = k p n - c_t v_t, and - c_n (v.n) n only while the node moves inwards.
 static void test_plane(void **state)
 {
     (void)state;
@@ -37,9 +37,9 @@ static void test_plane(void **state)
     assert_force(vec3_make(0, 1.1, 0), vec3_make(1, -2, 3), floor_keys, vec3_make(0, 0, 0));
     assert_force(vec3_make(0, 1, 0), vec3_make(1, -2, 3), floor_keys, vec3_make(0, 0, 0));
     assert_force(vec3_make(0, 0.9, 0), vec3_make(1, -2, 3), floor_keys,
-                 vec3_make(-0.2, 10 + 6, -0.6)); // absorption while it comes in
+                 vec3_make(-0.2, 10 + 6, -0.6)); // with absorption on the way in
     assert_force(vec3_make(0, 0.9, 0), vec3_make(1, 2, 3), floor_keys,
-                 vec3_make(-0.2, 10, -0.6)); // and none while it leaves
+                 vec3_make(-0.2, 10, -0.6)); // and none on the way out
 }
 
 // The normal is made a unit vector.
@@ -56,8 +56,8 @@ static const char *const ball_keys =
     "{type: sphere, center: [1,0,0], radius: 0.5, stiffness: 100,\n"
     " friction: 0.2, absorption: 3, velocity: [0,0,2]}";
 
-// Outside of a sphere; velocities count relative to its surface. At its very centre there is no
-// direction out.
+// Outside of a sphere; velocities are relative to its surface. At its centre there is no outward
+// direction.
 static void test_sphere(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void test_sphere(void **state)
     assert_force(vec3_make(1, 0, 0), vec3_make(1, 5, 3), ball_keys, vec3_make(0, 0, 0));
 }
 
-// A room is seen from inside; beyond a corner three walls push.
+// Nodes are inside a room; beyond a corner three walls push.
 static void test_room(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void test_room(void **state)
     assert_force(vec3_make(1.1, -2.2, 3.3), still, room, vec3_make(-10, 20, -30));
 }
 
-// A sphere moves with its velocity, and is where it is set from outside from then on.
+// A sphere moves with its velocity, and continues from a position that is set from outside.
 static void test_moving_sphere(void **state)
 {
     (void)state;
@@ -105,8 +105,8 @@ static void test_moving_sphere(void **state)
     taut_solver_destroy(solver);
 }
 
-// A sphere set into a body at rest pushes it away hard; that is no divergence. Nor is what it did
-// before, once it stands still.
+// A sphere set into a body at rest pushes it away hard, which is no divergence; nor does that push
+// count as one later, when the sphere stands still.
 static void test_sphere_set_from_outside_is_no_divergence(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void test_sphere_set_from_outside_is_no_divergence(void **state)
     advance(solver, 50);
     assert_int_equal(taut_solver_set_sphere(solver, 0, away, still, NULL), TAUT_OK);
     advance(solver, 500);
-    assert_true(energy_of(solver).kinetic > 1); // it was a hard push
+    assert_true(energy_of(solver).kinetic > 1); // the push was hard
     taut_solver_destroy(solver);
 }
 
@@ -136,9 +136,9 @@ static const char *const integrators[] = {"explicit_euler", "symplectic_euler",
                                           "bdf2",           "xpbd"};
 enum { INTEGRATORS = sizeof integrators / sizeof integrators[0] };
 
-// response: project puts the node on the surface after the step; the speed into it is gone, and the
-// rest of the velocity is multiplied by `keep`, once. The node comes in at (1, -2, 0), starts 1 mm
-// above and is 1 mm below after the step.
+// response: project puts the node on the surface after the step and removes its speed into the
+// surface; the rest of the velocity is multiplied by `keep`, once. The node's velocity is
+// (1, -2, 0); it starts 1 mm above the surface and is 1 mm below it after the step.
 static void test_projection(void **state)
 {
     (void)state;
@@ -160,8 +160,8 @@ static void test_projection(void **state)
     }
 }
 
-// Velocities are those relative to the surface of a moving sphere; in a corner of a room there is
-// no velocity left to keep, at an edge there is.
+// Velocities are relative to the surface of a moving sphere; in a corner of a room no velocity is
+// left, at an edge some is.
 static void test_projection_on_sphere_and_room(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void test_projection_on_sphere_and_room(void **state)
     assert_near(position_of(solver, 0).x, 1 + 0.5 * out / far, 1e-12);
     vec3 n = vec3_make(out / far, 0, along / far), relative = vec3_make(-1, 0, 4);
     vec3 rest = vec3_subtract(relative, vec3_scale(vec3_dot(relative, n), n));
-    if (vec3_dot(relative, n) < 0) // it comes nearer
+    if (vec3_dot(relative, n) < 0) // it approaches
         assert_vector_near(velocity_of(solver, 0),
                            vec3_add(vec3_make(0, 0, 1), vec3_scale(0.5, rest)), 1e-12);
     else
@@ -193,8 +193,8 @@ static void test_projection_on_sphere_and_room(void **state)
     taut_solver_destroy(solver);
 }
 
-// At rest on a floor: k p = m g with a penalty, on the surface with projection, where it slides on
-// until friction stops it.
+// At rest on a floor: k p = m g with a penalty, on the surface with projection, where the node
+// slides until friction stops it.
 static void test_rest_on_a_floor(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void test_rest_on_a_floor(void **state)
     taut_solver_destroy(solver);
 }
 
-// Three nodes that lie on a plane stay there, in either precision.
+// Three nodes at rest on a plane stay there, in both precisions.
 static void test_nodes_that_lie_stay(void **state)
 {
     (void)state;
@@ -245,8 +245,8 @@ static void test_nodes_that_lie_stay(void **state)
     }
 }
 
-// The speed along the surface falls by `keep` at an impact, however long the steps are and however
-// long the node then lies there.
+// An impact multiplies the speed along the surface by `keep`, whatever the step is and however long
+// the node stays on the surface afterwards.
 static void test_keep_is_a_factor_of_an_impact(void **state)
 {
     (void)state;
@@ -274,8 +274,8 @@ static void test_keep_is_a_factor_of_an_impact(void **state)
     }
 }
 
-// A body that lies on the plane when the run begins has no impact, so it slides on as fast as it
-// is. With friction it comes m v / c far, and the length of the steps counts by its first order.
+// A body that lies on the plane when the run begins has no impact, and slides with its full speed.
+// With friction it stops after m v / c, with an error of first order in the step.
 static void test_sliding_distance(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void test_sliding_distance(void **state)
         }
 }
 
-// The speed of a node after `time` that starts at `distance` down a slope through the origin, at 1.5
+// The speed at `time` of a node that starts at `distance` down a slope through the origin, at 1.5
 // m/s along it and `above` the surface.
 static double speed_on_slope(const char *precision, const char *integrator, double dt, double slope,
                              double distance, double above, double friction, double time)
@@ -322,10 +322,11 @@ static double speed_on_slope(const char *precision, const char *integrator, doub
     return speed;
 }
 
-// Rounding lifts a node that slides off the surface, all the more far from the origin and in short
-// steps. When it comes back this is no impact: the speed is that of the closed form, v = v0 + g t
-// sin a, and with friction v = u + (v0 - u) exp(-c t / m), u = m g sin a / c. (Verlet's positions
-// are rounded into velocities even in free flight, so that there is nothing to compare with.)
+// Rounding lifts a sliding node off the surface, the more so far from the origin and in short
+// steps. When it comes back this is not an impact: the speed is that of the closed form,
+// v = v0 + g t sin a, and with friction v = u + (v0 - u) exp(-c t / m), u = m g sin a / c.
+// (Verlet's velocities contain the rounding of positions even in free flight, so it cannot be
+// compared in single precision.)
 static void test_sliding_down_is_no_impact(void **state)
 {
     (void)state;
@@ -343,13 +344,13 @@ static void test_sliding_down_is_no_impact(void **state)
         const char *precision = single ? "single" : "double";
         const double free = speed_on_slope(precision, integrator, dt, slope, distance, 0, 0, time);
         assert_near(free, start + pull * time, (single ? 0.08 : 0.02) * (start + pull * time));
-        if (distance > 0) // it rubs only while it touches
+        if (distance > 0) // friction acts only during contact
             continue;
         const double c = 0.5, last = pull / c, rubbed = last + (start - last) * exp(-c * time);
         assert_near(speed_on_slope(precision, integrator, dt, slope, distance, 0, c, time), rubbed,
                     (single ? 0.08 : 0.02) * rubbed);
     }
-    // But a node that falls on the slope has an impact, there too: it keeps half of its speed along
+    // But a node that falls on the slope has an impact there too: it keeps half of its speed along
     // the surface.
     for (int i = 0; i < INTEGRATORS; i++)
         for (int near = 0; near < 2; near++) {
@@ -368,7 +369,7 @@ static void test_restitution(void **state)
 {
     (void)state;
     static const double kept[] = {0.5, 1};
-    for (int i = 1; i < INTEGRATORS; i++) // explicit Euler gains by itself
+    for (int i = 1; i < INTEGRATORS; i++) // explicit Euler gains energy by itself
         for (int which = 0; which < 2; which++) {
             const double e = kept[which], height = 0.5, dt = 0.0005;
             taut_solver *solver =
@@ -400,9 +401,9 @@ static void test_restitution(void **state)
         }
 }
 
-// Where the energy may not rise: a body without damping that falls on a plane, a sphere and the
-// walls of a room, for a hundred thousand steps. What an integrator errs by itself is what it errs
-// while the body is still in the air.
+// Scenes in which the energy must not rise: a body without damping falls on a plane, a sphere and
+// the walls of a room, for a hundred thousand steps. The integrator's own error is measured while
+// the body is still in the air.
 static void assert_no_gain(const char *integrator, double restitution, double most)
 {
     taut_solver *solver = solver_of(
@@ -443,7 +444,7 @@ static void test_no_gain_in_a_long_run(void **state)
     }
 }
 
-// Integrators whose steps know of the contacts.
+// Integrators that include contacts in their steps.
 static const char *const implicit_ones[] = {"implicit_euler", "implicit_midpoint", "bdf2", "xpbd"};
 enum { IMPLICIT_ONES = sizeof implicit_ones / sizeof implicit_ones[0] };
 
@@ -458,7 +459,7 @@ static const char *const floors[] = {
      "  radius: 0.2, response: project, friction: 0.1}")};
 enum { FLOORS = sizeof floors / sizeof floors[0] };
 
-// Its fastest vibration has omega^2 of about 12 k / m, m being 1/64 kg.
+// Its fastest vibration has omega^2 of about 12 k / m, with m = 1/64 kg.
 static taut_solver *solver_of_dropped(const struct dropped *it,
                                       const struct solver_options *options)
 {
@@ -503,8 +504,8 @@ static void test_no_gain_of_implicit_steps(void **state)
             }
 }
 
-// Bodies that are tilted, and turn, when they are dropped: an impact turns their springs by much,
-// so that one linear system does not solve the step. m is a node's mass.
+// Bodies that are tilted, and rotate when they are dropped: an impact rotates their springs by
+// large angles, so that one linear system does not solve the step. m is a node's mass.
 static const char *const turning_bodies[] = {
     "type: rope, from: [-0.35,0,0], to: [0.35,0,0], nodes: 8, node_mass: 0.02, rotate: [0,0,35]",
     "type: cloth, origin: [-0.35,0,-0.35], u: [0.7,0,0], v: [0,0,0.7], nodes: [8,8],\n"
@@ -554,8 +555,8 @@ static void test_no_gain_of_turning_bodies(void **state)
             }
 }
 
-// The same where something puts energy in, wind, a driven node or a sphere that moves, or where
-// springs stop at penalty colliders: a step gains no more than is put in.
+// The same where something supplies energy (wind, a driven node or a moving sphere), or where
+// springs stop at penalty colliders: a step gains no more than is supplied.
 static void assert_gain_is_put_in(const char *integrator, const char *setting, int body,
                                   double ratio, double dt)
 {
@@ -613,7 +614,8 @@ static void test_no_gain_but_what_is_put_in(void **state)
 }
 
 // A cloth that drapes over a sphere and a plane is in contact nearly always. A step with contacts
-// needs a system without them and one with them; more are for those that would gain energy alone.
+// needs a system without them and one with them; further systems are only for steps that would gain
+// energy.
 static void test_systems_of_a_draping_cloth(void **state)
 {
     (void)state;
@@ -662,8 +664,8 @@ static void test_same_bits_of_implicit_contacts(void **state)
         }
 }
 
-// Many nodes that touch are done side by side by a kernel, and one by one in the reference, which
-// has no such kernel: to the same bits.
+// A kernel treats many nodes in contact side by side; the reference has no such kernel and treats
+// them one by one. Both must give the same bits.
 struct crowd {
     const char *integrator, *precision, *colliders;
 };
@@ -675,7 +677,7 @@ static taut_solver *solver_of_crowd(const void *context, const struct solver_opt
     const struct crowd *it = context;
     char nodes[16384], velocities[16384];
     size_t a = 0, b = 0;
-    for (int i = 0; i < CROWD; i++) { // dense where they touch first, with a few elsewhere
+    for (int i = 0; i < CROWD; i++) { // many nodes at the first contact, a few elsewhere
         const double x = 0.01 * i, y = i % 37 == 0 ? 0.2 : 0.002 * (i % 5);
         a += (size_t)snprintf(nodes + a, sizeof nodes - a, "%s[" NUM "," NUM "," NUM "]",
                               i ? "," : "", x, y, 0.003 * (i % 11) - 0.01);
@@ -728,8 +730,8 @@ static void test_side_by_side_is_one_by_one(void **state)
             }
 }
 
-// What a contact within an implicit step takes is what the node had: m v^2 / 2 at an impact, which
-// lies anywhere in the step.
+// A contact within an implicit step removes the energy that the node had: m v^2 / 2 at an impact,
+// which may happen anywhere in the step.
 static void test_projection_in_implicit_steps_is_budgeted(void **state)
 {
     (void)state;
@@ -751,7 +753,7 @@ static void test_projection_in_implicit_steps_is_budgeted(void **state)
         }
 }
 
-// What the energy has changed by and the energy budget does not show.
+// The change of energy that the energy budget does not explain.
 static double residual_of(taut_solver *solver, double start)
 {
     const double change = energy_of(solver).total - start;
@@ -759,9 +761,9 @@ static double residual_of(taut_solver *solver, double start)
     return change + work.friction + work.damping + work.projection - work.drives;
 }
 
-// An impact of a body on springs is inelastic, and the budget shows what it takes: when the step of
-// the first impact and the next one are over, the residual is no greater than in the air, but for
-// the tolerance of the linear systems. The projection never gives energy.
+// An impact of a body on springs is inelastic, and the budget shows the loss: after the step of the
+// first impact and the next one the residual is no greater than in the air, except for the
+// tolerance of the linear systems. The projection never supplies energy.
 static void test_impact_of_a_body_is_budgeted(void **state)
 {
     (void)state;
@@ -801,7 +803,7 @@ static void test_impact_of_a_body_is_budgeted(void **state)
             }
 }
 
-// The midpoint method damps nothing, so all that a fall and the bounces after it take is shown.
+// The midpoint method has no damping, so the whole loss of a fall and its bounces is in the budget.
 static void test_budget_of_bounces_closes(void **state)
 {
     (void)state;
@@ -824,7 +826,7 @@ static void test_budget_of_bounces_closes(void **state)
     }
 }
 
-// A sphere that pushes a body along does the work of a drive.
+// A sphere that pushes a body does the work of a drive.
 static void test_moving_sphere_projects(void **state)
 {
     (void)state;
@@ -847,8 +849,8 @@ static void test_moving_sphere_projects(void **state)
     }
 }
 
-// A body that was far from every collider, so that tests of contacts were skipped, is tested again
-// as soon as a sphere is set beside it, and after the sphere has been away.
+// Tests of contacts are skipped while a body is far from every collider. They resume as soon as a
+// sphere is set beside it, also after the sphere has been away.
 static void test_sphere_set_beside_a_body(void **state)
 {
     (void)state;
@@ -881,9 +883,9 @@ static void test_sphere_set_beside_a_body(void **state)
         }
 }
 
-// The same of a body on springs. Steps go along the sphere, which leaves nodes outside of it by
-// more than rounding; their contacts count all the same. The midpoint method damps nothing; what
-// others leave is their numerical damping.
+// The same for a body on springs. Steps along the sphere leave nodes outside of it by more than
+// rounding; their contacts count all the same. The midpoint method has no damping; the residual of
+// the others is their numerical damping.
 static void test_push_of_a_body_is_budgeted(void **state)
 {
     (void)state;
@@ -909,8 +911,8 @@ static void test_push_of_a_body_is_budgeted(void **state)
 }
 
 // Symplectic Euler loses m a^2 h^2 / 2 in a step that accelerates a node into the surface that it
-// lies on, which the projection restores: with this sphere, too, which springs press on. So what
-// impacts take is what is left of the projection at dt = 0.
+// lies on, and the projection restores it, also with this sphere, against which springs press. So
+// the work of impacts is the limit of the projection's work at dt = 0.
 static void test_projection_of_a_push_by_symplectic_euler(void **state)
 {
     (void)state;
@@ -937,8 +939,9 @@ static void test_projection_of_a_push_by_symplectic_euler(void **state)
     assert_near((taken[1] - restored[1]) - (taken[0] - restored[0]), 0, 0.02);
 }
 
-// A plane through 0 leaves a node coordinates far smaller than those that an implicit step computed
-// with: the contact is found all the same, and a ball bounces to restitution^2 of its height.
+// At a plane through 0 the coordinates of a node are far smaller than those in the computation of
+// an implicit step: the contact is found all the same, and a ball bounces to restitution^2 of its
+// height.
 static void test_bounce_on_a_plane_through_zero(void **state)
 {
     (void)state;
@@ -965,7 +968,7 @@ static void test_bounce_on_a_plane_through_zero(void **state)
             }
 }
 
-// Pinned nodes inside a collider stay.
+// Pinned nodes inside a collider do not move.
 static void test_pinned_nodes_are_not_projected(void **state)
 {
     (void)state;

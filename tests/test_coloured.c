@@ -1,7 +1,7 @@
-// Springs in coloured blocks, computed by the vector kernel: against the plain loop over the same
-// blocks (the same bits) and against the reference (its order of sums), on networks, meshes and
-// grids; the same bits on every instruction set and for every number of threads; overflow of
-// colours and of groups; a checker that finds what is wrong.
+// Springs in coloured blocks, computed by the vector kernel: compared with the plain loop over the
+// same blocks (the same bits) and with the reference (another order of sums), on networks, meshes
+// and grids; the same bits on every instruction set and for every number of threads; overflow of
+// colours and groups; a checker that finds errors.
 #include "samples.h"
 #include "solver/internals.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Every law of springs and damping, at random between nodes in a box, with a hub.
+// Springs and damping of every law between random nodes in a box, with a hub.
 enum { NODES = 900, SPRINGS = 4 * (NODES - 1), HUB_ARMS = 150 };
 
 static const char *const materials[] = {
@@ -26,7 +26,7 @@ static const char *const materials[] = {
 static const char *const undamped[] = {"{stiffness: 90}", "{stiffness: 60, law: tension_only}",
                                        "{stiffness: 50, law: compression_only}"};
 
-// Springs reach 40 nodes ahead at most, so that blocks are neighbours of few others.
+// Springs reach at most 40 nodes ahead, so that blocks are neighbours of few others.
 static taut_scene *tangle(const char *precision, bool damped)
 {
     size_t capacity = 1 << 20, nodes_length = 0, springs_length = 0;
@@ -38,7 +38,8 @@ static taut_scene *tangle(const char *precision, bool damped)
             (size_t)snprintf(nodes + nodes_length, capacity - nodes_length, "[%.4f,%.4f,%.4f],\n",
                              0.01 * i, 0.2 * next_random(&seed), 0.2 * next_random(&seed));
     for (int i = 0; i < SPRINGS + HUB_ARMS; i++) {
-        // Four springs of a node, to one of the next ten, of the ten behind these, and so on.
+        // Each node has four springs: one to the next ten nodes, one to the ten after these, and so
+        // on.
         const bool arm = i >= SPRINGS;
         const int a = arm ? (i - SPRINGS) * 2 : i % (NODES - 1);
         const int ahead = 1 + i / (NODES - 1) * 10 + (int)((next_random(&seed) + 1) / 2 * 9.99);
@@ -46,7 +47,7 @@ static taut_scene *tangle(const char *precision, bool damped)
         if (!arm && b >= NODES - 1)
             continue;
         const char *material = damped ? materials[i / 40 % 8] : undamped[i / 40 % 3];
-        if (i % 7 == 0) // some registers of several materials
+        if (i % 7 == 0) // some registers have several materials
             material = damped ? materials[i % 8] : undamped[i % 3];
         springs_length += (size_t)snprintf(springs + springs_length, capacity - springs_length,
                                            "[%d,%d,%s],\n", a, b, material);
@@ -82,7 +83,7 @@ static uint32_t overflow_of(const taut_solver *solver)
     return set->block_count - set->colour_start[set->colour_count];
 }
 
-// The network is what the tests want it to be.
+// The network reaches all paths of the kernel.
 static void test_every_way_is_taken(void **state)
 {
     (void)state;
@@ -96,7 +97,7 @@ static void test_every_way_is_taken(void **state)
         full += springs >= 16;
         single += springs == 1;
     }
-    assert_true(full > 20 && single > 20); // of the hub
+    assert_true(full > 20 && single > 20); // because of the hub
     assert_string_equal(solver_body_kernel(solver, 0), "coloured");
     taut_error error = {0};
     assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), &error), TAUT_OK);
@@ -178,7 +179,7 @@ static void test_agrees_with_the_reference(void **state)
         }
 }
 
-// Other numbers of threads than the plan was made with, up to 8.
+// Numbers of threads that the plan was not made for, up to 8.
 static uint64_t hash_of(const void *precision, const struct solver_options *options)
 {
     struct solver_options all = *options;
@@ -215,7 +216,7 @@ static void test_same_bits_for_all_threads_and_instruction_sets(void **state)
     assert_int_equal(hash_of("single", &one), hash_of_odd("single", &one));
 }
 
-// Every block of a star holds the last node: beyond 64 colours blocks run one after the other.
+// Every block of a star has the last node: beyond 64 colours blocks run one after the other.
 static void test_overflow(void **state)
 {
     (void)state;
@@ -245,7 +246,7 @@ static void test_overflow(void **state)
     taut_solver_destroy(other);
 }
 
-// One block with more nodes than it can have records of goes through the plain loop.
+// A block with more nodes than there are records is computed by the plain loop.
 static void test_block_without_records(void **state)
 {
     (void)state;
@@ -289,6 +290,7 @@ static void test_checker_finds_what_is_wrong(void **state)
     assert_found(solver);
     solver = to_damage(&plan);
     plan->group_start[plan->blocks[1].first_group + 1]++; // takes the first spring of the next
+                                                          // group
     assert_found(solver);
     solver = to_damage(&plan);
     plan->group_start[plan->blocks[1].first_group]++;
@@ -309,7 +311,7 @@ static void test_checker_finds_what_is_wrong(void **state)
     assert_found(solver);
 }
 
-// Kernels by name: what they take, and what is refused.
+// Kernels by name: the accepted and the rejected ones.
 static void test_kernels_by_name(void **state)
 {
     (void)state;

@@ -24,7 +24,8 @@ struct dense {
     double *values;
 };
 
-// M^-1/2 K M^-1/2 with k (n n' + (1 - L0 / L) (I - n n')) of each spring; rows of fixed nodes 0.
+// M^-1/2 K M^-1/2 with k (n n' + (1 - L0 / L) (I - n n')) of each spring; rows of fixed nodes are
+// 0.
 static struct dense dense_of(const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);
@@ -64,7 +65,7 @@ static void multiply(const struct dense *matrix, const double *in, double *out)
     }
 }
 
-// The largest eigenvalue by the implicitly restarted Lanczos method (dsaupd, which LA).
+// The largest eigenvalue by the implicitly restarted Lanczos method (dsaupd, largest algebraic).
 static double arpack_largest(const struct dense *matrix)
 {
     enum { VECTORS = 20 };
@@ -95,8 +96,8 @@ static double arpack_largest(const struct dense *matrix)
     return found;
 }
 
-// Bodies in all forms that plans have for springs: a row, a grid, a lattice of 52 neighbours,
-// packed springs, and a network of unlike masses.
+// Bodies in all storage formats: a row, a grid, a lattice of 52 neighbours, packed springs, and a
+// network of unequal masses.
 static const char *const oracle_bodies[] = {
     "{name: b, type: rope, from: [0,0,0], to: [1,0.3,0], nodes: 40, node_mass: 0.1,\n"
     " links: skip, pins: [first], spring: {stiffness: 300, rest_length: 0.02}}",
@@ -138,8 +139,8 @@ static void test_sharp_value_is_arpacks(void **state)
         }
 }
 
-// In units of sqrt(m / k), all k the same and nothing stretched: a chain 1, structural springs of a
-// cloth 1, with shear 1 / sqrt(2). Of long ones both values are near to that of endless ones.
+// In units of sqrt(m / k), with equal k and unstretched springs: a chain 1, structural springs of a
+// cloth 1, with shear 1 / sqrt(2). For long bodies both values are close to those of infinite ones.
 static void test_known_limits(void **state)
 {
     (void)state;
@@ -189,7 +190,7 @@ static void test_limits_follow_the_integrator(void **state)
 }
 
 // Damping and stiffness in different places: the bound of each node counts its own, and the sharp
-// step is that of the whole. Two oscillators: the first stiff, the second damped.
+// step is that of the whole. Two oscillators, one stiff and one damped.
 static void test_damping_counts_where_it_is(void **state)
 {
     (void)state;
@@ -218,8 +219,8 @@ static void test_damping_counts_where_it_is(void **state)
     taut_solver_destroy(solver);
 }
 
-// What is requested is returned, and no more: what the materials alone allow, what the nodes do,
-// and what neither does.
+// The critical step up to a requested value, from a question that the materials alone answer, one
+// that the nodes answer, and one that neither answers.
 struct question {
     taut_solver *solver;
     double most, found;
@@ -241,7 +242,7 @@ static void test_quick_looks_tell_what_is_asked(void **state)
         taut_solver *solver = solver_from(
             scene_of(HEADER("symplectic_euler", "auto") "bodies: [%s]\n", oracle_bodies[i]),
             &options);
-        // With dt: auto what has been prepared for a measurement stays.
+        // With dt: auto the preparations for a measurement are kept.
         double bound = sharp_of(solver).dt[INTEGRATOR_SYMPLECTIC_EULER];
         static const double parts[] = {0.1, 0.5, 0.9, 0.999, 1.001, 2, INFINITY};
         for (int p = 0; p < 7; p++) {

@@ -1,5 +1,5 @@
 // Solvers without some of a scene's springs and faces: the rest moves as if the cut ones had never
-// been, whatever kernel it had; what is torn off falls; and a run continues through a cut.
+// been there, whatever kernel it had; torn parts fall; and a run continues through a cut.
 #include "samples.h"
 
 #include <math.h>
@@ -43,13 +43,13 @@ static taut_scene *scene_of_sample(const struct sample *sample, const char *more
                     more);
 }
 
-// What cut springs pull with is what is missing of the forces at the beginning: the forces of the
-// whole scene are those without the first half and those without the second, of springs alone.
+// The forces of cut springs are missing from the forces: the spring forces of the whole scene are
+// the sum of those without the first half and those without the second half of the springs.
 static void test_forces_are_those_of_the_rest(void **state)
 {
     (void)state;
     for (size_t s = 0; s < sample_count; s++) {
-        if (strcmp(samples[s].name, "rope_all") == 0) // of springs that are not stretched
+        if (strcmp(samples[s].name, "rope_all") == 0) // its springs are not stretched
             continue;
         taut_solver *whole = solver_from(scene_of_sample(&samples[s], ""), NULL);
         struct solver_cuts none = cuts_of(whole), all = cuts_of(whole);
@@ -64,7 +64,8 @@ static void test_forces_are_those_of_the_rest(void **state)
         uint64_t count = taut_solver_node_count(whole);
         for (int k = 0; k < 4; k++) {
             taut_solver *solver = cut_solver(scene_of_sample(&samples[s], ""), cuts[k], NULL);
-            for (uint64_t node = 0; node < count; node++) { // nothing is at rest length any more
+            for (uint64_t node = 0; node < count; node++) { // no spring is at its rest length any
+                                                            // more
                 double wave = 0.01 * sin(3.0 * (double)node);
                 put(solver, node,
                     vec3_make(positions[3 * node] + wave, positions[3 * node + 1] - wave,
@@ -88,7 +89,7 @@ static void test_forces_are_those_of_the_rest(void **state)
     }
 }
 
-// Without faces, wind finds nothing to blow at, and gas nothing to push at.
+// Without faces, wind and gas have nothing to act on.
 static void test_faces(void **state)
 {
     (void)state;
@@ -110,7 +111,8 @@ static void test_faces(void **state)
         assert_near(vec3_length(force_on(none, node)), 0, 1e-9);
     assert_true(vec3_length(force_on(whole, 8)) > 0.01);
     memset(cuts.faces, 0, (size_t)cuts.face_count);
-    cuts.faces[0] = cuts.faces[cuts.face_count - 1] = 1; // the cloth's first, the ball's last
+    cuts.faces[0] = cuts.faces[cuts.face_count - 1] = 1; // the first of the cloth, the last of the
+                                                         // ball
     taut_solver *one = cut_solver(scene_of("%s", scene), &cuts, NULL);
     assert_true(vec3_length(vec3_subtract(force_on(one, 0), force_on(whole, 0))) > 1e-3);
     assert_vector_near(force_on(one, 15), force_on(whole, 15), 1e-12);
@@ -122,7 +124,7 @@ static void test_faces(void **state)
     cuts_free(&cuts);
 }
 
-// A node that has lost all of its springs falls freely, on every integrator and kernel.
+// A node that has lost all of its springs falls freely, with every integrator and kernel.
 static void test_torn_off(void **state)
 {
     (void)state;
@@ -136,7 +138,7 @@ static void test_torn_off(void **state)
         "  springs: [[0,1,{stiffness: 3}]]}]\n";
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         const char *name = integrator_name((enum integrator)i);
-        if (integrator_limit((enum integrator)i) == 0) // grows
+        if (integrator_limit((enum integrator)i) == 0) // always unstable
             continue;
         taut_solver *whole = solver_of(scene, name);
         struct solver_cuts cuts = cuts_of(whole);
@@ -163,7 +165,7 @@ static void test_torn_off(void **state)
     }
 }
 
-// No springs at all are well, too.
+// A scene without any springs works too.
 static void test_everything_cut(void **state)
 {
     (void)state;
@@ -184,8 +186,8 @@ static void test_everything_cut(void **state)
     }
 }
 
-// A cloth that is cut while it tears and yields: what both solvers have keeps its memory. The
-// first cut, of nothing, changes nothing but the kernel; the second divides the cloth.
+// A cloth that is cut while it tears and yields: springs that both solvers have keep their history.
+// The first cut, of nothing, changes only the kernel; the second divides the cloth.
 static void test_goes_on_through_cuts(void **state)
 {
     (void)state;

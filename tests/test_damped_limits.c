@@ -1,5 +1,5 @@
-// Stability limits with damping: of single modes against their characteristic polynomials, and of
-// bodies against runs at both sides of what is computed for them.
+// Stability limits with damping: of single modes, compared with their characteristic polynomials,
+// and of bodies, compared with runs on both sides of the computed limit.
 #include "physics.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@ static struct critical_step sharp_of(taut_solver *solver)
 
 // ---- Modes
 
-// One step of x'' + c x' + k x = 0 as a matrix, by stepping (1, 0) and (0, 1): the rules of
-// docs/numerics.md, written down once more.
+// One step of x'' + c x' + k x = 0 as a matrix, by stepping (1, 0) and (0, 1): an independent
+// implementation of the rules in docs/numerics.md.
 static void step_once(enum integrator integrator, double h, double k, double c, double state[2])
 {
     double x = state[0], v = state[1], half = h / 2;
@@ -47,7 +47,7 @@ static void step_once(enum integrator integrator, double h, double k, double c, 
         state[0] = x + h / 6 * (k1x + 2 * k2x + 2 * k3x + k4x);
         state[1] = v + h / 6 * (k1v + 2 * k2v + 2 * k3v + k4v);
         break;
-    default: // the force sees the velocity of before, v = (x - x-) / h in Verlet's
+    default: // the force uses the previous velocity, v = (x - x-) / h in Verlet's
         state[1] = v - h * (k * x + c * v);
         state[0] = x + h * state[1];
         break;
@@ -65,7 +65,7 @@ static double spectral_radius(enum integrator integrator, double h, double k, do
     return root < 0 ? sqrt(product) : fabs(half) + sqrt(root);
 }
 
-// Of two real roots the modulus of the one that decays: the lower one, since the other is above 1.
+// The modulus of the decaying one of two real roots: the lower root, since the other is above 1.
 static double smaller_root(enum integrator integrator, double h, double k, double c)
 {
     double a[2] = {1, 0}, b[2] = {0, 1};
@@ -75,8 +75,8 @@ static double smaller_root(enum integrator integrator, double h, double k, doubl
     return fabs(half - sqrt(half * half - product));
 }
 
-// For damping from none to four times critical, and stiff and soft modes: every step up to what is
-// returned is stable, and a little more is not.
+// For damping from none to four times critical, and stiff and soft modes: every step up to the
+// computed limit is stable, and a slightly longer one is not.
 static void test_limits_of_modes(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void test_limits_of_modes(void **state)
                 if (!(spectral_radius(explicit_ones[i], h * part / 200.0, k, c) <= 1 + 1e-12))
                     fail_msg("%s at %g of critical damping is not stable at %d/200 of %g",
                              integrator_name(explicit_ones[i]), ratio, part, h);
-            if (h > 0) // where both roots are the same, half of the digits
+            if (h > 0) // where both roots coincide, half of the digits are lost
                 assert_true(spectral_radius(explicit_ones[i], h * (1 - 1e-6), k, c) <= 1 + 1e-7);
             double more = h > 0 ? h * (1 + 1e-5) : 1e-3 / omega;
             assert_true(spectral_radius(explicit_ones[i], more, k, c) > 1);
@@ -97,13 +97,13 @@ static void test_limits_of_modes(void **state)
     assert_near(integrator_mode_step(INTEGRATOR_RK4, &plain, 100, 20), 0.2785293563405282, 1e-12);
     assert_near(integrator_mode_step(INTEGRATOR_EXPLICIT_EULER, &plain, 100, 2), 0.02, 1e-14);
     assert_near(integrator_mode_step(INTEGRATOR_MIDPOINT, &plain, 100, 2), 0.1050, 5e-5);
-    // Damped and not pinned: only its speed can grow.
+    // Damped and not pinned: only its velocity can grow.
     assert_near(integrator_mode_step(INTEGRATOR_RK4, &plain, 0, 10), 0.2785293563405282, 1e-12);
     assert_near(integrator_mode_step(INTEGRATOR_SYMPLECTIC_EULER, &plain, 0, 10), 0.2, 1e-14);
     assert_true(isinf(integrator_mode_step(INTEGRATOR_EXPLICIT_EULER, &plain, 0, 0)));
 }
 
-// A mode that grows by itself: the root that decays leaves the unit circle at the limit.
+// A mode that grows physically: the decaying root leaves the unit circle at the limit.
 static void test_limits_of_growing_modes(void **state)
 {
     (void)state;
@@ -118,7 +118,8 @@ static void test_limits_of_growing_modes(void **state)
                 double radius = smaller_root(explicit_ones[i], most * part / 200, k, c);
                 assert_true(radius <= 1 + 1e-12);
             }
-            bool touches = j == 16 && integrator_limit(explicit_ones[i]) == 2; // -1, and turns back
+            bool touches = j == 16 && integrator_limit(explicit_ones[i]) == 2; // touches -1, and
+                                                                               // turns back
             if (!none && !touches)
                 assert_true(smaller_root(explicit_ones[i], h * (1 + 1e-4), k, c) > 1);
         }
@@ -128,7 +129,7 @@ static void test_limits_of_growing_modes(void **state)
     assert_near(integrator_mode_step(INTEGRATOR_MIDPOINT, &plain, -100, 20), 2 / real, 1e-12);
 }
 
-// The least of a range is not above that of any mode in it.
+// The limit of a range is not above that of any mode in it.
 static void test_limits_of_ranges(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void test_limits_of_ranges(void **state)
 
 // ---- Bodies
 
-// Energy of what moves: that of springs would be lost in what stretched ones have anyway.
+// Kinetic energy: the energy of springs would be lost in that of stretched ones.
 static double energy_now(taut_solver *solver)
 {
     taut_energy energy;
@@ -170,8 +171,9 @@ static double energy_now(taut_solver *solver)
     return energy.kinetic;
 }
 
-// Whether small random motions grow: 1e10 times at any time, or the most energy in the last quarter
-// of the run against the most in the second one. What grows first and then decays is stable.
+// Whether small random motions grow: by 1e10 at any time, or comparing the greatest energy in the
+// last quarter of the run with the greatest in the second quarter. A motion that first grows and
+// then decays is stable.
 static bool grows(enum integrator integrator, const char *body, double h, uint64_t steps,
                   uint64_t seed)
 {
@@ -184,7 +186,7 @@ static bool grows(enum integrator integrator, const char *body, double h, uint64
         if (!topology_is_kinematic(solver_topology(solver),
                                    topology_internal_node(solver_topology(solver), n))) {
             vec3 by = {next_random(&seed), next_random(&seed), next_random(&seed)};
-            put_velocity(solver, n, vec3_scale(1e-9, by)); // of which Verlet's takes no notice
+            put_velocity(solver, n, vec3_scale(1e-9, by)); // Verlet's ignores it
             put(solver, n, vec3_add(position_of(solver, n), vec3_scale(1e-10, by)));
         }
     double start = energy_now(solver), before = 0, after = 0;
@@ -199,11 +201,11 @@ static bool grows(enum integrator integrator, const char *body, double h, uint64
             after = fmax(after, energy);
     }
     taut_solver_destroy(solver);
-    return grown || (after > 3 * before && after > 1e-6 * start); // below is round-off
+    return grown || (after > 3 * before && after > 1e-6 * start); // smaller energies are round-off
 }
 
-// A body whose springs have all the same stiffness, so that some damping is critical for the
-// fastest oscillation. Its text takes the damping of the kinds of springs that it has.
+// A body whose springs all have the same stiffness, so that some damping is critical for the
+// fastest oscillation. Its text has a place for the damping of each kind of springs.
 struct damped_body {
     const char *name;
     double stiffness;
@@ -251,16 +253,16 @@ static struct critical_step critical_of(const char *text, const char *precision)
     return critical;
 }
 
-// Steps until a step that is 1% too long shows: explicit Euler's is the slowest, by 0.04 times the
-// square of the damping ratio.
+// Steps until the growth at a step that is 1% too long shows: explicit Euler's is the slowest, by
+// 0.04 times the square of the damping ratio.
 static uint64_t steps_for(enum integrator integrator, double ratio)
 {
     double steps = integrator == INTEGRATOR_EXPLICIT_EULER ? 800 / (ratio * ratio) : 6400;
     return (uint64_t)fmax(6400, fmin(steps, 100000)) / 64 * 64;
 }
 
-// From no damping to four times critical: what is computed is stable, 1% more is not, and the bound
-// is not above it.
+// From no damping to four times critical: the computed limit is stable, 1% more is not, and the
+// bound is not above it.
 static void test_limits_of_bodies(void **state)
 {
     (void)state;
@@ -296,9 +298,9 @@ static void test_limits_of_bodies(void **state)
     }
 }
 
-// Damping that does not go with stiffness: what is computed is stable, and of rk4 and the
-// symplectic ones 1% more is not. That of explicit Euler and midpoint takes long to show
-// (test_quadratic.c has theirs).
+// Damping that is not proportional to stiffness: the computed limit is stable, and with rk4 and the
+// symplectic integrators 1% more is not. With explicit Euler and midpoint growth takes long to show
+// (test_quadratic.c tests these).
 static void test_limits_of_uneven_bodies(void **state)
 {
     (void)state;
@@ -344,8 +346,7 @@ static void test_limits_of_uneven_bodies(void **state)
     }
 }
 
-// What is kept of velocities after each step takes from the limits of symplectic Euler and Verlet:
-// r h^2 k + 2 q h c < 2 + 2 q.
+// keep_velocity reduces the limits of symplectic Euler and Verlet: r h^2 k + 2 q h c < 2 + 2 q.
 static void test_limits_with_kept_velocities(void **state)
 {
     (void)state;

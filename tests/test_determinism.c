@@ -1,5 +1,5 @@
-// The same bits: for every number of threads, from run to run, with and without evaluations in
-// between, in one go and step by step.
+// The same bits for every number of threads, from run to run, with and without evaluations in
+// between, in one call and step by step.
 #include "samples.h"
 #include "solver/internals.h"
 
@@ -79,7 +79,8 @@ static void test_run_to_run(void **state)
                     hash_after(&samples[s], "single", "symplectic_euler", 2));
 }
 
-// Different scenes, precisions and integrators do have different hashes: the hash sees the state.
+// Different scenes, precisions and integrators have different hashes: the hash depends on the
+// state.
 static void test_hash_sees_the_state(void **state)
 {
     (void)state;
@@ -89,8 +90,8 @@ static void test_hash_sees_the_state(void **state)
     assert_true(hash != hash_after(&samples[3], "single", "symplectic_euler", 1));
 }
 
-// Energies, forces and volumes may be evaluated any number of times; and the work may be
-// accounted for or not.
+// Energies, forces and volumes may be evaluated any number of times, and the energy budget may be
+// kept or not: the bits stay the same.
 static void test_looks_change_nothing(void **state)
 {
     (void)state;
@@ -126,7 +127,7 @@ static void test_energy_budget_changes_nothing(void **state)
     }
 }
 
-// With a tail, which one worker runs through last.
+// With a tail, which one worker computes last.
 static void test_tails(void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void test_tails(void **state)
     }
 }
 
-// Energies and the budget are sums over fixed chunks: the same bits too.
+// Energies and the budget are sums over fixed chunks, so they have the same bits too.
 static void test_energies(void **state)
 {
     (void)state;
@@ -169,7 +170,8 @@ static void test_energies(void **state)
     }
 }
 
-// Several chunks of nodes, springs, faces and fragile springs, so that sums are shared out too.
+// Several chunks of nodes, springs, faces and fragile springs, so that several threads share the
+// sums.
 static const struct sample large = {
     "large", "environment: {gravity: [0.2,-9.81,0.1], air_drag: 0.0002,\n"
              "  wind: {velocity: [4,1,2], law: face}}\n"
@@ -210,10 +212,10 @@ static void test_sums_over_several_chunks(void **state)
     }
 }
 
-// ---- The powers that kernels measure beside the forces
+// ---- The powers that kernels measure along with the forces
 
-// Wind in the sweep of a cloth, beside a drive; the passes of a sweep with nodes of several masses;
-// and springs in a closed mesh, all in the scene of the energy budget's kernels.
+// Wind in the sweep of a cloth, with a drive; the passes of a sweep with nodes of several masses;
+// and springs in a closed mesh. All run with the kernels of the energy budget.
 static const struct sample measured[] = {
     {"cloth", "environment: {gravity: [0.2,-9.81,0.1], air_drag: 0.0002,\n"
               "  wind: {velocity: [4,1,2], law: face}}\n"
@@ -238,7 +240,7 @@ static const struct sample measured[] = {
 };
 enum { MEASURED = sizeof measured / sizeof *measured };
 
-// Those that evaluate forces at the start of a step.
+// Integrators that evaluate forces at the start of a step.
 static const char *const measuring[] = {"explicit_euler", "symplectic_euler", "midpoint", "rk4"};
 
 static const struct sample *measured_sample(size_t s)
@@ -295,8 +297,8 @@ static void assert_work_near(double a, double b, double scale, const char *name,
         fail_msg("%s: work of %s is %.15g, by loops of its own %.15g", name, cause, a, b);
 }
 
-// What the kernels measure is what the loops over nodes, springs and faces do. In double precision,
-// in which the motion of both differs by rounding.
+// The kernels measure the same powers as the loops over nodes, springs and faces. In double
+// precision, in which the two motions differ by rounding.
 static void test_measured_powers_are_right(void **state)
 {
     (void)state;

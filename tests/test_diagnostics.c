@@ -76,7 +76,7 @@ static void test_render_long_line(void **state)
     assert_memory_equal(caret_line - 5, "a...\n", 5);
     assert_int_equal(shown[strchr(caret_line, '^') - caret_line], 'X');
     free(text);
-    // At the line's end nothing is cut off behind.
+    // At the end of the line nothing is cut off after it.
     item.at.column = 1000;
     text = diagnostic_render(&item);
     assert_non_null(strstr(text, "aaa\n"));
@@ -139,7 +139,7 @@ static void test_nearest_name(void **state)
     (void)state;
     static const char *const keys[] = {"stiffness", "damping", "damping_law", "law", "dt", "node"};
     const size_t count = sizeof keys / sizeof keys[0];
-    assert_string_equal(nearest_name("stifness", keys, count), "stiffness");   // left out
+    assert_string_equal(nearest_name("stifness", keys, count), "stiffness");   // a letter omitted
     assert_string_equal(nearest_name("stiffnesss", keys, count), "stiffness"); // added
     assert_string_equal(nearest_name("dampung", keys, count), "damping");      // changed
     assert_string_equal(nearest_name("dampign", keys, count), "damping");      // swapped
@@ -147,7 +147,7 @@ static void test_nearest_name(void **state)
     assert_string_equal(nearest_name("lwa", keys, count), "law");
     assert_string_equal(nearest_name("damping", keys, count), "damping");
     assert_null(nearest_name("colour", keys, count));
-    assert_null(nearest_name("dx", keys, count)); // half of the letters
+    assert_null(nearest_name("dx", keys, count)); // half of the letters differ
     assert_null(nearest_name("", keys, count));
     assert_null(nearest_name("stiffness", keys, 0));
     char huge[5000];

@@ -1,4 +1,5 @@
-// A run beyond its step limit is stopped and explained; a violent one that is stable is not.
+// A run beyond its stability limit is stopped and explained; a violent but stable one is not
+// stopped.
 #include "physics.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static const char *const ropes =
     "     node_mass: [1,1,1,1], velocities: [[0,0,0],[0,0,0],[0,0,0],[0.01,0,0]],\n"
     "     springs: [[0,1,{stiffness: 10}],[1,2,{stiffness: 20}],[2,3,{stiffness: 40000}]]}\n";
 
-// The report names time, step, body, node, the stiffest spring there, dt and the critical step.
+// The message has the time, step, body, node, the stiffest spring there, dt and the critical step.
 static void test_beyond_the_limit(void **state)
 {
     (void)state;
@@ -39,15 +40,15 @@ static void test_beyond_the_limit(void **state)
         assert_says(error.text, "dt is 0.02 s");
         assert_says(error.text, integrators[i]);
         assert_true(taut_solver_step_count(solver) < 1000);
-        // It stays so.
+        // The run stays diverged.
         assert_int_equal(taut_solver_step(solver, 1, NULL), TAUT_ERROR_DIVERGED);
         taut_solver_destroy(solver);
     }
 }
 
-// Energy that only instability explains is found long before anything overflows: explicit Euler
-// multiplies it by 1 + y^2 = 1.04 a step, so that it is a hundredfold after 118 steps;
-// a check every 16 may catch it at its turning points for a while, where all of it is elastic.
+// Energy growth that only instability explains is found long before numbers overflow: explicit
+// Euler multiplies the energy by 1 + y^2 = 1.04 per step, a factor of 100 after 118 steps; checks
+// every 16 steps may fall on its turning points for a while, where all energy is elastic.
 static void test_growth_is_found_early(void **state)
 {
     (void)state;
@@ -59,8 +60,8 @@ static void test_growth_is_found_early(void **state)
     taut_solver_destroy(solver);
 }
 
-// Found as soon as the numbers overflow, in single precision too, and never reported as a collapse
-// of the gas.
+// Found as soon as numbers overflow, in single precision too, and never reported as a collapse of
+// the gas.
 static void test_not_finite(void **state)
 {
     (void)state;
@@ -75,7 +76,7 @@ static void test_not_finite(void **state)
     taut_solver_destroy(solver);
 }
 
-// Stable, though violent: none of these may be stopped.
+// Stable, though violent: none of these runs may be stopped.
 static void assert_runs(const char *name, const char *integrator, const char *dt, uint64_t steps,
                         const char *text)
 {
@@ -117,7 +118,8 @@ static void test_falls_and_impacts(void **state)
                                                  "  keep: 0.7}]\n");
 }
 
-// At rest, but inside of a surface that nodes are projected on: that stores energy in the springs.
+// At rest, but inside a surface that nodes are projected on: the projection stores energy in the
+// springs.
 static void test_projected_from_rest(void **state)
 {
     (void)state;
@@ -172,8 +174,8 @@ static void test_drives_and_gas(void **state)
                 "  node_mass: 1, pins: [first], spring: {stiffness: 500}}]\n");
 }
 
-// A stretched body let go, and a lattice at rest for long in single precision, whose round-off is
-// all that moves.
+// A stretched body that is released, and a lattice at rest for long in single precision, in which
+// only round-off moves.
 static void test_release_and_rest(void **state)
 {
     (void)state;
@@ -185,9 +187,9 @@ static void test_release_and_rest(void **state)
                 JELLY(", translate: [1000,0,-1000]"));
 }
 
-// Where h v is below half the spacing of the numbers at x, a falling body gains kinetic energy and
+// If h v is below half the spacing of the numbers at x, a falling body gains kinetic energy and
 // loses no height: heights of 0 to 1e6 m, steps of 1e-3 to 1e-9 s, in both precisions, with every
-// integrator. Explicit Euler and midpoint grow at every step without damping, here by less than 1%.
+// integrator. Without damping explicit Euler and midpoint grow at every step, here by less than 1%.
 static void test_falls_that_rounding_hides(void **state)
 {
     (void)state;
@@ -209,7 +211,7 @@ static void test_falls_that_rounding_hides(void **state)
 }
 
 // Bodies whose nodes lie at many heights, so that some of them move and others do not; an
-// equilibrium and a body at rest, whose forces are those of rounding alone; and dt: auto.
+// equilibrium and a body at rest, whose forces are only rounding; and dt: auto.
 static void test_rounding_of_large_bodies(void **state)
 {
     (void)state;
@@ -234,9 +236,9 @@ static void test_rounding_of_large_bodies(void **state)
     }
 }
 
-// The check stays as sharp as it was: beside a pendulum in stable motion a node falls freely on a
-// cord beyond its limit, which comes taut after some 1,200 steps. The bounds are the steps at which
-// this was found before rounding was allowed for.
+// Allowing for rounding does not delay the check: beside a pendulum in stable motion a node falls
+// freely on a cord beyond its limit, which becomes taut after some 1,200 steps. The bounds are the
+// steps at which the instability was found before rounding was allowed for.
 static void test_late_instability_is_found_as_early(void **state)
 {
     (void)state;
@@ -270,8 +272,8 @@ static void test_late_instability_is_found_as_early(void **state)
     }
 }
 
-// What comes back to where it began has lost no height there, so that nothing but what it exchanged
-// before explains the speed that the integrator's error leaves it. Checked after every step.
+// At its return to the starting point a body has lost no height, so only the exchange before
+// explains the speed that the integrator's error leaves. Checked after every step.
 static void test_return_to_the_start(void **state)
 {
     (void)state;
@@ -313,7 +315,7 @@ static void test_return_to_the_start(void **state)
             }
 }
 
-// The walls of a room stop all that an unstable step throws at them: the springs tell.
+// The walls of a room stop all motion of an unstable run, but its springs show the instability.
 static void test_projection_hides_nothing(void **state)
 {
     (void)state;
@@ -333,8 +335,8 @@ static void test_projection_hides_nothing(void **state)
 }
 
 // Far from the origin single precision does not resolve the strain of short stiff springs, and
-// their rounded forces heat a rope at a stable step: the message says so, and what helps. It does
-// not where the step is too long, near the origin, or in double precision.
+// their rounded forces heat a rope at a stable step: the message says so, and names the remedy. It
+// does not if the step is too long, near the origin, or in double precision.
 static void test_rounding_far_from_the_origin_is_named(void **state)
 {
     (void)state;
@@ -365,8 +367,8 @@ static void test_rounding_far_from_the_origin_is_named(void **state)
     }
 }
 
-// Infinite forces make a pinned node's velocity no number, since its inverse mass is 0; it is not
-// the one that diverged.
+// With infinite forces the velocity of a pinned node is not a number, since its inverse mass is 0;
+// it is not the node that diverged.
 static void test_pinned_nodes_are_not_to_blame(void **state)
 {
     (void)state;
@@ -378,7 +380,7 @@ static void test_pinned_nodes_are_not_to_blame(void **state)
     taut_error error = {0};
     assert_int_equal(taut_solver_step(solver, 100, &error), TAUT_ERROR_DIVERGED);
     assert_says(error.text, "first seen at node 1 of body 'r'");
-    assert_false(isfinite(velocity_of(solver, 0).x)); // as was to be shown
+    assert_false(isfinite(velocity_of(solver, 0).x)); // confirms that
     taut_solver_destroy(solver);
 }
 

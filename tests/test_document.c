@@ -41,7 +41,7 @@ static const struct dom_node *get(const struct dom_node *mapping, const char *ke
     return pair->value.node;
 }
 
-// Loads, and wants one error of that text at that position.
+// Loads the text, and expects one error with that text at that position.
 static void expect_error(const char *text, size_t length, int line, int column, const char *message)
 {
     struct loaded loaded = load_bytes(text, length);
@@ -104,8 +104,8 @@ static void test_aliases(void **state)
     assert_true(root->pairs[1].value.shared);
     assert_false(root->pairs[0].value.shared);
     assert_int_equal(root->pairs[1].value.at.line, 2);       // the position of the alias
-    assert_int_equal(root->pairs[1].value.node->at.line, 1); // and of what it names
-    assert_string_equal(get(root, "d")->text, "2");          // the later definition
+    assert_int_equal(root->pairs[1].value.node->at.line, 1); // and of the node that it refers to
+    assert_string_equal(get(root, "d")->text, "2");          // the later definition applies
     release(&loaded);
 }
 
@@ -118,13 +118,13 @@ static void test_merge(void **state)
     const struct dom_node *root = loaded.document->root.node;
     const struct dom_node *c = get(root, "c"), *d = get(root, "d");
     assert_int_equal(c->count, 2);
-    assert_string_equal(get(c, "l")->text, "9"); // its own wins
+    assert_string_equal(get(c, "l")->text, "9"); // its own key takes precedence
     assert_string_equal(get(c, "k")->text, "1");
     assert_int_equal(d->count, 4);
-    assert_string_equal(get(d, "l")->text, "3"); // the earlier one wins
+    assert_string_equal(get(d, "l")->text, "3"); // the earlier merge takes precedence
     assert_string_equal(get(d, "k")->text, "1");
     assert_string_equal(get(d, "n")->text, "5");
-    assert_string_equal(get(get(root, "e"), "<<")->text, "1"); // in quotes it is a key like others
+    assert_string_equal(get(get(root, "e"), "<<")->text, "1"); // in quotes it is an ordinary key
     release(&loaded);
 }
 
@@ -141,7 +141,7 @@ static void test_duplicates(void **state)
     release(&loaded);
 }
 
-// More keys than are compared each with each.
+// More keys than are compared pairwise.
 static void test_duplicates_of_many(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void test_duplicates_of_many(void **state)
     struct loaded loaded = load(text);
     assert_int_equal(loaded.diagnostics.error_count, 10); // 90 to 99 repeat 0 to 9
     assert_int_equal(loaded.document->root.node->count, 90);
-    for (size_t i = 0; i < 90; i++) // kept in the file's order
+    for (size_t i = 0; i < 90; i++) // in the order of the file
         assert_int_equal(loaded.document->root.node->pairs[i].key_at.line, (int)i + 1);
     release(&loaded);
 }
@@ -171,7 +171,7 @@ static void test_depth(void **state)
                  "lists and mappings are nested more than 64 deep");
 }
 
-// Each anchor holds the one before it: no single text is deep, their expansion is.
+// Each anchor contains the one before it: no single text is deep, but their expansion is.
 static void test_depth_through_aliases(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void test_alias_bomb(void **state)
     release(&loaded);
 }
 
-// The same through merge keys, which copy the pairs of what they name.
+// The same through merge keys, which copy the pairs of the node that they refer to.
 static void test_merge_bomb(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void test_encoding(void **state)
         {"a: \xE0\x80\x80", 4},     // overlong
         {"a: \xED\xA0\x80", 4},     // a surrogate
         {"a: \xF4\x90\x80\x80", 4}, // beyond Unicode
-        {"\xC5\xBE: \x80", 4},      // after a good one
+        {"\xC5\xBE: \x80", 4},      // after a valid one
     };
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
         expect_error(broken[i].text, strlen(broken[i].text), 1, broken[i].column,

@@ -1,5 +1,6 @@
-// The energy table against the energy budget: E(t) - E(0) = wind + drives + inflation - damping -
-// drag - friction - keep - breaking, up to the integrator's order and the trapezoids' h^2.
+// The energy table compared with the energy budget: E(t) - E(0) = wind + drives + inflation -
+// damping - drag - friction - keep - breaking, up to the order of the integrator and the h^2 error
+// of the trapezoidal rule.
 #include "physics.h"
 
 #include <math.h>
@@ -11,8 +12,9 @@ static double balance(struct work_done work)
            work.keep - work.projection - work.breaking;
 }
 
-// A scene after `simulation`, and what of it goes with dt: keep_velocity = 1 - keep_rate dt, and
-// inflate = inflate_rate dt, which then is the one number that the text wants.
+// The parts of a scene after `simulation`, and the values that depend on dt: keep_velocity = 1 -
+// keep_rate dt, and inflate = inflate_rate dt, which is then the one number that the text has a
+// place for.
 struct scene_case {
     const char *body;
     double keep_rate, inflate_rate;
@@ -53,7 +55,7 @@ static struct budget run_budget(const struct scene_case *it, const char *integra
     return budget;
 }
 
-// The imbalance is at most `most` at 1000 steps, and shrinks with dt at that order or better.
+// The imbalance is at most `most` at 1000 steps, and falls with dt at least by that order.
 static void assert_balance(const char *body, const char *integrator, double most, double order)
 {
     const struct scene_case it = {.body = body};
@@ -75,8 +77,8 @@ static const char *const damped =
     "  mass: 0.5, pins: [{box: [[-0.01,-1,-0.01],[0.01,1,0.01]]}], springs: {structural:\n"
     "  {stiffness: 80, damping: 0.1}, shear: {stiffness: 40, damping: 0.1, damping_law: full}}}]\n";
 
-// Damping and drag see velocities of the middle of the last step in both Verlets: order 1. The
-// trapezoids leave 2 of rk4's order 4.
+// In both Verlet methods damping and drag use velocities of the middle of the last step: order 1.
+// The trapezoidal rule reduces rk4's order 4 to 2.
 static void test_damping_and_drag(void **state)
 {
     (void)state;
@@ -102,7 +104,7 @@ static void test_wind(void **state)
     static const double orders[] = {1, 1, 1, 1, 2, 2};
     for (int law = 0; law < 3; law++)
         for (int i = 0; i < 6; i++) {
-            // law node takes far more through this cloth than it keeps
+            // law node takes far more energy through this cloth than the cloth keeps
             double most = (law == 0 ? 20 : 1) * (i == 0   ? 0.011
                                                  : i == 1 ? 7e-3
                                                  : i < 4  ? 1e-3
@@ -119,7 +121,7 @@ static const char *const driven =
     "  spring: {stiffness: 200}, pins: [last],\n"
     "  drives: [{node: first, velocity: [[0, [0,1,0]], [0.25, [0.5,0,1]]]}]}]\n";
 
-// At a breakpoint the power of a drive jumps, which a trapezoid takes at order 1.
+// At a breakpoint the power of a drive jumps, which the trapezoidal rule integrates with order 1.
 static void test_drives(void **state)
 {
     (void)state;
@@ -136,7 +138,7 @@ static const char *const moved =
     "  anchor: [1,3,2], axis: [0,-1,0], amplitude: 0.2, phase: 40, mass: 0.5, stiffness: 80,\n"
     "  damping: 0.3}]\n";
 
-// What moves a prescribed pendulum or oscillator does the work of accelerating and lifting it.
+// The motion of a prescribed pendulum or oscillator does the work of accelerating and lifting it.
 static void test_prescribed_motions(void **state)
 {
     (void)state;
@@ -152,8 +154,8 @@ static const char *const bouncing =
     "  absorption: 0.4}, {type: sphere, center: [1.0,0.1,0.13], radius: 0.3, stiffness: 500,\n"
     "  friction: 0.1, velocity: [-1,0,0]}]\n";
 
-// Friction, absorption and a moving sphere. Touching and leaving are kinks, which the integrators
-// of higher order meet at random within a step.
+// Friction, absorption and a moving sphere. The force has kinks where contact begins and ends, at
+// random times within a step, which limits integrators of higher order.
 static void test_contact(void **state)
 {
     (void)state;
@@ -172,8 +174,8 @@ static const char *const projected =
     "  velocity: [2,0,0], springs: {k1: {stiffness: 300}, k2: {stiffness: 300}}}]\n"
     "colliders: [{type: plane, point: [0,0,0], normal: [0,1,0], response: project, keep: 0.9}]\n";
 
-// Projection takes velocity and moves nodes against springs; both are in the budget. Symplectic
-// Euler's own energy error, O(h) per step of contact, comes down slowly.
+// Projection removes velocity and moves nodes against springs; both are in the budget. Symplectic
+// Euler's own energy error, O(h) per step of contact, falls slowly.
 static void test_projection(void **state)
 {
     (void)state;
@@ -203,8 +205,8 @@ static const char *const breaking =
     "  spring: {stiffness: 200, break_at: 1.3, yield_at: 0.1}, pins: [last],\n"
     "  drives: [{node: first, velocity: [-2,0,0]}]}]\n";
 
-// What a spring held goes when it breaks or yields. The steps at which they do so are rounded to
-// dt: order 1.
+// The energy of a spring is lost when it breaks or yields. The times at which it does so are
+// rounded to dt: order 1.
 static void test_breaking_and_yielding(void **state)
 {
     (void)state;
@@ -239,8 +241,8 @@ static void test_gas(void **state)
     }
 }
 
-// Without dissipation and with a symplectic integrator the sum stays bounded: over all of a long
-// run it strays no further than over its first tenth, within a fifth of that, and not far at all.
+// Without dissipation and with a symplectic integrator the sum stays bounded: over a whole long run
+// it deviates no more than over its first tenth, within a fifth of that, and never by much.
 static void test_bounded_over_a_long_run(void **state)
 {
     (void)state;
@@ -270,8 +272,8 @@ static void test_bounded_over_a_long_run(void **state)
     }
 }
 
-// Each column by its formula: m v^2 / 2; k (L - L0)^2 / 2; -m g.x; -nRT ln(V / V0) + P_atm (V -
-// V0), which is 0 as built; k p^2 / 2.
+// Each column compared with its formula: m v^2 / 2; k (L - L0)^2 / 2; -m g.x; -nRT ln(V / V0) +
+// P_atm (V - V0), which is 0 as built; k p^2 / 2.
 static void test_columns(void **state)
 {
     (void)state;

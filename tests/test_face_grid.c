@@ -1,6 +1,6 @@
-// Faces of cloths on grids: found where they are regular and nowhere else, proved by the plan's
-// checker; the wind on them is that of the plain loops over faces, and the same bits on every
-// instruction set and number of threads.
+// Faces of cloths on grids: found where they are regular and nowhere else, and verified by the
+// plan's checker; the wind on them equals that of the plain loops over faces, with the same bits on
+// every instruction set and number of threads.
 #include "physics.h"
 #include "solver/internals.h"
 
@@ -48,7 +48,7 @@ static void test_cloths_are_grids_of_faces(void **state)
     (void)state;
     expect_grid("type: cloth, u: [1,0,0], v: [0,1,0], nodes: [4,2], mass: 1, stiffness: 5", true);
     expect_grid("type: cloth, u: [1,0,0], v: [0,1,0], nodes: [3,9], mass: 1, stiffness: 5", false);
-    // Springs that are on no grid change nothing of the faces.
+    // Springs that are not on a grid do not affect the faces.
     expect_grid("type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,7], mass: 1, stiffness: 5,\n"
                 "     break_at: 2",
                 true);
@@ -59,7 +59,7 @@ static void test_cloths_are_grids_of_faces(void **state)
     expect_grid("type: ring, center: [0,0,0], radius: 1, nodes: 9, mass: 1, stiffness: 9", false);
 }
 
-// Two triangles a cell, found by arithmetic; and a grid that is not the cloth's is seen.
+// Two triangles per cell, found by arithmetic; the checker finds a grid that is not the cloth's.
 static void test_faces_of_a_sheet(void **state)
 {
     (void)state;
@@ -97,7 +97,7 @@ static void crumple(taut_solver *solver)
     put(solver, 1, position_of(solver, 0));
 }
 
-// The forces of springs are in both, from the same kernel.
+// Both have the forces of springs, from the same kernel.
 static void compare_with_plain_faces(int nu, int nv, int law, bool relative, int isa)
 {
     struct solver_options plain = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
@@ -113,7 +113,7 @@ static void compare_with_plain_faces(int nu, int nv, int law, bool relative, int
     taut_solver_destroy(b);
 }
 
-// Rows that end in every lane of a register, each law and both kinds of wind among them.
+// Rows that end in every lane of a register, with each law and both kinds of wind.
 static void test_rows_of_every_length(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_rows_of_every_length(void **state)
                 compare_with_plain_faces(nodes, 3 + nodes % 3, law, nodes % 2 != 0, isa);
 }
 
-// More than one column of a row, more than one turn of rows.
+// More than one column of a row, more than one round of the ring of rows.
 static void test_wide_and_long_cloths(void **state)
 {
     (void)state;
@@ -164,8 +164,8 @@ static void test_same_bits_everywhere(void **state)
     }
 }
 
-// Cloths whose sweep does the wind on the way: more tiles than one, rows as long as the ring where
-// they wait and shorter, a cloth behind other nodes.
+// Cloths whose sweep includes the wind: several tiles, waiting rows as long as the ring and
+// shorter, a cloth after other nodes.
 static const char *const swept[] = {
     "u: [4,0.1,0], v: [0,9,0.4], nodes: [41,330], damping: 0.1",
     "u: [9,0.1,0], v: [0,4,0.4], nodes: [130,64], damping: 0",
@@ -198,7 +198,7 @@ static taut_solver *blown_cloth(const struct blown_cloth *blown, bool work,
         options);
 }
 
-// The energy budget keeps the sweep from moving nodes, and so from the wind.
+// With the energy budget the sweep does not move nodes, and so does not include the wind.
 static uint64_t swept_hash(const void *context, const struct solver_options *options)
 {
     const struct blown_cloth *blown = context;
@@ -222,7 +222,7 @@ static void test_sweep_does_the_wind(void **state)
         }
 }
 
-// A wind on the way moves nodes as that of the plain loops does.
+// Wind in the sweep moves nodes like that of the plain loops.
 static void test_swept_wind_is_that_of_plain_faces(void **state)
 {
     (void)state;

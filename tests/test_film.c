@@ -1,4 +1,4 @@
-// film.h, and strips and the frame cache. What ffmpeg makes of the frames is asked of ffprobe.
+// film.h, strips and the frame cache. ffprobe checks the files that ffmpeg makes.
 #include "test.h"
 
 #include <signal.h>
@@ -16,7 +16,7 @@
 
 static void need_ffmpeg(void)
 {
-    // NOLINTNEXTLINE(cert-env33-c): only whether there are such programs
+    // NOLINTNEXTLINE(cert-env33-c): only checks that the programs exist
     if (film_possible(NULL) == TAUT_OK && system("command -v ffprobe >/dev/null") == 0)
         return;
     print_message("skipped: no ffmpeg here\n");
@@ -58,7 +58,7 @@ static void check_film(const char *name, enum film_format format, int width, con
         assert_int_equal(film_add(film, &image, &error), TAUT_OK);
         image_free(&image);
     }
-    assert_false(fixture_exists(path)); // not before it is whole
+    assert_false(fixture_exists(path)); // not before it is complete
     assert_int_equal(film_close(film, &error), TAUT_OK);
     char command[1024];
     snprintf(command, sizeof command,
@@ -79,7 +79,7 @@ static void test_mp4(void **state)
     check_film("a.mp4", FILM_MP4, 34, "h264,34,18,yuv420p,25/2,7\n");
 }
 
-// No film has another size than was asked for.
+// A film always has the requested size, so an odd one is rejected.
 static void test_an_odd_mp4_is_refused(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void test_ffmpegs_failure_is_told(void **state)
     struct film *film = begin(film_path("a.mp4"), FILM_MP4, 640, 480);
     struct image image = plain(640, 480, 9);
     taut_error error = {0};
-    // It may be found out with any of the frames, or at the end.
+    // The failure may be noticed with any of the frames, or at the end.
     for (int i = 0; i < 50 && film_add(film, &image, &error) == TAUT_OK; i++)
         ;
     taut_status status = film_close(film, &error);
@@ -154,8 +154,7 @@ static void test_ffmpegs_failure_is_told(void **state)
     image_free(&image);
 }
 
-// A link under the name that a draft could have leads to a file of somebody's; another such name is
-// a file of the user's own.
+// The names that a draft could have may be a link to somebody's file, or a file of the user.
 static void test_drafts_are_never_files_of_others(void **state)
 {
     (void)state;
@@ -216,7 +215,7 @@ static void test_strip(void **state)
         strip_put(&strip, i, &image);
         image_free(&image);
     }
-    // Each pixel is of its picture, of a gap, or of the cell that stays empty.
+    // Each pixel belongs to its picture, to a gap, or to the empty cell.
     for (int y = 0; y < strip.image.height; y++)
         for (int x = 0; x < strip.image.width; x++) {
             int column = x / (4 + STRIP_GAP), row = y / (3 + STRIP_GAP);
@@ -254,10 +253,10 @@ static void test_frame_cache(void **state)
                     kept->drawn_broken[0] == 1);
     }
     assert_int_equal(frame_cache_add(&cache, &frame, NULL), TAUT_OK);
-    assert_true(cache.overflowed); // one too many: nothing is kept any more
+    assert_true(cache.overflowed); // one too many: no frames are stored any more
     assert_int_equal(cache.count, 0);
     frame_cache_free(&cache);
-    // The first is kept whatever its size.
+    // The first frame is stored whatever its size.
     cache = frame_cache_make(1);
     frame.fields = FRAME_DRAWN_POSITIONS;
     assert_int_equal(frame_cache_add(&cache, &frame, NULL), TAUT_OK);

@@ -1,5 +1,5 @@
-// The readers of a run's own frames: vtp_reader.h, pvd_reader.h, pc2_reader.h and finished_run.h
-// read what their writers wrote, and refuse everything else with a sentence.
+// The readers of a run's own frames (vtp_reader.h, pvd_reader.h, pc2_reader.h and finished_run.h)
+// read the files of their writers, and reject everything else with a message.
 #include "test.h"
 
 #include <math.h>
@@ -76,8 +76,8 @@ static void test_frame_in_double(void **state)
     check_frame(false);
 }
 
-// Frames of before must stay readable: the files in tests/data are what the writers wrote when the
-// readers were made, the first two without compression and with all springs.
+// Older frames must stay readable: the files in tests/data were written when the readers were made,
+// the first two without compression and with all springs.
 static void test_frames_of_earlier_days(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void assert_refused(const char *path, const char *why)
         fail_msg("'%s' does not say '%s'", error.text, why);
 }
 
-// Cut anywhere, or with a letter of its head changed, it is no frame.
+// A file that is cut anywhere, or has a letter of its head changed, is rejected.
 static void test_broken_frames_are_refused(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void assert_unreadable(const char *path, const char *why)
         fail_msg("'%s' does not say '%s'", error.text, why);
 }
 
-// The head is sound, but what it leads to is not: its lengths, or what zlib has packed.
+// The head is valid, but the data it refers to is not: its lengths, or the compressed values.
 static void test_broken_values_are_refused(void **state)
 {
     (void)state;
@@ -187,7 +187,8 @@ static void test_broken_values_are_refused(void **state)
     size_t length;
     char *bytes = fixture_read(path, &length);
     for (size_t i = 0; i < 3; i++)
-        // Blocks, their bytes, those of the last, those of it packed; and the packed bytes.
+        // The number of blocks, their size, the size of the last, its compressed size; and
+        // compressed bytes.
         for (size_t at = 0; at < 32 + 8; at++) {
             char kept = bytes[arrays[i] + at];
             bytes[arrays[i] + at] = (char)~kept;
@@ -198,7 +199,7 @@ static void test_broken_values_are_refused(void **state)
     free(bytes);
 }
 
-// A small block that unpacks to gigabytes is given no more room than the head asks for.
+// A small block that unpacks to gigabytes gets no more memory than the head asks for.
 static void test_a_bomb_is_refused(void **state)
 {
     (void)state;
@@ -214,7 +215,7 @@ static void test_a_bomb_is_refused(void **state)
     char *bytes = fixture_read(path, &length);
     uint64_t packed;
     memcpy(&packed, bytes + position + 24, sizeof packed);
-    // Of as many packed bytes, with zeros behind its end.
+    // As many compressed bytes, with zeros after the end.
     static unsigned char zeros[50000];
     unsigned char bomb[256] = {0};
     uLongf size = sizeof bomb;
@@ -329,7 +330,7 @@ static void assert_second_frame(struct finished_run *run, bool with_strains)
     assert_true(has_strains == with_strains);
     for (size_t i = 0; i < FIXTURE_SPRING_COUNT && has_strains; i++)
         strains[i] = (float)read_strains[i];
-    // Those of the tetrahedron are not in the frames, since its triangles are.
+    // The frames have no strains of the tetrahedron's springs, since they have its triangles.
     for (size_t i = 0; i < 7 && has_strains; i++) {
         assert_true(isnan(strains[i]));
         assert_int_equal(broken[i], 0);
@@ -348,8 +349,8 @@ static void test_run_of_caches(void **state)
     taut_error error = {0};
     assert_int_equal(finished_run_open(folder, &fixture_system, &run, &error), TAUT_OK);
     assert_int_equal(run.frame_count, 3);
-    assert_true(run.times[1] == 0.4); // not what the float 0.4f is
-    assert_true(run.times[2] == 0.7); // the end comes before the third sample's time
+    assert_true(run.times[1] == 0.4); // not the value of the float 0.4f
+    assert_true(run.times[2] == 0.7); // the run ends before the time of the third sample
     assert_int_equal(finished_run_nearest(&run, 0.1), 0);
     assert_int_equal(finished_run_nearest(&run, 0.45), 1);
     assert_int_equal(finished_run_nearest(&run, 99), 2);
@@ -357,7 +358,7 @@ static void test_run_of_caches(void **state)
     finished_run_close(&run);
 }
 
-// Frames have strains, so they go before caches.
+// Frames have strains, so they are preferred to caches.
 static void test_run_of_frames(void **state)
 {
     (void)state;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// Two nodes on the x axis kept apart by the test; node 0 is pinned.
+// Two nodes on the x axis whose distance the test sets; node 0 is pinned.
 static taut_solver *pair_of(const char *keys)
 {
     return solver_of(
@@ -14,7 +14,7 @@ static taut_solver *pair_of(const char *keys)
         keys);
 }
 
-// Puts node 1 at that length, at rest, and does one step; the speed it gets is h F / m.
+// Puts node 1 at that length, at rest, and makes one step; its speed is then h F / m.
 static double force_at(taut_solver *solver, double length)
 {
     put(solver, 1, vec3_make(length, 0, 0));
@@ -23,14 +23,14 @@ static double force_at(taut_solver *solver, double length)
     return velocity_of(solver, 1).x / 0.001;
 }
 
-// Strictly beyond break_at L0: no force in that very evaluation, and never again; counted once.
+// A spring breaks strictly beyond break_at L0: no force in that evaluation or later; counted once.
 static void test_breaks_beyond_and_not_at(void **state)
 {
     (void)state;
     taut_solver *solver = pair_of("break_at: 1.25");
     assert_near(force_at(solver, 1.25), -25, 1e-12);
     assert_int_equal(taut_solver_broken_count(solver), 0);
-    assert_near(force_at(solver, 0.25), 75, 1e-12); // nor when it is short
+    assert_near(force_at(solver, 0.25), 75, 1e-12); // nor if it is short
     assert_near(force_at(solver, nextafter(1.25, 2)), 0, 0);
     assert_int_equal(taut_solver_broken_count(solver), 1);
     assert_near(force_at(solver, 1.1), 0, 0);
@@ -53,8 +53,8 @@ static void test_looking_breaks_nothing(void **state)
     taut_solver_destroy(solver);
 }
 
-// A rope pulled by its end breaks somewhere and the pieces fly apart: every spring that broke stays
-// broken, under each integrator.
+// A rope pulled by its end breaks somewhere and the pieces fly apart: broken springs stay broken,
+// with each integrator.
 static void test_breaking_is_for_ever(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void test_yields_in_tension_and_compression(void **state)
     double force = force_at(solver, 2);
     assert_near(rest_length_of(solver, 0), 1.6, 1e-15); // (2 - 1.6) / 1.6 = 0.25
     assert_near(force, -100 * 0.4, 1e-12);
-    assert_near(force_at(solver, 1.6), 0, 1e-12); // the set is permanent
+    assert_near(force_at(solver, 1.6), 0, 1e-12); // the deformation is permanent
     assert_near(force_at(solver, 1.5), 10, 1e-12);
     assert_near(rest_length_of(solver, 0), 1.6, 1e-15);
     force = force_at(solver, 0.9);
@@ -125,8 +125,8 @@ static void test_yields_in_tension_and_compression(void **state)
     taut_solver_destroy(solver);
 }
 
-// The elastic strain is yield_at again at once, not crept up to: once a step, under integrators of
-// several evaluations too.
+// The elastic strain is yield_at again after one step, not gradually, also with integrators of
+// several evaluations.
 static void test_yields_once_a_step(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void test_yields_once_a_step(void **state)
             "  pins: [0], velocities: [[0,0,0],[10,0,0]],\n"
             "  springs: [[0, 1, {stiffness: 100, rest_length: 1, yield_at: 0.25}]]}]\n",
             integrators[i]);
-        advance(solver, 1); // moves during the step, but its start was not past the limit
+        advance(solver, 1); // it moves during the step, but was not past the limit at the start
         assert_near(rest_length_of(solver, 0), 1, 0);
         double length = position_of(solver, 1).x;
         assert_true(length > 1.3);
@@ -149,7 +149,7 @@ static void test_yields_once_a_step(void **state)
     }
 }
 
-// A slack spring carries no stress on that side and does not yield there.
+// A slack spring has no stress on that side and does not yield there.
 static void test_slack_springs_do_not_yield(void **state)
 {
     (void)state;
@@ -167,7 +167,8 @@ static void test_slack_springs_do_not_yield(void **state)
     taut_solver_destroy(solver);
 }
 
-// Pulled past its limit and let go, a damped spring comes to rest longer than it was built.
+// A damped spring that is pulled beyond its limit and released comes to rest longer than it was
+// built.
 static void test_permanent_set_after_unloading(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// Every force that has an energy is minus its gradient: forces against central differences of the
-// energy table, all nodes displaced at random, all coordinates in turn.
+// Every force that has an energy is minus its gradient: forces are compared with central
+// differences of the energy table, with all nodes displaced at random, for all coordinates.
 #include "physics.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static vec3 minus_gradient(taut_solver *solver, uint64_t node, double epsilon)
     return vec3_make(slopes[0], slopes[1], slopes[2]);
 }
 
-// `tolerance` is a fraction of the greatest force. Returns that force.
+// `tolerance` is a fraction of the greatest force, which is returned.
 static double assert_gradient(taut_solver *solver, double tolerance)
 {
     uint64_t count = taut_solver_node_count(solver);
@@ -68,7 +68,7 @@ static void test_springs_of_each_law(void **state)
         greatest[i] = assert_gradient(solver, 1e-7);
         taut_solver_destroy(solver);
     }
-    assert_true(greatest[0] != greatest[1] && greatest[0] != greatest[2]); // laws do differ
+    assert_true(greatest[0] != greatest[1] && greatest[0] != greatest[2]); // the laws differ
 }
 
 static void test_springs_without_length(void **state)
@@ -136,7 +136,7 @@ static void test_gas_in_a_ring(void **state)
     }
 }
 
-// While it is being pumped, too: energy and force are of the same amount.
+// Also while gas is pumped: energy and force belong to the same amount.
 static void test_gas_that_is_pumped(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void test_gas_that_is_pumped(void **state)
     taut_solver_destroy(solver);
 }
 
-// Nodes in and out of each; the room's corner has three walls at once.
+// Nodes inside and outside of each collider; in the room's corner three walls act at once.
 static void test_penalty_of_colliders(void **state)
 {
     (void)state;

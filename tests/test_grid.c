@@ -1,5 +1,5 @@
-// Grids: found where springs are regular and nowhere else, for rows of every length, and proved by
-// the plan's checker; their kernels give what the plain springs give.
+// Grids: found where springs are regular and nowhere else, for rows of every length, and verified
+// by the plan's checker; their kernels agree with the plain loops.
 #include "samples.h"
 #include "solver/internals.h"
 
@@ -131,8 +131,8 @@ static void swap_springs(struct topology *topology, uint64_t i, uint64_t j)
     topology->rest_double[j] = rest;
 }
 
-// Lists of the same springs make the same grid, in whatever order, unless one is of another kind:
-// every spring is checked.
+// Lists of the same springs make the same grid in any order, unless one spring is different: every
+// spring is checked.
 static void test_one_odd_spring_is_seen(void **state)
 {
     (void)state;
@@ -157,12 +157,12 @@ static void test_one_odd_spring_is_seen(void **state)
     assert_false(finds_grid(topology, &grid));
     topology->rest_double[100] /= 1.001;
     uint32_t end = topology->springs[40][1];
-    topology->springs[40][1] = end + 1; // of another row's end, or doubled
+    topology->springs[40][1] = end + 1; // the end of another row, or a duplicate
     assert_false(finds_grid(topology, &grid));
     topology->springs[40][1] = end;
     uint32_t other[2];
     memcpy(other, topology->springs[41], sizeof other);
-    memcpy(topology->springs[41], topology->springs[42], sizeof other); // doubled, one missing
+    memcpy(topology->springs[41], topology->springs[42], sizeof other); // one twice, one missing
     assert_false(finds_grid(topology, &grid));
     memcpy(topology->springs[41], other, sizeof other);
     assert_true(finds_grid(topology, &grid));
@@ -172,7 +172,7 @@ static void test_one_odd_spring_is_seen(void **state)
     topology->spring_material[7] = topology->spring_material[of_another];
     assert_false(finds_grid(topology, &grid));
     taut_solver_destroy(solver);
-    // A plan whose grid has changed since.
+    // A plan whose grid was changed afterwards.
     solver_topology(cloth)->directions[2].rest_length *= 1.001;
     assert_int_not_equal(plan_check(solver_topology(cloth), solver_plan(cloth), NULL), TAUT_OK);
     taut_solver_destroy(cloth);
@@ -204,7 +204,8 @@ static void compare_with_plain_springs(const char *body, int isa)
     taut_solver_destroy(b);
 }
 
-// Rows that end in every lane of a register, and more nodes on a row than it has; each damping.
+// Rows that end in every lane of a register, and rows longer than a register; with each damping
+// law.
 static void test_rows_of_every_length(void **state)
 {
     (void)state;
@@ -235,7 +236,7 @@ static void test_lattices(void **state)
         }
 }
 
-// What damping takes: the energy budget of a grid against that of plain springs, on every
+// The work of damping: the energy budget of a grid compared with that of the plain loops, on every
 // instruction set.
 static void test_work_of_damping(void **state)
 {
@@ -267,7 +268,7 @@ static void test_work_of_damping(void **state)
         }
 }
 
-// Forces between two nodes are exactly opposite, though each end computes them for itself.
+// Forces between two nodes are exactly opposite, though they are computed separately at each end.
 static void test_momentum_is_kept(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-// Springs with a memory or a one-sided law on grids: cloths that tear, ropes that yield, lattices
+// Springs with a history or a one-sided law on grids: cloths that tear, ropes that yield, lattices
 // that only pull or only push. The grid kernel breaks the same springs at the same steps as the
-// plain loops, yields them by the same lengths, and gives the same bits on every instruction set
+// plain loops, yields them by the same lengths, and computes the same bits on every instruction set
 // and for every number of threads.
 #include "physics.h"
 #include "solver/internals.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Bodies whose springs break, yield or go slack within a hundred steps, and that stay in one
-// neighbourhood, so that rounding does not grow between two ways to add it up.
+// Bodies whose springs break, yield or go slack within a hundred steps, and whose parts stay
+// together, so that the rounding differences between two orders of sums do not grow.
 struct scene {
     const char *name, *body;
     bool breaks, yields;
@@ -120,7 +120,7 @@ static void compare_springs(const struct scene *scene, const taut_solver *grid,
         if (a.broken[i] != b.broken[i])
             fail_msg("%s: spring %d is %sbroken after %d steps", scene->name, (int)i,
                      a.broken[i] ? "" : "not ", (sample + 1) * STEPS_BETWEEN);
-        // The strain is that against the present rest length, so this compares what yielding did.
+        // Strains refer to the present rest length, so this compares the yielding.
         assert_near(a.strains[i], b.strains[i], 1e-9);
     }
     springs_free(a);
@@ -200,8 +200,8 @@ static void test_same_bits_everywhere(void **state)
         }
 }
 
-// Rows that end in every lane of a register, under strains to both sides, springs without length
-// among them: forces as the plain loops', breaks and yields of one step likewise.
+// Rows that end in every lane of a register, with positive and negative strains and springs of zero
+// length: forces, breaking and yielding of one step agree with the plain loops.
 static void compare_after_a_step(const char *body, int isa)
 {
     struct scene scene = {"a disturbed cloth", body, true, true, 1};

@@ -1,4 +1,4 @@
-// Pictures in memory (canvas.h): PNG files, how far two are apart, and a canvas's failures.
+// Images in memory (image.h): PNG files, the difference of two images, and failures of a canvas.
 #include "output_fixture.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 // Implicit integrators: the exact solutions of their difference equations, their orders, and their
-// equations solved densely.
+// equations solved with dense matrices.
 #include "physics.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@ static const double OMEGA = 3;
 
 // ---- One oscillator
 
-// u = omega x + i v turns by u' = -i omega u, so that a step of each is a complex factor, of bdf2 a
-// recurrence: (3/2 + i y) u+ = 2 u - u- / 2, after a first step of implicit Euler's.
+// u = omega x + i v rotates by u' = -i omega u, so a step of each integrator is a complex factor,
+// for bdf2 a recurrence: (3/2 + i y) u+ = 2 u - u- / 2, after a first step of implicit Euler.
 struct complex_number {
     double re, im;
 };
@@ -63,7 +63,7 @@ static void test_oscillator_steps(void **state)
         }
 }
 
-// Places at steps that no power of two fits, so that nothing is exact by chance.
+// The time is such that no step is a power of two, so that nothing is exact by chance.
 static double oscillator_error(const char *integrator, double damping, int steps)
 {
     const double time = 2.3, speed = 0.7, decay = damping / 2;
@@ -95,7 +95,7 @@ static void test_order_on_the_oscillator(void **state)
         }
 }
 
-// ---- Springs that turn, stretch and are pressed
+// ---- Springs that rotate, stretch and are compressed
 
 // Three masses on springs with rest lengths, axial damping, drag and gravity, thrown.
 static taut_solver *swinging(const char *integrator, const char *implicit_keys, double dt)
@@ -128,8 +128,8 @@ static double swinging_error(const char *integrator, int steps, const double *ex
     return sqrt(square);
 }
 
-// One linear system a step is enough for the order, although the tangent leaves out what pressed
-// springs have across and how damping turns.
+// One linear system per step is enough for the order, although the tangent omits the transverse
+// stiffness of compressed springs and the rotation of damping.
 static void test_order_where_forces_are_not_linear(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void test_order_where_forces_are_not_linear(void **state)
     free(exact);
 }
 
-// With linear springs (no rest length) the quadratic energy is kept, at any step.
+// With linear springs (no rest length) the quadratic energy is conserved at any step.
 static void test_midpoint_keeps_the_energy_of_linear_springs(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void test_midpoint_keeps_the_energy_of_linear_springs(void **state)
     taut_solver_destroy(solver);
 }
 
-// Solves a x = b of `count` unknowns by elimination with row exchanges; b becomes x.
+// Solves a x = b with `count` unknowns by elimination with row exchanges; b becomes x.
 static void solve_densely(double *a, double *b, int count)
 {
     for (int k = 0; k < count; k++) {
@@ -197,7 +197,7 @@ static void solve_densely(double *a, double *b, int count)
     }
 }
 
-// A cloth of 4 x 3 nodes whose springs are all drawn out, held at two nodes; every node has the
+// A cloth of 4 x 3 nodes whose springs are all stretched, pinned at two nodes; every node has the
 // mass and every spring the material below.
 static const double SHEET_MASS = 0.1, SHEET_STIFFNESS = 300, SHEET_REST = 0.2, SHEET_DAMPING = 0.7;
 enum { SHEET_NODES = 12 };
@@ -217,8 +217,8 @@ static taut_solver *sheet(double dt)
                      dt, SHEET_MASS, SHEET_STIFFNESS, SHEET_REST, SHEET_DAMPING);
 }
 
-// Adds a spring's h c u u' + h^2 k (u u' + (1 - L0 / L) (I - u u')) to the matrix and h times its
-// force to the right side.
+// Adds the matrix h c u u' + h^2 k (u u' + (1 - L0 / L) (I - u u')) of a spring, and h times its
+// force to the right-hand side.
 static void add_dense_spring(double *matrix, double *side, int a, int b, const double *x,
                              const double *v, double h)
 {
@@ -258,7 +258,7 @@ static void test_a_step_against_a_dense_solve(void **state)
     memset(matrix, 0, sizeof matrix);
     memset(side, 0, sizeof side);
     for (int i = 0; i < COUNT; i++)
-        x[i] += h * v[i]; // where Newton's method begins
+        x[i] += h * v[i]; // start of Newton's method
     for (int node = 0; node < SHEET_NODES; node++) {
         if (node % 4 < 3)
             add_dense_spring(matrix, side, node, node + 1, x, v, h);
@@ -270,7 +270,7 @@ static void test_a_step_against_a_dense_solve(void **state)
         matrix[i * COUNT + i] += SHEET_MASS;
         if (i / 3 != 0 && i / 3 != 3)
             continue;
-        for (int j = 0; j < COUNT; j++) // held
+        for (int j = 0; j < COUNT; j++) // pinned
             matrix[i * COUNT + j] = matrix[j * COUNT + i] = i == j;
         side[i] = 0;
     }

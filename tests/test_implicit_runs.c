@@ -1,4 +1,5 @@
-// Runs of implicit integrators: pins and drives, projection, breaking, stiff cloths, the same bits.
+// Runs of implicit integrators: pins and drives, projection, breaking, stiff cloths, reproducible
+// bits.
 #include "physics.h"
 
 #include <math.h>
@@ -31,8 +32,8 @@ static void test_keep_velocity(void **state)
     }
 }
 
-// A mass on a rough plane that projects: it loses its speed once it lies there, its memory of the
-// last step following what the projection does.
+// A mass on a rough plane that projects: it loses its speed on the plane, and the integrator's
+// history follows the projection.
 static void test_projection(void **state)
 {
     (void)state;
@@ -55,7 +56,7 @@ static void test_projection(void **state)
     }
 }
 
-// Pins stay to the last bit, and drives are where their velocity has led them.
+// Pins do not move by a bit, and drives are at the integral of their velocity.
 static void test_pins_and_drives(void **state)
 {
     (void)state;
@@ -81,8 +82,8 @@ static void test_pins_and_drives(void **state)
     }
 }
 
-// Springs break where the run has come to, not where it was only tried: here the position that the
-// velocity points to is far beyond, and the rope, which catches the mass, is not.
+// Springs break at accepted positions, not at trial ones: here the position that the velocity
+// points to is far beyond the limit, and the actual one, since the rope catches the mass, is not.
 static void test_nothing_breaks_at_places_only_tried(void **state)
 {
     (void)state;
@@ -100,7 +101,7 @@ static void test_nothing_breaks_at_places_only_tried(void **state)
     }
 }
 
-// 10^6 N/m at a sixtieth of a second: nothing blows up, and it comes to hang.
+// 10^6 N/m at a step of 1/60 s: the run stays stable, and the cloth comes to hang.
 static void assert_stiff_cloth(const char *integrator, int newton, int nodes, int steps)
 {
     taut_solver *solver =
@@ -118,9 +119,9 @@ static void assert_stiff_cloth(const char *integrator, int newton, int nodes, in
         advance(solver, 20); // with its checks for divergence
         taut_energy energy = energy_of(solver);
         most = fmax(most, energy.kinetic + energy.elastic);
-        assert_true(energy.total < 0); // it began with 0
+        assert_true(energy.total < 0); // it was 0 at the start
     }
-    assert_true(most < 0.3 * 9.81 * 1); // what it can have fallen
+    assert_true(most < 0.3 * 9.81 * 1); // the energy of its greatest possible fall
     taut_solver_destroy(solver);
 }
 

@@ -1,4 +1,4 @@
-// Integrators against the exact solutions of their own difference equations, on the undamped
+// Integrators compared with the exact solutions of their own difference equations, for the undamped
 // oscillator x'' = -omega^2 x. y = omega h throughout.
 #include "physics.h"
 
@@ -73,7 +73,7 @@ static void test_place_after_many_steps(void **state)
     }
 }
 
-// Verlet reports v = (x[n+1] - x[n-1]) / 2h of the present state, not of the one before.
+// Verlet reports v = (x[n+1] - x[n-1]) / 2h of the present state, not of the previous one.
 static void test_verlet_reports_the_centred_velocity(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void test_verlet_reports_the_centred_velocity(void **state)
 static void assert_amplitude_factor(const char *integrator, double y, double square)
 {
     taut_solver *solver = undamped(integrator, y, 0.7);
-    for (int step = 0; step < 6; step++) { // explicit Euler is stopped soon
+    for (int step = 0; step < 6; step++) { // explicit Euler is stopped early
         double before = amplitude_square(solver);
         advance(solver, 1);
         assert_near(sqrt(amplitude_square(solver) / before), sqrt(square), 1e-12);
@@ -115,7 +115,8 @@ static void test_amplitude_factor_of_a_step(void **state)
     }
 }
 
-// v first, then x with the new v: v^2/2 + omega^2 x^2/2 - h omega^2 x v/2 is conserved exactly.
+// The velocity first, then the position with the new velocity: v^2/2 + omega^2 x^2/2 - h omega^2 x
+// v/2 is conserved exactly.
 static void test_invariant_of_symplectic_euler(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void test_invariant_of_symplectic_euler(void **state)
     taut_solver_destroy(solver);
 }
 
-// Places at steps that no power of two fits, so that nothing is exact by chance.
+// The time is such that no step is a power of two, so that nothing is exact by chance.
 static double error_after(const char *integrator, double damping, int steps)
 {
     const double time = 2.3, speed = 0.7, zeta = damping / (2 * OMEGA);
@@ -174,9 +175,9 @@ static void test_order_of_convergence(void **state)
         assert_order(all[i], 0, orders[i], orders[i] == 1 ? 1500 : 150);
 }
 
-// A damped oscillator follows A e^(-zeta omega t) cos(omega_d t + phi), each integrator at its
-// order. With damping both Verlets are of order 1 only: `verlet` takes the backward difference,
-// half a step old, and `velocity_verlet` the half-step velocity, which is as old.
+// A damped oscillator follows A e^(-zeta omega t) cos(omega_d t + phi), each integrator with its
+// order. With damping both Verlet methods are of order 1 only: `verlet` uses the backward
+// difference, half a step old, and `velocity_verlet` the half-step velocity, which is as old.
 static void test_order_on_the_damped_oscillator(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void test_order_on_the_damped_oscillator(void **state)
         assert_order(all[i], 0.8, orders[i], orders[i] == 1 ? 4000 : 150);
 }
 
-// And the closed form itself is met, not only approached: fourth order at small steps.
+// The closed form itself is reached at small steps with fourth order.
 static void test_damped_oscillator_closed_form(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void test_damped_oscillator_closed_form(void **state)
     assert_near(error_after("rk4", 0, 4000), 0, 1e-11);
 }
 
-// With a position step h_x of its own, x[n+1] - 2 x[n] + x[n-1] = -h h_x omega^2 x[n].
+// With a separate position step h_x, x[n+1] - 2 x[n] + x[n-1] = -h h_x omega^2 x[n].
 static void test_position_step(void **state)
 {
     (void)state;

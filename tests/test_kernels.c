@@ -1,5 +1,5 @@
-// Grids, packed springs and coloured blocks against the plain serial reference, for every builder,
-// in both precisions, with and without a tail.
+// Grids, packed springs and coloured blocks compared with the plain serial reference, for every
+// builder, in both precisions, with and without a tail.
 #include "samples.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@ static void assert_all_near(const double *a, const double *b, uint64_t count, do
                      fabs(a[i] - b[i]), tolerance);
 }
 
-// At the start, springs out of their rest by `put` (double) or not (single), the forces are the
-// same sums in another order: round-off apart.
+// At the start, with springs displaced by `put` (double) or not (single), the forces are the same
+// sums in another order: they differ by round-off.
 static void compare_forces(const struct sample *sample, const struct plan_options *plan)
 {
     struct solver_options reference = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
@@ -65,8 +65,8 @@ static void test_forces_agree_to_round_off(void **state)
             compare_forces(&samples[s], &plans[p]);
 }
 
-// After some steps, too, forces and positions of both are the same but for round-off that has grown
-// a little; in both precisions.
+// After some steps forces and positions are still the same except for round-off that has grown
+// slightly; in both precisions.
 static void compare_runs(const struct sample *sample, const char *precision, double tolerance,
                          const struct plan_options *plan)
 {
@@ -103,7 +103,7 @@ static void test_runs_agree_in_single(void **state)
             compare_runs(&samples[s], "single", 2e-5, &plans[p]);
 }
 
-// Single precision is double precision with shorter numbers.
+// Single precision agrees with double precision to its rounding.
 static void test_single_agrees_with_double(void **state)
 {
     (void)state;

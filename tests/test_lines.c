@@ -1,4 +1,4 @@
-// The lines of the implicit integrators' preconditioner: fewer iterations, and the same solution.
+// The line preconditioner of the implicit integrators: fewer iterations, and the same solution.
 #include "physics.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ static taut_solver *solver_on(const char *text, taut_kernel kernel)
     return solver_from(scene_of("%s", text), &options);
 }
 
-// The plain loops know no grids, so no lines. Runs the same number of steps on either, and returns
-// how many times as many iterations they took.
+// The plain loops have no grids and so no lines. Runs the same number of steps on both, and returns
+// the ratio of their iterations.
 static double compare(const char *text, uint64_t steps, double tolerance)
 {
     taut_solver *lines = solver_on(text, TAUT_KERNEL_AUTO);
@@ -38,7 +38,7 @@ static double compare(const char *text, uint64_t steps, double tolerance)
     "  implicit: {tolerance: 1e-9, newton: " newton "}}\n"                                         \
     "environment: {gravity: [0, -9.81, 0], air_drag: 0.001}\n"
 
-// A chain is one line: its matrix has no other elements, and is solved at once.
+// A chain is a single line: the preconditioner has its whole matrix, and a few iterations solve it.
 static void test_a_chain_is_solved_at_once(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void test_stiff_cloths_take_fewer_iterations(void **state)
     assert_true(compare(IMPLICIT("bdf2", "1") STIFF_CLOTH, 6, 1e-6) > 4);
 }
 
-// Lines in pieces: some threads are slack, and those that are pulled most break.
+// Interrupted lines: some threads are slack, and those under the greatest tension break.
 static void test_lines_that_are_slack_or_broken(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void test_lines_that_are_slack_or_broken(void **state)
     taut_solver_destroy(solver);
 }
 
-// Bodies with lines, and others beside them.
+// Bodies with lines together with bodies without.
 static void test_lines_beside_others(void **state)
 {
     (void)state;
@@ -102,8 +102,8 @@ static void test_lines_beside_others(void **state)
     assert_true(compare(text, 10, 1e-6) > 2);
 }
 
-// In single precision the factors of lines so stiff have nothing left of the masses: lines are cut,
-// and what comes out is numbers.
+// In single precision the factors of such stiff lines lose the masses completely: lines are cut,
+// and the results are finite.
 static void test_lines_beyond_the_precision(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static void lead(taut_solver *solver, uint64_t node, double x, double y, double 
 
 // ---- Spheres
 
-// A sphere that grows around a node pushes it with its stiffness times how deep the node is.
+// A sphere that grows around a node pushes it with its stiffness times the depth of the node.
 static void test_a_sphere_grows(void **state)
 {
     (void)state;
@@ -36,7 +36,7 @@ static void test_a_sphere_grows(void **state)
     struct sphere_state found = solver_sphere(solver, 0);
     assert_near(found.centre.y, 0.5, 0);
     assert_near(found.radius, 1.75, 0);
-    // taut.h's own call leaves the radius as it is.
+    // The function of taut.h leaves the radius unchanged.
     assert_int_equal(taut_solver_set_sphere(solver, 0, still, still, &error), TAUT_OK);
     assert_near(force_on(solver, 0).y, 0, 0);
     assert_int_equal(taut_solver_set_sphere(solver, 0, centre, still, &error), TAUT_OK);
@@ -49,8 +49,8 @@ static void test_a_sphere_grows(void **state)
     taut_solver_destroy(solver);
 }
 
-// Scaled to twice its size inside a cloth, it throws the nodes out with some force; nobody calls
-// that a divergence, on any integrator. And the next solver has it as large.
+// A sphere scaled to twice its size inside a cloth throws the nodes out with some force; that is no
+// divergence, with any integrator. The next solver has the same radius.
 static void test_growing_is_no_divergence(void **state)
 {
     (void)state;
@@ -115,12 +115,13 @@ static void test_leads(void **state)
         advance(solver, 100);
         assert_vector_near(position_of(solver, 0), vec3_make(0, 0, 0.2), 1e-12);
         assert_vector_near(position_of(solver, 39), vec3_make(1.05, 0.025, 0), 1e-12);
-        assert_true(position_of(solver, 1).z > 0.1); // it takes the rope along
+        assert_true(position_of(solver, 1).z > 0.1); // it pulls the rope along
         taut_solver_destroy(solver);
     }
 }
 
-// Down to a plane that blocks drives and not below it; along it the node continues.
+// A target moves down to a plane that blocks drives and not below it; along the plane the node
+// continues.
 static void test_planes_stop_leads(void **state)
 {
     (void)state;
@@ -150,7 +151,7 @@ static void test_only_held_nodes_are_led(void **state)
     taut_solver_destroy(solver);
 }
 
-// What pulls the rope does work on it: energy and budget stay together.
+// A target that pulls the rope does work on it: energy and budget agree.
 static void test_leads_do_work(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-// parallel/machine and parallel/quota: what the process may use, on this machine and made-up ones.
-// The environment and the affinity mask belong to a process: a detection with other ones is made in
-// a program of its own, which sends back what it found.
+// parallel/machine and parallel/quota: the resources that the process may use, on this machine and
+// on synthetic ones. Environment and affinity mask belong to a process: detection with other values
+// runs in a child process, which sends back its result.
 #define _GNU_SOURCE // sched_setaffinity
 
 #include "test.h"
@@ -19,8 +19,8 @@
 #include "parallel/machine.h"
 #include "parallel/quota.h"
 
-// A machine_detect in a new program, this one again, that `prepare` has set up the process for
-// (false: it cannot be done here). See print_machine for the other side.
+// Runs machine_detect in a child process that executes this program again, after `prepare` has
+// changed the process (false: impossible here). print_machine is the child's side.
 static bool detect_in_child(bool (*prepare)(const char *argument), const char *argument,
                             struct machine *machine)
 {
@@ -102,7 +102,7 @@ static void test_affinity_mask_of_one_processor(void **state)
     assert_int_equal(machine.numa_nodes, 1);
 }
 
-// Two threads a core: the cores count.
+// Two threads per core: cores are counted.
 static void test_synthetic_two_packages(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_synthetic_two_packages(void **state)
     assert_int_equal(machine.l3, 33554432);
 }
 
-// No cores and no caches, as some virtual machines show themselves.
+// Neither cores nor caches, as on some virtual machines.
 static void test_synthetic_bare_processors(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_synthetic_bare_processors(void **state)
     assert_true(machine.name[0] != '\0');
 }
 
-// ---- Places of workers, on made-up machines
+// ---- Positions of workers on synthetic machines
 
 struct found_positions {
     bool made;
@@ -145,7 +145,7 @@ static int print_places(int workers)
     found.made = binding != NULL;
     for (int i = 0; binding && i < workers; i++) {
         found.nodes[i] = numa_binding_node(binding, i);
-        // Of a made-up machine: changes nothing, and must not fail.
+        // On a synthetic machine this changes nothing, and must not fail.
         numa_unbind_thread(binding, numa_bind_thread(binding, i));
     }
     numa_binding_free(binding);
@@ -182,7 +182,7 @@ static void test_places_fill_node_after_node(void **state)
     for (int i = 0; i < 16; i++)
         assert_int_equal(found.nodes[i], i / 8);
     found = positions_on("pack:2 [numa] group:2 [numa] core:3 pu:1", "12");
-    assert_true(found.made); // memory of a package and of its halves: the same processors
+    assert_true(found.made); // memory of a package and of its halves, with the same processors
     for (int i = 1; i < 12; i++)
         assert_in_range(found.nodes[i], found.nodes[i - 1], found.nodes[i - 1] + 1);
     found = positions_on("numa:4 pu:2", "8"); // processors without cores
@@ -200,7 +200,7 @@ static void test_places_only_of_whole_machines_with_nodes(void **state)
     assert_false(positions_on("pu:1", "1").made);
 }
 
-// ---- Quotas, in folders that look like /sys/fs/cgroup
+// ---- Quotas, in folders with the structure of /sys/fs/cgroup
 
 static char hierarchy[4096];
 
@@ -241,9 +241,9 @@ static void test_quota_version_2(void **state)
     assert_int_equal(quota_processors("0::/a/b\n", hierarchy), 3);
     assert_int_equal(quota_processors("0::/a\n", hierarchy), 0);
     assert_int_equal(quota_processors("0::/\n", hierarchy), 0);
-    write_file("a/cpu.max", "200000 100000\n"); // the group above is tighter
+    write_file("a/cpu.max", "200000 100000\n"); // the parent group has a lower limit
     assert_int_equal(quota_processors("0::/a/b\n", hierarchy), 2);
-    write_file("cpu.max", "50000 100000\n"); // the root of a container's own view
+    write_file("cpu.max", "50000 100000\n"); // the root as a container sees it
     assert_int_equal(quota_processors("0::/a/b\n", hierarchy), 1);
     assert_int_equal(quota_processors("0::/\n", hierarchy), 1);
     assert_int_equal(quota_processors("0::/../../name/of/the/host\n", hierarchy), 1);
@@ -298,7 +298,7 @@ static void test_quota_of_memory(void **state)
     write_file("memory/job/memory.limit_in_bytes", "9000\n");
     write_file("memory/job/memory.usage_in_bytes", "4000\n");
     write_file("memory/job/memory.stat", "cache 1\ntotal_inactive_file 500\n");
-    assert_true(quota_memory("0::/a\n", hierarchy) == 500000); // what is only cached may go
+    assert_true(quota_memory("0::/a\n", hierarchy) == 500000); // cached pages can be reclaimed
     assert_true(quota_memory("0::/a/b\n", hierarchy) == 500000);
     assert_true(quota_memory("0::/a/c\n", hierarchy) == 300000);
     assert_true(quota_memory("0::/a/d\n", hierarchy) == 0);

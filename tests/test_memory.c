@@ -1,6 +1,6 @@
-// How much memory a scene takes, by formula (solver/memory_estimate.c): counts and bytes against
-// what the builders make, the solver's part against an allocator that counts, the most of both
-// against what the system saw; and scenes that are too large are refused with both figures.
+// The memory estimate of a scene (solver/memory_estimate.c): counts and bytes compared with the
+// bodies that builders make, the solver's part with a counting allocator, the maximum with the
+// system's measurement; and scenes that are too large are rejected with both figures.
 #include "samples.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static taut_scene *read(const char *body, const char *sections, const char *inte
 
 static const struct {
     const char *name, *body, *sections;
-    bool guessed; // springs, to within a tenth of a percent
+    bool guessed; // estimated springs, to within a tenth of a percent
 } bodies[] = {
     {"rope",
      "mass: 1, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 20000, springs: {chain: "
@@ -101,7 +101,7 @@ static const struct {
 
 enum { BODY_COUNT = sizeof bodies / sizeof bodies[0] };
 
-// What build_allocate gave the body.
+// The bytes that build_allocate allocated for the body.
 static double bytes_of(const struct body *body)
 {
     double nodes = (double)body->node_count;
@@ -127,7 +127,7 @@ static void test_sizes_are_those_of_the_builders(void **state)
             fail_msg("%s: %g nodes, %g springs, %g faces are not %g, %g, %g", bodies[i].name,
                      size.nodes, size.springs, size.faces, (double)body->node_count, springs,
                      (double)body->face_count);
-        double excess = size.bytes - bytes_of(body); // what a body has whatever its size
+        double excess = size.bytes - bytes_of(body); // independent of its size
         if (excess < 0 || excess > 4000 + 1e-3 * bytes_of(body))
             fail_msg("%s: %g bytes are not %g", bodies[i].name, size.bytes, bytes_of(body));
         assert_true(size.exact);
@@ -138,7 +138,7 @@ static void test_sizes_are_those_of_the_builders(void **state)
     }
 }
 
-// ---- The solver, against an allocator that counts
+// ---- The solver, compared with a counting allocator
 
 struct counting {
     size_t now, most;
@@ -174,7 +174,7 @@ static void compare_solver(int body, const char *integrator, const char *precisi
     taut_error error = {0};
     if (solver_create(scene, &options, &solver, &error) != TAUT_OK)
         fail_msg("%s, %s: %s", bodies[body].name, integrator, error.text);
-    // What there is whatever the size is left out: some 100 kB.
+    // Leaves out memory that does not depend on the size: some 100 kB.
     double held = (double)counting.now;
     if (estimate.solver < 0.8 * held - 150e3 || estimate.solver > 1.3 * held + 100e3)
         fail_msg("%s, %s, %s: %.3g MB are not %.3g MB", bodies[body].name, integrator, precision,
@@ -203,9 +203,9 @@ static void test_solvers_hold_what_was_estimated(void **state)
     }
 }
 
-// ---- The most of all, as the system counts it
+// ---- The maximum, as measured by the system
 
-// A line of /proc/self/status in bytes; 0 where there is none.
+// A line of /proc/self/status in bytes; 0 if it is missing.
 static double status_bytes(const char *name)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -219,7 +219,7 @@ static double status_bytes(const char *name)
     return bytes;
 }
 
-// Sets the high-water mark of this process back to what it holds now.
+// Resets the peak memory of this process to its present use.
 static bool forget_peak(void)
 {
     FILE *file = fopen("/proc/self/clear_refs", "w");
@@ -237,7 +237,7 @@ static void test_making_takes_what_was_estimated(void **state)
         LATTICE "nodes: [100, 100, 100], shells: 2, springs: {k1: " MATERIAL ", kb3: " MATERIAL "}",
         CLOTH "nodes: [50, 40], links: all, springs: {all: {stiffness: 10}}",
     };
-    taut_scene *first = read(bodies[0].body, "", "verlet", "single"); // whatever libraries keep
+    taut_scene *first = read(bodies[0].body, "", "verlet", "single"); // memory that libraries keep
     scene_free(first);
     bool is_sanitized = status_bytes("VmSize:") > 1e12; // shadow memory
     if (is_sanitized || !forget_peak() || status_bytes("VmHWM:") == 0)
@@ -247,7 +247,7 @@ static void test_making_takes_what_was_estimated(void **state)
         struct memory_estimate estimate;
         memory_estimate_make(scene, NULL, &estimate);
 #ifdef __GLIBC__
-        (void)malloc_trim(0); // else what earlier solvers left counts as held
+        (void)malloc_trim(0); // otherwise memory freed by earlier solvers counts
 #endif
         assert_true(forget_peak());
         double before = status_bytes("VmRSS:");
@@ -289,7 +289,7 @@ static void test_too_large_a_scene_is_refused(void **state)
     assert_refused(CLOTH "nodes: [140, 140], links: all, springs: {all: {stiffness: 10}}",
                    "1.9207e+08 springs");
     assert_refused(CLOTH "nodes: [60000, 60000], " CLOTH_SPRINGS, "3.6e+09 nodes");
-    // The same through the interface, where bodies alone are built first.
+    // The same through taut.h, where the bodies are built first.
     const char *text =
         "simulation: {dt: 1e-6, steps: 1}\nbodies:\n  - {name: many, type: ring, radius: 1, nodes: "
         "400000000, mass: 1, springs: {edges: {stiffness: 10}}}\n";
@@ -301,7 +301,7 @@ static void test_too_large_a_scene_is_refused(void **state)
     assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
 }
 
-// What no builder accepts is refused by the builder, for its own reason.
+// Counts that no builder accepts are rejected by the builder, with its own message.
 static void test_absurd_counts_do_not_overflow(void **state)
 {
     (void)state;
@@ -340,13 +340,13 @@ static void test_all_bodies_together_are_counted(void **state)
     assert_non_null(scene);
     taut_solver *solver;
     taut_error error = {0};
-    // Enough for each, not for all.
+    // Enough for each body, but not for all.
     assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "100G", 1), 0);
     assert_int_equal(solver_create(scene, &(struct solver_options){0}, &solver, &error),
                      TAUT_ERROR_MEMORY);
     assert_non_null(strstr(error.text, "8e+09 nodes"));
     assert_non_null(strstr(error.text, "100 GiB"));
-    // Enough for all, but nodes have numbers of 32 bits.
+    // Enough for all, but node numbers have 32 bits.
     assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "100T", 1), 0);
     assert_int_equal(solver_create(scene, &(struct solver_options){0}, &solver, &error),
                      TAUT_ERROR_UNSUPPORTED);
@@ -372,7 +372,7 @@ static void test_what_a_caller_holds_beside_counts(void **state)
     scene_free(scene);
 }
 
-// Threads beyond what the machine keeps busy are never started, so they take nothing.
+// Threads beyond those that the machine can keep busy are never started, so they need no memory.
 static void test_threads_count_as_they_start(void **state)
 {
     (void)state;
@@ -399,7 +399,7 @@ static void refuse_config(const taut_scene *scene, const taut_config *config, co
         fail_msg("'%s' does not begin with '%s'", error.text, text);
 }
 
-// Where there is no memory either.
+// Out-of-range values are reported even if memory is short too.
 static void test_what_is_out_of_range_is_said_before_memory(void **state)
 {
     (void)state;
@@ -415,7 +415,7 @@ static void test_what_is_out_of_range_is_said_before_memory(void **state)
     scene_free(scene);
 }
 
-// ---- Files: headers and samples
+// ---- Files: sizes from headers and samples
 
 static const char *write_mesh(const char *name, int rows, bool header_only)
 {
@@ -455,7 +455,7 @@ static void test_files_are_sampled(void **state)
     assert_true(fabs(size.faces - 178802) < 18000);
     assert_true(fabs(size.springs - 268201) < 27000);
     scene_free(scene);
-    // A header that claims more than the file holds.
+    // A header that declares more than the file has.
     snprintf(body, sizeof body, "mass: 1, type: mesh, file: '%s', springs: {edges: " MATERIAL "}",
              write_mesh("memory.ply", 0, true));
     scene = read(body, "", "symplectic_euler", "single");
@@ -464,7 +464,7 @@ static void test_files_are_sampled(void **state)
     scene_free(scene);
 }
 
-// ---- What is left
+// ---- Free memory
 
 static void test_sizes_in_words(void **state)
 {

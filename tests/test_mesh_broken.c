@@ -1,4 +1,4 @@
-// scene/mesh: files that are not sound, each with what the reader must say about it and where.
+// scene/mesh: broken files, each with the complete diagnostics that the reader must report.
 #include "test.h"
 
 #include "broken_meshes.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// `findings` with the file's name for every FILE.
+// Replaces every FILE in `findings` by the name of the file.
 static void expand(const char *findings, const char *name, char *expanded, size_t size)
 {
     size_t length = 0;
@@ -30,7 +30,7 @@ static void test_case(void **state)
     struct diagnostics diagnostics = {0};
     char expected[4096];
     expand(broken->findings, "duck", expected, sizeof expected);
-    // A copy of just the size, so that a read beyond the end does not go unseen.
+    // A copy of exactly this size, so that a sanitizer detects reads beyond the end.
     char *copy = malloc(broken->size ? broken->size : 1);
     assert_non_null(copy);
     memcpy(copy, broken->data, broken->size);
@@ -76,7 +76,7 @@ static void test_too_many_errors(void **state)
     diagnostics_free(&diagnostics);
 }
 
-// A sound binary file cut off at every length is refused at every length.
+// A valid binary file truncated to any length is rejected.
 static void refuse_all_lengths(enum mesh_format format, const struct bytes *whole)
 {
     struct mesh mesh;

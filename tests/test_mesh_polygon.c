@@ -1,4 +1,4 @@
-// scene/mesh_polygon: polygons, convex and not, and how they are cut into triangles.
+// scene/mesh_polygon: triangulation of convex and other polygons.
 #include "test.h"
 
 #include "mesh_fixture.h"
@@ -24,8 +24,8 @@ static void test_concave_caps(void **state)
     mesh_free(&mesh);
 }
 
-// Cuts a polygon of the plane z = 0, turned in space; the triangles must go round as it does, none
-// of them empty, and have its area together.
+// Triangulates a polygon in the plane z = 0, rotated in space; the triangles must have its
+// orientation, none may be empty, and their areas must add up to its area.
 static void check_cut(const double (*points)[2], size_t count, double area)
 {
     struct polygon_corner corners[16];
@@ -71,7 +71,7 @@ static void test_polygons(void **state)
     check_cut(spiral, 12, 17);
 }
 
-// A star that winds twice round its middle turns left at every corner, like a convex polygon.
+// A star that winds around its middle twice turns left at every corner, like a convex polygon.
 static void test_winding_twice(void **state)
 {
     (void)state;
@@ -84,7 +84,8 @@ static void test_winding_twice(void **state)
     assert_int_equal(polygon_cut(corners, 5, triangles), POLYGON_CROSSED);
 }
 
-// A disc of any number of corners is a fan; a gear with too many is refused, not cut for minutes.
+// A disc with any number of corners becomes a fan; a gear with too many corners is rejected, since
+// its triangulation would take minutes.
 static void test_large_polygons(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// scene/mesh: sound files of every format. Their shapes are known, so volumes show whether every
-// coordinate and corner arrived in its slot.
+// scene/mesh: valid files of every format. Their shapes are known, so volumes show whether every
+// coordinate and corner was read correctly.
 #include "test.h"
 
 #include "mesh_fixture.h"
@@ -15,7 +15,7 @@ static const double PI_OVER_3 = 3.14159265358979323846 / 3;
 static const double tetrahedron[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 static const uint32_t outward[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}};
 
-// Reads a file that must be sound and have nothing to say but `findings`.
+// Reads a file that must be valid and cause exactly these diagnostics.
 static struct mesh read_sound(const char *path, const char *findings)
 {
     struct mesh mesh;
@@ -105,7 +105,7 @@ static void test_obj_byte_order_mark(void **state)
     assert_tetrahedron(&mesh);
 }
 
-// Numbers have a point whatever the locale says; skipped where no such locale is installed.
+// The decimal separator is a point in any locale; skipped if no other locale is installed.
 static void test_locale_does_not_matter(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_locale_does_not_matter(void **state)
 static void test_ply_ascii_any_order(void **state)
 {
     (void)state;
-    // The properties come as x = 2nd last, y = last and z = second; the file swaps them about.
+    // The file permutes the properties: x is the next to last, y the last, z the second.
     struct mesh mesh = read_data("faces_first.ply");
     assert_tetrahedron(&mesh);
 }
@@ -139,7 +139,7 @@ static void test_stl_ascii_merges_corners(void **state)
     assert_int_equal(mesh.vertex_count, 4);
     assert_int_equal(mesh.triangle_count, 4);
     assert_int_equal(mesh.merged_vertices, 10); // 15 corners at 5 positions
-    assert_int_equal(mesh.unused_vertices, 1);  // the position of the dropped facet alone
+    assert_int_equal(mesh.unused_vertices, 1);  // used by the dropped facet only
     assert_true(six_volumes(&mesh) == 1);
     mesh_free(&mesh);
 }
@@ -190,7 +190,7 @@ static void test_ply_big_endian(void **state)
     assert_tetrahedron(&mesh);
 }
 
-// Every whole type, with values whose sign and bytes could be confused.
+// Every integer type, with values whose sign and byte order could be confused.
 static void test_ply_types(void **state)
 {
     (void)state;
@@ -283,8 +283,8 @@ static void put_strips(struct bytes *bytes, int encoding, const int *items, int 
         put_item(bytes, encoding, items[i], size, i + 1 == count);
 }
 
-// Triangles turn the other way round from one to the next; -1 begins a strip again; triangles that
-// use a vertex twice are left out, but count for the turning.
+// Triangles alternate in orientation; -1 begins a new strip; triangles that use a vertex twice are
+// omitted, but count for the alternation.
 static void test_ply_strips(void **state)
 {
     (void)state;
@@ -325,8 +325,8 @@ static void test_ply_strip_files(void **state)
     }
 }
 
-// A ring around the z axis, one strip for each of its sectors, either with -1 between them or
-// stitched into one strip. It is closed, and all triangles face outwards.
+// A ring around the z axis with one strip per sector, either with -1 between them or stitched into
+// one strip. It is closed, and all triangles face outwards.
 static void test_ply_strips_of_a_ring(void **state)
 {
     (void)state;
@@ -361,7 +361,8 @@ static void test_ply_strips_of_a_ring(void **state)
             struct mesh mesh = read_bytes("ring.ply", &bytes);
             assert_int_equal(mesh.vertex_count, AROUND * SIDES);
             assert_int_equal(mesh.triangle_count, 2 * AROUND * SIDES);
-            // Each sector's prism has the section's area 2 and the way of its middle as its length.
+            // Each sector is a prism with a section of area 2 and the length of the path of its
+            // middle.
             assert_true(fabs(six_volumes(&mesh) / 6 - AROUND * 2 * 2 * sin(PI_OVER_3)) < 0.02);
             struct mesh_report report;
             struct mesh as_read = mesh;
@@ -406,7 +407,7 @@ static void test_stl_binary(void **state)
     }
 }
 
-// More positions than the first table of vertices holds, in a grid whose corners are all shared.
+// More positions than the first hash table of vertices can hold, in a grid with shared corners.
 static void test_stl_many_vertices(void **state)
 {
     (void)state;
@@ -428,7 +429,7 @@ static void test_stl_many_vertices(void **state)
     mesh_free(&mesh);
 }
 
-// ---- The readers' common end
+// ---- Processing common to all readers
 
 static void test_unused_vertices_are_left_out(void **state)
 {

@@ -1,5 +1,5 @@
-// scene/mesh: what the inspection finds in surfaces whose holes, seams and sides are known, and how
-// it fixes their orientation.
+// scene/mesh: inspection of surfaces with known holes, seams and sides, and correction of their
+// orientation.
 #include "test.h"
 
 #include "mesh_fixture.h"
@@ -50,7 +50,8 @@ static void assert_report(struct mesh_report report, struct mesh_report expected
 
 // ---- Orientation
 
-// Every way to turn a tetrahedron's four triangles is corrected to the outward one.
+// Every combination of orientations of a tetrahedron's four triangles is corrected to the outward
+// one.
 static void test_all_orientations_of_a_tetrahedron(void **state)
 {
     (void)state;
@@ -76,7 +77,7 @@ static void test_all_orientations_of_a_tetrahedron(void **state)
     }
 }
 
-// An open surface has no outside: the way of most of its triangles stays.
+// An open surface has no outside: the orientation of most of its triangles is kept.
 static void test_open_surface_keeps_its_way(void **state)
 {
     (void)state;
@@ -86,7 +87,7 @@ static void test_open_surface_keeps_its_way(void **state)
     struct mesh_report expected = {
         .open_edges = 4, .flipped_triangles = 1, .orientable = true, .components = 1};
     assert_report(inspect_text(text), expected);
-    // The same with all corners the other way round: no "outward" is forced on it.
+    // The same with all orientations reversed: there is no outward side to choose.
     snprintf(text, sizeof text, "%s%s", points, "f 5 2 1\nf 5 3 2\nf 5 3 4\nf 5 1 4\n");
     assert_report(inspect_text(text), expected);
     struct mesh mesh = parse(text);
@@ -107,7 +108,7 @@ static void test_far_away_and_inside_out(void **state)
     mesh_free(&mesh);
 }
 
-// A strip of quads with a half turn, n quads round.
+// A strip of n quads around, with or without a half turn.
 static struct mesh_report strip(bool half_turn)
 {
     enum { QUADS = 8 };
@@ -142,8 +143,9 @@ static void test_moebius_strip(void **state)
                   (struct mesh_report){.open_edges = 16, .orientable = true, .components = 1});
 }
 
-// A torus of N x N points, closed and orientable; glued with a mirror it is Klein's bottle: no edge
-// is open, and yet it has no inside. Only the gluing counts, so the points may lie anywhere.
+// A torus of N x N points is closed and orientable; glued with a reflection it is a Klein bottle:
+// no edge is open, and yet it has no inside. Only the connectivity matters, so the points may lie
+// anywhere.
 static void test_klein_bottle(void **state)
 {
     (void)state;
@@ -176,13 +178,13 @@ static void test_klein_bottle(void **state)
         assert_int_equal(report.components, 1);
         assert_int_equal(report.orientable, !mirrored);
         assert_int_equal(report.closed, !mirrored);
-        if (mirrored) // what cannot be fixed is left as it is
+        if (mirrored) // an orientation that cannot be fixed is not changed
             assert_int_equal(report.flipped_triangles, 0);
         mesh_free(&mesh);
     }
 }
 
-// ---- Faults
+// ---- Defects
 
 static void test_hole(void **state)
 {
@@ -191,7 +193,7 @@ static void test_hole(void **state)
                   (struct mesh_report){.open_edges = 3, .orientable = true, .components = 1});
 }
 
-// A tetrahedron with an inner wall: three faces meet in each of the wall's edges.
+// A tetrahedron with an inner wall: three faces meet at each edge of the wall.
 static void test_inner_wall(void **state)
 {
     (void)state;
@@ -224,7 +226,7 @@ static void test_touching_bodies(void **state)
     assert_false(edge.closed);
 }
 
-// Two equal triangles back to back have no open edge and no inside either; so has a flat pillow.
+// Two equal triangles back to back have neither an open edge nor an inside; nor has a flat pillow.
 static void test_nothing_inside(void **state)
 {
     (void)state;
@@ -292,8 +294,8 @@ static void test_rocker_arm(void **state)
     check_real("rocker-arm.obj", 10044, 20088, true, 0);
 }
 
-// All of its vertices are used, but at one of them (254 of the file) two parts of the surface
-// touch: V - E + F = 2903 - 8706 + 5804 = 1, one less than a sphere has.
+// All vertices are used, but at one of them (254 of the file) two parts of the surface touch: V - E
+// + F = 2903 - 8706 + 5804 = 1, one less than for a sphere.
 static void test_cow(void **state)
 {
     (void)state;
