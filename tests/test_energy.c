@@ -1,6 +1,6 @@
-// The energy table compared with the energy budget: E(t) - E(0) = wind + drives + inflation -
-// damping - drag - friction - keep - breaking, up to the order of the integrator and the h^2 error
-// of the trapezoidal rule.
+// The energy table compared with the energy budget, up to the order of the integrator and the h^2
+// error of the trapezoidal rule:
+// E(t) - E(0) = wind + drives + inflation - damping - drag - friction - keep - breaking.
 #include "physics.h"
 
 #include <math.h>

@@ -115,8 +115,8 @@ static void test_amplitude_factor_of_a_step(void **state)
     }
 }
 
-// The velocity first, then the position with the new velocity: v^2/2 + omega^2 x^2/2 - h omega^2 x
-// v/2 is conserved exactly.
+// The velocity first, then the position with the new velocity:
+// v^2/2 + omega^2 x^2/2 - h omega^2 x v/2 is conserved exactly.
 static void test_invariant_of_symplectic_euler(void **state)
 {
     (void)state;

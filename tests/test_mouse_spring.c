@@ -1,4 +1,4 @@
-// A mouse spring that pulls at a node while the solver runs.
+// A mouse spring that pulls a node while the solver runs.
 #include "samples.h"
 
 #include <math.h>
@@ -17,8 +17,8 @@ static void pull(taut_solver *solver, uint64_t node, vec3 target, double stiffne
         fail_msg("%s", error.text);
 }
 
-// One free node and one mouse spring: a damped oscillator, x = A e^(-d t) cos(w t + p), and as
-// exact as the mouse spring's implicit steps are: of the order of the step.
+// One free node and one mouse spring make a damped oscillator, x = A e^(-d t) cos(w t + p), to the
+// accuracy of the mouse spring's implicit steps, which is first order.
 static void test_step_response_of_the_spring(void **state)
 {
     (void)state;
@@ -68,8 +68,8 @@ static double fastest(const taut_solver *solver)
     return speed;
 }
 
-// A corner of a hanging cloth follows a mouse that jumps by 0.5 m, and takes the cloth along, with
-// all integrators, at short steps and long ones; nothing is flung about. Let go, it falls back.
+// A corner of a hanging cloth follows a mouse that jumps by 0.5 m, and pulls the cloth along, with
+// all integrators, at short steps and long ones, without violent motion. Released, it falls back.
 static void assert_drags(const char *integrator, const char *dt, double near, double limit)
 {
     enum { CORNER = 41 * 27 - 1 };
@@ -107,13 +107,13 @@ static void test_cloth_is_dragged(void **state)
     for (int i = 0; i < 4; i++) {
         assert_drags(lively[i], "0.0002", 0.05, 40);
         assert_drags(calm[i], "0.001", 0.05, 40);
-        if (i != 1) // which damps nothing by itself, so what is too fast for the step rings on
+        if (i != 1) // it has no damping, so modes that are too fast for the step keep oscillating
             assert_drags(calm[i], "0.01", 0.05, 40);
     }
     assert_drags("symplectic_euler", "0.00003", 0.05, 40);
 }
 
-// What the mouse spring does is work, and no divergence; afterwards energy and budget agree.
+// The mouse spring does work, and causes no divergence; afterwards energy and budget agree.
 static void test_the_mouse_spring_does_work(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void test_refused_grabs(void **state)
     assert_int_equal(solver_grab(solver, &nowhere, &error), TAUT_ERROR_ARGUMENT);
     assert_int_equal(solver_grab(solver, &pushing, &error), TAUT_ERROR_ARGUMENT);
     uint64_t before = taut_solver_hash(solver);
-    solver_release_grab(solver); // of nothing
+    solver_release_grab(solver); // nothing is grabbed
     assert_true(taut_solver_hash(solver) == before);
     taut_solver_destroy(solver);
 }

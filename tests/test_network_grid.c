@@ -1,5 +1,5 @@
-// Networks that are whole lattices become grids, whatever the order of their nodes and springs, and
-// move as before; with one spring missing, of another material or of another rest length they do
+// Networks that are complete lattices become grids, whatever the order of their nodes and springs,
+// and move as before; with one spring missing, or one of another material or rest length, they do
 // not.
 #include "samples.h"
 #include "solver/internals.h"
@@ -15,7 +15,7 @@ enum { NX = 9, NY = 8, NZ = 7, NODES = NX * NY * NZ, SPRINGS_MAX = 13 * NODES, O
 enum oddity { WHOLE, MISSING, OTHER_MATERIAL, OTHER_REST };
 
 struct lattice {
-    uint32_t number[NODES]; // the scene's number of the lattice's node
+    uint32_t number[NODES]; // the scene's number of each node of the lattice
     uint32_t springs[SPRINGS_MAX][2];
     int count;
 };
@@ -23,7 +23,7 @@ struct lattice {
 static void add_springs(struct lattice *lattice, int i)
 {
     int x = i % NX, y = i / NX % NY, z = i / NX / NY;
-    for (int d = 14; d < 27; d++) { // 13 is no step; those before it go back
+    for (int d = 14; d < 27; d++) { // 13 is no offset; those before it point backwards
         int to[3] = {x + d % 3 - 1, y + d / 3 % 3 - 1, z + d / 9 - 1};
         if (to[0] < 0 || to[1] < 0 || to[0] >= NX || to[1] >= NY || to[2] >= NZ)
             continue;
@@ -83,7 +83,7 @@ static char *nodes_text(const struct lattice *lattice)
 {
     size_t capacity = 80 * NODES, length = 0;
     char *text = calloc(capacity, 1);
-    static int at[NODES]; // the lattice's node of a number
+    static int at[NODES]; // the lattice's node for each number
     assert_non_null(text);
     for (int i = 0; i < NODES; i++)
         at[lattice->number[i]] = i;
@@ -153,7 +153,7 @@ static void test_others_are_none(void **state)
         }
 }
 
-// Shuffled or not, as a grid or by the plain loops.
+// Shuffled or not, as a grid or with the plain loops.
 static void test_motion_is_the_same(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// Newton's method in the implicit integrators: that it solves their equations, and says where it
-// does not.
+// Newton's method in the implicit integrators: it solves their equations, and reports where it does
+// not converge.
 #include "physics.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@ static const struct implicit_statistics *statistics_of(const taut_solver *solver
     return solver_implicit_statistics(solver);
 }
 
-// A closed ball with gas that hits a plane in the wind. Nothing at the plane jumps: where friction
-// begins all at once, the equations may have no solution.
+// A closed ball with gas that hits a plane in the wind. The contact forces are continuous: if
+// friction began suddenly, the equations might have no solution.
 static taut_solver *ball(const char *keys)
 {
     return solver_of(
@@ -30,7 +30,7 @@ static taut_solver *ball(const char *keys)
         keys);
 }
 
-// The greatest of |M (v+ - v) - h F(x+, v+)| over the greatest of |M (v+ - v)|, in a step.
+// The greatest |M (v+ - v) - h F(x+, v+)| relative to the greatest |M (v+ - v)| of a step.
 static double step_residual(taut_solver *solver)
 {
     uint64_t count = taut_solver_node_count(solver);
@@ -66,7 +66,7 @@ static void test_newton_solves_the_equations(void **state)
     assert_true(statistics_of(solver)->worst_residual <= 1e-10);
     assert_true(statistics_of(solver)->solves > 40);
     taut_solver_destroy(solver);
-    // One linear system is near to it, and not the same.
+    // One linear system comes close to it, but is not equal.
     solver = ball("implicit: {tolerance: 1e-10}");
     double once = 0;
     for (int step = 0; step < 20; step++)
@@ -92,7 +92,7 @@ static void test_what_does_not_converge_is_counted(void **state)
     taut_solver_destroy(solver);
 }
 
-// At rest no residual can fall any more: that is no failure.
+// At rest the residual cannot fall any further, which is no failure.
 static void test_newton_at_rest(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// scene/number: strict, whatever the locale, correctly rounded.
+// scene/number: strict, independent of the locale, correctly rounded.
 #include "test.h"
 
 #include <float.h>
@@ -10,7 +10,7 @@
 
 #include "scene/text/number.h"
 
-// Bit by bit, so that -0 is not 0.
+// Compares bits, so that -0 differs from 0.
 static void expect_number(const char *text, double expected)
 {
     double value = 12345;
@@ -44,7 +44,7 @@ static void test_plain(void **state)
     expect_number("0e999999999", 0.0);
 }
 
-// Where a careless conversion is off by one unit in the last place.
+// Numbers for which a careless conversion is off by one unit in the last place.
 static void test_rounding(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static void test_rounding(void **state)
     expect_number("3.518437208883201171875e13", 0x1.0000000000002p+45);
 }
 
-// 17 digits name every double exactly: written and read, each comes back.
+// 17 digits identify every double: each is written and read back.
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void test_length(void **state)
     assert_int_equal(number_parse(text, 1000, &value), NUMBER_OK);
     assert_true(value == 1.0 + 1.0 / 9);
     assert_int_equal(number_parse(text, 1001, &value), NUMBER_TOO_LONG);
-    // The text need not end where the number does.
+    // The text may continue after the number.
     assert_int_equal(number_parse("12345", 2, &value), NUMBER_OK);
     assert_true(value == 12);
 }
@@ -157,7 +157,7 @@ static void test_count(void **state)
     }
 }
 
-// A locale with a decimal comma, of which a system may have none.
+// A locale with a decimal comma, if the system has one.
 static const char *comma_locale(void)
 {
     static const char *const names[] = {"de_DE.UTF-8", "pl_PL.UTF-8", "fr_FR.UTF-8",

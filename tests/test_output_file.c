@@ -1,4 +1,4 @@
-// file.h: whole files are whole or absent, growing files end with a whole record.
+// file.h: complete files appear as a whole or not at all, growing files end with a complete record.
 #include "output/file.h"
 #include "output/folder.h"
 
@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-static bool named; // what is done twice: with files that have no name until they are whole, and not
+static bool named; // tests run twice: with drafts that have a name, and with drafts that have none
 
 static void assert_text(const char *path, const char *expected)
 {
@@ -65,7 +65,7 @@ static void test_abandoned_file_leaves_the_old_one(void **state)
     file_abandon(&file);
     assert_text(path, "old");
     assert_int_equal(fixture_count(folder), 1);
-    file_abandon(&file); // the second time nothing is open
+    file_abandon(&file); // the second call has nothing open
 }
 
 static void test_commit_replaces_and_follows_links(void **state)
@@ -85,7 +85,7 @@ static void test_commit_replaces_and_follows_links(void **state)
     assert_true(S_ISLNK(status.st_mode));
 }
 
-// What was once the name of a temporary file may be a user's own, or a trap.
+// A former name of temporary files may be a file of the user, or a trap.
 static void test_temporary_files_are_never_those_of_others(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void test_replacing_does_not_follow_links(void **state)
     assert_true(S_ISREG(status.st_mode));
 }
 
-// As in /tmp: a folder of root's in which another user has put a link to a file of ours.
+// As in /tmp: a folder of root in which another user has put a link to one of our files.
 static void test_links_of_other_users_are_refused(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void test_links_of_other_users_are_refused(void **state)
     assert_non_null(strstr(error.text, "a symbolic link that another user has made"));
     assert_false(file.open);
     assert_text(victim, "mine");
-    assert_int_equal(chown(folder, 12345, 12345), 0); // who may as well put files there
+    assert_int_equal(chown(folder, 12345, 12345), 0); // who could put files there as well
     assert_int_equal(file_create(&file, link, &error), TAUT_OK);
     file_abandon(&file);
     assert_text(victim, "mine");
@@ -212,7 +212,7 @@ static void test_replaced_file_keeps_its_mode(void **state)
     }
 }
 
-// The folder would allow it.
+// The permissions of the folder would allow it.
 static void test_read_only_file_is_not_replaced(void **state)
 {
     (void)state;
@@ -359,14 +359,14 @@ static void test_too_large_whole_file_vanishes(void **state)
     const char *folder = fixture_folder("file");
     const char *path = fixture_path(folder, "a.bin");
     fixture_write(path, "old");
-    static const char block[400000]; // more than the buffer, so that it is cut in the middle
+    static const char block[400000]; // larger than the buffer, so that it is cut in the middle
     struct file file;
     taut_error error = {0};
     assert_int_equal(file_create(&file, path, &error), TAUT_OK);
     limit_file_size(300000);
     file_write(&file, block, sizeof block);
     assert_int_equal(file.failure, EFBIG);
-    file_write(&file, block, sizeof block); // after a failure: nothing
+    file_write(&file, block, sizeof block); // after a failure nothing is written
     taut_status status = file_commit(&file, &error);
     limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
@@ -393,7 +393,7 @@ static void test_growing_file_is_cut_to_whole_records(void **state)
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "a.csv': File too large"));
     assert_text(path, "head\n");
-    file_print(&file, "tail\n"); // room again
+    file_print(&file, "tail\n"); // there is space again
     file_patch(&file, 0, "H", 1);
     assert_int_equal(file_close(&file, &error), TAUT_OK);
     assert_text(path, "Head\ntail\n");
@@ -463,7 +463,7 @@ static void test_long_text_and_numbers(void **state)
     free(text);
 }
 
-// A locale with a comma is not everywhere: one is taken from those of this machine.
+// Not every system has a locale with a decimal comma: uses one of the installed ones.
 static void test_numbers_in_a_locale_with_a_comma(void **state)
 {
     (void)state;

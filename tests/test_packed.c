@@ -1,6 +1,6 @@
-// Packed springs: a network with every law of springs and damping, springs that break and yield,
-// and a hub. Against the plain reference, the same bits on every instruction set, for every number
-// of threads and every size of tiles, and a checker that finds what is wrong.
+// Packed springs: a network with springs and damping of every law, springs that break and yield,
+// and a hub. Compared with the plain reference; the same bits on every instruction set, for every
+// number of threads and every size of tiles; and a checker that finds errors.
 #include "samples.h"
 #include "solver/internals.h"
 
@@ -12,8 +12,8 @@
 
 enum { NX = 20, NY = 7, NZ = 5, NODES = NX * NY * NZ + 1, HUB = NODES - 1, HUB_ARMS = 300 };
 
-// One in four rows of nodes has springs of one material along it only, which become columns of one
-// step; elsewhere every spring has one of these, and some springs are left out.
+// In one of four rows of nodes all springs along the row have one material, and become columns with
+// one offset; elsewhere every spring has one of these materials, and some springs are omitted.
 static const char *const materials[] = {
     "{stiffness: 90, damping: 0.02}",
     "{stiffness: 70, damping: 0.03, damping_law: full}",
@@ -91,7 +91,7 @@ static taut_solver *tangle_solver(const char *precision, const struct solver_opt
 static const struct solver_options reference = {.config = {.kernel = TAUT_KERNEL_REFERENCE}};
 static const struct solver_options packed = {.config = {.threads = 2}, .plan = {.tile_nodes = 64}};
 
-// The network is what the tests want it to be.
+// The network reaches all paths of the kernel.
 static void test_every_way_is_taken(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void test_runs_agree_with_the_reference(void **state)
     }
 }
 
-// Other tiles for other numbers of threads: they must not matter either.
+// Other numbers of threads make other tiles, which must not change the bits either.
 static uint64_t hash_of(const void *precision, const struct solver_options *options)
 {
     static const uint32_t tiles[] = {0, 64, 16, 300};
@@ -251,7 +251,7 @@ static void test_checker_finds_what_is_wrong(void **state)
     assert_found(solver);
 }
 
-// scenes/wheel.yaml: so many springs of one node find no columns.
+// scenes/wheel.yaml: a node has so many springs that some find no columns.
 static void test_a_scene_has_late_springs(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// parallel/team: workers that lose their time to other processes are parked, and come back. With
-// OpenMP, or with POSIX threads where TAUT_POSIX_THREADS is defined.
+// parallel/team: workers that lose time to other processes are parked, and return later. With
+// OpenMP, or with POSIX threads if TAUT_POSIX_THREADS is defined.
 #include "test.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 
 enum { MOST = 8 };
 
-// Steps of a team whose members are parked and called back all the time: each reports at times that
-// its time had been taken away, and parking ends early.
+// Steps of a team whose members are parked and resumed all the time: each worker sometimes reports
+// lost time, and parking ends early.
 enum { STEPS = 300, PIECES = 1000 };
 
 struct changing_group {
@@ -32,7 +32,7 @@ static void report_loss(struct changing_group *it, const struct worker *worker)
     atomic_fetch_add(&it->team->measured, 1);
 }
 
-// By one worker while the others wait.
+// Called by one worker while the others wait.
 static void end_parking(struct changing_group *it)
 {
     if (it->step % 3 != 0)
@@ -72,7 +72,7 @@ static void test_workers_are_parked_and_called_back(void **state)
     for (int threads = 1; threads <= 4; threads++) {
         struct changing_group it = {.team = team_make(threads, NULL), .asks = true};
         assert_non_null(it.team);
-        // Work ends while some are parked, the first worker among them.
+        // Work ends while some workers are parked, at times the first worker too.
         for (it.end = 1; it.end <= STEPS; it.end += 1 + it.end % 11) {
             team_work(it.team, work_in_changing_groups, &it);
             assert_int_equal(it.step, it.end);
@@ -91,8 +91,8 @@ static void test_workers_are_parked_and_called_back(void **state)
     }
 }
 
-// Judges a group that lost these fractions of its time (negative: was parked already); who of it is
-// parked afterwards, or -1. Nothing runs meanwhile.
+// Evaluates a group whose workers lost these fractions of their time (negative: already parked);
+// returns the worker that is parked afterwards, or -1. No worker runs meanwhile.
 static int parked_one(struct team *team, const double *losses)
 {
     team->group_size = 0;
@@ -118,18 +118,19 @@ static void test_who_loses_too_much_is_parked(void **state)
     struct team *team = team_make(4, NULL);
     assert_non_null(team);
     assert_int_equal(parked_one(team, (double[]){0.05, 0.05, 0.05, 0.05}), -1);
-    // One that loses more than it brings.
+    // A worker that costs more than it contributes.
     assert_int_equal(parked_one(team, (double[]){0, 0.2, 0, 0}), 1);
     double first = team->members[1].parked_for;
     assert_true(first > 0);
-    // None does, but all together: whoever lost most; and it is the same trouble as before.
+    // No single one does, but all together: the worker with the greatest loss is parked, for twice
+    // as long, since the disturbance continues.
     assert_int_equal(parked_one(team, (double[]){0.15, 0.15, 0.18, 0.15}), 2);
     assert_true(team->members[2].parked_for == 2 * first);
-    // All well: what comes later is another trouble.
+    // No losses: a later disturbance counts as a new one.
     assert_int_equal(parked_one(team, (double[]){0, 0.05, 0, 0}), -1);
     assert_int_equal(parked_one(team, (double[]){-1, -1, 0.3, 0.35}), 3);
     assert_true(team->members[3].parked_for == first);
-    // The last one stays.
+    // The last worker is never parked.
     assert_int_equal(parked_one(team, (double[]){-1, 0.9, -1, -1}), -1);
     team_free(team);
 }

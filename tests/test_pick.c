@@ -1,4 +1,5 @@
-// What is under the pointer, and what a cut crosses: on a square of two triangles before a sphere.
+// The object under the pointer, and the elements that a cut crosses: a square of two triangles in
+// front of a sphere.
 #include "view/pick.h"
 
 #include <setjmp.h>
@@ -10,7 +11,8 @@
 
 enum { WIDTH = 400, HEIGHT = 300 };
 
-// Nodes 0 to 3 are a square in the plane z = 0, from (-1, -1) to (1, 1); 4 is a loose node beside.
+// Nodes 0 to 3 are a square in the plane z = 0, from (-1, -1) to (1, 1); 4 is a loose node beside
+// it.
 static float positions[] = {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, 2, 0, 0};
 static uint32_t springs[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {2, 4}};
 static uint32_t faces[][3] = {{0, 1, 2}, {0, 2, 3}};
@@ -38,7 +40,7 @@ static struct frame frame_with_sphere(float z, float radius)
     return (struct frame){.drawn_positions = positions, .spheres = &sphere};
 }
 
-// From in front, ten metres away.
+// From the front, ten metres away.
 static struct camera camera_before(double field)
 {
     struct camera camera = camera_fit(vec3_make(-3, -2, -1), vec3_make(3, 2, 1), vec3_make(0, 1, 0),
@@ -106,7 +108,7 @@ static void whichever_is_in_front(void **state)
     assert_int_equal(pick.kind, PICK_NODE);
 }
 
-// Also a node behind the sphere is not taken through it.
+// A node behind the sphere is not picked through it.
 static void no_node_behind_a_sphere(void **state)
 {
     (void)state;
@@ -130,7 +132,7 @@ static void places_on_planes_and_lines(void **state)
     assert_true(
         pick_on_line(&camera, x, y, vec3_make(0.3, 0.2, -3), vec3_make(0, 0, 1), &position));
     assert_true(vec3_length(vec3_subtract(position, wanted)) < 1e-9);
-    // Seen edge on, or end on, there is no such point.
+    // Seen edge on, or end on, no such point exists.
     vec3 right, up, forward;
     camera_axes(&camera, &right, &up, &forward);
     assert_false(pick_on_plane(&camera, WIDTH / 2.0, HEIGHT / 2.0, camera.target, up, &position));
@@ -164,7 +166,7 @@ static void a_stroke_through_all(void **state)
     (void)state;
     struct camera camera = camera_before(35);
     struct stroke stroke;
-    // Across the lower and the upper side; through both faces.
+    // Across the lower and the upper side, through both faces.
     const vec3 path[] = {{0.2, -1.5, 0}, {0.2, 0, 0}, {0.2, 1.5, 0}};
     cut(&camera, &stroke, path, 3);
     assert_marks(stroke.springs, stroke.spring_count, "x.x..");
@@ -204,7 +206,7 @@ static void a_stroke_beside(void **state)
     stroke_end(&stroke);
 }
 
-// The springs were made again during the stroke: it must not mark what is not there.
+// The subject was replaced during the stroke: elements that no longer exist must not be marked.
 static void a_stroke_of_another_subject(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-// What is in pictures (renderer.h): each thing is looked for at the pixels where it must be, and
-// the picture without it is what shows that it would be missed. OpenGL may round a little
-// otherwise elsewhere, so colours are compared with a tolerance.
+// The contents of pictures (renderer.h): each object is looked for at its pixels, and a picture
+// without it shows that the test would notice its absence. OpenGL implementations round
+// differently, so colours are compared with a tolerance.
 #include "picture_fixture.h"
 
 #include <epoxy/gl.h>
@@ -163,7 +163,7 @@ static void test_cloth_has_a_checker(void **state)
     (void)state;
     struct scenery scenery = scenery_of(cloth_text);
     struct image image = picture_of(&scenery, LAYER_FACES);
-    // Squares of two nodes: the middle of one, and of the next along u, and along both.
+    // Squares of two nodes: the middle of one, of the next along u, and of the next along both.
     double side = 2.0 * 2.0 / 24;
     vec3 first = {-1 + 4.2 * side, 4.2 * side, 0}, next = first, both = first;
     next.x += side;
@@ -223,7 +223,7 @@ static void test_layers_that_suit_a_subject(void **state)
     assert_true(of_cloth & LAYER_FACES && !(of_cloth & LAYER_SPRINGS));
     cloth.options.colouring = COLOURING_KIND;
     assert_true(renderer_layers_for(&cloth.subject, &cloth.options) & LAYER_SPRINGS);
-    // None asked for: those.
+    // No layers requested: the default ones.
     struct image chosen = picture_of(&chain, 0), told = picture_of(&chain, of_chain);
     assert_true(image_difference(&chosen, &told) < 0.1);
     image_free(&chosen);

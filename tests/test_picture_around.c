@@ -1,4 +1,4 @@
-// What surrounds bodies in pictures: ground and shadow, spheres, wind, mouse springs, legend,
+// The surroundings of bodies in pictures: ground and shadow, spheres, wind, mouse springs, legend,
 // caption, outlines and backgrounds. As in test_picture.c, each is looked for at its pixels.
 #include "picture_fixture.h"
 
@@ -99,7 +99,7 @@ static void test_legend_is_in_the_corner_below(void **state)
         image_free(&without);
         image_free(&with);
     }
-    scenery.options.colouring = COLOURING_PLAIN; // nothing to explain
+    scenery.options.colouring = COLOURING_PLAIN; // has no legend
     struct image without = picture_of(&scenery, LAYER_FACES);
     struct image with = picture_of(&scenery, LAYER_FACES | LAYER_LEGEND);
     assert_true(image_difference(&with, &without) < 0.01);

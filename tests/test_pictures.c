@@ -1,8 +1,8 @@
-// The pictures of the documents can be made again: some of them are (docs/pictures.sh), and must be
-// what is in docs/pictures. The runs are the same bits everywhere, and so were the pictures by one
-// version of Mesa's llvmpipe, whatever its registers and threads; other drivers of OpenGL may round
-// otherwise. Mesa's softpipe, which does not smooth edges, is apart by 8 (root mean square of 255)
-// and is refused.
+// The pictures of the documents are reproducible: some of them are drawn again (docs/pictures.sh),
+// and must agree with docs/pictures. The runs have the same bits on every machine, and so have
+// pictures by one version of Mesa's llvmpipe, whatever its vector width and threads; other OpenGL
+// drivers may round differently. Mesa's softpipe, which does not antialias edges, differs by 8
+// (root mean square of 255) and is rejected.
 #include "test.h"
 
 #include "cli_fixture.h"
@@ -16,7 +16,8 @@
 #include "picture/canvas.h"
 
 static const double DIFFERENCE_MOST = 3; // root mean square, of 255
-static const double CHANGED_MOST = 0.01; // share of pixels of which a value is off by more than
+static const double CHANGED_MOST = 0.01; // share of pixels in which a component differs by more
+                                         // than
 enum { CHANGE = 32 };                    // this
 
 static const char *const names[] = {"flag", "jelly-spheres", "ring-pressure", "rope-breaks"};
@@ -53,7 +54,7 @@ static bool is_same(const struct image *a, const struct image *b)
     return image_difference(a, b) <= DIFFERENCE_MOST && share_changed(a, b) <= CHANGED_MOST;
 }
 
-// Makes them once for all tests.
+// Draws them once for all tests.
 static void make_again(void)
 {
     static bool made;
@@ -96,7 +97,7 @@ static void pictures_are_made_again(void **state)
     }
 }
 
-// The comparison would see another time, another colour or another scene.
+// The comparison detects another time, another colour and another scene.
 static void other_pictures_are_told_apart(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// Nodes that are not free: pins do not move one bit, drives follow the integral of their velocity,
+// Nodes that are not free: pins do not move by a bit, drives follow the integral of their velocity,
 // and planes block drives.
 #include "physics.h"
 
@@ -9,7 +9,7 @@ static const char *const all[] = {"explicit_euler",  "symplectic_euler", "verlet
                                   "velocity_verlet", "midpoint",         "rk4"};
 static const char *const precisions[] = {"single", "double"};
 
-// Every force there is, on a ball with pins at awkward nodes.
+// All kinds of forces on a ball with pins at awkward nodes.
 static const char *const busy_scene =
     "precision: %s\nsimulation: {integrator: %s, dt: 0.0005, keep_velocity: 0.999, steps: 1}\n"
     "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02,\n"
@@ -47,7 +47,7 @@ static void test_pins_do_not_move_one_bit(void **state)
     }
 }
 
-// At rest until 0.0125 s, which is inside a step; then pieces that begin inside and at the ends of
+// At rest until 0.0125 s, which is inside a step; then pieces that begin inside and at the end of
 // steps.
 static const struct drive_piece pieces[] = {{0.0125, {1, 2, -3}},
                                             {0.05, {0, -1, 0}},
@@ -75,8 +75,8 @@ static vec3 velocity_at(double time)
     return velocity;
 }
 
-// At the end of every step a driven node is where the integral of its velocity says, pieces that
-// began within the step included, and has the velocity of that time.
+// At the end of every step a driven node is at the integral of its velocity, including pieces that
+// began within the step, and has the velocity of that time.
 static void test_drives_follow_their_integral(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void test_drives_follow_their_integral(void **state)
     }
 }
 
-// A piece that begins at the end of a step has begun there, though 0.1, 0.01 and 0.003 are not
+// A piece that begins at the end of a step has begun then, although 0.1, 0.01 and 0.003 are not
 // binary fractions and their multiples are rounded.
 static void test_pieces_that_begin_at_the_end_of_a_step(void **state)
 {
@@ -125,7 +125,7 @@ static void test_pieces_that_begin_at_the_end_of_a_step(void **state)
         }
 }
 
-// A velocity given without times holds from the start, and is there before the first step.
+// A velocity without times applies from the start, and the node has it before the first step.
 static void test_drive_from_the_start(void **state)
 {
     (void)state;
@@ -139,8 +139,8 @@ static void test_drive_from_the_start(void **state)
     taut_solver_destroy(solver);
 }
 
-// NeHe's rope connection: a drive never goes below a plane that blocks drives; there its velocity
-// into the plane is 0 while it slides on, and it leaves as soon as its drive does.
+// NeHe's rope: a driven node never goes below a plane that blocks drives; there its velocity into
+// the plane is 0 while it slides, and it leaves when its drive points away.
 static void test_planes_block_drives(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void test_planes_block_drives(void **state)
         }
 }
 
-// A force pulls on a driven node as on any other, and does not move it.
+// Forces act on a driven node as on any other, and do not move it.
 static void test_drives_do_not_yield_to_forces(void **state)
 {
     (void)state;

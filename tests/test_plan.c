@@ -1,5 +1,5 @@
-// The plan: complete and free of conflicts for every builder, and its checker finds what is not; a
-// tail where colours run out; the same plan from the same scene.
+// The plan: complete and free of conflicts for every builder, with a checker that finds errors; a
+// tail when colours run out; the same plan from the same scene.
 #include "samples.h"
 #include "solver/internals.h"
 
@@ -51,7 +51,7 @@ static uint32_t tail_of(const struct plan_set *set)
     return set->block_count - set->colour_start[set->colour_count];
 }
 
-// Every block of a star holds the last node: 64 colours hold one block each, the rest is the tail.
+// Every block of a star has the last node: 64 colours have one block each, the rest is the tail.
 static void test_star_runs_out_of_colours(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void test_few_colours_leave_a_tail(void **state)
     }
 }
 
-// With colours enough there is none, and blocks are many.
+// With enough colours there is no tail, and there are many blocks.
 static void test_lattice_needs_no_tail(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void test_same_plan_from_the_same_scene(void **state)
     taut_solver_destroy(b);
 }
 
-// Springs of a grid are in no list, and faces in one only where something acts on them.
+// Springs of a grid are not listed, and faces only if a force acts on them.
 static void test_what_needs_no_list(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void test_what_needs_no_list(void **state)
     taut_solver_destroy(solver);
 }
 
-// A body in blocks behind one on a grid: the order has the builder's numbers.
+// A body in blocks after one on a grid: the order has builder numbers.
 static void test_blocks_behind_a_grid(void **state)
 {
     (void)state;
@@ -167,7 +167,8 @@ static void test_fragile_springs(void **state)
     taut_solver_destroy(solver);
 }
 
-// Those of grids are in no list, but all springs of such a grid have indices, after the blocks'.
+// Those of grids are not listed, but all springs of such a grid have indices, after those of
+// blocks.
 static void test_places_of_grids_that_remember(void **state)
 {
     (void)state;
@@ -202,7 +203,7 @@ static void test_places_of_grids_that_remember(void **state)
     taut_solver_destroy(solver);
 }
 
-// ---- Plans that somebody has tampered with
+// ---- Damaged plans
 
 static taut_solver *tampered;
 
@@ -256,12 +257,12 @@ static void test_checker_finds_conflicts(void **state)
 {
     (void)state;
     fresh();
-    // Two neighbouring tiles under one colour.
+    // Two neighbouring tiles with the same colour.
     struct plan_set *set = &solver_plan_to_damage(tampered)->springs;
     assert_true(set->colour_count >= 2);
     set->colour_start[1] = set->colour_start[2];
     assert_found("share node");
-    // A spring moved to another block: from the last of one colour into the first of the next.
+    // A spring moved to another block: from the last block of one colour to the first of the next.
     set = &solver_plan_to_damage(tampered)->springs;
     struct plan_block *block = &set->blocks[set->colour_start[1] - 1];
     block->count--;
@@ -279,7 +280,7 @@ static void test_checker_finds_wrong_colours(void **state)
     assert_found("do not cover");
     set = &solver_plan_to_damage(tampered)->springs;
     set->colour_start[1] = set->block_count;
-    assert_found(""); // a conflict or an order: it is found either way
+    assert_found(""); // reported as a conflict or as a wrong order
     set = &solver_plan_to_damage(tampered)->faces;
     set->colour_start[0] = 1;
     assert_found("do not cover");

@@ -1,5 +1,4 @@
-// A scene that runs while people watch it and change its parameters (play/player.h), without a
-// window.
+// An interactive run whose parameters change (play/player.h), without a window.
 #include "play_fixture.h"
 
 #include <math.h>
@@ -7,7 +6,7 @@
 
 static const char *const none[] = {NULL};
 
-// Small enough to be stepped at a time under a sanitizer.
+// Small enough for single steps under a sanitizer.
 static const char *const small_jelly[] = {"bodies.jelly.nodes=[6,5,6]", NULL};
 static const char *const small_flag[] = {"bodies.flag.nodes=[13,9]", NULL};
 
@@ -17,7 +16,7 @@ static void test_plays_as_a_plain_run_does(void **state)
 {
     (void)state;
     struct player *player = player_of("flag.yaml", small_flag);
-    // Without the energy budget it is as fast as the player, and catches up with it.
+    // Without the energy budget it is as fast as the player, and can catch up with it.
     taut_solver *plain =
         plain_of("flag.yaml", CHANGES("bodies.flag.nodes=[13,9]", "output.work=false"));
     assert_same_frame(player_frame(player), plain);
@@ -39,7 +38,7 @@ static void test_plays_as_a_plain_run_does(void **state)
     const struct frame *last = newest(player);
     advance(plain, last->step - taut_solver_step_count(plain));
     assert_same_frame(last, plain);
-    taut_energy energy = energy_of(plain); // a frame at rest has the energies of its own time
+    taut_energy energy = energy_of(plain); // a frame while paused has the energies of its own time
     assert_true(last->energy.total == energy.total);
     taut_solver_destroy(plain);
     player_free(player);
@@ -64,7 +63,8 @@ static void test_goes_step_by_step(void **state)
     player_free(player);
 }
 
-// At speed 1 simulated time follows the clock's; that it gets there is all that can be said here.
+// At speed 1 simulated time follows the clock; only that it arrives can be tested on a busy
+// machine.
 static void test_follows_the_clock(void **state)
 {
     (void)state;
@@ -133,9 +133,9 @@ static void test_a_change_acts_at_once(void **state)
     assert_true(status.time == time);
     assert_int_equal(status.step, 100);
     assert_true(coordinate(newest(player), 40, 1) == before);
-    assert_int_equal(player_frame(player)->generation, generation); // nothing else to draw
+    assert_int_equal(player_frame(player)->generation, generation); // the subject is the same
     assert_true(player_scene(player)->environment.gravity.y == 0);
-    // It falls on with the speed it has, g times 0.2 s.
+    // It continues to fall with its velocity, g times 0.2 s.
     step(player, 100);
     double fallen = coordinate(newest(player), 40, 1);
     assert_float_equal(fallen - before, -9.81 * 0.2 * 0.2, 0.005);
@@ -197,7 +197,7 @@ static void test_a_bad_value_is_said_and_changes_nothing(void **state)
     assert_true(status.playing);
     wait_for_step(player, status.step + 100);
     player_play(player, false);
-    // A good change beside a bad one counts.
+    // A valid change together with an invalid one is applied.
     player_set(player, "environment.gravty", "[0, 0, 0]");
     player_set(player, "environment.gravity", "[0, -1, 0]");
     status = settle(player);
@@ -236,7 +236,7 @@ static void test_a_run_that_diverges_can_be_mended(void **state)
     assert_false(status.playing);
     assert_true(status.time > 0);
     assert_non_null(strstr(status.message, "diverged"));
-    player_step(player, 1); // is not done
+    player_step(player, 1); // is ignored
     assert_int_equal(settle(player).step, status.step);
     player_set(player, "simulation.dt", "0.001");
     status = settle(player);
@@ -277,7 +277,7 @@ static void test_threads_and_kernels_give_the_same(void **state)
     player_threads(player, 3);
     assert_int_equal(step(player, 60).threads, 3);
     player_threads(player, 0);
-    assert_int_equal(step(player, 60).threads, 1); // as small a scene as this
+    assert_int_equal(step(player, 60).threads, 1); // best for so small a scene
     advance(plain, 180);
     assert_same_frame(newest(player), plain);
     taut_solver_destroy(plain);

@@ -1,4 +1,4 @@
-// Scenes that are built beside the one that is played: estimated, asked about, given up
+// Scenes that are built while another one runs: estimates, confirmation, cancellation
 // (play/building.h).
 #include "play_fixture.h"
 
@@ -11,7 +11,7 @@
 static const char *const none[] = {NULL};
 static const char *const small_jelly[] = {"bodies.jelly.nodes=[6,5,6]", NULL};
 
-// Waits until a scene is being built, or asked about.
+// Waits until a scene is being built, or needs confirmation.
 static struct player_building wait_for_building(struct player *player, bool confirmation)
 {
     const double patience = 60; // s
@@ -46,7 +46,7 @@ static void test_the_present_scene_goes_on_meanwhile(void **state)
     uint64_t before = status_of(player).step, most = before;
     struct player_status status = status_of(player);
     while (status.building.active) {
-        if (status.building.nodes > 0) // by then the estimate is there
+        if (status.building.nodes > 0) // the estimate has been published by then
             building = status.building;
         most = status.step > most ? status.step : most;
         nap();
@@ -77,7 +77,7 @@ static void test_it_can_be_given_up_at_any_time(void **state)
         double begin = clock_seconds();
         struct player_status status = settle(player);
         slowest = clock_seconds() - begin > slowest ? clock_seconds() - begin : slowest;
-        if (nodes_of(player) != 180) { // it was quicker
+        if (nodes_of(player) != 180) { // the build was complete sooner
             assert_int_equal(nodes_of(player), 216000);
             break;
         }
@@ -119,12 +119,12 @@ static void test_what_takes_much_is_asked_about(void **state)
     player_set(player, "bodies.rope.nodes", "2000000");
     struct player_building building = wait_for_building(player, true);
     assert_true(building.nodes == 2000000 && building.left > 0 && building.bytes < building.left);
-    player_step(player, 5); // which waits for no answer
+    player_step(player, 5); // does not wait for an answer
     while (status_of(player).step < 10)
         nap();
     player_build(player, false);
     assert_non_null(strstr(settle(player).message, "given up"));
-    // Another value is an answer too.
+    // Another value answers the question too.
     player_set(player, "bodies.rope.nodes", "2000000");
     wait_for_building(player, true);
     player_set(player, "bodies.rope.nodes", "90");
@@ -135,7 +135,7 @@ static void test_what_takes_much_is_asked_about(void **state)
     player_build(player, true);
     settle(player);
     assert_int_equal(nodes_of(player), 2000000);
-    // Of a scene as large as the present one nobody is asked again.
+    // A scene as large as the present one needs no confirmation.
     player_set(player, "environment.air_drag", "0.5");
     assert_true(settle(player).message[0] == '\0');
     unsetenv("TAUT_MEMORY_LIMIT");
@@ -149,23 +149,24 @@ static void test_what_needs_a_solver_waits(void **state)
     (void)state;
     struct player *player = player_of("rope.yaml", none);
     player_set(player, "bodies.rope.nodes", "600000");
-    player_set(player, "bodies.rope.spring.damping", "0.125"); // both at once
+    player_set(player, "bodies.rope.spring.damping", "0.125"); // both in one build
     player_set(player, "environment.gravity", "[0, -");
     wait_for_building(player, false);
     player_set(player, "environment.air_drag", "0.25");
     player_budget(player, true);
     const char *path = fixture_path(fixture_folder("player"), "meanwhile.yaml");
     taut_error error = {0};
-    assert_int_equal(player_save_scene(player, path, &error), TAUT_OK); // does not wait
+    assert_int_equal(player_save_scene(player, path, &error), TAUT_OK); // does not wait for the
+                                                                        // build
     struct player_status status = settle(player);
     newest(player);
     const taut_scene *scene = player_scene(player);
     assert_true(scene->environment.air_drag == 0.25);
     assert_true(scene->bodies[0].kinds[0].material.damping == 0.125);
-    assert_true(scene->environment.gravity.y == -9.81); // what is wrong is left out
+    assert_true(scene->environment.gravity.y == -9.81); // the invalid change is omitted
     assert_int_equal(nodes_of(player), 600000);
     assert_true(status.budget.kept);
-    // Another scene takes the place of all of it.
+    // Another scene replaces all builds.
     player_set(player, "bodies.rope.nodes", "700000");
     wait_for_building(player, false);
     player_set(player, "environment.air_drag", "0.5");
@@ -173,7 +174,7 @@ static void test_what_needs_a_solver_waits(void **state)
     assert_true(settle(player).message[0] == '\0');
     newest(player);
     assert_string_equal(player_scene(player)->name, "wheel");
-    // And who leaves does not wait for it.
+    // Freeing the player does not wait for the build.
     player_open(player, TAUT_TEST_SOURCE "/scenes/cloth-large.yaml");
     wait_for_building(player, false);
     player_free(player);
@@ -185,14 +186,14 @@ static void test_a_sphere_that_is_moved_meanwhile_is_kept(void **state)
     struct player *player = player_of("jelly-spheres.yaml", small_jelly);
     const double positions[2][3] = {{0.05, 0.05, 0.1}, {0.7, 0.1, -0.7}};
     step(player, 5);
-    player_set(player, "bodies.jelly.nodes", "[40,20,30]"); // begins anew
+    player_set(player, "bodies.jelly.nodes", "[40,20,30]"); // restarts at t = 0
     wait_for_building(player, false);
     player_move_sphere(player, 1, positions[0], false);
     settle(player);
     assert_int_equal(nodes_of(player), 24000);
     assert_true(player_frame(player)->spheres[1].centre[0] == 0.05f);
     assert_true(player_scene(player)->colliders[1].centre.x == 0.05);
-    player_set(player, "simulation.keep_velocity", "0.999"); // goes on
+    player_set(player, "simulation.keep_velocity", "0.999"); // continues
     wait_for_building(player, false);
     player_move_sphere(player, 1, positions[1], false);
     player_scale_sphere(player, 2, 0.125);

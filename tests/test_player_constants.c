@@ -1,6 +1,6 @@
-// What sliders change: constants of the scene are set in the solver that runs, and no other one is
-// built (play/changes.h). The run continues as that of a solver made of the changed scene, the
-// scene says the value, and so does a file saved from it.
+// Changes by sliders: constants of the scene are set in the running solver, and no other one is
+// built (play/changes.h). The run continues like that of a solver made from the changed scene, and
+// the scene and a file saved from it have the new value.
 #include "play_fixture.h"
 
 #include <string.h>
@@ -27,8 +27,8 @@ static taut_solver *saved_solver(struct player *player)
     return solver_from(scene, NULL);
 }
 
-// Makes each change at another step, compares with solvers that take over, and then the saved scene
-// with a reset.
+// Makes each change at another step and compares with solvers that continue the run; then compares
+// the saved scene with a reset.
 static void assert_no_build(const char *name, const char *const *overrides,
                             const struct change *changes, size_t count)
 {
@@ -46,7 +46,7 @@ static void assert_no_build(const char *name, const char *const *overrides,
         if (status.builds != builds || status.message[0] != '\0')
             fail_msg("%s: %s=%s: another solver was built: %s", name, changes[i].path,
                      changes[i].value, status.message);
-        taut_solver *changed = saved_solver(player); // the scene has the value
+        taut_solver *changed = saved_solver(player); // the scene has the new value
         if (solver_restore_from(changed, plain, NULL, NULL, &error) != TAUT_OK)
             fail_msg("%s", error.text);
         taut_solver_destroy(plain);
@@ -56,7 +56,7 @@ static void assert_no_build(const char *name, const char *const *overrides,
     advance(plain, STEPS);
     assert_same_frame(newest(player), plain);
     taut_solver_destroy(plain);
-    // A reset begins with all of it.
+    // A reset starts with all changes.
     plain = saved_solver(player);
     player_reset(player);
     assert_int_equal(settle(player).builds, builds + 1);
@@ -110,7 +110,8 @@ static void test_ball(void **state)
                     sizeof changes / sizeof *changes);
 }
 
-// What shows the stiffness is taken anew, with another generation; what is not drawn is not.
+// A change that is visible, such as a stiffness, makes a new generation of the subject; other
+// changes do not.
 static void test_what_is_drawn(void **state)
 {
     (void)state;
@@ -135,7 +136,7 @@ static void test_what_is_drawn(void **state)
     player_free(player);
 }
 
-// What changes more than constants, and what is wrong.
+// Changes of more than constants, and invalid ones.
 static void test_what_needs_a_build(void **state)
 {
     (void)state;

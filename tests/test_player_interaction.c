@@ -12,7 +12,7 @@
 
 static const char *const none[] = {NULL};
 
-// Small enough to be stepped at a time under a sanitizer.
+// Small enough for single steps under a sanitizer.
 static const char *const small_jelly[] = {"bodies.jelly.nodes=[6,5,6]", NULL};
 static const char *const small_flag[] = {"bodies.flag.nodes=[13,9]", NULL};
 
@@ -33,7 +33,7 @@ static void test_a_node_is_pulled(void **state)
     assert_true(frame->mouse_spring.to[2] == (float)target[2]);
     assert_true(frame->mouse_spring.from[2] == (float)coordinate(frame, corner, 2));
     assert_true(fabs(target[2] - coordinate(frame, corner, 2)) < before / 4);
-    player_set(player, "environment.gravity", "[0, 0, 0]"); // the grab stays
+    player_set(player, "environment.gravity", "[0, 0, 0]"); // the mouse spring stays
     step(player, 1000);
     frame = newest(player);
     assert_true(frame->has_mouse_spring);
@@ -68,7 +68,7 @@ static void test_a_sphere_dents_the_jelly(void **state)
                             coordinate(frame, node, 2));
         assert_true(away > 0.2 - 1e-5);
     }
-    // It stays there when something else changes, and has the radius that a change gives it.
+    // It stays there when something else changes, and keeps its new radius.
     player_set(player, "environment.gravity", "[0, -5, 0]");
     assert_true(newest(player)->spheres[1].radius == 0.2f);
     player_set(player, "colliders.1.radius", "0.1");
@@ -77,7 +77,7 @@ static void test_a_sphere_dents_the_jelly(void **state)
     assert_true(frame->spheres[1].centre[1] == 1.2f);
     player_move_sphere(player, 0, centre, false); // a room
     assert_non_null(strstr(settle(player).message, "sphere"));
-    player_scale_sphere(player, 9, 0.2); // nothing
+    player_scale_sphere(player, 9, 0.2); // no such collider
     assert_non_null(strstr(settle(player).message, "sphere"));
     player_scale_sphere(player, 1, -1);
     assert_non_null(strstr(settle(player).message, "radius"));
@@ -88,7 +88,7 @@ static void test_a_sphere_dents_the_jelly(void **state)
     player_free(player);
 }
 
-// The scene that a player saves, at t = 0.
+// The scene that the player saves, as a solver at t = 0.
 static taut_solver *saved_solver(struct player *player)
 {
     const char *path = fixture_path(fixture_folder("player"), "saved.yaml");
@@ -109,7 +109,7 @@ static void test_a_moved_sphere_is_part_of_the_scene(void **state)
     const double positions[2][3] = {{0.05, 1.05, 0.1}, {1.0 / 3, 0.6, -0.7}};
     step(player, 5);
     uint64_t generation = newest(player)->generation;
-    player_move_sphere(player, 1, positions[0], true); // dragged past one place to another
+    player_move_sphere(player, 1, positions[0], true); // dragged to one position and on to another
     player_move_sphere(player, 1, positions[1], true);
     taut_solver *plain = saved_solver(player); // while it is held
     vec3 centre = solver_sphere(plain, 1).centre;
@@ -117,13 +117,13 @@ static void test_a_moved_sphere_is_part_of_the_scene(void **state)
     taut_solver_destroy(plain);
     player_move_sphere(player, 1, positions[0], false);
     player_scale_sphere(player, 2, 0.27);
-    assert_int_equal(newest(player)->generation, generation); // no new solver, nothing else to draw
+    assert_int_equal(newest(player)->generation, generation); // no new solver, and the same subject
     const struct scene_collider *colliders = player_scene(player)->colliders;
     assert_true(colliders[1].centre.x == 0.05 && colliders[1].centre.z == 0.1);
     assert_true(colliders[1].radius == 0.35 && colliders[2].radius == 0.27);
     assert_int_equal(settle(player).step, 5);
     plain = saved_solver(player);
-    for (int again = 0; again < 2; again++) { // a reset is no end of it
+    for (int again = 0; again < 2; again++) { // a reset keeps the change
         player_reset(player);
         assert_int_equal(settle(player).step, 0);
         assert_true(newest(player)->spheres[1].centre[1] == 1.05f);
@@ -136,8 +136,8 @@ static void test_a_moved_sphere_is_part_of_the_scene(void **state)
     player_free(player);
 }
 
-// A sphere that moves by itself stays while it is held, continues with its velocity when released,
-// and its path, which the scene has from then on, leads through where that was.
+// A moving sphere stops while it is held and continues with its velocity when released; its path in
+// the scene then passes through the position where it was released.
 static void test_a_moving_sphere_keeps_its_velocity(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void test_a_moving_sphere_keeps_its_velocity(void **state)
     player_scale_sphere(player, 1, 0.25);
     step(player, 100);
     const struct frame_sphere *sphere = &newest(player)->spheres[1];
-    // It was not stopped.
+    // It has not stopped.
     assert_float_equal((double)sphere->centre[0], -0.45 + 0.5 * 200 * dt, 1e-6);
     player_move_sphere(player, 1, away, true);
     step(player, 100);
@@ -185,7 +185,7 @@ static void test_an_end_of_the_rope_is_led(void **state)
     step(player, 200);
     assert_float_equal(coordinate(newest(player), 0, 0), 0.5 * 200 * 0.002, 1e-4);
     assert_float_equal(coordinate(newest(player), 0, 2), 0.25 * 200 * 0.002, 1e-4);
-    player_set(player, "environment.gravity", "[0, -5, 0]"); // it is led on
+    player_set(player, "environment.gravity", "[0, -5, 0]"); // the target continues
     step(player, 100);
     assert_float_equal(coordinate(newest(player), 0, 0), 0.5 * 300 * 0.002, 1e-4);
     player_drive_node(player, 0, still);
@@ -196,7 +196,8 @@ static void test_an_end_of_the_rope_is_led(void **state)
     player_free(player);
 }
 
-// Cuts all springs and faces of the subject between nodes above and below a level as built.
+// Cuts all springs and faces of the subject that cross a level, between nodes above and below as
+// built.
 static void cut_below(struct player *player, uint64_t first_below)
 {
     const struct subject *subject = player_subject(player);
@@ -233,7 +234,7 @@ static void test_a_cut_cloth_falls_apart(void **state)
     assert_int_equal(settle(player).step, 100);
     newest(player);
     assert_true(player_subject(player)->spring_count < springs);
-    // Once more, higher up: numbers of what is left are others than those of the scene as built.
+    // A second cut, higher up: the remaining springs have other numbers than in the scene as built.
     cut_below(player, 3 * row);
     newest(player);
     uint64_t left = player_subject(player)->spring_count;
@@ -242,11 +243,12 @@ static void test_a_cut_cloth_falls_apart(void **state)
         assert_int_equal(ends[0] / (3 * row), ends[1] / (3 * row));
     }
     double low = lowest(player_frame(player), 0, 3 * row);
-    step(player, 6250); // a second
+    step(player, 6250); // one second
     const struct frame *frame = newest(player);
     assert_true(lowest(frame, 3 * row, all) < low - 3);
     assert_true(lowest(frame, 0, 3 * row) > low - 0.3);
-    // Parameters change what is left; another topology, or a reset, makes it whole.
+    // Changed parameters apply to the remaining parts; another topology, or a reset, removes the
+    // cuts.
     player_set(player, "environment.air_drag", "0.001");
     newest(player);
     assert_int_equal(player_subject(player)->spring_count, left);
@@ -256,7 +258,7 @@ static void test_a_cut_cloth_falls_apart(void **state)
     player_free(player);
 }
 
-// ---- The past
+// ---- The recent past
 
 static void test_the_past_is_kept(void **state)
 {
@@ -282,7 +284,7 @@ static void test_the_past_is_kept(void **state)
     advance(plain, past->step);
     assert_same_frame(past, plain);
     assert_null(player_history_frame(player, count));
-    player_set(player, "simulation.keep_velocity", "0.999"); // leaves the past as it was
+    player_set(player, "simulation.keep_velocity", "0.999"); // the history stays
     newest(player);
     assert_true(player_history_count(player) >= count);
     player_reset(player);
@@ -299,12 +301,12 @@ static void test_energies_are_kept(void **state)
     struct player_row rows[8];
     step(player, 20);
     newest(player);
-    assert_int_equal(player_rows(player, rows, 8), 0); // nobody wants them
+    assert_int_equal(player_rows(player, rows, 8), 0); // not requested
     assert_true(player_frame(player)->energy.total == 0);
     player_energies(player, true);
     for (int i = 0; i < 5; i++) {
         step(player, 20);
-        newest(player); // energies are looked at when a frame is published
+        newest(player); // energies are evaluated when a frame is published
     }
     size_t count = player_rows(player, rows, 8);
     assert_true(count >= 5);
@@ -337,7 +339,7 @@ static void test_the_budget_is_kept_on_request(void **state)
 {
     (void)state;
     struct player *player = player_of("flag.yaml", small_flag);
-    taut_solver *plain = plain_of("flag.yaml", small_flag); // keeps it all the time
+    taut_solver *plain = plain_of("flag.yaml", small_flag); // keeps the budget all the time
     assert_false(step(player, 300).budget.kept);
     double began = status_of(player).time;
     advance(plain, 300);
@@ -351,14 +353,14 @@ static void test_the_budget_is_kept_on_request(void **state)
     newest(player);
     status = status_of(player);
     advance(plain, 400);
-    assert_same_frame(player_frame(player), plain); // the motion is the same to the bit
+    assert_same_frame(player_frame(player), plain); // the motion has the same bits
     double change = energy_of(plain).total - before.total;
     assert_float_equal(status.budget.change, change, 1e-9);
     assert_float_equal(status.budget.work[WORK_WIND], work->done[WORK_WIND] - wind, 1e-9);
     assert_float_equal(status.budget.work[WORK_DAMPING], damping - work->done[WORK_DAMPING], 1e-9);
     assert_true(status.budget.work[WORK_WIND] > 0 && status.budget.work[WORK_DAMPING] < 0);
     assert_float_equal(sum_of(&status.budget), change, 1e-9);
-    // A change of a parameter begins it anew, and so does a reset; nobody keeps it in the end.
+    // A change of a parameter restarts the budget, and so does a reset; finally it is switched off.
     player_set(player, "environment.gravity", "[0, -5, 0]");
     status = settle(player);
     assert_true(status.budget.kept && status.budget.since == status.time && status.time > 0);
@@ -371,7 +373,7 @@ static void test_the_budget_is_kept_on_request(void **state)
     player_free(player);
 }
 
-// What a run loses before the budget is asked for is no part of it.
+// Losses before the budget was requested are not in it.
 static void test_the_budget_leaves_out_what_was_before(void **state)
 {
     (void)state;

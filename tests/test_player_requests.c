@@ -1,4 +1,4 @@
-// Scenes saved and opened by a player, and everything asked of it at once (play/player.h).
+// Saving and opening scenes, and many requests at once (play/player.h).
 #include "play_fixture.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ static void test_a_broken_scene_makes_no_player(void **state)
     diagnostics_free(&findings);
 }
 
-// Of two changes that exclude each other the later one is what the user wants now.
+// Of two changes that exclude each other the later one applies.
 static void test_a_later_change_wins(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void test_a_later_change_wins(void **state)
         taut_scene *scene = changes_read(&changes, TAUT_TEST_SOURCE "/scenes/rope.yaml", &findings);
         if (!scene) {
             fail_msg("%s: %s", texts[i], findings.items[0].text);
-            return; // fail_msg does not come back
+            return; // fail_msg does not return
         }
         const struct scene_body *rope = &scene->bodies[0];
         assert_true(rope->mass_per_node == (i > 0));
@@ -118,9 +118,9 @@ static void test_a_later_change_wins(void **state)
     changes_free(&changes);
 }
 
-// ---- All at once
+// ---- Many requests at once
 
-// A generator of its own for each thread: the same requests at every run.
+// Each thread has its own generator, so every run makes the same requests.
 static uint32_t draw(uint32_t *seed, uint32_t below)
 {
     *seed = *seed * 1664525u + 1013904223u;
@@ -234,7 +234,7 @@ static void test_two_threads_ask_for_a_thousand_things(void **state)
     assert_int_equal(pthread_join(other, NULL), 0);
     settle(player);
     look_at_all(player);
-    // It is still good for something.
+    // The player still works.
     player_open(player, TAUT_TEST_SOURCE "/scenes/wheel.yaml");
     step(player, 10);
     player_free(player);

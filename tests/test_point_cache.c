@@ -33,7 +33,7 @@ static void assert_cache(const char *path, const char *expected)
     free(text);
 }
 
-// The file is read while the cache is still open: what a killed run would leave.
+// Reads the file while the cache is still open: its state after a killed run.
 static void test_header_is_true_after_every_sample(void **state)
 {
     (void)state;

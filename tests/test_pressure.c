@@ -1,4 +1,4 @@
-// Gas in closed bodies: volumes by every rule, the force on faces, pumping, collapse.
+// Gas in closed bodies: volumes by every rule, forces on faces, pumping, collapse.
 #include "physics.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static void test_volume_of_a_tetrahedron(void **state)
         }
 }
 
-// A box a x b x c shows that the three estimates differ: a b c; 4/3 pi of the mean half edge cubed;
+// For a box a x b x c the three estimates differ: a b c; 4/3 pi of the mean half edge cubed;
 // pi/6 a b c.
 static void test_volume_of_a_box(void **state)
 {
@@ -85,8 +85,8 @@ static void test_volume_of_an_icosahedron(void **state)
                 1, 1e-12);
 }
 
-// In a plane: the regular n-gon n/2 r^2 sin(2 pi / n); for n = 4k its bounding box is a square 2r:
-// 4 r^2 and pi r^2.
+// In a plane: the regular n-gon has n/2 r^2 sin(2 pi / n); for n = 4k its bounding box is a square
+// of side 2r: 4 r^2 and pi r^2.
 static void test_area_of_a_ring(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void crumple(taut_solver *solver)
     }
 }
 
-// P A n of every face, a third to each corner, worked out here.
+// P A n of every face, a third to each corner, computed here independently.
 static void assert_pressure(taut_solver *solver, double pressure)
 {
     uint64_t nodes = taut_solver_node_count(solver);
@@ -200,8 +200,8 @@ static void test_no_net_force_and_torque(void **state)
     taut_solver_destroy(solver);
 }
 
-// Step n has n increments of inflate * amount in force, the first step one; then all. Nodes too
-// heavy to move, so that V stays.
+// At step n the force uses n increments of inflate * amount, the first step one; then all. Nodes
+// are too heavy to move, so V is constant.
 static void test_pumping(void **state)
 {
     (void)state;
@@ -218,8 +218,8 @@ static void test_pumping(void **state)
     taut_solver_destroy(solver);
 }
 
-// And the force is what the first step moves by, under each integrator: v = h F / m after it, but
-// for terms of order h.
+// The first step moves nodes by this force, with each integrator: v = h F / m after it, up to terms
+// of order h.
 static void test_first_increment_acts_in_the_first_step(void **state)
 {
     (void)state;
@@ -255,12 +255,12 @@ static void assert_collapse(taut_solver *solver)
     if (!strstr(error.text, "'ball'") || !strstr(error.text, "t = 0.005 s"))
         fail_msg("'%s' does not name body and time", error.text);
     assert_true(taut_solver_step_count(solver) <= 7);
-    // It stays so.
+    // The run stays collapsed.
     assert_int_equal(taut_solver_step(solver, 1, NULL), TAUT_ERROR_COLLAPSED);
     taut_solver_destroy(solver);
 }
 
-// V <= 0 ends the run: turned inside out, and flat.
+// V <= 0 ends the run: a body turned inside out, and a flat one.
 static void test_collapse(void **state)
 {
     (void)state;

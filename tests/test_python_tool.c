@@ -1,5 +1,6 @@
-// Python tools: found and begun with the files they may write to; one that fails, hangs, or lacks
-// what it needs is ended and reported. What taut_report draws, test_report.py checks.
+// Python tools: they are found and started with the files that they may write; a tool that fails,
+// hangs, or lacks a package is ended and reported. test_report.py checks the figures of
+// taut_report.
 #include "test.h"
 
 #include <fcntl.h>
@@ -15,8 +16,8 @@
 
 static const char *folder;
 
-// Runs a shell script in place of Python, which is given "-B", the name of the tool, "word" and the
-// number of a descriptor.
+// Runs a shell script in place of Python, with the arguments "-B", the name of the tool, "word" and
+// the number of a descriptor.
 static taut_status run_script(const char *script, struct python_tool tool, int descriptor,
                               taut_error *error)
 {
@@ -100,7 +101,7 @@ static bool after_some_calls(void *context)
     return ++*(int *)context > 2;
 }
 
-// One that hangs is ended with all that it has started.
+// A tool that hangs is ended with all processes that it has started.
 static void a_tool_that_hangs_is_ended(void **state)
 {
     (void)state;
@@ -122,8 +123,8 @@ static void a_tool_that_hangs_is_ended(void **state)
     assert_true(pread(descriptor, number, sizeof number - 1, 0) > 0);
     const long child = strtol(number, NULL, 10);
     assert_true(child > 0);
-    // The child of the child is gone, or a zombie that init has not yet reaped: within a while, as
-    // signals are delivered later where the machine is busy.
+    // The grandchild is gone, or a zombie that init has not yet reaped; polled for a while, since
+    // signals arrive later on a busy machine.
     char *command = text_format("for i in $(seq 200); do if ! kill -0 %ld 2>/dev/null || grep -q "
                                 "'^State:.Z' /proc/%ld/status; then exit 0; fi; sleep 0.05; done; "
                                 "exit 1",

@@ -1,5 +1,6 @@
-// Stability limits with damping that does not go with stiffness: the computed values against all
-// eigenvalues of lambda^2 M + lambda C + K by LAPACK, from matrices that are put together here.
+// Stability limits with damping that is not proportional to stiffness: computed values compared
+// with all eigenvalues of lambda^2 M + lambda C + K by LAPACK, from matrices that are assembled
+// here.
 #include "physics.h"
 #include "solver/internals.h"
 
@@ -11,7 +12,7 @@
 
 #include "stability/hessenberg.h"
 
-// Eigenvalues of a general matrix, of LAPACK, which has no header of its own for it.
+// LAPACK's eigenvalues of a general matrix; LAPACK has no C header for it.
 void dgeev_(const char *left, const char *right, const int *size, double *matrix, const int *stride,
             double *re, double *im, double *vectors_left, const int *stride_left,
             double *vectors_right, const int *stride_right, double *work, const int *work_size,
@@ -22,7 +23,7 @@ struct roots {
     double *re, *im;
 };
 
-// Of the matrix in column order, which is destroyed; vectors: size^2 numbers, or NULL.
+// The matrix is stored by columns and destroyed; vectors: size^2 numbers, or NULL.
 static struct roots lapack_roots(double *matrix, int size, double *vectors)
 {
     struct roots roots = {size, calloc((size_t)size, sizeof(double)),
@@ -83,11 +84,11 @@ static void test_hessenberg_eigenvalues_are_lapacks(void **state)
             for (int i = 0; i < n; i++)
                 for (int j = i > 0 ? i - 1 : 0; j < n; j++) {
                     double value = next_random(&seed);
-                    if (kind == 1) // skew: all imaginary
+                    if (kind == 1) // skew: all eigenvalues imaginary
                         value = j == i + 1 ? 1 + 0.1 * i : j == i - 1 ? -1 - 0.1 * (i - 1) : 0;
-                    if (kind == 2) // of widely different sizes
+                    if (kind == 2) // elements of very different sizes
                         value *= pow(10, -6.0 * i / n);
-                    if (kind == 3) // a cycle, for which plain shifts do not converge
+                    if (kind == 3) // a cycle, for which simple shifts do not converge
                         value = j == i - 1 || (i == 0 && j == n - 1) ? 1 : 0;
                     matrix[i * n + j] = value;
                 }
@@ -100,7 +101,7 @@ static void test_hessenberg_eigenvalues_are_lapacks(void **state)
 
 // ---- Bodies
 
-// K and C of springs and drag, row after row, 3 rows a node; fixed nodes have none.
+// K and C of springs and drag by rows, 3 rows per node; fixed nodes have none.
 struct matrices {
     int size;
     double *stiffness, *damping; // of M^-1/2 K M^-1/2 and M^-1/2 C M^-1/2
@@ -151,7 +152,7 @@ static struct matrices matrices_of(const taut_solver *solver, double drag)
     return matrices;
 }
 
-// |R(h lambda)|^2 - 1, of the lower orders without cancellation.
+// R(h lambda)|^2 - 1, without cancellation for the lower orders.
 static double excess(enum integrator integrator, double h, double re, double im)
 {
     double real = h * re, square = h * h * (re * re + im * im), x = 1, y = 0;
@@ -167,8 +168,8 @@ static double excess(enum integrator integrator, double h, double re, double im)
     return x * x + y * y - 1;
 }
 
-// The least h for which some root leaves the region, if all were damped by `moved` (1/s) more; what
-// is still does not count. Of roots that are refined, it is so beside omega alone.
+// The least h at which some root leaves the stability region, if all roots had `moved` (1/s) more
+// damping; roots at 0 do not count. For refined roots, 0 is relative to omega alone.
 static double limit_of_roots(enum integrator integrator, const struct roots *roots, double omega,
                              bool refined, double moved)
 {
@@ -177,12 +178,12 @@ static double limit_of_roots(enum integrator integrator, const struct roots *roo
         largest = fmax(largest, hypot(roots->re[i], roots->im[i]));
     for (int i = 0; i < roots->count; i++) {
         double im = roots->im[i], size = hypot(roots->re[i], im);
-        // Two that coincide and grow by themselves need not be real to the last digit.
+        // Two roots that coincide and grow physically need not be real to the last digit.
         if (size < 1e-5 * (refined ? omega : largest) ||
             (refined ? roots->re[i] > fabs(im) : im == 0 && roots->re[i] > 0))
             continue;
         double re = roots->re[i] - (im != 0 ? moved * fmax(1, omega / size) : 0);
-        double low = 0, high = 3 / size; // beyond every region
+        double low = 0, high = 3 / size; // outside of every region
         if (integrator == INTEGRATOR_EXPLICIT_EULER)
             low = high = fmax(0, -2 * re / (size * size));
         for (int k = 0; k < 200 && high - low > 1e-9 * high; k++) {
@@ -216,7 +217,7 @@ static struct critical_step sharp_of(const char *text, const char *precision, in
     return critical;
 }
 
-// x* A x of the symmetric A and a vector with a real and an imaginary part, in a longer number.
+// x* A x of the symmetric A and a complex vector, summed in extended precision.
 static double form_of(const double *matrix, size_t n, const double *re, const double *im)
 {
     long double sum = 0;
@@ -227,9 +228,9 @@ static double form_of(const double *matrix, size_t n, const double *re, const do
     return (double)sum;
 }
 
-// Roots that are next to undamped beside far stronger damping of others, whose round-off is all
-// that LAPACK leaves of theirs: of its vectors x the quotients of lambda^2 + lambda x* C x + x* K
-// x, which are off by the square of what x is.
+// Recomputes nearly undamped roots beside modes with far stronger damping, of whose round-off
+// LAPACK's values consist: the roots of lambda^2 + lambda x* C x + x* K x for LAPACK's vectors x,
+// whose error is the square of that of x.
 static void refine(struct roots *roots, const struct matrices *matrices, const double *vectors)
 {
     const size_t n = (size_t)matrices->size, size = 2 * n;
@@ -273,8 +274,8 @@ static struct roots roots_of(const struct matrices *matrices, bool refined)
     return roots;
 }
 
-// The least h at which 4 M - 2 h C - h^2 K is singular, of symplectic Euler and both Verlet
-// methods: of its roots u = 1 / h the largest that is real.
+// The least h at which 4 M - 2 h C - h^2 K is singular, for symplectic Euler and both Verlet
+// methods: the largest real root u = 1 / h.
 static double limit_of_symplectic(const struct matrices *matrices)
 {
     size_t count = (size_t)matrices->size * (size_t)matrices->size;
@@ -299,8 +300,8 @@ static double limit_of_symplectic(const struct matrices *matrices)
 static const enum integrator runge_kutta[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_MIDPOINT,
                                               INTEGRATOR_RK4};
 
-// What is computed of all Runge-Kutta methods is within 1% of the limit where it is said to be, and
-// never more than 1% above; returns how many are said to be. refined: as above.
+// For all Runge-Kutta methods the computed step is within 1% of the limit if it is reported as
+// exact, and never more than 1% above it; returns the number of exact ones. refined: as above.
 static int check_limits(const char *name, const char *text, double drag, bool refined)
 {
     struct matrices matrices;
@@ -310,7 +311,7 @@ static int check_limits(const char *name, const char *text, double drag, bool re
     int exact = 0;
     for (int i = 0; i < 3; i++) {
         enum integrator integrator = runge_kutta[i];
-        // Between what round-off leaves of them.
+        // The limits for roots shifted by the round-off either way.
         const double digit = 4 * DBL_EPSILON * (critical.sharp_omega + critical.damping);
         double limit = limit_of_roots(integrator, &roots, critical.sharp_omega, refined, digit);
         double least = limit_of_roots(integrator, &roots, critical.sharp_omega, refined, -digit);
@@ -319,7 +320,7 @@ static int check_limits(const char *name, const char *text, double drag, bool re
             fail_msg("%s of %s: %.8g computed%s, the limit is %.8g to %.8g",
                      integrator_name(integrator), name, h,
                      critical.exact[integrator] ? "" : " as a bound", least, limit);
-        // Positions in single precision are others, and damp a little what they would not.
+        // In single precision positions differ slightly, and so does the damping of modes.
         double fastest = fmax(critical.sharp_omega, critical.damping / 2);
         bool decided = limit * critical.sharp_omega > 1e-3 || limit * fastest > 0.1;
         double most = fmax(1.01 * limit, decided ? 0 : 1e-4 / fastest);
@@ -348,9 +349,9 @@ static int check_limits(const char *name, const char *text, double drag, bool re
     return exact;
 }
 
-// Bodies of springs of 300 N/m between nodes of 0.1 kg, of which some have the damping c. Of a
-// network, in parts of 12 nodes in a row: a damper between two of them; two materials; drag on half
-// of them, as springs to a fixed node.
+// Bodies of springs of 300 N/m between nodes of 0.1 kg, some of which have the damping c. For
+// networks, made of parts of 12 nodes in a row: a damper between two nodes; two materials; drag on
+// half of the nodes, represented by springs to a fixed node.
 enum { SHAPES = 6 };
 
 static const char *const shape_names[SHAPES] = {
@@ -432,8 +433,9 @@ static void test_limits_of_uneven_damping(void **state)
     }
 }
 
-// A network of random springs, masses and dampers; its springs are up to `pressed` times as long as
-// they are apart, and damped up to `damping`, N s/m. All nodes have the same mass, or none.
+// A network of random springs, masses and dampers; rest lengths are up to `pressed` times the
+// distance of the nodes, and damping is up to `damping`, N s/m. All nodes have the same mass, or
+// random ones.
 struct network_kind {
     double pressed, damping;
     bool even;
@@ -486,8 +488,9 @@ static char *network_text(const struct network_kind *kind, uint64_t *seed)
     return whole;
 }
 
-// Of pressed springs some modes grow by themselves, and the roots with which they decay limit the
-// step; drag alone, damping of a few and of most, and damping of some hundred times critical.
+// With compressed springs some modes grow physically, and the decaying roots of these modes limit
+// the step; drag alone, damping of a few springs and of most, and damping of some hundred times
+// critical.
 static void test_limits_of_pressed_networks(void **state)
 {
     (void)state;
@@ -504,7 +507,7 @@ static void test_limits_of_pressed_networks(void **state)
         }
 }
 
-// 80 free nodes, whose eigenvalues are all found, and 81, of which some are bounds.
+// 80 free nodes, for which all eigenvalues are computed, and 81, for which some are bounds.
 static void test_limits_at_the_border(void **state)
 {
     (void)state;
@@ -520,7 +523,7 @@ static void test_limits_at_the_border(void **state)
     }
 }
 
-// A collider that touches no node damps nothing yet: rk4 has the limit of undamped motions.
+// A collider that touches no node has no damping yet: rk4 has the limit of undamped motion.
 static void test_colliders_far_away(void **state)
 {
     (void)state;
@@ -543,8 +546,8 @@ static void test_colliders_far_away(void **state)
     }
 }
 
-// Friction of a node on a floor across which its springs push it aside: K is negative where C is
-// largest. One node of mass 1 between two springs pressed to half of their length.
+// Friction on a node that its springs push sideways along the floor: K is negative where C is
+// largest. One node of mass 1 between two springs compressed to half of their length.
 static void test_friction_of_pressed_nodes(void **state)
 {
     (void)state;
@@ -561,7 +564,7 @@ static void test_friction_of_pressed_nodes(void **state)
             stiff, c, m, k, k);
         struct critical_step critical = sharp_of(text, precisions[i], 1, NULL, 0);
         free(text);
-        // Along x: 2 k and c; up: stiff - 2 k, not damped; aside: -2 k and c.
+        // Along x: 2 k and c; up: stiff - 2 k, not damped; sideways: -2 k and c.
         const struct stepping plain = {1, 1};
         const double modes[3][2] = {
             {2 * k / m, c / m}, {(stiff - 2 * k) / m, 0}, {-2 * k / m, c / m}};
@@ -622,9 +625,9 @@ static void test_limits_of_random_networks(void **state)
     }
 }
 
-// Modes of one node each that nodes beside them, stiffer or far more strongly damped, hide from
-// eigenvalues to the last digit: along x, k = 100 N/m of 1 kg, damped by c; no others oscillate
-// slower.
+// Modes of one node each along x, with k = 100 N/m, 1 kg and damping c, which stiffer or far more
+// strongly damped nodes beside them hide from eigenvalues to the last digit; no other mode
+// oscillates more slowly.
 static char *hidden_text(const char *springs, double c)
 {
     return text_format("bodies: [{name: b, type: network, pins: [0], node_mass: 1,\n"
@@ -662,8 +665,8 @@ static void test_hidden_damping(void **state)
             }
 }
 
-// Too many nodes for all eigenvalues, and one that swings freely, but so slowly that products do
-// not tell whether it does: no step is certain.
+// Too many nodes for all eigenvalues, and one node that moves freely, but so slowly that products
+// do not show it: no step is certain to be stable.
 static void test_slow_motion_beside_many_nodes(void **state)
 {
     (void)state;
@@ -684,7 +687,8 @@ static void test_slow_motion_beside_many_nodes(void **state)
         }
 }
 
-// Too many eigenvalues for all of them: rk4's is found, the others are bounds, and are said to be.
+// Too many nodes for all eigenvalues: rk4's limit is found, the others are bounds and reported as
+// such.
 static void test_limits_of_larger_bodies(void **state)
 {
     (void)state;
@@ -699,7 +703,7 @@ static void test_limits_of_larger_bodies(void **state)
     }
 }
 
-// The same bits with every number of threads.
+// The same bits for every number of threads.
 static void test_threads_change_nothing(void **state)
 {
     (void)state;

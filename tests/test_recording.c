@@ -1,4 +1,4 @@
-// recording.h: what a run leaves, and what becomes of the files that were there before.
+// recording.h: the files that a run creates, and its treatment of files that exist already.
 #include "output/recording.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static struct recording_options all_of_it(const char *folder)
                                       .probe_count = 1};
 }
 
-// A run of so many frames; the list of its files as one text, a name a line.
+// Records that many frames; returns the list of files as one text, one name per line.
 static void record(const struct recording_options *options, unsigned frames, char *names,
                    size_t size)
 {
@@ -129,7 +129,7 @@ static void test_folder_is_made_with_its_parents(void **state)
     assert_true(fixture_exists(fixture_path(folder, "energy.csv")));
 }
 
-// ---- What is replaced, and what is not
+// ---- Replaced and protected files
 
 static void test_existing_run_needs_force(void **state)
 {
@@ -143,7 +143,7 @@ static void test_existing_run_needs_force(void **state)
     assert_int_equal(fixture_count(folder), 14);
 }
 
-// Checksums are those that xxh64sum prints.
+// Checksums equal those of xxh64sum.
 static void test_manifest_lists_what_was_written(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void test_manifest_lists_what_was_written(void **state)
     bool present, busy;
     assert_int_equal(manifest_read(folder, &manifest, &present, &busy, NULL), TAUT_OK);
     assert_true(present && manifest.complete && !busy);
-    assert_int_equal(manifest.count, 14); // all but itself
+    assert_int_equal(manifest.count, 14); // all except itself
     for (size_t i = 0; i < manifest.count; i++) {
         size_t length;
         char *bytes = fixture_read(fixture_path(folder, manifest.entries[i].name), &length);
@@ -184,7 +184,7 @@ static void test_force_removes_the_earlier_run_and_nothing_else(void **state)
     struct recording_options options = all_of_it(folder);
     char names[2048];
     record(&options, 3, names, sizeof names);
-    // Some begin as files of ours do, some are empty, some are called as files of other scenes are.
+    // Some begin like files of taut, some are empty, some are named like files of other scenes.
     static const char *const others[] = {"notes.txt",
                                          "flag_12.vtp",
                                          "flag_extra.vtp",
@@ -261,7 +261,7 @@ static void test_changed_files_are_kept(void **state)
     }
 }
 
-// A run that is repeated from its folder, a mesh that lies there, a link that leads there.
+// A run repeated from its own folder, a mesh in the folder, and a link to it.
 static void test_inputs_are_kept_wherever_they_are(void **state)
 {
     (void)state;
@@ -285,8 +285,8 @@ static void test_inputs_are_kept_wherever_they_are(void **state)
     record(&options, 1, names, sizeof names);
 }
 
-// A scene of the user's in the output folder, or a mesh that is called as a body, must survive even
-// --force; so must what a file of theirs has in common with ours.
+// The user's scene in the output folder, or a mesh named like a body, must survive even --force; so
+// must any file whose name equals one of ours.
 static void test_files_of_others_are_never_written_over(void **state)
 {
     (void)state;
@@ -317,7 +317,7 @@ static void test_files_of_others_are_never_written_over(void **state)
     }
 }
 
-// The copied mesh of another run with a cache of somebody else's, beside a run.
+// The copied mesh of another run and a cache of somebody else, beside a run.
 static void test_strangers_beside_a_run_are_named(void **state)
 {
     (void)state;
@@ -328,7 +328,7 @@ static void test_strangers_beside_a_run_are_named(void **state)
     fixture_write(fixture_path(folder, "tet.obj"), "# taut: rest mesh of body tet\n");
     fixture_write(fixture_path(folder, "tet.pc2"), "mine\n");
     options.force = true;
-    record(&options, 1, names, sizeof names); // which has no use for these names
+    record(&options, 1, names, sizeof names); // it does not need these names
     options.pc2 = true;
     assert_refused(&options, "not written by taut (no manifest.json lists it), and 1 more files "
                              "cannot be replaced (tet.");
@@ -381,7 +381,7 @@ static void test_manifests_that_are_none(void **state)
     assert_refused(&options, "manifest.json' exists and is not a regular file");
 }
 
-// A manifest that somebody else has made leads to no file outside the folder.
+// A manifest written by somebody else must not refer to files outside the folder.
 static void test_manifests_do_not_lead_elsewhere(void **state)
 {
     (void)state;
@@ -407,7 +407,7 @@ static void test_manifests_do_not_lead_elsewhere(void **state)
     assert_int_equal(unlink(victim), 0);
 }
 
-// Killed at any point: the next run with --force knows every file, also the one being written.
+// Killed at any time: the next run with --force knows every file, including the one being written.
 static void test_a_killed_run_can_be_replaced(void **state)
 {
     (void)state;
@@ -427,7 +427,7 @@ static void test_a_killed_run_can_be_replaced(void **state)
         int result;
         assert_int_equal(waitpid(child, &result, 0), child);
         assert_true(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL);
-        // What the next frame would be is known before it is there.
+        // The name of the next frame is recorded before the frame exists.
         assert_refused(&options, "already contains an interrupted run (flag)");
         options.force = true;
         char names[2048];
@@ -472,7 +472,7 @@ static void test_a_line_cut_short_is_an_entry_that_is_not_there(void **state)
     }
 }
 
-// Two at once would remove each other's files.
+// Two runs at the same time would remove each other's files.
 static void test_a_run_in_progress_is_not_replaced(void **state)
 {
     (void)state;
@@ -492,7 +492,7 @@ static void test_a_run_in_progress_is_not_replaced(void **state)
     assert_refused(&options, "already contains an interrupted run");
 }
 
-// Between the check of the folder and the writing another process puts a file there.
+// Between the check of the folder and the write another process creates a file there.
 static void test_a_frame_replaces_nothing(void **state)
 {
     (void)state;

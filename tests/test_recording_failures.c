@@ -1,5 +1,5 @@
-// recording.h when the disk is full, the folder is gone or not to be written: a clear error, and
-// all earlier frames whole.
+// recording.h if the disk is full, or the folder is missing or not writable: a clear error, and all
+// earlier frames are complete.
 #include "output/recording.h"
 
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static size_t length_of(const char *folder, const char *name)
     return (size_t)status.st_size;
 }
 
-// A recording of three frames that is about to write its fourth.
+// A recording of three frames, about to write its fourth.
 static struct recording *record_three(const struct recording_options *options,
                                       struct fixture *fixture)
 {
@@ -48,7 +48,8 @@ static struct recording *record_three(const struct recording_options *options,
     return recording;
 }
 
-// The fourth frame must fail with such an error; then everything is closed, without another one.
+// The fourth frame must fail with this error; afterwards everything is closed without another
+// error.
 static void fail_fourth(struct recording *recording, const struct fixture *fixture, rlim_t limit,
                         const char *reason, size_t expected_files)
 {
@@ -68,7 +69,7 @@ static void fail_fourth(struct recording *recording, const struct fixture *fixtu
     free(files);
 }
 
-// Runs a reader of tests/; skips where it cannot run.
+// Runs a reader of tests/; skips the test if it cannot run.
 static void assert_readable(const char *script, const char *path, const char *expected)
 {
     if (!fixture_exists("/usr/bin/python3")) {
@@ -119,7 +120,7 @@ static void test_disk_full_in_a_frame(void **state)
     assert_int_equal(count_of(fixture_path(folder, "energy.csv"), "\n"), 4);
 }
 
-// The manifest grows faster than the collection: what it cannot list is not there.
+// The manifest grows faster than the collection: a frame that it cannot list is removed.
 static void test_disk_full_in_the_manifest(void **state)
 {
     (void)state;
@@ -142,7 +143,7 @@ static void test_disk_full_in_the_manifest(void **state)
         assert_int_equal(recording_frame(recording, &empty, &error), TAUT_OK);
         frames++;
     }
-    // First where the frame is announced, then where it is listed.
+    // First when the frame is announced, then when it is listed.
     for (size_t room = 20; room <= 180; room += 160) {
         limit_file_size(length_of(folder, "manifest.json") + room);
         taut_status status = recording_frame(recording, &empty, &error);
@@ -159,7 +160,7 @@ static void test_disk_full_in_the_manifest(void **state)
     assert_false(fixture_has_temporary(folder));
 }
 
-// A frame that the collection cannot list is not there.
+// A frame that the collection cannot list is removed.
 static void test_collection_that_cannot_be_written(void **state)
 {
     (void)state;
@@ -190,7 +191,7 @@ static void test_disk_full_in_a_point_cache(void **state)
     struct recording *recording = record_three(&options, &fixture);
     size_t whole = length_of(folder, "tet.pc2");
     assert_int_equal(whole, 32 + 3 * 5 * 12);
-    // Shorter than energy.csv is already, which is not reached.
+    // A limit below the present size of energy.csv, which is not written to before the failure.
     fail_fourth(recording, &fixture, whole + 30, "tet.pc2': File too large", 11);
     assert_int_equal(length_of(folder, "tet.pc2"), whole);
     assert_readable("read_pc2.py", fixture_path(folder, "tet.pc2"),
@@ -221,13 +222,14 @@ static void test_disk_full_at_the_beginning(void **state)
         .folder = folder, .name = "flag", .resolved_yaml = yaml, .vtp = true, .pc2 = true};
     struct fixture fixture;
     fixture_fill(&fixture, 0, false);
-    fixture.frame.has_work = false; // or the table's head would be longer than a mesh
-    // A table's head has a body's name once, the manifest not before its mesh, which has it twice.
+    fixture.frame.has_work = false; // otherwise the header of the table would be longer than a mesh
+    // The header of a table has a body's name once; the manifest has it only after the mesh, whose
+    // entry has it twice.
     char name[201];
     memset(name, 'n', 200);
     name[200] = '\0';
     fixture.bodies[FIXTURE_TETRAHEDRON].name = name;
-    // In turn: the scene, the manifest, the head of the energy table, the first mesh.
+    // In this order: the scene, the manifest, the header of the energy table, the first mesh.
     static const struct {
         const char *yaml, *reason;
         rlim_t limit;
@@ -268,7 +270,7 @@ static void test_vanished_folder(void **state)
     check_vanished(true, "failures/manifest.json': No such file or directory");
 }
 
-// Nothing is opened any more, but what is still open belongs to nowhere.
+// No new file can be opened, and the files that are open are in no folder.
 static void test_vanished_folder_with_tables_only(void **state)
 {
     (void)state;

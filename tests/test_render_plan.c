@@ -1,4 +1,4 @@
-// render_plan.h: what the options of taut render ask for.
+// render_plan.h: the frames that the options of taut render select.
 #include "test.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ static void test_film(void **state)
     render_plan_free(&plan);
 }
 
-// What lasts a hundredth of a second, or an hour, makes films of eight seconds.
+// Runs of a hundredth of a second, or of an hour, become films of eight seconds.
 static void test_speed_of_very_short_and_long_films(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void test_speed_of_very_short_and_long_films(void **state)
     render_plan_free(&plan);
 }
 
-// A run that has 25 frames a second is shown with all of them.
+// A run with 25 frames per second is shown with all of them.
 static void test_rate_of_a_finished_run(void **state)
 {
     (void)state;

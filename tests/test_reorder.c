@@ -1,4 +1,4 @@
-// Renumbering: a permutation that is worth it, of the nodes and all that names them, which is
+// Renumbering: a useful permutation of the nodes and of everything that refers to them, which is
 // not visible outside.
 #include "samples.h"
 
@@ -11,7 +11,7 @@
 
 enum { NX = 13, NY = 9, NZ = 6, NODES = NX * NY * NZ };
 
-static uint32_t shuffled[NODES]; // the scene's number of the lattice's node
+static uint32_t shuffled[NODES]; // the scene's number of each node of the lattice
 
 static void shuffle(void)
 {
@@ -42,8 +42,8 @@ static size_t add_springs(char *text, size_t capacity, int x, int y, int z, uint
     return length;
 }
 
-// A lattice, somewhat bent and turned, as a shuffled network; node 7 of the scene is driven and 100
-// pinned; there are also a ball with gas and a rope.
+// A slightly bent and rotated lattice as a shuffled network; node 7 of the scene is driven and 100
+// is pinned; also a ball with gas and a rope.
 static taut_scene *scene_with(const char *precision, double dt, double bend)
 {
     size_t capacity = 1 << 20, node_length = 0, spring_length = 0;
@@ -102,7 +102,7 @@ static void test_both_directions_are_the_same_permutation(void **state)
         moved += outside != node;
     }
     assert_true(moved > NODES);
-    for (uint64_t node = 0; node < 20; node++) // of the rope
+    for (uint64_t node = 0; node < 20; node++) // the rope
         assert_int_equal(topology_builder_node(t, node), node);
     taut_solver_destroy(solver);
     solver = solver_with("single", TAUT_KERNEL_AUTO, true);
@@ -110,7 +110,7 @@ static void test_both_directions_are_the_same_permutation(void **state)
     taut_solver_destroy(solver);
 }
 
-// Rows of the lattice: nearly all springs of a direction go by one step.
+// Rows of the lattice: nearly all springs of a direction have the same offset.
 static void test_lattices_are_numbered_by_rows(void **state)
 {
     (void)state;
@@ -132,8 +132,7 @@ static void assert_all_near(const double *a, const double *b, uint64_t count, do
         assert_near(a[i], b[i], tolerance);
 }
 
-// The plain loops follow the springs, which are sorted after the nodes: other sums, the same
-// motion.
+// The plain loops follow the springs, which are sorted by their nodes: other sums, the same motion.
 static void test_plain_loops_agree(void **state)
 {
     (void)state;
@@ -151,7 +150,7 @@ static void test_plain_loops_agree(void **state)
     taut_solver_destroy(b);
 }
 
-// Springs go from node to node, each is the one that the scene has under its number.
+// Springs are sorted by node, and each is the spring that has its number in the scene.
 static void test_springs_are_sorted_after_the_nodes(void **state)
 {
     (void)state;
@@ -176,7 +175,7 @@ static void test_springs_are_sorted_after_the_nodes(void **state)
         assert_near(own.rest_length, users.rest_length, 1e-15);
         last = lower;
     }
-    for (uint64_t i = 0; i < t->bodies[0].spring_count; i++) // of the rope
+    for (uint64_t i = 0; i < t->bodies[0].spring_count; i++) // the rope
         assert_int_equal(topology_builder_spring(t, i), i);
     free(seen);
     taut_solver_destroy(a);
@@ -185,7 +184,7 @@ static void test_springs_are_sorted_after_the_nodes(void **state)
 
 enum { WANTED = FRAME_NODES | FRAME_FORCES | FRAME_SPRINGS | FRAME_ENERGY | FRAME_LISTS };
 
-// All that output may want of a frame.
+// All fields of a frame that output may request.
 static void test_views_show_the_same(void **state)
 {
     (void)state;
@@ -247,7 +246,7 @@ static void test_messages_name_the_users_nodes(void **state)
     assert_near(critical[0].omega, critical[1].omega, 1e-12 * critical[0].omega);
 }
 
-// Where there is no lattice, numbers still come near each other.
+// Without a lattice, the numbers of joined nodes are still close.
 static void test_other_networks_come_near_each_other(void **state)
 {
     (void)state;
@@ -259,11 +258,11 @@ static void test_other_networks_come_near_each_other(void **state)
         struct spring_run spring = topology_spring(solver_topology(solver), s);
         sum += (uint64_t)llabs((int64_t)spring.a - (int64_t)spring.b);
     }
-    assert_true(sum / count < NY * NZ + 20); // a third of NODES where they are shuffled
+    assert_true(sum / count < NY * NZ + 20); // a third of NODES if shuffled
     taut_solver_destroy(solver);
 }
 
-// The path 0 - 3 - 1 - 4 - 2 and, apart from it, 5: from one rim to the other.
+// The path 0 - 3 - 1 - 4 - 2, and the separate node 5: numbered from one end to the other.
 static void test_graph_order_of_a_path(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// A solver continues from the state of another: where nothing changed, to the bit as if there had
-// never been two; where constants changed, from the same positions with the new ones.
+// A solver continues from the state of another: bit by bit as if there had been only one, if
+// nothing changed; from the same positions with the new constants, if they changed.
 #include "samples.h"
 
 #include <math.h>
@@ -32,7 +32,8 @@ static void assert_same_budget(taut_solver *whole, taut_solver *second)
     assert_near(a.breaking, b.breaking, 1e-12 * (1 + fabs(a.breaking)));
 }
 
-// Runs `whole` for twice as many steps as `first`, from which `second` continues. All three end.
+// Runs `whole` for twice as many steps as `first`, from which `second` continues. Destroys all
+// three.
 static void assert_goes_on(taut_solver *whole, taut_solver *first, taut_solver *second,
                            uint64_t steps, const char *what)
 {
@@ -49,7 +50,7 @@ static void assert_goes_on(taut_solver *whole, taut_solver *first, taut_solver *
     assert_same_bits(taut_solver_time(second), taut_solver_time(whole));
     assert_int_equal(taut_solver_broken_count(second), taut_solver_broken_count(whole));
     assert_same_budget(whole, second);
-    advance(first, steps); // it was not disturbed either
+    advance(first, steps); // it is unaffected
     assert_true(taut_solver_hash(first) == taut_solver_hash(whole));
     taut_solver_destroy(whole);
     taut_solver_destroy(first);
@@ -117,14 +118,14 @@ static void test_busy_scene(void **state)
             free(what);
         }
     taut_solver *solver = busy_solver(1, INTEGRATOR_VERLET, 1);
-    advance(solver, STEPS); // springs do break before and after
+    advance(solver, STEPS); // springs break before and after
     uint64_t broken = taut_solver_broken_count(solver);
     advance(solver, STEPS);
     assert_true(broken > 0 && taut_solver_broken_count(solver) > broken);
     taut_solver_destroy(solver);
 }
 
-// Long steps of stiff grid lines: what the linear systems begin with is part of the state.
+// Long steps of stiff grid lines: the initial guess of the linear systems is part of the state.
 static void test_stiff_cloth(void **state)
 {
     (void)state;
@@ -145,7 +146,7 @@ static void test_stiff_cloth(void **state)
     }
 }
 
-// Once it has changed, dt is the state's, not that of the scene as built.
+// Once it has changed, dt is that of the state and not of the scene as built.
 static void test_dt_auto(void **state)
 {
     (void)state;
@@ -162,7 +163,7 @@ static void test_dt_auto(void **state)
                 names[i]);
         double built = taut_solver_dt(solvers[0]);
         advance(solvers[1], 1100);
-        assert_true(taut_solver_dt(solvers[1]) != built); // else there is nothing to see here
+        assert_true(taut_solver_dt(solvers[1]) != built); // otherwise the test shows nothing
         restore(solvers[2], solvers[1]);
         assert_same_bits(taut_solver_dt(solvers[2]), taut_solver_dt(solvers[1]));
         assert_int_equal(taut_solver_steps_planned(solvers[2]),
@@ -175,7 +176,7 @@ static void test_dt_auto(void **state)
     }
 }
 
-// Set elsewhere in the middle of a step's length, it stays where it is.
+// A sphere that was moved by a setter during the run stays there.
 static void test_moved_sphere(void **state)
 {
     (void)state;
@@ -194,7 +195,7 @@ static void test_moved_sphere(void **state)
     taut_solver_destroy(second);
 }
 
-// ---- Where something did change
+// ---- Changed scenes
 
 static taut_solver *rope(const char *simulation, const char *more)
 {
@@ -206,7 +207,7 @@ static taut_solver *rope(const char *simulation, const char *more)
 
 #define SOFT "spring: {stiffness: 100, damping: 0.01}"
 
-// From each integrator to each: the same motion, but for what the integrators' own errors are.
+// From each integrator to each: the same motion except for the integrators' own errors.
 static void test_other_integrators(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void test_other_integrators(void **state)
         }
 }
 
-// The state goes by the builder's numbers, from plan to plan and precision to precision.
+// The state has builder numbers, so it passes between plans and precisions.
 static void test_other_plans_and_precisions(void **state)
 {
     (void)state;
@@ -262,14 +263,14 @@ static void test_other_plans_and_precisions(void **state)
     }
 }
 
-// A hundred times as stiff, under way: the positions are the same, and the run is not blamed for
-// what the springs hold now. Rest lengths are those as built.
+// A hundred times as stiff during the run: the positions are the same, and the energy that the
+// springs now have is not taken for divergence. Rest lengths are those as built.
 static void test_other_constants(void **state)
 {
     (void)state;
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         char text[128];
-        if (integrator_limit((enum integrator)i) == 0) // grows whatever the constants
+        if (integrator_limit((enum integrator)i) == 0) // unstable with any constants
             continue;
         snprintf(text, sizeof text, HEADER("%s", "0.0002"), integrator_name(i));
         taut_solver *first = rope(text, SOFT);
@@ -286,7 +287,7 @@ static void test_other_constants(void **state)
     }
 }
 
-// Pinned from now on, a node stays; released, it falls.
+// A node that becomes pinned stays; a released one falls.
 static void test_other_pins(void **state)
 {
     (void)state;
@@ -310,8 +311,8 @@ static void test_other_pins(void **state)
     taut_solver_destroy(second);
 }
 
-// Changed keys of a sphere apply from now on; the rest of it continues. Another
-// `center` is that at time 0: the sphere is where it would be now, had the run begun with it.
+// Changed keys of a sphere apply from now on; its other values continue. A changed `center` is for
+// time 0: the sphere is where it would be now if the run had begun with it.
 static void test_other_spheres(void **state)
 {
     (void)state;
@@ -351,8 +352,9 @@ static void test_refuses_other_nodes(void **state)
     taut_solver_destroy(second);
 }
 
-// A checkpoint outlives its solver, and the run from it is the one that was saved: up to the
-// rounding of times, which are counted from it. Other positions and velocities count where given.
+// A checkpoint outlives its solver, and a run from it equals the saved one, up to the rounding of
+// times, which are counted from the checkpoint. Given positions and velocities replace the saved
+// ones.
 static void test_checkpoints(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-// Rings of the nodes of closed surfaces: proved by the plan's checker; volume and gas by them are
-// those of the plain loops over faces, and the same bits on every instruction set and number of
-// threads.
+// Rings of the nodes of closed surfaces: verified by the plan's checker; volume and gas computed
+// with them equal those of the plain loops over faces, with the same bits on every instruction set
+// and number of threads.
 #include "physics.h"
 #include "solver/internals.h"
 
@@ -47,7 +47,7 @@ static void test_who_has_rings(void **state)
     taut_solver_destroy(solver);
 }
 
-// A plan that has not forgotten the rings that became columns.
+// A plan that still has the rings from which columns were made.
 static struct plan *plan_of(const taut_solver *solver)
 {
     struct plan *plan;
@@ -56,7 +56,7 @@ static struct plan *plan_of(const taut_solver *solver)
     return plan;
 }
 
-// The checker sees a wrong neighbour, a wrong node of the halo, a wrong face, a missing node.
+// The checker finds a wrong neighbour, a wrong node of the halo, a wrong face, a missing node.
 static void test_checker_finds_wrong_rings(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void test_checker_finds_wrong_rings(void **state)
     taut_solver_destroy(solver);
 }
 
-// Whether a tile, few of whose columns gather, makes records of those of its nodes alone.
+// Whether some tile, few of whose columns gather, makes records only of the nodes that these read.
 static bool some_records(const struct plan_packed *packed)
 {
     for (uint64_t t = 0; t < packed->tile_count; t++) {
@@ -103,8 +103,8 @@ static bool some_records(const struct plan_packed *packed)
     return false;
 }
 
-// The packing has columns for the rings of a ball, most of which read without gathering, and the
-// checker sees a turn that leads elsewhere, and a ring that is cut short.
+// Packing a ball gives columns for its rings, most of which need no gathering, and the checker
+// finds a neighbour that leads elsewhere, and a ring that is cut short.
 static void test_columns_go_round(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void test_gas_is_that_of_faces(void **state)
             compare_with_plain_faces(bodies[b], isa, 0.01);
 }
 
-// A body far from the origin keeps its volume: differences come first.
+// A body far from the origin keeps its volume, since differences are computed first.
 static void test_far_away(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-// docs/scene.md against the schema: its tables are between <!-- keys: NAME --> and <!-- end -->
-// and must be what the reader's own tables say. TAUT_UPDATE_DOCS=1 writes them again.
+// docs/scene.md compared with the schema: its tables are between <!-- keys: NAME --> and <!-- end
+// --> and must equal those generated from the reader's tables. TAUT_UPDATE_DOCS=1 writes them
+// again.
 #include "test.h"
 
 #include <stdbool.h>
@@ -38,7 +39,7 @@ static char *make_table(const char *name)
     return text;
 }
 
-// The text between the markers of a table; NULL if they are not there.
+// The text between the markers of a table; NULL if they are missing.
 static const char *find_block(const char *docs, const char *name, size_t *length)
 {
     char marker[100];
@@ -104,7 +105,7 @@ static void test_no_other_tables(void **state)
     free(docs);
 }
 
-// What the binder and the documentation rely on.
+// Properties that the binder and the documentation rely on.
 static void check_key(const struct schema_table *table, const struct schema_key *key)
 {
     assert_true(table->count <= 64);

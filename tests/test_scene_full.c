@@ -1,4 +1,4 @@
-// The reader on a scene that has every key: each field is checked.
+// The reader on a scene that has every key: every field is checked.
 #include "test.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ static void test_cloth(void **state)
     expect_vector(flag->translate, 4, 5, 6);
     expect_vector(flag->rotate, 10, 20, 30);
     expect_kinds(flag, 7);
-    // An alias and a name give the same; what a material says goes before the body's common keys.
+    // An alias and a name are equivalent; keys of a material override the body's common keys.
     expect_material(&flag->kinds[0].material, 400, 0.2, DAMPING_FULL, LAW_TENSION_ONLY);
     expect_material(&flag->kinds[1].material, 400, 0.2, DAMPING_FULL, LAW_TENSION_ONLY);
     expect_material(&flag->kinds[2].material, 40, 0.7, DAMPING_AXIAL, LAW_COMPRESSION_ONLY);
@@ -139,7 +139,7 @@ static void test_pins(void **state)
     assert_int_equal(jelly->pin_count, 2);
     assert_int_equal(jelly->pins[0].type, SELECT_TOP);
     assert_int_equal(jelly->pins[1].type, SELECT_BACK);
-    // How many nodes a mesh has is not known yet.
+    // The number of nodes of a mesh is not known yet.
     assert_int_equal(find_body(scene, "duck")->pins[0].node, 100);
 }
 
@@ -253,7 +253,7 @@ static void test_network(void **state)
     assert_true(materials[index[0]].has_rest_length && materials[index[0]].rest_length == 1);
     expect_material(&materials[index[1]], 11, 0.5, DAMPING_AXIAL, LAW_LINEAR);
     expect_material(&materials[index[2]], 400, 0.2, DAMPING_FULL, LAW_TENSION_ONLY);
-    assert_int_equal(index[3], index[1]); // equal materials are kept once
+    assert_int_equal(index[3], index[1]); // equal materials are stored once
     assert_null(network->nodes_path);
     const struct scene_network *cloud = &find_body(scene, "cloud")->shape.network;
     assert_true(cloud->masses[0] == 1.5 && cloud->masses[1] == 1.5);
@@ -273,7 +273,7 @@ static void test_single_masses(void **state)
     assert_int_equal(bob->type, BODY_OSCILLATOR);
     assert_int_equal(bob->shape.oscillator.model, OSCILLATOR_CLOSED_FORM);
     expect_vector(bob->shape.oscillator.anchor, 1, 0, 0);
-    expect_vector(bob->shape.oscillator.axis, 0, 0, -1); // of unit length
+    expect_vector(bob->shape.oscillator.axis, 0, 0, -1); // of length 1
     assert_true(bob->shape.oscillator.amplitude == 0.1 && bob->shape.oscillator.phase == 45);
     assert_true(bob->mass == 2);
     expect_material(&bob->kinds[0].material, 50, 0.3, DAMPING_AXIAL, LAW_LINEAR);
@@ -337,7 +337,7 @@ static void test_output(void **state)
     assert_int_equal(output->probes[2].node.type, SELECT_FIRST);
 }
 
-// Whatever the reader read, it reads again from the resolved text.
+// The resolved text of every scene can be read back.
 static void test_resolved(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// scene/reader: defaults, names, files, --set, the resolved scene, and what is not a scene at all.
+// scene/reader: defaults, names, files, --set, the resolved scene, and files that are not scenes.
 #include "test.h"
 
 #include <stdio.h>
@@ -163,7 +163,7 @@ static void test_status_of_unreadable_files(void **state)
         options.on_message = append_message;
         options.message_context = messages;
         taut_error error = {0};
-        taut_scene *scene = (taut_scene *)&error; // anything but NULL
+        taut_scene *scene = (taut_scene *)&error; // any pointer except NULL
         assert_int_equal(taut_scene_load(cases[i].path, &options, &scene, &error), TAUT_ERROR_IO);
         assert_null(scene);
         assert_int_equal(error.code, TAUT_ERROR_IO);
@@ -232,7 +232,7 @@ static void test_set_values(void **state)
     scene_free(scene);
 }
 
-// Setting one of two rivals takes out the other; the last one set counts.
+// Setting one of two keys that exclude each other removes the other; the last one set applies.
 static void test_set_rivals(void **state)
 {
     (void)state;
@@ -244,8 +244,8 @@ static void test_set_rivals(void **state)
     scene_free(scene);
 }
 
-// What an override sets takes the place of the keys of the file that it excludes; in the resolved
-// scene, too, which can be run again.
+// An override replaces the keys of the file that it excludes, also in the resolved scene, which can
+// be run again.
 static void test_set_replaces_what_it_excludes(void **state)
 {
     (void)state;
@@ -327,7 +327,7 @@ static void test_set_replaces_what_it_excludes(void **state)
         if (strstr(resolved, gone[i]))
             fail_msg("'%s' is still in the resolved scene:\n%s", gone[i], resolved);
     free(resolved);
-    // The other way round.
+    // In the other direction.
     static const char *const back[] = {"bodies.r.node_mass=0.5",
                                        "bodies.f.nodes_file=tests/data/full/nodes.csv",
                                        "simulation.duration=1", NULL};
@@ -343,8 +343,7 @@ static void test_set_replaces_what_it_excludes(void **state)
     scene_free(scene);
 }
 
-// Two overrides that exclude each other are a mistake; so is a key that does not belong to what the
-// file says.
+// Two overrides that exclude each other are an error; so is a key that does not fit the file.
 static void test_set_refuses_two_that_exclude_each_other(void **state)
 {
     (void)state;
@@ -360,7 +359,7 @@ static void test_set_refuses_two_that_exclude_each_other(void **state)
         "given; only one of them is allowed\n"
         "    bodies.flag.node_mass=2\n"
         "                          ^\n");
-    // The key is in the file, its value and the fault in the override.
+    // The key is in the file, its value and the error in the override.
     static const char windy[] =
         "simulation: {dt: 1, steps: 1}\n"
         "environment: {wind: {velocity: [1,0,0], coefficient: 2}}\n"
@@ -374,8 +373,8 @@ static void test_set_refuses_two_that_exclude_each_other(void **state)
                    "the laws node and face\n"
                    "    environment.wind.coefficient=1\n"
                    "                                 ^\n");
-    // Kinds that an override of their selector replaces all leave nothing to build from, unless
-    // the body has common keys.
+    // An override of the selector that replaces all kinds leaves no material, unless the body has
+    // common keys.
     static const char *const links[] = {"bodies.c.links=all", NULL};
     expect_refusal(windy, links,
                    "--set bodies.c.links=all:1:16: error: with these 'links' none of the kinds in "
@@ -406,7 +405,7 @@ static void test_set_refuses_two_that_exclude_each_other(void **state)
     free(messages);
 }
 
-// Through an alias only this use changes; at the anchor, all do.
+// A change through an alias affects this use only; a change at the anchor affects all.
 static void test_set_shared(void **state)
 {
     (void)state;
@@ -520,7 +519,7 @@ static void test_resolved_paths(void **state)
     scene_free(scene);
 }
 
-// ---- Places for builders
+// ---- Positions for builders
 
 static void test_complain(void **state)
 {
@@ -554,7 +553,7 @@ static void test_names(void **state)
     assert_null(spring_kind_name(BODY_LATTICE, SPRING_KINDS_MAX));
 }
 
-// Many springs of a network: their materials are found again quickly and kept once.
+// A network with many springs: their materials are found quickly and stored once.
 static void test_large_network(void **state)
 {
     (void)state;
@@ -581,7 +580,7 @@ static void test_large_network(void **state)
     free(text);
 }
 
-// Names are looked up in a sorted list: the first, the last and all between are found.
+// Names are looked up in a sorted list: the first, the last and all others are found.
 static void test_many_names_are_found(void **state)
 {
     (void)state;

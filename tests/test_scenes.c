@@ -1,5 +1,5 @@
-// All scenes of scenes/, whatever they show: the same bits for every number of threads and every
-// instruction set, run after run, with output and without; the plain reference near to them.
+// All scenes of scenes/: the same bits for every number of threads and every instruction set, in
+// every run, with output and without; close to the plain reference.
 #include "scene_runs.h"
 
 #include <dirent.h>
@@ -15,10 +15,11 @@ enum { SCENES_MAX = 100 };
 static char *names[SCENES_MAX];
 static size_t name_count;
 
-// So many steps that small scenes get going and large ones stay quick.
+// Enough steps for small scenes to get moving, few enough for large ones to be quick.
 static uint64_t steps_for(const taut_solver *solver)
 {
-    if (integrator_is_implicit(solver_integrator(solver))) // each is a thousand products and more
+    if (integrator_is_implicit(solver_integrator(solver))) // a step takes a thousand products or
+                                                           // more
         return quick() ? 2 : 4;
     uint64_t updates = quick() ? 200000 : 2000000;
     uint64_t steps = updates / (taut_solver_spring_count(solver) + 1), most = quick() ? 40 : 250;
@@ -61,8 +62,8 @@ static void test_same_bits_on_every_instruction_set(void **context)
     assert_int_equal(hash_of_run(scene, 1, TAUT_ISA_AUTO), base);
 }
 
-// A second run, in steps of uneven number and with every evaluation that output can request, the
-// energy budget included.
+// A second run in uneven numbers of steps, with every evaluation that output can request, including
+// the energy budget.
 static void test_same_bits_with_output(void **context)
 {
     const char *scene = *context;
@@ -87,8 +88,8 @@ static void test_same_bits_with_output(void **context)
     taut_solver_destroy(watched);
 }
 
-// The order of sums differs, so the two part by rounding, which a few hundred steps of a stable
-// scene do not blow up.
+// The order of sums differs, so both differ by rounding, which does not grow much in a few hundred
+// steps of a stable scene.
 static void test_reference_is_near(void **context)
 {
     const char *scene = *context;
@@ -106,7 +107,8 @@ static void test_reference_is_near(void **context)
         apart = fmax(apart, fabs(a[i] - b[i]));
     }
     double tolerance = solver_precision(fast) == PRECISION_DOUBLE ? 1e-11 : 2e-4;
-    if (integrator_is_implicit(solver_integrator(fast))) // each leaves what it may of its equations
+    if (integrator_is_implicit(solver_integrator(fast))) // each leaves a residual of its equations
+                                                         // up to the tolerance
         tolerance = 1e-3;
     assert_near(apart, 0, tolerance * size);
     free(a);
@@ -115,8 +117,8 @@ static void test_reference_is_near(void **context)
     taut_solver_destroy(reference);
 }
 
-// What every scene promises its reader: a title, a step well below the critical one, and a first
-// line that says what it is.
+// Requirements on every scene: a title, a step well below the critical one, and a first line that
+// describes it.
 static void test_scene_is_sound(void **context)
 {
     const char *scene = *context;
@@ -127,7 +129,7 @@ static void test_scene_is_sound(void **context)
     assert_true(critical.known || !limited); // rigid constraints have no stiffness
     double limit = critical.dt[solver_integrator(solver)];
     if (limited &&
-        taut_solver_dt(solver) >= 0.93 * limit) { // contacts count in it as if all were touched
+        taut_solver_dt(solver) >= 0.93 * limit) { // contacts count as if all were touched
         assert_int_equal(solver_sharp_step(solver, &critical, NULL), TAUT_OK);
         limit = critical.sharp_dt[solver_integrator(solver)];
     }

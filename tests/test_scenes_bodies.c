@@ -1,5 +1,5 @@
-// What the scenes of cloths, gas-filled bodies and jellies are there to show, in numbers. With
-// TAUT_TEST_QUICK only the beginning is run, and what must hold at any time is checked.
+// The effects that the scenes of cloths, gas-filled bodies and jellies demonstrate, as numbers.
+// With TAUT_TEST_QUICK only the beginning is run, and properties that hold at any time are checked.
 #include "scene_runs.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static void test_quad_without_diagonals_folds(void **context)
     taut_solver_destroy(solver);
 }
 
-// How far the middle of the lower side hangs below the corners that hold the cloth.
+// The distance of the middle of the lower side below the pinned corners of the cloth.
 static double sag(const taut_solver *solver, const char *cloth)
 {
     return -position_in_body(solver, cloth, 10 * 11 + 5).y;
@@ -42,7 +42,7 @@ static void test_cloth_links_sag_in_their_order(void **context)
         double structural = sag(solver, "structural"), shear = sag(solver, "shear");
         double bend = sag(solver, "bend"), all = sag(solver, "all");
         assert_true(structural > 1.1 * shear && shear > 1.02 * bend && bend > 1.02 * all);
-        assert_near(all, 1, 0.02); // a board: it hangs as long as it was built
+        assert_near(all, 1, 0.02); // like a board: it keeps its built length
     }
     static const char *const names[] = {"structural", "shear", "bend", "all"};
     for (size_t i = 0; i < 4; i++) {
@@ -79,7 +79,7 @@ static void test_flag_flies_and_flutters(void **context)
         double time = 0.1 * tenth;
         advance_to(solver, time);
         assert_true(greatest_strain(solver) < 0.5);
-        vec3 middle = position_in_body(solver, "flag", 20 * 61 + 60); // of the free side
+        vec3 middle = position_in_body(solver, "flag", 20 * 61 + 60); // at the free side
         if (time < 0.75)
             continue;
         left = fmin(left, middle.z);
@@ -105,8 +105,8 @@ static double bulge(const char *scene)
     return height;
 }
 
-// The bulge goes with the cube root of the pressure while it is small: eight times the wind, twice
-// the bulge. The strong wind's is a fifth of the side, so some percent are left to its slopes.
+// A small bulge is proportional to the cube root of the pressure: eight times the pressure, twice
+// the bulge. In strong wind it is a fifth of the side, so slopes change it by some percent.
 static void test_sheet_bulges_more_in_strong_wind(void **context)
 {
     (void)context;
@@ -151,7 +151,7 @@ static void test_ring_collapses(void **context)
     taut_solver *solver = scene_open("ring", NULL, NULL);
     double built = 17 * 900.0 / 2 * sin(2 * PI / 17);
     assert_near(enclosed_volume(solver, "ring"), built, 1e-3);
-    advance_to(solver, 3); // the fall itself does nothing to it
+    advance_to(solver, 3); // the fall does not change it
     assert_near(enclosed_volume(solver, "ring"), built, 1e-2);
     advance_to(solver, 40);
     struct extent extent = body_extent(solver, "ring");
@@ -184,7 +184,7 @@ static void test_ring_with_pressure_keeps_its_area(void **context)
     taut_solver_destroy(solver);
 }
 
-// Pumped up it keeps its volume, whatever the floor and the sphere do to its shape.
+// Inflated, it keeps its volume, whatever floor and sphere do to its shape.
 static void test_ball_keeps_its_volume(void **context)
 {
     (void)context;
@@ -200,7 +200,7 @@ static void test_ball_keeps_its_volume(void **context)
             lowest = fmin(lowest, extent.max.y);
         if (time > 3 && time < 3.55)
             tallest = fmax(tallest, extent.max.y);
-        // The sphere is above the ball: no node is deep in it.
+        // The sphere is above the ball: no node is deep inside it.
         if (time > 3.96 && time < 4.04) {
             assert_true(extent.max.y < tallest);
             for (uint64_t i = 0; i < body_nodes(solver, "ball"); i++) {
@@ -275,7 +275,7 @@ static void test_jelly_stays_in_the_room_and_out_of_the_spheres(void **context)
                 vec3 centre = vec3_make(spheres[s][0], spheres[s][1], spheres[s][2]);
                 vec3 gap = vec3_subtract(position_in_body(solver, "jelly", i), centre);
                 double outside = vec3_length(gap) - spheres[s][3];
-                // Projected last is the third sphere: it may push a node into another one.
+                // The third sphere is projected last: it may push a node into another one.
                 assert_true(outside > (s == 2 ? -1e-6 : -0.01));
                 touched |= outside < 1e-6;
             }
@@ -286,7 +286,7 @@ static void test_jelly_stays_in_the_room_and_out_of_the_spheres(void **context)
     taut_solver_destroy(solver);
 }
 
-// ---- Large ones
+// ---- Large scenes
 
 static void test_large_cloth_begins_to_fall(void **context)
 {
@@ -298,7 +298,7 @@ static void test_large_cloth_begins_to_fall(void **context)
     assert_int_equal(taut_solver_spring_count(solver), structural + shear + bend);
     assert_true(structural + shear + bend > 1490000);
     advance(solver, quick() ? 4 : 20);
-    // The pinned side stays; far from it a node does not yet know of it, and falls freely.
+    // The pinned side stays; the motion has not reached nodes far from it, which fall freely.
     vec3 velocity = body_velocity(solver, "cloth", 250 * nu + 250);
     assert_near(velocity.y, -9.81 * taut_solver_time(solver), 1e-5);
     assert_near(hypot(velocity.x, velocity.z), 0, 0.005); // rounding of single precision

@@ -1,4 +1,4 @@
-// What the scenes of ropes, single springs, oscillators and pendulums are there to show, in
+// The effects that the scenes of ropes, single springs, oscillators and pendulums demonstrate, as
 // numbers.
 #include "scene_runs.h"
 
@@ -7,7 +7,8 @@
 
 static const double g = 9.81;
 
-// At rest a lying node has sunk in by m g / k, and a hanging spring carries what hangs below it.
+// At rest a node on the floor has sunk in by m g / k, and a hanging spring carries the weight below
+// it.
 static void test_rope_comes_to_rest_on_the_floor(void **context)
 {
     (void)context;
@@ -51,8 +52,8 @@ static void test_swung_rope_follows_the_hand(void **context)
     taut_solver_destroy(solver);
 }
 
-// How far the last of `masses` masses hangs below its built position: every pair (i, j) with
-// j - i <= reach is joined by a spring k. Node 0 is the nail.
+// The distance of the last of `masses` masses below its built position, if every pair (i, j) with j
+// - i <= reach is joined by a spring k. Node 0 is the nail.
 static double hanging_stretch(size_t masses, size_t reach, double k, double weight)
 {
     double *a = calloc(masses * masses, sizeof *a), *b = calloc(masses, sizeof *b);
@@ -91,8 +92,8 @@ static void test_rope_links_hang_as_their_springs_say(void **context)
     taut_solver_destroy(solver);
 }
 
-// While slack the cord's jumper falls freely, to the last digit; it turns where all height has
-// become elastic energy, and comes back to where it came from.
+// While the cord is slack its jumper falls freely, to the last digit; it turns where all potential
+// energy has become elastic energy, and returns to its start.
 static void test_bungee_pulls_and_never_pushes(void **context)
 {
     (void)context;
@@ -171,9 +172,9 @@ static void test_rope_breaks_once_and_falls(void **context)
     taut_solver_destroy(solver);
 }
 
-// Drawn back slowly, the wall's spring has the rest length r at which 10% strain balances the
-// driven spring: 300 * 0.1 r = 100 (3 - 1.1 r - 1). With the driven node back, 300 (x - r) = 100 (2
-// - x - 1).
+// Stretched slowly, the wall's spring has the rest length r at which 10% strain balances the driven
+// spring: 300 * 0.1 r = 100 (3 - 1.1 r - 1). With the driven node back,
+// 300 (x - r) = 100 (2 - x - 1).
 static void test_spring_that_yields_stays_longer(void **context)
 {
     (void)context;
@@ -187,7 +188,7 @@ static void test_spring_that_yields_stays_longer(void **context)
     taut_solver_destroy(solver);
 }
 
-// The greatest distance between the simulated mass and that of the formula over the run.
+// The greatest distance between the simulated mass and the closed form over the run.
 static double oscillator_error(const char *dt, const char *simulated, const char *formula)
 {
     taut_solver *solver = scene_open("oscillators", (const char *[]){dt, NULL}, NULL);
@@ -214,7 +215,7 @@ static void test_oscillators_agree_to_fourth_order(void **context)
     }
 }
 
-// Where the mass is at a time between two steps.
+// The position of the mass at a time between two steps.
 static double pendulum_at(taut_solver *solver, const char *body, double time)
 {
     double dt = taut_solver_dt(solver);
@@ -252,9 +253,9 @@ static void test_pendulums_agree_except_the_small_angle(void **context)
         narrow = fmax(narrow, fabs(position_in_body(solver, "narrow-formula", 1).x -
                                    position_in_body(solver, "narrow-equation", 1).x));
     }
-    assert_true(apart > 0.5);     // more than half the way: the formula is wrong at 60 degrees
-    assert_true(narrow < 0.0015); // and good at 5
-    assert_true(stiff < 0.005);   // the spring gives by m g / k = 0.1 mm and a little more
+    assert_true(apart > 0.5);     // more than half of the swing: the formula is wrong at 60 degrees
+    assert_true(narrow < 0.0015); // and accurate at 5
+    assert_true(stiff < 0.005);   // the spring stretches by m g / k = 0.1 mm and a little more
     taut_solver_destroy(solver);
 }
 

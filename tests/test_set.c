@@ -1,6 +1,6 @@
-// Constants that change during a run (set.c): the further steps are to the bit those of a solver
-// that was created with the constant and took over the state; for every integrator, storage format
-// and precision. And what is refused, and that nothing has changed then.
+// Constants that change during a run (set.c): the following steps equal, bit by bit, those of a
+// solver that was created with the constant and continues from the state; for every integrator,
+// storage format and precision. Rejected values change nothing.
 #include "samples.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ typedef taut_status setter(taut_solver *solver, taut_error *error);
 struct setting {
     const char *name;
     setter *set;
-    const char *overrides[4]; // the same in the words of --set, ended by NULL
+    const char *overrides[4]; // the equivalent --set, ended by NULL
 };
 
 static void show_finding(void *context, const char *message)
@@ -47,8 +47,8 @@ static void do_set(taut_solver *solver, const struct setting *setting)
         fail_msg("%s: %s", setting->name, error.text);
 }
 
-// Runs a scene, changes it, and compares it with a solver that was made of the changed scene. With
-// another number of threads, which changes nothing.
+// Runs a scene, changes it, and compares it with a solver made from the changed scene; also with
+// another number of threads, which must not matter.
 static void assert_like_created(const char *text, const struct setting *setting,
                                 const struct solver_options *options, const char *what)
 {
@@ -91,7 +91,7 @@ static void assert_like_created(const char *text, const struct setting *setting,
     taut_solver_destroy(created);
 }
 
-// ---- What is set
+// ---- The setters
 
 static taut_status set_stiffness(taut_solver *solver, taut_error *error)
 {
@@ -242,7 +242,7 @@ static const struct case_of_scene cases[] = {
       GRAVITY,
       DRAG,
       DT}},
-    // The kernel of cloths: undamped, then damped springs in all, in one and in no direction.
+    // The kernel of cloths: undamped, then with damped springs in all, in one and in no direction.
     {"cloth",
      ENVIRONMENT("face") "bodies: [{name: b, type: cloth, origin: [0,2,0], u: [1.5,0,0],\n"
                          "  v: [0,-1,0], nodes: [41,23], node_mass: 0.001, pins: [left], springs:\n"
@@ -287,7 +287,7 @@ static const struct case_of_scene cases[] = {
       WIND,
       GRAVITY,
       DT}},
-    // Packed springs, some of which yield, with rings and without damping at first.
+    // Packed springs with rings, some of which yield, without damping at first.
     {"sphere",
      ENVIRONMENT("quadratic") "bodies: [{name: b, type: sphere, center: [0,1.1,0], radius: 1,\n"
                               "  subdivisions: 3, node_mass: 0.003, springs: {edges:\n"
@@ -387,7 +387,7 @@ static void test_every_storage_format(void **state)
 
 static const double FACTOR = 1.1875;
 
-// What a solver would be built with: as rounded as it is kept.
+// The rest lengths that a solver would be built with, rounded to the precision of storage.
 struct longer {
     bool single;
 };
@@ -493,7 +493,7 @@ static void test_automatic_dt_follows(void **state)
     assert_int_equal(taut_solver_set_node_mass(solver, 0, 0.008, &error), TAUT_OK);
     advance(solver, 1);
     assert_near(taut_solver_dt(solver), 2 * dt, 0.05 * dt);
-    // A step of one's own, which stays.
+    // A dt set by the user stays.
     assert_int_equal(taut_solver_set_dt(solver, 0.0001, &error), TAUT_OK);
     assert_int_equal(taut_solver_set_stiffness(solver, 0, 0, 2.4, &error), TAUT_OK);
     advance(solver, 5000);
@@ -522,7 +522,7 @@ static void test_several_at_once(void **state)
         advance(first, STEPS);
         advance(second, STEPS);
         assert_true(taut_solver_hash(first) == taut_solver_hash(second));
-        // There and back again before a step is no change at all.
+        // A change that is undone before a step changes nothing.
         assert_int_equal(taut_solver_set_stiffness(plain, 0, 0, 61, &error), TAUT_OK);
         assert_int_equal(taut_solver_set_stiffness(plain, 0, 0, 60, &error), TAUT_OK);
         advance(plain, STEPS);
@@ -536,7 +536,7 @@ static void test_several_at_once(void **state)
     }
 }
 
-// ---- What is refused
+// ---- Rejected values
 
 static void assert_refused(taut_status status, taut_status expected, const char *says,
                            taut_error *error)
@@ -614,7 +614,7 @@ static void test_materials_by_name(void **state)
     assert_true(taut_solver_material_count(s, 0) >= 3);
     taut_solver_destroy(s);
     s = sample_solver(&samples[sample_count - 1], "double", "symplectic_euler", NULL);
-    assert_int_equal(taut_solver_material_count(s, 4), 3); // of a network of three laws
+    assert_int_equal(taut_solver_material_count(s, 4), 3); // a network of three laws
     assert_int_equal(taut_solver_find_material(s, 4, "springs"), -1);
     taut_solver_destroy(s);
 }

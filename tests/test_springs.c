@@ -1,10 +1,12 @@
-// The forces of one spring against their formulas: damping laws, slack laws, no length; air drag.
+// The forces of one spring compared with their formulas: damping laws, slack laws, zero length; air
+// drag.
 #include "physics.h"
 
 #include <math.h>
 #include <stdio.h>
 
-// A spring between node 0 at the origin and node 1 at (d, 0, 0) turned along (2, -1, 2) / 3.
+// A spring between node 0 at the origin and node 1 at (d, 0, 0), rotated to the direction (2, -1,
+// 2) / 3.
 static const vec3 along = {2.0 / 3, -1.0 / 3, 2.0 / 3};
 static const vec3 velocity_a = {0.3, -0.7, 0.2}, velocity_b = {-0.4, 0.5, 1.1};
 
@@ -20,7 +22,7 @@ static taut_solver *spring_of(double length, const char *keys)
         b.x, b.y, b.z, keys);
 }
 
-// F_a = -k (L - L0) u, F_b = -F_a, and the damping's share; u from b to a.
+// F_a = -k (L - L0) u, F_b = -F_a, plus the damping force; u from b to a.
 static void assert_force(const char *keys, double length, double elastic, vec3 damping)
 {
     taut_solver *solver = spring_of(length, keys);
@@ -80,7 +82,8 @@ static void test_slack_laws(void **state)
     }
 }
 
-// Exactly at its length a spring of either law is slack. The ends lie along x, so that L is exact.
+// A spring of either law is slack at exactly its rest length. The ends lie along x, so that L is
+// exact.
 static void test_slack_at_rest_length(void **state)
 {
     (void)state;
@@ -99,7 +102,7 @@ static void test_slack_at_rest_length(void **state)
 }
 
 // At L = 0 there is no direction: no elastic and no axial damping force, in both precisions; full
-// damping needs none. Whole runs through it stay finite under each integrator.
+// damping needs no direction. Runs through L = 0 stay finite with each integrator.
 static void test_no_length(void **state)
 {
     (void)state;
@@ -143,7 +146,7 @@ static void test_runs_from_no_length(void **state)
     }
 }
 
-// A spring without stiffness is no error, and exerts only its damping.
+// A spring of zero stiffness is valid, and exerts only its damping force.
 static void test_zero_stiffness(void **state)
 {
     (void)state;
@@ -158,7 +161,7 @@ static void test_zero_stiffness(void **state)
     taut_solver_destroy(solver);
 }
 
-// F = m g - c v, per node, whatever its mass.
+// F = m g - c v per node, for any mass.
 static void test_air_drag(void **state)
 {
     (void)state;
@@ -172,7 +175,7 @@ static void test_air_drag(void **state)
     taut_solver_destroy(solver);
 }
 
-// Zero mass is an error of the scene, never a division by it.
+// Zero mass is an error of the scene, and is never divided by.
 static void test_zero_mass_is_refused(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// Where each integrator becomes unstable, from both sides, and the bound that is reported for a
+// The stability limit of each integrator, from both sides, and the bound that is reported for a
 // scene.
 #include "physics.h"
 
@@ -6,9 +6,9 @@
 
 static const double OMEGA = 3;
 
-// Whether the amplitude in phase space grows past `factor` times what it was within the steps. The
-// start lies along the direction that becomes unstable, so that stable runs stay small right up to
-// the limit.
+// Whether the amplitude in phase space grows beyond `factor` times its initial value within the
+// steps. The start lies along the direction that becomes unstable, so that stable runs stay small
+// right up to the limit.
 static bool grows_damped(const char *integrator, double damping, double y, double start_speed,
                          double factor, int steps)
 {
@@ -72,7 +72,7 @@ static void test_limit_of_both_verlets(void **state)
     assert_near(integrator_limit(INTEGRATOR_VELOCITY_VERLET), 2, 0);
 }
 
-// omega h < 2 sqrt(2) = 2.828: |R| = 1 there, and every step multiplies by |R|.
+// omega h < 2 sqrt(2) = 2.828: there |R| = 1, the factor of every step.
 static void test_limit_of_rk4(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void test_limit_of_rk4(void **state)
     assert_near(integrator_limit(INTEGRATOR_RK4), 2 * sqrt(2), 1e-15);
 }
 
-// None is stable: they grow at any step, though slowly at a small one.
+// No step is stable: both grow at any step, though slowly at small ones.
 static void test_explicit_euler_and_midpoint_always_grow(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static struct critical_step critical_of(taut_solver *solver)
     return critical;
 }
 
-// 2 / omega, exactly: as a spring with length along its axis, and without.
+// 2 / omega exactly: for a spring with a rest length along its axis, and without one.
 static void test_bound_of_one_oscillator(void **state)
 {
     (void)state;
@@ -149,8 +149,8 @@ static void test_bound_of_one_oscillator(void **state)
     taut_solver_destroy(solver);
 }
 
-// Units of sqrt(m/k): a chain's interior 1 (the chain's own limit is 2 / (2 sin(n pi / 2(n + 1))),
-// never below); a cloth's structural springs 1, with shear 0.70711.
+// In units of sqrt(m/k): the interior of a chain 1 (the chain's own limit is 2 / (2 sin(n pi / 2(n
+// + 1))), never below 1); structural springs of a cloth 1, with shear 0.70711.
 static void test_bounds_of_chain_and_cloth(void **state)
 {
     (void)state;
@@ -212,13 +212,13 @@ static void test_bound_is_never_above_the_limit(void **state)
         advance(solver, 3000);
         for (uint64_t n = 0; n < taut_solver_node_count(solver); n++)
             largest = fmax(largest, vec3_length(velocity_of(solver, n)));
-        assert_true(largest < 1e-5); // 100 times what it began with
+        assert_true(largest < 1e-5); // 100 times the initial velocities
         taut_solver_destroy(solver);
     }
 }
 
-// With damping c / m the symplectic ones are stable below the root of w^2 h^2 + 2 (c / m) h = 4,
-// from both sides; that of rk4 is on the safe side.
+// With damping c / m the symplectic integrators are stable below the root of w^2 h^2 + 2 (c / m) h
+// = 4, from both sides; rk4's reported limit is on the safe side.
 static void test_limit_with_damping(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// The state: which arrays a run has, its hash, its constants in the plan's order; and that no
-// allocation that fails is overlooked. Compiled for double.
+// The state: the arrays of a run, its hash, its constants in the plan's order; and every failed
+// allocation is noticed. Compiled for double.
 #include "samples.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static struct state *state_of(const taut_solver *solver)
     return solver_system(solver)->state;
 }
 
-// Arrays are there where the integrator and the scene want them, and nowhere else.
+// Arrays exist if the integrator and the scene need them, and only then.
 static void test_arrays_by_need(void **unused)
 {
     (void)unused;
@@ -79,7 +79,7 @@ static void test_constants_in_plan_order(void **unused)
     taut_solver_destroy(solver);
 }
 
-// A frame has room for what it was made for, and a request for more than that does no harm.
+// A frame has arrays for the fields that it was made for; requesting more fields is harmless.
 static void test_frames_by_need(void **unused)
 {
     (void)unused;
@@ -106,7 +106,7 @@ static void test_frames_by_need(void **unused)
     taut_solver_destroy(solver);
 }
 
-// Fields that are not read keep their values, and are none of the frame's then.
+// Fields that are not read keep their values, and are not marked as valid.
 static void test_frames_know_what_is_of_their_time(void **unused)
 {
     (void)unused;
@@ -117,7 +117,7 @@ static void test_frames_know_what_is_of_their_time(void **unused)
     solver_read_frame(solver, FRAME_NODES | FRAME_SPRINGS | FRAME_FORCES, &frame);
     assert_true(frame_has(&frame, FRAME_NODES | FRAME_STRAINS | FRAME_BODIES));
     assert_false(frame.fields & FRAME_FORCES);
-    // Nothing of this sample breaks.
+    // No spring of this sample breaks.
     assert_int_equal(frame_has(&frame, FRAME_BROKEN), solver_topology(solver)->any_breaks);
     const double before = frame.positions[3 * 50 + 1];
     assert_int_equal(taut_solver_step(solver, 5, NULL), TAUT_OK);
@@ -163,7 +163,7 @@ static void test_copies_of_frames(void **unused)
     assert_true(to.time == 7 && to.positions[5] == 1.5 && to.positions != from.positions);
     assert_true(to.drawn_strains[1] == 0.25f && to.drawn_broken[1] == 1 &&
                 to.drawn_strains[0] == 0);
-    assert_true(to.volumes[0] == 3); // which `from` does not have
+    assert_true(to.volumes[0] == 3); // `from` does not have it
     assert_null(to.velocities);
     frame_free(&from);
     frame_free(&to);
@@ -195,7 +195,7 @@ static void release(void *context, void *block, size_t bytes)
     struct failing *it = context;
     assert_true(it->held > 0 && it->bytes >= bytes);
     it->held--;
-    it->bytes -= bytes; // the size that was asked for: the sum comes out at 0
+    it->bytes -= bytes; // releases pass the requested size, so the sum returns to 0
     free(block);
 }
 
@@ -210,8 +210,8 @@ static taut_status create_with(const taut_scene *scene, struct failing *memory,
     return taut_solver_create(scene, &config, solver, error);
 }
 
-// For every n the n-th allocation fails: TAUT_ERROR_MEMORY with a sentence, no solver, all given
-// back.
+// For every n the n-th allocation fails: TAUT_ERROR_MEMORY with a message, no solver, everything
+// released.
 static void test_every_allocation_may_fail(void **unused)
 {
     (void)unused;
@@ -241,7 +241,7 @@ static void test_every_allocation_may_fail(void **unused)
                 assert_int_equal(memory.held, 0);
                 assert_int_equal(memory.bytes, 0);
             }
-            assert_true(n > 20 && status == TAUT_OK); // all of them, and there were some
+            assert_true(n > 20 && status == TAUT_OK); // n passed the last allocation
             taut_scene_destroy(scene);
         }
 }
@@ -264,8 +264,8 @@ static void test_steps_allocate_nothing(void **unused)
     taut_scene_destroy(scene);
 }
 
-// What a run is told of its stages counts every step once: each of the first, and short ones later
-// by those that are timed for the others. Long ones are all timed.
+// The reported times of the stages count every step once: the first steps are all timed; later,
+// timed short steps count for the others too. Long steps are all timed.
 static void test_clock_counts_every_step(void **unused)
 {
     (void)unused;

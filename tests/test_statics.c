@@ -1,10 +1,11 @@
-// Chains, free fall with drag, and what no internal force may change: answers in closed form.
+// Chains, free fall with drag, and quantities that internal forces conserve: answers in closed
+// form.
 #include "physics.h"
 
 #include <math.h>
 #include <stdio.h>
 
-// Relaxed by air drag, mass i of N hangs lower by u_i = (m g / k)(i N - i (i - 1) / 2).
+// At rest after air drag, mass i of N has sunk by u_i = (m g / k)(i N - i (i - 1) / 2).
 static void test_hanging_chain(void **state)
 {
     (void)state;
@@ -23,8 +24,8 @@ static void test_hanging_chain(void **state)
     taut_solver_destroy(solver);
 }
 
-// The time between the first and the last rise through 0 of the amplitude of mode n, by linear
-// interpolation, over the number of periods between them.
+// The period of mode n: the time between the first and the last rise of its amplitude through 0, by
+// linear interpolation, divided by the number of periods between them.
 static double mode_period(taut_solver *solver, int masses, int n, int periods)
 {
     double h = taut_solver_dt(solver), first = -1, last = 0, before = 0;
@@ -68,7 +69,7 @@ static void test_modes_of_a_fixed_chain(void **state)
     }
 }
 
-// m dv/dt = m g - c v ends at v = m g / c.
+// m dv/dt = m g - c v converges to v = m g / c.
 static void test_terminal_speed(void **state)
 {
     (void)state;
@@ -132,7 +133,7 @@ static void test_momentum_and_angular_momentum(void **state)
         snprintf(body, sizeof body, jelly, i == 1 ? "0" : "0.4", "axial");
         taut_solver *solver = solver_of("%s%s", header, body);
         vec3 angular_start, angular;
-        if (i != 1) // verlet remembers where it was
+        if (i != 1) // verlet keeps the previous positions
             shake(solver);
         advance(solver, 1);
         vec3 start = momentum(solver, &angular_start);
@@ -141,12 +142,12 @@ static void test_momentum_and_angular_momentum(void **state)
         assert_vector_near(linear, start, 1e-12);
         assert_vector_near(angular, angular_start, 1e-12);
         taut_energy energy = energy_of(solver);
-        assert_true(energy.kinetic > 1e-4); // it does move
+        assert_true(energy.kinetic > 1e-4); // it moves
         taut_solver_destroy(solver);
     }
 }
 
-// Full damping is not along the spring: it keeps momentum, and takes angular momentum.
+// Full damping does not act along the spring: it conserves momentum, but not angular momentum.
 static void test_full_damping_keeps_only_momentum(void **state)
 {
     (void)state;

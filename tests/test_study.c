@@ -1,4 +1,4 @@
-// The study of a scene's integrators, on scenes whose limits, orders and frequencies are known.
+// The study of a scene's integrators, on scenes with known limits, orders and frequencies.
 #include "study_fixture.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ static bool at_once(void *context)
 
 static const double AMPLITUDE = 1e-3;
 
-// An oscillator of 3 rad/s along x, on a spring of 1 m: a run that is about to become unstable,
-// with an amplitude a hundred times as large, does not come near to its anchor.
+// An oscillator of 3 rad/s along x, on a spring of 1 m: even a run close to instability, with a
+// hundred times the amplitude, does not come near its anchor.
 static char *oscillator_text(double damping)
 {
     return text_format("precision: double\n"
@@ -42,8 +42,8 @@ static const struct study *plain_study(void)
     return plain;
 }
 
-// omega h < 2 for the symplectic ones, 2 sqrt 2 for rk4, to a thousandth; none for the others,
-// whose energy grows as their polynomials say: (1 + y^2) and (1 + y^4 / 4) a step.
+// omega h < 2 for the symplectic integrators, 2 sqrt 2 for rk4, to a thousandth; none for the
+// others, whose energy grows by their polynomials: (1 + y^2) and (1 + y^4 / 4) per step.
 static void test_limits_of_an_oscillator(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void test_limits_of_an_oscillator(void **state)
     }
 }
 
-// Slopes over the smallest steps, against the closed form.
+// The slopes over the smallest steps, compared with the closed form.
 static void test_orders_of_convergence(void **state)
 {
     (void)state;
@@ -76,7 +76,8 @@ static void test_orders_of_convergence(void **state)
     const struct study *study = plain_study();
     for (int i = 0; i <= INTEGRATOR_RK4; i++)
         assert_near(study->orders[i].order, orders[i], 0.05);
-    // Twice the evaluations a step in midpoint, four times in rk4; half the step, twice the steps.
+    // Twice the evaluations per step for midpoint, four times for rk4; half the step, twice the
+    // steps.
     for (size_t i = 0; i < study->accuracy_count; i++) {
         const struct study_accuracy *it = &study->accuracies[i];
         static const uint64_t evaluations[] = {1, 1, 1, 1, 2, 4};
@@ -95,9 +96,9 @@ static const struct study_order *order_of(const struct study *study, enum integr
     return NULL;
 }
 
-// Of bodies whose springs turn and stretch, where the scene's own solver tolerance, 1e-4, and
-// rounding would be more than most errors: every order is that of the method. The Verlets, whose
-// damping is of first order, are between the two on the damped ones, and are left out.
+// Bodies whose springs rotate and stretch, for which the scene's own solver tolerance, 1e-4, and
+// rounding would exceed most errors: every fitted order is that of the method. On damped bodies the
+// Verlet methods, whose damping is of first order, lie between 1 and 2, and are left out.
 static void test_orders_are_of_methods_and_not_of_noise(void **state)
 {
     (void)state;
@@ -143,8 +144,8 @@ static void test_orders_are_of_methods_and_not_of_noise(void **state)
     }
 }
 
-// A tenth of a millimetre of motion at a hundred thousand kilometres: positions there have eight
-// digits of it, and only the largest errors are of a method.
+// A tenth of a millimetre of motion at a hundred thousand kilometres: positions resolve it to eight
+// digits, and only the largest errors are those of a method.
 static void test_noise_has_no_order(void **state)
 {
     (void)state;
@@ -162,12 +163,12 @@ static void test_noise_has_no_order(void **state)
     assert_true(isnan(rk4->order) && rk4->points == 0);
     const struct study_order *euler = order_of(study, INTEGRATOR_EXPLICIT_EULER);
     assert_int_equal(euler->reason, STUDY_ORDER_FITTED);
-    assert_near(euler->order, 1, 0.2); // of steps that are not yet small
+    assert_near(euler->order, 1, 0.2); // of steps that are not small yet
     study_free(study);
 }
 
-// omega_num / omega = 2 asin(y / 2) / y for the symplectic ones, atan(y) / y for explicit Euler,
-// whose amplitude grows by sqrt(1 + y^2); |R|^2 = 1 - y^6 / 72 + y^8 / 576 for rk4.
+// omega_num / omega = 2 asin(y / 2) / y for the symplectic integrators, atan(y) / y for explicit
+// Euler, whose amplitude grows by sqrt(1 + y^2); |R|^2 = 1 - y^6 / 72 + y^8 / 576 for rk4.
 static void test_frequencies(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void test_frequencies(void **state)
     }
 }
 
-// The mass itself passes its middle at the same discrete frequency.
+// The mass passes its equilibrium at the same discrete frequency.
 static void test_the_scenes_own_oscillation(void **state)
 {
     (void)state;
@@ -212,7 +213,7 @@ static void test_the_scenes_own_oscillation(void **state)
     assert_int_equal(compared, 8);
 }
 
-// Explicit Euler's energy is (1 + y^2)^n times what it was; that of the symplectic ones comes back.
+// Explicit Euler's energy grows by (1 + y^2)^n; that of the symplectic integrators returns.
 static void test_drift_and_energies(void **state)
 {
     (void)state;
@@ -243,8 +244,8 @@ static void test_drift_and_energies(void **state)
     }
 }
 
-// The stable ones of the map are those left of the predicted step; a hundred times the stiffness
-// makes it a tenth.
+// The stable points of the map are left of the predicted step; a hundred times the stiffness
+// divides it by ten.
 static void test_map_over_stiffness(void **state)
 {
     (void)state;
@@ -272,8 +273,8 @@ static void test_map_over_stiffness(void **state)
     study_free(study);
 }
 
-// With damping the symplectic ones stop at the root of w^2 h^2 + 2 c h = 4, and explicit Euler has
-// a limit: c / w^2.
+// With damping the limit of the symplectic integrators is the root of w^2 h^2 + 2 c h = 4, and
+// explicit Euler has the limit c / w^2.
 static void test_limits_with_damping(void **state)
 {
     (void)state;
@@ -285,8 +286,8 @@ static void test_limits_with_damping(void **state)
     assert_found(study, INTEGRATOR_VELOCITY_VERLET, limit, 0.01);
     assert_found(study, INTEGRATOR_EXPLICIT_EULER, c / (OMEGA * OMEGA), 0.02);
     assert_false(study->map.of_critical);
-    // The more damping, the smaller the step that is predicted. What the damping takes is no drift:
-    // fine steps lose as much as the row's reference run does.
+    // The more damping, the smaller the predicted step. The loss by damping is no drift: fine steps
+    // lose as much as the reference run of the row.
     const struct study_map *map = &study->map;
     for (size_t row = 0; row < map->row_count; row++) {
         const struct study_cell *cell =
@@ -302,7 +303,7 @@ static void test_limits_with_damping(void **state)
     study_free(study);
 }
 
-// The same numbers whoever does the work.
+// The same numbers for every number of threads.
 static void test_threads_change_nothing(void **state)
 {
     (void)state;
@@ -342,7 +343,7 @@ static void test_what_cannot_be_studied(void **state)
     assert_non_null(strstr(error.text, "nothing oscillates"));
     study_free(study);
     taut_scene_destroy(scene);
-    // One that is stopped at once has nothing measured, and says so.
+    // A study that is stopped at once has measured nothing, and says so.
     scene = scene_of_text(oscillator_text(0));
     options.stop = at_once;
     assert_int_equal(study_make(scene, &options, &study, &error), TAUT_OK);

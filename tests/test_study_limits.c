@@ -1,4 +1,5 @@
-// Limits measured on bodies at rest against their eigenvalues, and what a short budget leaves.
+// Limits measured on bodies at rest, compared with their eigenvalues, and the results of a small
+// budget.
 #include "study_fixture.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 #include "study/setup.h"
 
-// The largest eigenvalue of M^-1 K of unstretched springs, all of one k and m, by power iteration
+// The largest eigenvalue of M^-1 K for unstretched springs of equal k and m, by power iteration
 // over their list.
 static double largest_omega(const taut_solver *solver, double k, double m)
 {
@@ -63,9 +64,8 @@ static double largest_omega(const taut_solver *solver, double k, double m)
     return sqrt(square);
 }
 
-// Bodies at rest with all k and m equal: measured limits within 2% of 2 / omega (and 2 sqrt 2 /
-// omega), omega of the body itself. A fixed-free chain's is 2 sqrt(k/m) sin((2N - 1) pi / (4N +
-// 2)).
+// Bodies at rest with equal k and m: measured limits within 2% of 2 / omega (and 2 sqrt 2 / omega),
+// omega of the body itself. For a fixed-free chain it is 2 sqrt(k/m) sin((2N - 1) pi / (4N + 2)).
 static void test_limits_of_bodies_at_rest(void **state)
 {
     (void)state;
@@ -113,16 +113,16 @@ static const enum integrator explicit_ones[] = {
 enum { EXPLICIT_ONES = sizeof explicit_ones / sizeof explicit_ones[0] };
 
 // Instabilities that do not blow up: a spring through whose anchor the mass passes, a pendulum, a
-// chain and a ring with gas come to another motion, of no more energy than the scene has anyway.
-// Of the oscillator the steps are those of its characteristic polynomials.
+// chain and a ring with gas change to another motion, with no more energy than the scene has
+// anyway. For the oscillator the expected steps are those of its characteristic polynomials.
 static void test_limits_that_saturate(void **state)
 {
     (void)state;
     static const struct {
         const char *text;
         enum integrator integrator;
-        double expected, tolerance; // 0: what is computed
-        // Undecided: physics drives perturbations. Either: the motion is chaotic, so that the last
+        double expected, tolerance; // 0: the computed value
+        // Undecided: perturbations grow physically. Either: the motion is chaotic, so that the last
         // digits of a library's sine may decide.
         enum { FOUND, UNDECIDED, EITHER } kind;
     } cases[] = {
@@ -148,9 +148,9 @@ static void test_limits_that_saturate(void **state)
          "  pins: [first], spring: {stiffness: 600, damping: 0.1}}]\n",
          INTEGRATOR_VERLET, 0, 0.01, FOUND},
         {"", INTEGRATOR_SYMPLECTIC_EULER, 0, 0.01, FOUND},
-        // It hangs a little longer, and less straight; as it falls it is whipped.
+        // It hangs a little longer and less straight; in its fall it whips.
         {"", INTEGRATOR_RK4, 0, 0.03, EITHER},
-        // What moves across this spring grows by itself, as long as its length swings.
+        // Transverse motion of this spring grows physically while its length oscillates.
         {"precision: double\nsimulation: {integrator: verlet, dt: 0.005, duration: 10}\n"
          "bodies: [{name: o, type: oscillator, amplitude: 0.3, mass: 0.7, stiffness: 130}]\n",
          INTEGRATOR_SYMPLECTIC_EULER, 0.146760, 0.01, UNDECIDED},
@@ -193,8 +193,8 @@ static void test_limits_that_saturate(void **state)
     }
 }
 
-// From no damping to four times critical: within 2% of what is computed, which
-// test_damped_limits.c holds against growth at 1% more.
+// From no damping to four times critical: within 2% of the computed limits, which
+// test_damped_limits.c compares with growth at 1% more.
 static void test_limits_with_damping(void **state)
 {
     (void)state;
@@ -237,9 +237,9 @@ static void test_limits_with_damping(void **state)
     }
 }
 
-// Damping so light that growth a little beyond the limit is far less than runs show: the
-// eigenvalues of a step do, or the limit is undecided, and within what is reported. One mode, and
-// many.
+// Damping so light that growth slightly beyond the limit is too small to show in runs: the
+// eigenvalues of a step show it, or the limit is undecided, and within the reported range. One
+// mode, and many.
 static void test_limits_with_light_damping(void **state)
 {
     (void)state;
@@ -272,7 +272,8 @@ static void test_limits_with_light_damping(void **state)
                                  !(limit->stable > limit->predicted * 1.001) &&
                                  limit->unstable > limit->predicted * 0.999 &&
                                  limit->unstable < limit->predicted * 1.5;
-                // Growth by 10^-7 a step and less is not told from none (study/multipliers.c).
+                // Growth by 10^-7 per step or less cannot be distinguished from none
+                // (study/multipliers.c).
                 bool hidden = integrators[i] == INTEGRATOR_EXPLICIT_EULER && ratios[r] < 1e-2;
                 if (hidden ? !undecided : !found)
                     fail_msg("body %d at %g of critical damping, %s: %s, %g s, from %g to %g s, "
@@ -285,8 +286,8 @@ static void test_limits_with_light_damping(void **state)
         }
 }
 
-// Falling, swinging through an anchor and being thrown by a spring is energetic and chaotic, and no
-// instability of a step: limits are not below those that energies show.
+// Falling, swinging through an anchor and being thrown by a spring are energetic and chaotic, but
+// not an instability of the step: limits are not below those that energies show.
 static void test_limits_of_energetic_motions(void **state)
 {
     (void)state;
@@ -319,8 +320,8 @@ static char *cloth_text(void)
                        "  damping: 0.01}}}]\n");
 }
 
-// One integrator alone can afford runs as long as the scene; the rk4 run that they are compared
-// with cannot, and decides.
+// The integrator alone could afford runs as long as the scene; the rk4 run that they are compared
+// with could not, and sets the window.
 static void test_a_budget_pays_for_the_reference_run(void **state)
 {
     (void)state;
@@ -334,14 +335,14 @@ static void test_a_budget_pays_for_the_reference_run(void **state)
     assert_true(estimated_seconds(&setup, INTEGRATOR_RK4, steps, STUDY_SAMPLES) <
                 0.11 * options.budget);
     assert_int_equal(study->limits[0].kind, STUDY_LIMIT_FOUND);
-    // Springs that swing are stretched, and stiffer across than they were at the start.
+    // Swinging springs are stretched, and stiffer in the transverse direction than at the start.
     double ratio = study->limits[0].measured / study->limits[0].predicted;
     assert_true(ratio > 0.6 && ratio < 1.02);
     study_free(study);
 }
 
-// Where the time for it is over before it has begun, as on a machine with other work, there is a
-// reference run all the same: of the shortest window.
+// If the time for it is over before it has begun, as on a busy machine, there is a reference run
+// all the same, with the shortest window.
 static void test_a_reference_run_that_is_late(void **state)
 {
     (void)state;
@@ -365,7 +366,7 @@ static bool count_down(void *context)
     return --*left < 0;
 }
 
-// A bisection that is cut short returns what it has found, and that there could be more.
+// A bisection that is cut short returns its result so far, and reports that it is incomplete.
 static void test_a_bisection_that_is_cut_short(void **state)
 {
     (void)state;

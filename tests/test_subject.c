@@ -1,13 +1,13 @@
-// What is drawn of a solver (picture/subject.h): its nodes, springs and faces by their numbers, and
-// its frames.
+// Subjects of a solver (picture/subject.h): their nodes, springs and faces by number, and their
+// frames.
 #include "physics.h"
 
 #include <string.h>
 
 #include "picture/subject.h"
 
-// A cloth, whose springs follow from its grid, a ring in the same plane, and a network, whose nodes
-// may be numbered again inside; one spring of it breaks at once.
+// A cloth, whose springs follow from its grid; a ring in the same plane; and a network, whose nodes
+// may be renumbered internally. One spring breaks at once.
 static const char scene_text[] =
     "precision: double\n"
     "simulation: {integrator: symplectic_euler, dt: 0.001, steps: 10}\n"
@@ -127,7 +127,7 @@ static void test_held_nodes_and_the_direction_upwards(void **state)
     assert_true(subject.up[0] == 0 && subject.up[1] == 0 && subject.up[2] == 1);
     assert_float_equal(subject.low[0], 0, 1e-6);
     assert_float_equal(subject.high[0], 6, 1e-6);
-    assert_false(subject.flat); // gravity leaves the plane
+    assert_false(subject.flat); // gravity is not in the plane
     assert_int_equal(subject.spring_count, 0);
     subject_free(&subject);
     taut_solver_destroy(solver);

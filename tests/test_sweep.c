@@ -1,13 +1,13 @@
-// Sweeps of grids: cut into tiles along y and z, with bodies on either side, they give what the
-// plain loops give, node by node; the same bits on every instruction set and number of threads, and
-// whether nodes move at once or in a loop of their own.
+// Sweeps of grids, cut into tiles along y and z, with bodies on either side: they agree with the
+// plain loops for every node; the same bits on every instruction set and number of threads, and
+// whether nodes move in the sweep or in a loop of their own.
 #include "samples.h"
 #include "solver/internals.h"
 
 #include <stdlib.h>
 
-// Bodies of more than one tile along y, along z, along both; rows shorter than a register and rows
-// longer than a chunk; every kind of pass; neighbours in memory on both sides.
+// Bodies with several tiles along y, along z, along both; rows shorter than a register and rows
+// longer than a chunk; every kind of pass; other bodies before and after in memory.
 static const struct {
     const char *body;
     bool tiles_y, tiles_z;
@@ -97,7 +97,7 @@ struct swept {
     const char *precision;
 };
 
-// With and without the energy budget, which keeps Euler from moving nodes on the way.
+// With and without the energy budget, with which Euler does not move nodes in the sweep.
 static uint64_t hash_of(const void *context, const struct solver_options *options)
 {
     const struct swept *swept = context;
@@ -118,7 +118,7 @@ static void test_same_bits_everywhere(void **state)
     }
 }
 
-// A node that starts inside another is pulled nowhere along a line that is not there.
+// A node that starts at the position of another is not pulled along an undefined direction.
 static void test_springs_without_length(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void test_springs_without_length(void **state)
         put(solver, i, position_of(solver, 21));
     double *forces = all_forces(solver);
     for (uint64_t i = 0; i < 3 * taut_solver_node_count(solver); i++)
-        assert_near(forces[i], 0, 1e6); // and so no NaN
+        assert_near(forces[i], 0, 1e6); // no NaN
     free(forces);
     taut_solver_destroy(solver);
 }

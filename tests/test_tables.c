@@ -30,7 +30,7 @@ static void limit_file_size(rlim_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-// Every row is in the file at once, so that a killed run leaves whole rows.
+// Every row is written at once, so that a killed run leaves complete rows.
 static void test_energy_rows(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void test_probes_by_their_steps(void **state)
                       "20,0.5,bob,0,100.2,100.533333,100.866667,-2,-2.33333333,-2.66666667\n");
 }
 
-// Far more rows than the buffer holds, into a file that may not become large enough.
+// Far more rows than the buffer can take, into a file of limited size.
 static void test_probe_rows_that_do_not_fit_are_cut_off(void **state)
 {
     (void)state;

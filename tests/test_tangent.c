@@ -1,5 +1,5 @@
-// The tangent of the forces: against central differences of the forces themselves, and what a
-// stiffness must be: symmetric, blind to translations.
+// The tangent of the forces: compared with central differences of the forces, and the properties of
+// a stiffness: symmetry, and no resistance to translations.
 #include "tangent_fixture.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@
     "bodies: [{name: b, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,1,0], nodes: [4,4],\n"     \
     "mass: 1, pins: [corners], springs: {structural: {stiffness: 10}}}]\n"
 
-// What there is of each kind; of those with `flat`, nothing leaves the plane.
+// Scenes with each kind of force; if `flat`, nothing leaves the plane.
 static const struct subject {
     const char *name, *text;
     bool flat;
@@ -96,7 +96,7 @@ static void displace(taut_solver *solver, const struct subject *subject, double 
     }
 }
 
-// x or v of all nodes by epsilon p, p in internal order.
+// Changes x or v of all nodes by epsilon p, with p in internal order.
 static void shift(taut_solver *solver, bool velocities, double epsilon, const double *p)
 {
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
@@ -133,7 +133,7 @@ static double *difference_of(taut_solver *solver, bool velocities, const double 
     return result;
 }
 
-// Three directions of each; returns the greatest number met.
+// Three directions for each; returns the greatest element.
 static double assert_derivative(taut_solver *solver, const struct subject *subject, bool velocities)
 {
     uint64_t count = 3 * taut_solver_node_count(solver);
@@ -181,8 +181,8 @@ static void test_damping_against_differences(void **state)
     assert_int_equal(damped, 2 * 11);
 }
 
-// A stiffness at which springs have been moved and some are broken: against differences of forces
-// that know the same.
+// The stiffness after springs have yielded and some are broken: compared with differences of forces
+// in the same state.
 static void test_broken_and_yielded_springs(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static double dot(const double *a, const double *b, uint64_t count)
     return sum;
 }
 
-// Both kinds, K and C at once: q . A p = p . A q; and p . A p >= 0 of the definite one.
+// Both variants, with K and C together: q . A p = p . A q; and p . A p >= 0 for the definite one.
 static void test_symmetry_and_definiteness(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void test_symmetry_and_definiteness(void **state)
     }
 }
 
-// Springs and gas do not feel where they are.
+// The forces of springs and gas do not depend on position.
 static void test_translations_are_free(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void test_translations_are_free(void **state)
     }
 }
 
-// A block is what a product gives where the vector is 1 in one place and 0 elsewhere.
+// A block equals products with vectors that have a single 1.
 static void test_blocks_are_products(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void test_blocks_are_products(void **state)
     }
 }
 
-// Springs without a direction resist in all of them; nothing is divided by 0.
+// Springs of zero length resist in all directions; nothing is divided by 0.
 static void test_springs_of_no_length(void **state)
 {
     (void)state;
@@ -314,8 +314,8 @@ static void test_springs_of_no_length(void **state)
     }
 }
 
-// Of a compressed spring nothing pulls across it in the definite kind, and -k (L0 / L - 1) in the
-// exact one.
+// The transverse stiffness of a compressed spring is 0 in the definite variant, and -k (L0 / L - 1)
+// in the exact one.
 static void test_what_definite_leaves_out(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// Products with the tangent of the forces, whoever computes them: the same bits on every number of
-// threads and every instruction set, and the same to rounding by every plan.
+// Products with the tangent of the forces: the same bits for every number of threads and every
+// instruction set, and the same to rounding for every plan.
 #include "tangent_fixture.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void test_same_bits_whoever_computes(void **state)
         }
 }
 
-// Every plan gives the product of the plain one to rounding, on every sample.
+// Every plan gives the product of the plain loops to rounding, on every sample.
 static void test_plans_agree(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void test_plans_agree(void **state)
     }
 }
 
-// Springs that found no column, of a node with far more than those beside it.
+// Springs without a column, at a node with far more springs than its neighbours.
 static void test_late_springs(void **state)
 {
     (void)state;

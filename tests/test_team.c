@@ -1,5 +1,5 @@
-// parallel/team: every worker runs, shares cover a loop once, barriers order what lies on both
-// sides. With OpenMP, or with POSIX threads where TAUT_POSIX_THREADS is defined.
+// parallel/team: every worker runs, shares cover a loop exactly once, barriers order the accesses
+// before and after them. With OpenMP, or with POSIX threads if TAUT_POSIX_THREADS is defined.
 #include "test.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@ enum { MOST = 8, ELEMENTS = 10007 };
 
 struct marks {
     size_t grain;
-    unsigned char *touched; // how often each element was
-    int seen[MOST];         // how often each worker was
+    unsigned char *touched; // counter per element
+    int seen[MOST];         // counter per worker
     int count;
 };
 
@@ -74,13 +74,13 @@ static void test_share_of_nothing(void **state)
         struct worker worker = {.index = index, .count = 3};
         struct range share = worker_share(&worker, 0, 16);
         assert_int_equal(share.first, share.end);
-        share = worker_share(&worker, 5, 16); // one grain: all of it to the first
+        share = worker_share(&worker, 5, 16); // one grain: all of it goes to the first worker
         assert_int_equal(share.end - share.first, index == 0 ? 5 : 0);
     }
 }
 
-// Rounds in which each worker reads what its neighbour wrote in the round before. Without barriers
-// that work, values are wrong, and the thread sanitizer sees a race.
+// Rounds in which each worker reads what its neighbour wrote in the round before. Without working
+// barriers values are wrong, and the thread sanitizer reports a race.
 struct ring {
     int values[2][MOST];
 };
@@ -108,7 +108,7 @@ static void test_barriers_order_rounds(void **state)
     }
 }
 
-// Three claimed loops, one after the other: each item of each once.
+// Three claimed loops in succession: each item of each is executed once.
 static void take_all(void *context, const struct worker *worker)
 {
     struct marks *marks = context;
@@ -136,7 +136,7 @@ static void test_taken_items_are_each_taken_once(void **state)
         }
 }
 
-// A worker takes from its own share first; what others leave of theirs it takes as well.
+// A worker claims from its own share first, and then from the shares of others.
 static void take_late(void *context, const struct worker *worker)
 {
     struct marks *marks = context;
@@ -145,7 +145,7 @@ static void take_late(void *context, const struct worker *worker)
         struct range range, own = worker_share(worker, ELEMENTS, marks->grain);
         while (worker->index == early && worker_claim(worker, ELEMENTS, marks->grain, &range)) {
             if (taken < own.end - own.first && range.first != own.first + taken)
-                marks->count++; // the own share comes first, in order
+                marks->count++; // its own share first, in order
             for (size_t i = range.first; i < range.end; i++)
                 marks->touched[i]++;
             taken += range.end - range.first;
@@ -201,7 +201,7 @@ static void test_a_worker_held_up_holds_up_one_batch(void **state)
         struct held_up *it = calloc(1, sizeof *it);
         assert_non_null(it);
         team_run(threads, take_held_up, it);
-        // None, if the others were done before it was awake.
+        // None, if the others were done before it started.
         assert_true(it->batches <= 1);
         for (size_t i = 0; i < ELEMENTS; i++)
             assert_int_equal(it->touched[i], 1);

@@ -1,4 +1,5 @@
-// Cooking: bodies one after the other in flat arrays, nothing lost, nothing renumbered within one.
+// Compiling a scene: bodies one after the other in flat arrays, complete, and not renumbered within
+// a body.
 #include "samples.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static void test_bodies_follow_each_other(void **state)
         assert_int_equal(topology_spring(t, s).b / 6, s < 6 ? 0 : 1);
         assert_int_equal(topology_body_of_spring(t, s), s < 6 ? 0 : 1);
     }
-    assert_int_equal(t->listed_count, 6); // of the ring; the cloth has directions
+    assert_int_equal(t->listed_count, 6); // the ring's; the cloth has directions
     assert_int_equal(t->direction_count, 4);
     assert_near(t->bodies[0].mass, 3, 1e-15);
     assert_near(t->bodies[1].mass, 6 * 0.25, 1e-15);
@@ -60,7 +61,7 @@ static void test_edges_and_triangles(void **state)
     taut_solver_destroy(solver);
 }
 
-// Rest lengths: the material's where it gives one, else the distance as built; each kind its
+// Rest lengths: the material's if it has one, otherwise the distance as built; each kind has its
 // material.
 static void test_rest_lengths_and_materials(void **state)
 {
@@ -80,8 +81,8 @@ static void test_rest_lengths_and_materials(void **state)
     taut_solver_destroy(solver);
 }
 
-// Runs of every length say what their springs say one by one, and end where a row, a direction or a
-// body does.
+// Runs of every length agree with their single springs, and end at the end of a row, a direction or
+// a body.
 static void test_runs(void **state)
 {
     (void)state;
@@ -132,7 +133,8 @@ static void test_scene_may_go(void **state)
 {
     (void)state;
     for (size_t s = 0; s < sample_count; s++) {
-        taut_solver *solver = sample_solver(&samples[s], "single", "verlet", NULL); // it is gone
+        taut_solver *solver = sample_solver(&samples[s], "single", "verlet", NULL); // destroys the
+                                                                                    // scene
         advance(solver, 3);
         assert_true(topology_bytes(solver_topology(solver)) > sizeof *solver_topology(solver));
         assert_true(solver_bytes(solver) > topology_bytes(solver_topology(solver)));

@@ -1,12 +1,12 @@
-// values.h: what springs and nodes are coloured by, and the scale, as numbers.
+// values.h: the values by which springs and nodes are coloured, and the scale, as numbers.
 #include "test.h"
 
 #include <math.h>
 
 #include "picture/values.h"
 
-// A strip of triangles: nodes 0 to 2 * COUNT + 1 in two rows, a spring along the lower row for each
-// step.
+// A strip of triangles: nodes 0 to 2 * COUNT + 1 in two rows, and a spring for each step of the
+// lower row.
 enum { COUNT = 100, NODES = 2 * (COUNT + 1), FACES = 2 * COUNT };
 
 static uint32_t springs[COUNT][2], faces[FACES][3];
@@ -122,7 +122,7 @@ static void test_broken_springs_are_told_and_do_not_count(void **state)
     assert_true(values.springs[1] == VALUE_BROKEN);
     assert_true(values.most > 0.018 && values.most < 0.025);
     values_free(&values);
-    values = values_of(&subject, COLOURING_PLAIN, false); // told without a scale, too
+    values = values_of(&subject, COLOURING_PLAIN, false); // the same without a scale
     assert_true(values.of_springs);
     assert_true(values.springs[1] == VALUE_BROKEN && values.springs[2] == 0.0f);
     values_free(&values);
@@ -139,7 +139,7 @@ static void test_nodes_have_the_mean_of_their_springs(void **state)
     struct values values = values_of(&subject, COLOURING_STRAIN, true);
     assert_true(values.of_nodes);
     assert_true(fabsf(values.nodes[5] - 0.2f) < 1e-6f);
-    assert_true(fabsf(values.nodes[6] - 0.3f) < 1e-6f); // the broken one is left out
+    assert_true(fabsf(values.nodes[6] - 0.3f) < 1e-6f); // the broken one does not count
     assert_true(values.nodes[50] == 0.0f);
     values_free(&values);
 }
@@ -150,7 +150,7 @@ static void test_nodes_without_springs_get_values_from_their_faces(void **state)
     struct subject subject = subject_of_strip();
     for (int i = 0; i < COUNT; i++)
         strains[i] = 0.25f;
-    subject.springs_in_all = 2 * COUNT; // those of the upper row were not taken
+    subject.springs_in_all = 2 * COUNT; // the subject lacks those of the upper row
     struct values values = values_of(&subject, COLOURING_STRAIN, true);
     for (int node = 0; node < NODES; node++)
         assert_true(fabsf(values.nodes[node] - 0.25f) < 1e-5f);
@@ -178,7 +178,8 @@ static void test_springs_without_rest_length_pull_all_the_same(void **state)
     struct subject subject = subject_of_strip();
     rest_lengths[3] = 0.0f;
     struct values values = values_of(&subject, COLOURING_TENSION, false);
-    assert_float_equal(values.springs[3], 50.0 * 2.0, 1e-4); // as long as it is
+    assert_float_equal(values.springs[3], 50.0 * 2.0, 1e-4); // without a rest length: k times the
+                                                             // length
     values_free(&values);
 }
 

@@ -1,4 +1,4 @@
-// vtp.h and pvd.h: read back by VTK's own reader (tests/read_vtp.py), and as bytes.
+// vtp.h and pvd.h: read back by VTK's own reader (tests/read_vtp.py), and compared byte by byte.
 #include "output/pvd.h"
 #include "output/vtp.h"
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-// What tests/read_vtp.py prints about a file. Skips the test where there is nothing to read with.
+// The output of tests/read_vtp.py for a file. Skips the test if VTK is missing.
 static char *read_with_vtk(const char *path)
 {
     if (!fixture_exists("/usr/bin/python3")) {
@@ -30,14 +30,14 @@ static char *read_with_vtk(const char *path)
         print_message("skipped: %s", text);
         free(text);
         skip();
-        return NULL; // not reached, which an analyser cannot know
+        return NULL; // not reached, which a static analyser cannot know
     }
     if (code != 0)
         fail_msg("read_vtp.py %s: %d: %s", path, code, text);
     return text;
 }
 
-// Expected text, made piece by piece.
+// Expected text, built piece by piece.
 struct page {
     char text[16384];
     size_t length;
@@ -170,7 +170,7 @@ static void test_scene_without_bodies(void **state)
     free(text);
 }
 
-// More values than the writer's buffer holds, so that blocks are cut between and inside values.
+// More values than the writer's buffer can take, so that blocks end between and inside values.
 static void test_large_body(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void test_large_body(void **state)
     free(springs);
 }
 
-// A torn cloth shows its springs without being asked, since they show how it tore.
+// The springs of a torn cloth are written without a request, since they show where it tore.
 static void test_springs_that_change_are_there(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void test_springs_that_change_are_there(void **state)
     free(text);
 }
 
-// Sheets between other bodies, larger than a block, in both precisions: u and v run from 0 to 1.
+// Sheets between other bodies, larger than a block, in both precisions: u and v range from 0 to 1.
 static void test_cloths_have_texture_coordinates(void **state)
 {
     (void)state;
@@ -277,7 +277,7 @@ static void work(void *owner, team_function function, void *context)
     team_work(((struct helpers *)owner)->team, function, context);
 }
 
-// Whatever the threads, and whether what never changes was kept from the frame before.
+// For every number of threads, and whether or not constant data is reused from the previous frame.
 static void test_frames_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -339,7 +339,7 @@ static uint64_t word_at(const char *bytes)
     return word;
 }
 
-// Without any reader: the header's first offset leads to the first array, whose one block zlib
+// Without a reader: the first offset of the header leads to the first array, whose only block zlib
 // unpacks to the velocities.
 static void test_layout_of_the_appended_data(void **state)
 {

@@ -1,5 +1,5 @@
-// Wind of the three laws against their formulas, worked out here face by face; and when there is
-// none.
+// Wind of the three laws compared with their formulas, computed here face by face; and scenes
+// without wind.
 #include "physics.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ enum law { NODE, FACE, QUADRATIC };
 static const char *const law_keys[] = {"law: node, coefficient: 1.7", "law: face, coefficient: 1.7",
                                        "law: quadratic, density: 1.3, drag: 0.9"};
 
-// A cloth without springs of effect, its left side pinned.
+// A cloth with negligible springs, its left side pinned.
 static taut_solver *cloth_of(const char *wind, double mass)
 {
     return solver_of(
@@ -44,7 +44,7 @@ static vec3 normal_of(const taut_solver *solver, const uint32_t face[3], double 
     return vec3_scale(1 / vec3_length(product), product);
 }
 
-// Law node: c (r.n) n with n the unit mean of the unit normals of the node's faces.
+// Law node: c (r.n) n, where n is the unit mean of the unit normals of the node's faces.
 static vec3 expected_by_node(const taut_solver *solver, uint64_t node, vec3 wind, bool relative)
 {
     vec3 sum = {0, 0, 0};
@@ -59,8 +59,8 @@ static vec3 expected_by_node(const taut_solver *solver, uint64_t node, vec3 wind
     return vec3_scale(1.7 * vec3_dot(r, n), n);
 }
 
-// Law face: c A (r.n) n; quadratic: rho C_d A |r.n| (r.n) n / 2; a third to each corner, r against
-// the mean velocity of the corners.
+// Law face: c A (r.n) n; quadratic: rho C_d A |r.n| (r.n) n / 2; a third to each corner, r relative
+// to the mean velocity of the corners.
 static vec3 expected_by_face(const taut_solver *solver, uint64_t node, vec3 wind, bool relative,
                              enum law law)
 {
@@ -85,7 +85,7 @@ static void assert_wind(taut_solver *solver, vec3 wind, bool relative, enum law 
 {
     double greatest = 0;
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
-        vec3 expected = {0, 0, 0}; // pinned nodes take no wind
+        vec3 expected = {0, 0, 0}; // no wind on pinned nodes
         if (!topology_is_kinematic(solver_topology(solver), i))
             expected = law == NODE ? expected_by_node(solver, i, wind, relative)
                                    : expected_by_face(solver, i, wind, relative, law);
@@ -110,8 +110,8 @@ static void test_three_laws(void **state)
         }
 }
 
-// w = constant + amplitude sin(2 pi t / period + phase), summed over the gusts. Nodes too heavy to
-// move as time passes.
+// w = constant + amplitude sin(2 pi t / period + phase), summed over the gusts. Nodes are too heavy
+// to move.
 static void test_gusts(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_gusts(void **state)
     }
 }
 
-// In a plane an edge a -> b has the normal (dy, -dx) / l on its outside, and its length for area.
+// In a plane an edge a -> b has the outward normal (dy, -dx) / l, and its length as area.
 static void test_wind_on_a_ring(void **state)
 {
     (void)state;
@@ -159,8 +159,8 @@ static void test_wind_on_a_ring(void **state)
     taut_solver_destroy(solver);
 }
 
-// A plate that moves with a relative wind feels none: exactly 0, in both precisions, whatever the
-// wind's digits.
+// A plate that moves with a relative wind feels no force: exactly 0, in both precisions, for any
+// digits of the wind.
 static void test_plate_moving_with_the_wind(void **state)
 {
     (void)state;

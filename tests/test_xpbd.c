@@ -1,14 +1,14 @@
 // The integrator xpbd: springs solved one after the other in small steps (integrate/xpbd.c), and
-// rigid constraints. Against implicit Euler's own difference equation where there is one spring,
-// against equilibria and closed forms elsewhere.
+// rigid constraints. Compared with implicit Euler's difference equation for a single spring,
+// otherwise with equilibria and closed forms.
 #include "samples.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-// One spring is solved exactly, so a substep is implicit Euler's: (1 + c h + k h^2) v' = v - k h x,
-// x' = x + h v', for m = 1.
+// A single spring is solved exactly, so a substep is one of implicit Euler, for m = 1:
+// (1 + c h + k h^2) v' = v - k h x, x' = x + h v'.
 static void test_one_spring_is_implicit_euler(void **state)
 {
     (void)state;
@@ -34,7 +34,7 @@ static void test_one_spring_is_implicit_euler(void **state)
         }
 }
 
-// Motion across a spring is damped by the full law alone, once a substep.
+// Motion perpendicular to a spring is damped only by the full law, once per substep.
 static void test_damping_across(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void expect_hanging(const char *links, int iterations, double tolerance, 
     taut_solver_destroy(solver);
 }
 
-// However often springs are gone over, what they come to is the equilibrium of their stiffness.
+// For any number of iterations the springs converge to the equilibrium of their stiffness.
 static void test_equilibrium_knows_no_iterations(void **state)
 {
     (void)state;
@@ -116,7 +116,8 @@ static void test_equilibrium_knows_no_iterations(void **state)
         expect_hanging("links: chain", enough[i], 1e-9, false);
         expect_hanging(NULL, enough[i], 1e-9, true);
     }
-    expect_hanging("links: chain", 1, 0.02, false); // k h^2 / m = 0.075 is what is not yet solved
+    expect_hanging("links: chain", 1, 0.02, false); // k h^2 / m = 0.075 is the part that is not
+                                                    // solved yet
     expect_hanging(NULL, 1, 0.02, true);
 }
 
@@ -163,7 +164,7 @@ static void test_rigid_pendulum(void **state)
     }
 }
 
-// The energy that small steps take from a rigid pendulum falls with the step.
+// The energy that small steps remove from a rigid pendulum falls with the step.
 static void test_rigid_pendulum_keeps_energy(void **state)
 {
     (void)state;
@@ -205,8 +206,8 @@ static void test_rigid_rope(void **state)
     taut_solver_destroy(solver);
 }
 
-// Towed by its end, which stays on its way to the last bit; a constraint between two kinematic
-// nodes asks for nothing.
+// A chain is towed by its end, which follows its path to the last bit; a constraint between two
+// kinematic nodes has no effect.
 static void test_drives_tow_rigid_links(void **state)
 {
     (void)state;
@@ -293,8 +294,8 @@ static void test_slack_springs_do_nothing(void **state)
 // ---- Contacts with penalty colliders
 
 // A node that falls on a plane, by the equations of the step: with v the velocity after gravity and
-// p the depth that it would lead to, D = h (k p - c_n (v + D)) / (m + h^2 k), the absorption only
-// while it still comes in, and not beyond the surface; along it v / (1 + h c_t / m).
+// p the depth that it would lead to, D = h (k p - c_n (v + D)) / (m + h^2 k), with absorption only
+// while the node moves inwards, and not beyond the surface; along it v / (1 + h c_t / m).
 static void test_contact_is_implicit(void **state)
 {
     (void)state;
@@ -332,9 +333,9 @@ static void test_contact_is_implicit(void **state)
     }
 }
 
-// No stiffness, friction or absorption is too much for a step, and contacts take energy: the rope
-// of 0.1 g a node that diverged at dt = 1/60 with k = 2000; on planes, in a room, on spheres, held
-// at one end, and between two colliders that cannot both have their way.
+// No stiffness, friction or absorption is too large for a step, and contacts remove energy: the
+// rope of 0.1 g per node that diverged at dt = 1/60 with k = 2000; on planes, in a room, on
+// spheres, pinned at one end, and between two colliders whose conditions contradict each other.
 static void test_contacts_are_stable(void **state)
 {
     (void)state;
@@ -364,9 +365,9 @@ static void test_contacts_are_stable(void **state)
                         "  node_mass: 0.0001, %sspring: {stiffness: 100}}]\ncolliders: [%s]\n",
                         c % 2 ? "single" : "double", iterations, held ? "pins: [first], " : "",
                         list);
-                    // One iteration leaves springs unsolved: the energy of a rope that is held, or
-                    // that friction stops at one end, grows to 1.2 times that at the start in
-                    // between, the former without any collider as well.
+                    // One iteration leaves springs unsolved: the energy of a rope that is pinned,
+                    // or that friction stops at one end, grows to 1.2 times the initial one for a
+                    // while, the former even without a collider.
                     const double start = energy_of(solver).total, most = 1.5 * start;
                     for (int i = 0; i < 60; i++) {
                         taut_error error = {0};
@@ -381,7 +382,8 @@ static void test_contacts_are_stable(void **state)
                 }
 }
 
-// A stiff sphere that comes in at 3 m/s pushes a sheet of light nodes before it, and no faster.
+// A stiff sphere that moves at 3 m/s pushes a sheet of light nodes in front of it, at no greater
+// speed.
 static void test_a_moving_sphere_pushes(void **state)
 {
     (void)state;
@@ -401,12 +403,14 @@ static void test_a_moving_sphere_pushes(void **state)
     taut_solver_destroy(solver);
 }
 
-// Air drag beyond h c / m = 1 is implicit in what goes beyond: with a = h c / m, v' = (v - v + h g)
-// / (1 + (a - 1)) = h g / a, so the terminal speed m g / c at once; and a hanging weight is held.
+// Air drag beyond h c / m = 1 is implicit in the excess: with a = h c / m, v' = (v - v + h g) / (1
+// + (a - 1)) = h g / a, so the terminal speed m g / c is reached at once; and a hanging weight is
+// held.
 static void test_drag_at_any_step(void **state)
 {
     (void)state;
-    for (int collider = 0; collider < 2; collider++) { // with one there are forces, without none
+    for (int collider = 0; collider < 2; collider++) { // with a collider there are forces, without
+                                                       // one there are none
         taut_solver *solver = solver_of(
             HEADER("xpbd, substeps: 1",
                    "0.5") "environment: {gravity: [0,-9.81,0], air_drag: 100}\n"

@@ -1,5 +1,4 @@
-// Runs of the integrator xpbd: the same bits whoever does the work, other orders of the springs,
-// and stiff cloths.
+// Runs of the integrator xpbd: reproducible bits, other orders of the springs, and stiff cloths.
 #include "samples.h"
 #include "solver/internals.h"
 
@@ -103,9 +102,9 @@ static double apart(const taut_solver *p, const taut_solver *q)
     return most;
 }
 
-// Springs of grids, of blocks and of the plain loops are gone over in other orders, and come to the
-// same once they are solved, but for how far a spring turns while it is being solved: what it gave
-// before points along where it was then.
+// Springs of grids, of blocks and of the plain loops are solved in different orders, and agree once
+// they have converged, except for the rotation of a spring during its iterations: earlier
+// corrections point along its earlier direction.
 static void test_orders_agree_when_solved(void **state)
 {
     (void)state;
@@ -132,7 +131,7 @@ static void test_orders_agree_when_solved(void **state)
         taut_solver_destroy(solvers[i]);
 }
 
-// Spokes to one hub, with fewer colours than tiles: the tail is reached, and gives the same bits.
+// Spokes to one hub, with fewer colours than tiles: the tail is used, and gives the same bits.
 static uint64_t hash_of_wheel(const void *context, const struct solver_options *given)
 {
     struct solver_options options = *given;
@@ -174,7 +173,7 @@ static void test_stays_stable(void **state)
     double start = energy_of(solver).total;
     advance(solver, 300);
     assert_true(energy_of(solver).kinetic < fabs(start) + 2);
-    assert_near(position_of(solver, 220).y, 0, 1); // once over the springs leaves them soft
+    assert_near(position_of(solver, 220).y, 0, 1); // one iteration leaves the springs soft
     taut_solver_destroy(solver);
 }
 
@@ -192,9 +191,9 @@ static double kinetic_of_rigid_rope(const char *precision, const char *dt)
     return kinetic;
 }
 
-// What rounding does to the length of a rigid constraint becomes no velocity: else the kinetic
-// energy of this rope in single precision is 46 times too large at the first of these steps, and
-// grows as 1 / dt^2.
+// The effect of rounding on the length of a rigid constraint must not become velocity: otherwise
+// the kinetic energy of this rope in single precision is 46 times too large at the first of these
+// steps, and grows as 1 / dt^2.
 static void test_rigid_links_at_tiny_steps(void **state)
 {
     (void)state;
