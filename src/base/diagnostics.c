@@ -1,4 +1,4 @@
-// Collecting findings, sorting and rendering them, and near names for "did you mean".
+// Collects, sorts and renders findings, and finds near names for "did you mean".
 #include "base/diagnostics.h"
 
 #include <stdarg.h>
@@ -82,8 +82,7 @@ void diagnostics_free(struct diagnostics *list)
     *list = (struct diagnostics){0};
 }
 
-// The index of the first finding of the same file, so that files stay in the order of their first
-// findings.
+// The index of the first finding in the same file. Files keep the order of their first findings.
 static size_t file_rank(const struct diagnostics *list, size_t first, size_t index)
 {
     size_t rank = first;
@@ -100,8 +99,8 @@ static bool belongs_before(const struct diagnostic *a, size_t a_rank, const stru
     return a->at.line != b->at.line ? a->at.line < b->at.line : a->at.column < b->at.column;
 }
 
-// By insertion: the list is short, nearly sorted, and findings of one position must keep their
-// order.
+// Insertion sort: the list is short and nearly sorted, and findings at the same position must keep
+// their order.
 void diagnostics_sort(struct diagnostics *list, size_t first)
 {
     size_t ranks[DIAGNOSTICS_MAX];
@@ -124,11 +123,11 @@ void diagnostics_sort(struct diagnostics *list, size_t first)
 // ---- Rendering
 
 enum {
-    SHOWN_COLUMNS = 120, // of a long source line
+    SHOWN_COLUMNS = 120, // columns shown of a longer source line
     INDENT = 4,
 };
 
-// The bytes of the character at `text`: 1 for ASCII and for a byte that is not UTF-8.
+// Length in bytes of the character at `text`; 1 for ASCII and for a byte that is not UTF-8.
 static size_t character_bytes(const char *text, size_t left)
 {
     uint32_t point;
@@ -136,8 +135,8 @@ static size_t character_bytes(const char *text, size_t left)
     return bytes > 0 ? bytes : 1;
 }
 
-// Hostile files must not reach the terminal with escape sequences: control characters become '?',
-// a tab becomes one space so that the caret stays under its column.
+// Untrusted files must not send escape sequences to the terminal: control characters become '?',
+// and a tab becomes one space so that the caret stays below its column.
 static void put_character(FILE *out, const char *text, size_t bytes)
 {
     unsigned char lead = (unsigned char)text[0];
@@ -173,7 +172,7 @@ static size_t count_characters(const char *text)
     return count;
 }
 
-// The line and a caret below `column`; of a long line only the part around it.
+// Prints the line with a caret below `column`; only the part around the caret if the line is long.
 static void put_source_line(FILE *out, const char *line, int column)
 {
     size_t count = count_characters(line), target = column > 0 ? (size_t)column - 1 : 0;
@@ -236,7 +235,8 @@ static size_t smallest(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
-// Optimal string alignment: the least number of inserted, deleted, changed or swapped letters.
+// Optimal string alignment distance: the smallest number of insertions, deletions, substitutions
+// and swaps of adjacent letters.
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][LONGEST_NAME + 1];

@@ -1,4 +1,4 @@
-// XXH64, in stripes of four lanes.
+// XXH64, computed in stripes of four lanes (hash.h).
 #include "base/hash.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static uint64_t rotate(uint64_t value, int bits)
     return value << bits | value >> (64 - bits);
 }
 
-// memcpy, since blocks may lie at any address; it compiles to one load.
+// memcpy because blocks may be unaligned; it compiles to one load.
 static uint64_t read_64(const unsigned char *at)
 {
     uint64_t word;
@@ -58,7 +58,7 @@ void hash_begin(struct hash *hash)
 void hash_add(struct hash *hash, const void *bytes, size_t length)
 {
     if (length == 0)
-        return; // bytes may be NULL, which memcpy does not allow even for nothing
+        return; // bytes may be NULL, which memcpy does not allow even for a length of 0
     const unsigned char *at = bytes;
     size_t waiting = (size_t)(hash->total % HASH_STRIPE);
     hash->total += length;

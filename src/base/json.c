@@ -36,7 +36,7 @@ static void put_text(FILE *out, const char *value)
     fputc('"', out);
 }
 
-// What precedes a value: the comma, the line, the key.
+// Writes what precedes a value: the comma, the line break, the key.
 static void begin(struct json *json, const char *key)
 {
     if (json->filled)

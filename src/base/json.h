@@ -1,6 +1,6 @@
-// Writes one JSON value to a stream, for the commands and the event log of the window: members in
-// the order of the calls, null where JSON has no number for a value. Reading JSON and checking the
-// stream for errors (once, at the end) are left to the caller.
+// Writes one JSON value to a stream, for the commands and the event log of the window. Members are
+// written in the order of the calls; numbers that JSON cannot represent are written as null.
+// Reading JSON, and checking the stream for errors (once, at the end), are left to the caller.
 #ifndef TAUT_BASE_JSON_H
 #define TAUT_BASE_JSON_H
 
@@ -10,14 +10,14 @@
 #include <stdio.h>
 
 enum {
-    JSON_DIGITS_DOUBLE = 17, // identify a double
-    JSON_DIGITS_SINGLE = 9   // identify a float
+    JSON_DIGITS_DOUBLE = 17, // enough to identify a double
+    JSON_DIGITS_SINGLE = 9   // enough to identify a float
 };
 
 struct json {
     FILE *out;
     int digits;   // significant digits of numbers; 0: JSON_DIGITS_DOUBLE
-    bool compact; // the whole value on one line, without spaces; else indented by two
+    bool compact; // the whole value on one line, without spaces; otherwise indented by two
     // Private.
     int depth;
     bool filled; // the current object or array already has a member
@@ -25,14 +25,14 @@ struct json {
 
 // `key` is NULL in arrays and for the outermost value.
 void json_open_object(struct json *json, const char *key);
-void json_close_object(struct json *json); // ends the text with a newline if it was the outermost
+void json_close_object(struct json *json); // ends the text with a newline if it is the outermost
 void json_open_array(struct json *json, const char *key);
 void json_close_array(struct json *json);
 
-// NULL is written as null. Bytes that are not UTF-8 become U+FFFD.
+// NULL is written as null. A byte that is not UTF-8 is written as U+FFFD.
 void json_string(struct json *json, const char *key, const char *value);
 
-// null unless finite.
+// Written as null if not finite.
 void json_number(struct json *json, const char *key, double value);
 void json_count(struct json *json, const char *key, uint64_t value);
 void json_bool(struct json *json, const char *key, bool value);

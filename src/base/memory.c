@@ -1,4 +1,5 @@
-// Allocation through the caller's allocator or ours, which maps large blocks in huge pages.
+// Allocation through the caller's allocator or the default one, which maps large blocks in huge
+// pages.
 #define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier): MAP_ANONYMOUS, madvise
 #include "base/memory.h"
 
@@ -9,11 +10,11 @@
 
 // ---- Large blocks
 //
-// They come from the system itself, which clears a page when it is first touched: so a page lies in
-// the part of the memory that is nearest to the worker who touches it first. They begin at huge
-// pages, which we ask for where the system gives them on request: walking along a dozen arrays of
-// many megabytes, one misses the table of small pages all the time. The sanitizers know what is
-// beyond a block of malloc, not what is beyond a mapping.
+// Large blocks are mapped from the operating system, which clears a page when it is first touched,
+// so that the page lies on the NUMA node of the worker that touches it first. They begin at a huge
+// page, and huge pages are requested where the system grants them: a loop over a dozen arrays of
+// many megabytes in small pages misses the TLB all the time. Sanitizer builds use malloc, because
+// sanitizers detect accesses beyond a malloc'ed block but not beyond a mapping.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #    define MAPS_LARGE 0
 #elif defined(__has_feature)
@@ -32,11 +33,11 @@
 #if MAPS_LARGE
 #    include <sys/mman.h>
 
-// PAGE is the largest small page of any machine that we know; a larger one would fail munmap.
+// PAGE is the largest base page size of any supported machine; with a larger one munmap would fail.
 enum { HUGE_PAGE = 1 << 21, PAGE = 1 << 16, LARGE = 2 * HUGE_PAGE };
 
-// Bytes between a mapping and its block: pairs of pages. In huge pages, blocks that
-// all began at the same offset would share the same eighth of the second level of the cache.
+// Offset of the block within its mapping, a multiple of two base pages. If all blocks in huge pages
+// began at the same offset, they would compete for the same eighth of the second-level cache.
 static size_t offset_in(uintptr_t mapping)
 {
     uint32_t hash = (uint32_t)(mapping / HUGE_PAGE) * UINT32_C(0x9E3779B1);
@@ -50,7 +51,7 @@ static size_t mapped_bytes(uintptr_t mapping, size_t bytes)
 
 static void *map_large(size_t bytes)
 {
-    // Space for an offset, for whole pages, and for a beginning at a huge page; the rest is
+    // Space for the offset, for whole pages, and for alignment to a huge page; the rest is
     // unmapped.
     if (bytes > SIZE_MAX - 3 * (size_t)HUGE_PAGE)
         return NULL;
@@ -65,7 +66,7 @@ static void *map_large(size_t bytes)
         munmap(begin, before);
     munmap(mapping + mapped, reserved - before - mapped);
 #    if defined(MADV_HUGEPAGE)
-    madvise(mapping, mapped, MADV_HUGEPAGE); // or not: a matter of speed alone
+    madvise(mapping, mapped, MADV_HUGEPAGE); // failure costs only speed
 #    endif
     return mapping + offset_in((uintptr_t)mapping);
 }
@@ -102,14 +103,14 @@ static bool is_large(size_t bytes)
 
 // ---- Blocks
 
-// Blocks from that many bytes on begin at the beginning of a page, so that those who use several
-// know how they lie to each other in the first level of the cache.
+// Blocks of this size and larger begin at a page boundary, so that callers with several arrays know
+// their relative alignment in the first-level cache.
 enum { PAGED = 1 << 16, SMALL_PAGE = 4096 };
 
 static void *allocate_aligned(void *context, size_t bytes, size_t alignment)
 {
     (void)context;
-    if (is_large(bytes)) // at more than any alignment that is asked for
+    if (is_large(bytes)) // aligned more strictly than any caller asks
         return map_large(bytes);
     if (bytes >= PAGED && alignment < SMALL_PAGE)
         alignment = SMALL_PAGE;
@@ -152,7 +153,8 @@ void *memory_allocate(const taut_allocator *allocator, size_t count, size_t size
         return NULL;
     bytes = block_bytes(count, size);
     void *block = allocator->allocate(allocator->context, bytes, MEMORY_ALIGNMENT);
-    bool clear = allocator->allocate == allocate_aligned && is_large(bytes); // by the system
+    bool clear = allocator->allocate == allocate_aligned && is_large(bytes); // already zeroed by
+                                                                             // the system
     if (block && !clear)
         memset(block, 0, bytes);
     return block;

@@ -1,4 +1,4 @@
-// The clock and files, as the operating system has them.
+// The clock, and opening and reading files (os.h).
 #include "base/os.h"
 
 #include <assert.h>
@@ -22,7 +22,7 @@ double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// ---- Files that a user names
+// ---- Files named by the user
 
 static bool was_given_open(const char *path)
 {
@@ -33,7 +33,7 @@ static bool was_given_open(const char *path)
     return false;
 }
 
-// Why a file of that sort is not read; NULL: it is.
+// Why a file of this kind is not read; NULL if it is.
 static const char *refusal(const char *path, mode_t mode)
 {
     if (S_ISREG(mode) || (S_ISFIFO(mode) && was_given_open(path)))
@@ -47,9 +47,10 @@ static const char *refusal(const char *path, mode_t mode)
 FILE *open_to_read(const char *path, const char **reason)
 {
     struct stat status;
-    // Without O_NONBLOCK opening a pipe would wait; reading from one that was given open may.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer. Reading from a pipe that
+    // was inherited open may wait.
     int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    // ENXIO: sockets, devices without a driver.
+    // ENXIO: sockets, and devices without a driver.
     bool known = file >= 0 ? fstat(file, &status) == 0 : errno == ENXIO && stat(path, &status) == 0;
     *reason = known ? refusal(path, status.st_mode) : strerror(errno);
     if (!*reason) {

@@ -1,5 +1,4 @@
-// Order: the greater and the lesser of two counts, searches in ascending lists, and the counting
-// sort.
+// Ordering: max and min, binary searches, and the counting sort.
 #ifndef TAUT_BASE_SORT_H
 #define TAUT_BASE_SORT_H
 
@@ -16,8 +15,7 @@ static inline uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-// The index of the first of `count` ascending values that is not less than this one; `count` if all
-// are.
+// The index of the first of `count` ascending values that is >= `value`; `count` if there is none.
 static inline size_t lower_bound(const uint32_t *values, size_t count, uint64_t value)
 {
     size_t low = 0, high = count;
@@ -31,9 +29,10 @@ static inline size_t lower_bound(const uint32_t *values, size_t count, uint64_t 
     return low;
 }
 
-// The interval that a number lies in, of `count` that follow each other: the last whose first
-// number is <= number, or interval 0. `firsts` is that of interval 0; those of the others, which
-// never descend, follow at a distance of `stride` bytes: members of an array of structs.
+// The interval that contains `number`: the last of `count` consecutive intervals whose first number
+// is <= number, or interval 0. `firsts` points to the first number of interval 0; those of the
+// others follow at a distance of `stride` bytes (a member of an array of structs) and never
+// descend.
 static inline size_t find_interval(const uint64_t *firsts, size_t stride, size_t count,
                                    uint64_t number)
 {
@@ -50,14 +49,14 @@ static inline size_t find_interval(const uint64_t *firsts, size_t stride, size_t
 }
 
 // A stable counting sort of items whose keys are below `key_count`. `starts` has key_count + 1
-// elements, all 0 at first:
+// elements, zeroed at first:
 //
 //     for each item:  starts[key + 1]++;
 //     counting_sort_starts(starts, key_count);
 //     for each item:  sorted[starts[key + 1]++] = item;
 //
-// starts[key + 1] is where the next item of the key goes, and moves on to the end of its items: at
-// the end those of a key are sorted[starts[key]] to sorted[starts[key + 1] - 1].
+// During the last loop starts[key + 1] is the position of the key's next item. At the end the items
+// of a key are sorted[starts[key]] to sorted[starts[key + 1] - 1].
 static inline void counting_sort_starts(uint64_t *starts, uint64_t key_count)
 {
     uint64_t before = 0;

@@ -1,4 +1,4 @@
-// Writes the sentence of a failure (status.h).
+// Formats the message of a failure (status.h).
 #include "base/status.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-// The task of each thread, and its cancellation (task.h).
+// The current task of each thread, and its cancellation (task.h).
 #include "base/task.h"
 
 #include <stddef.h>

@@ -66,7 +66,7 @@ size_t text_utf8_count(const char *text, size_t bytes)
 
 char *text_as_utf8(const char *text)
 {
-    enum { LONGEST = sizeof TEXT_REPLACEMENT - 1 }; // what one byte becomes
+    enum { LONGEST = sizeof TEXT_REPLACEMENT - 1 }; // bytes that replace one byte
     char *valid = malloc(LONGEST * strlen(text) + 1), *end = valid;
     if (!valid)
         return NULL;

@@ -1,4 +1,4 @@
-// Text: printf into memory of just the right size, and the one decoder of UTF-8.
+// Text: printf into an allocated string, and the UTF-8 decoder.
 #ifndef TAUT_BASE_TEXT_H
 #define TAUT_BASE_TEXT_H
 
@@ -9,39 +9,40 @@
 
 #include "base/status.h"
 
-// printf into a malloc'ed string of just the right length; NULL without memory. The caller frees
-// it.
+// printf into a malloc'ed string of the right length; NULL if memory runs out. The caller frees it.
 char *text_format(const char *format, ...) PRINTF_FORMAT(1, 2);
 
-// The same with the arguments of a variadic function.
+// The same for a va_list.
 char *text_format_va(const char *format, va_list arguments);
 
 // ---- UTF-8
 
-// U+FFFD, which replaces what is not UTF-8.
+// U+FFFD, which replaces bytes that are not UTF-8.
 #define TEXT_REPLACEMENT "\xEF\xBF\xBD"
 
-// The bytes of the well-formed UTF-8 character there (Unicode, table 3-7), of which `left` bytes
-// may be read, and its code point; 0 if there is none. Bytes behind a NUL are not read.
+// Decodes the UTF-8 character at `at`, of which at most `left` bytes are readable. Returns its
+// length in bytes and sets *point; 0 if it is not well-formed (Unicode, table 3-7). Bytes after a
+// NUL are not read.
 size_t text_utf8_decode(const char *at, size_t left, uint32_t *point);
 
-// The bytes of the character there, in a text that ends in NUL; 0 if it is not UTF-8.
+// Length in bytes of the character at `at` in a NUL-terminated text; 0 if it is not UTF-8.
 static inline size_t text_utf8_bytes(const char *at)
 {
     uint32_t point;
     return text_utf8_decode(at, 4, &point);
 }
 
-// Whether a byte continues a character instead of beginning one.
+// Whether a byte is a continuation byte of a character.
 static inline bool text_utf8_continues(char byte)
 {
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-// The characters that begin in the first `bytes` bytes of a text, as columns count them.
+// The number of characters that begin in the first `bytes` bytes of a text, as columns count them.
 size_t text_utf8_count(const char *text, size_t bytes);
 
-// The text with U+FFFD for each byte that is not UTF-8; malloc'ed, NULL without memory.
+// A malloc'ed copy of the text with U+FFFD for each byte that is not UTF-8; NULL if memory runs
+// out.
 char *text_as_utf8(const char *text);
 
 #endif

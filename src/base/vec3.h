@@ -1,5 +1,5 @@
-// Three doubles and the few operations that set-up code needs. Hot loops keep x, y and z in arrays
-// of their own instead (state/state.h).
+// A vector of three doubles and the few operations that set-up code needs. Hot loops use separate
+// arrays of x, y and z instead (state/state.h).
 #ifndef TAUT_BASE_VEC3_H
 #define TAUT_BASE_VEC3_H
 

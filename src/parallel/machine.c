@@ -1,5 +1,5 @@
-// The machine as hwloc, OpenMP and the control groups describe it (machine.h). How many threads
-// really start, and what they do, is left to team.c.
+// The machine as hwloc, OpenMP and the control groups describe it (machine.h). Starting threads is
+// left to team.c.
 #include "parallel/machine.h"
 
 #include <hwloc.h>
@@ -14,8 +14,8 @@
 #include "parallel/quota.h"
 #include "parallel/team.h"
 
-// The processors of OpenMP's places, where OMP_PROC_BIND or OMP_PLACES binds threads: the calling
-// thread is bound to one of them then, and its mask says nothing of what the process may use.
+// Adds the processors of OpenMP's places if OMP_PROC_BIND or OMP_PLACES binds threads. The calling
+// thread is then bound to one of them, so its mask does not show what the process may use.
 static bool add_openmp_places(hwloc_bitmap_t allowed)
 {
     int count = team_bound_processors(NULL, 0);
@@ -30,8 +30,8 @@ static bool add_openmp_places(hwloc_bitmap_t allowed)
     return added;
 }
 
-// The processors that this process may run on: those of the topology (hwloc has already left out
-// what the cpuset forbids) that are in its affinity mask.
+// The processors that this process may run on: those of the topology (hwloc leaves out what the
+// cpuset forbids) that are in its affinity mask.
 static taut_status find_allowed(hwloc_topology_t topology, hwloc_bitmap_t allowed,
                                 taut_error *error)
 {
@@ -50,7 +50,7 @@ static taut_status find_allowed(hwloc_topology_t topology, hwloc_bitmap_t allowe
     return TAUT_OK;
 }
 
-// Objects of a type that contain at least one of the processors.
+// The number of objects of a type that contain at least one of the processors.
 static int count_objects(hwloc_topology_t topology, hwloc_obj_type_t type,
                          hwloc_const_bitmap_t allowed)
 {
@@ -61,7 +61,7 @@ static int count_objects(hwloc_topology_t topology, hwloc_obj_type_t type,
     return count;
 }
 
-// The size of the first cache of a level that one of the processors uses.
+// The size of the first cache of a level that at least one of the processors uses.
 static size_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type,
                           hwloc_const_bitmap_t allowed)
 {
@@ -72,7 +72,7 @@ static size_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type,
     return 0;
 }
 
-// The model, without the runs of blanks that some processors pad it with.
+// Stores the model name without the runs of blanks that pad some of them.
 static void set_name(struct machine *machine, const char *model)
 {
     size_t length = 0;
@@ -116,8 +116,8 @@ static taut_status measure(hwloc_topology_t topology, struct machine *machine, t
     return status;
 }
 
-// What hwloc could not say. Some virtual machines show processors and no cores; then each processor
-// counts as one.
+// Fills in what hwloc does not report. Some virtual machines show processors but no cores; then
+// each processor counts as a core.
 static void fill_gaps(struct machine *machine)
 {
     if (machine->logical < 1) {
@@ -192,12 +192,12 @@ taut_status machine_cap_threads(int wanted, int *threads, taut_error *error)
 struct numa_binding {
     hwloc_topology_t topology;
     int workers, node_count;
-    int *nodes;              // of each worker
-    hwloc_bitmap_t *allowed; // processors of each node that may be used
+    int *nodes;              // index of each worker's node
+    hwloc_bitmap_t *allowed; // the usable processors of each node
 };
 
-// To load a topology takes milliseconds, which machines with one memory node can do without. A
-// made-up machine of hwloc's environment is always inspected.
+// Loading a topology takes milliseconds, which a machine with one NUMA node need not spend.
+// Synthetic machines from hwloc's environment variables are always inspected.
 static bool may_have_nodes(void)
 {
     if (getenv("HWLOC_SYNTHETIC") || getenv("HWLOC_XMLFILE"))
@@ -211,7 +211,7 @@ static bool may_have_nodes(void)
     return !read || strcmp(text, "0\n") != 0;
 }
 
-// What counts as a core: a processor where the machine shows no cores.
+// The object type counted as a core: a processor if the machine shows no cores.
 static hwloc_obj_type_t core_type(hwloc_topology_t topology)
 {
     return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
@@ -226,8 +226,8 @@ static int count_cores(hwloc_topology_t topology, hwloc_const_bitmap_t processor
     return count;
 }
 
-// Goes through the memory nodes and gives each the processors that no node before it had (fast and
-// slow memory of one package are two nodes with the same processors), and workers for its cores.
+// Gives each NUMA node the processors that no earlier node has (fast and slow memory of one package
+// are two nodes with the same processors), and one worker for each of its cores.
 static bool assign(struct numa_binding *binding, hwloc_bitmap_t left)
 {
     int worker = 0;
@@ -239,14 +239,14 @@ static bool assign(struct numa_binding *binding, hwloc_bitmap_t left)
         hwloc_bitmap_t own = hwloc_bitmap_dup(node->cpuset);
         if (!own)
             return false;
-        int index = binding->node_count++; // from now on released with the binding
+        int index = binding->node_count++; // from here on released with the binding
         binding->allowed[index] = own;
         if (hwloc_bitmap_and(own, own, left) != 0 || hwloc_bitmap_andnot(left, left, own) != 0)
             return false;
         for (int i = count_cores(binding->topology, own); i > 0 && worker < binding->workers; i--)
             binding->nodes[worker++] = index;
     }
-    // No node has the rest: it shares the last one's fate.
+    // Workers beyond the cores of all nodes are assigned to the last node.
     for (; worker < binding->workers && binding->node_count > 0; worker++)
         binding->nodes[worker] = binding->node_count - 1;
     return true;
@@ -316,7 +316,8 @@ int numa_binding_node(const struct numa_binding *binding, int worker)
     return binding->nodes[worker];
 }
 
-// NULL where it could not be undone, or is not allowed.
+// Returns NULL, without binding, if the present binding cannot be read and so could not be
+// restored.
 void *numa_bind_thread(const struct numa_binding *binding, int worker)
 {
     if (!binding)

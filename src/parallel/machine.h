@@ -1,6 +1,5 @@
-// What this process may use of the machine it runs on: the default number of threads, the sizes
-// that plans are cut to, and the NUMA nodes that workers are bound to. The only file that includes
-// hwloc is machine.c.
+// What this process may use of the machine: the default number of threads, the cache sizes that
+// plans are made for, and the NUMA nodes that workers are bound to. Only machine.c includes hwloc.
 #ifndef TAUT_PARALLEL_MACHINE_H
 #define TAUT_PARALLEL_MACHINE_H
 
@@ -10,55 +9,55 @@
 
 struct machine {
     // Physical cores with at least one logical processor that the affinity mask and the cpuset of
-    // this process allow, and no more than its control groups' processor time pays for. 1 or more.
-    // One thread for each is the default: the solver is bound by arithmetic and caches, which two
-    // threads of one core share.
+    // this process allow, but no more than the processor-time quota of its control groups; 1 or
+    // more. The default is one thread per core: the solver is limited by arithmetic and caches,
+    // which the two threads of a core share.
     int cores;
-    int logical;       // logical processors allowed, without regard to the time quota; 1 or more
-    int packages;      // sockets with at least one of them; 1 or more
-    int numa_nodes;    // memory nodes local to those processors; 1 or more
-    size_t l1, l2, l3; // bytes of one data or unified cache of each level; 0 where unknown
-    char name[64];     // the processor's model, e.g. "AMD EPYC 9R14"; never empty
+    int logical;       // allowed logical processors, ignoring the time quota; 1 or more
+    int packages;      // sockets with at least one of these processors; 1 or more
+    int numa_nodes;    // memory nodes local to these processors; 1 or more
+    size_t l1, l2, l3; // bytes of one data or unified cache of each level; 0: unknown
+    char name[64];     // the processor model, e.g. "AMD EPYC 9R14"; never empty
 };
 
-// Fills `machine` from hwloc, and from sysconf where hwloc knows nothing. Fails only without
-// memory. The environment variables of hwloc work (HWLOC_SYNTHETIC, HWLOC_XMLFILE): a made-up
+// Fills `machine` from hwloc, and from sysconf where hwloc reports nothing. Fails only if memory
+// runs out. hwloc's environment variables work (HWLOC_SYNTHETIC, HWLOC_XMLFILE): a synthetic
 // machine has no affinity mask and no quota.
 taut_status machine_detect(struct machine *machine, taut_error *error);
 
-// The number of threads where none is requested: that of the environment (OMP_NUM_THREADS), or one
-// for each core.
+// The number of threads if none is requested: that of the environment (OMP_NUM_THREADS), or one per
+// core.
 int machine_default_threads(const struct machine *machine);
 
-// The most threads that a team may have on this machine, whatever was asked for: many more than
-// there are processors take turns at every barrier, and a step takes a second. Results do not
-// depend on how many there are. 16 at least.
+// The largest number of threads that a team may have on this machine, at least 16. Many more
+// threads than processors would take turns at every barrier, and a step would take a second.
+// Results do not depend on the number of threads.
 int machine_threads_max(const struct machine *machine);
 
-// The lesser of `wanted` and that number on this machine, which is only determined where it
-// matters.
+// The smaller of `wanted` and machine_threads_max; the machine is inspected only if `wanted` is
+// above the smallest such maximum.
 taut_status machine_cap_threads(int wanted, int *threads, taut_error *error);
 
-// Where workers are bound, on machines with several NUMA nodes: each to the node whose memory it
-// touched first, on whatever core of that node the system likes.
+// Binds workers on machines with several NUMA nodes: each to the node whose memory it touched
+// first, on any core of that node.
 //
-// Not to one core: beside a busy process the system could not move a worker to a core that is idle.
-// And only if the team has a worker for every core that the process may use: of two runs that share
-// a machine, with fewer workers each, both would be bound to its first cores. With one NUMA node
-// nothing is bound at all.
+// Workers are not bound to single cores, because the system could then not move a worker away from
+// a core with a busy process to an idle one. They are bound only if the team has a worker for every
+// core that the process may use: two runs that share a machine, with fewer workers each, would both
+// be bound to its first cores. With one NUMA node nothing is bound.
 struct numa_binding;
 
-// For a team of so many workers; *result is NULL where they need none. Neighbouring workers share a
-// node, and each node has as many of them as it has cores. Fails only without memory.
+// For a team of `workers`; *result is NULL if binding is not needed. Neighbouring workers share a
+// node, and each node has as many of them as cores. Fails only if memory runs out.
 taut_status numa_binding_make(int workers, struct numa_binding **result, taut_error *error);
 void numa_binding_free(struct numa_binding *binding);
 
-// The NUMA node of a worker, counted from 0 over those that the process may use.
+// The NUMA node of a worker, counted from 0 over the nodes that the process may use.
 int numa_binding_node(const struct numa_binding *binding, int worker);
 
-// Binds the calling thread to the NUMA node of a worker and returns what it was bound to before,
-// which numa_unbind_thread restores and releases. Where binding is not allowed the thread stays as
-// it is. Both accept NULL.
+// Binds the calling thread to the NUMA node of a worker and returns its previous binding, which
+// numa_unbind_thread restores and releases. If binding is not allowed the thread stays as it is.
+// Both accept NULL.
 void *numa_bind_thread(const struct numa_binding *binding, int worker);
 void numa_unbind_thread(const struct numa_binding *binding, void *before);
 

@@ -1,5 +1,5 @@
-// Reads limits on processor time and memory from /proc, /sys/fs/cgroup, getrlimit and the
-// environment (quota.h). What to do about them is left to the callers.
+// Reads limits of processor time and memory from /proc, /sys/fs/cgroup, getrlimit and the
+// environment (quota.h). How to react to them is left to the callers.
 #include "parallel/quota.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 enum { PATH_CAPACITY = 4096, TEXT_CAPACITY = 8192 };
 
-// The beginning of a small file; false if it is not there.
+// Reads the beginning of a small file; false if it cannot be read.
 static bool read_text(const char *path, char *text, size_t capacity)
 {
     FILE *file = fopen(path, "r");
@@ -27,7 +27,7 @@ static bool read_text(const char *path, char *text, size_t capacity)
     return read && length > 0;
 }
 
-// The text of a small file of a group's folder.
+// Reads a small file in a group's folder.
 static bool read_in(const char *folder, const char *name, char *text, size_t capacity)
 {
     char path[PATH_CAPACITY];
@@ -35,7 +35,7 @@ static bool read_in(const char *folder, const char *name, char *text, size_t cap
     return length >= 0 && (size_t)length < sizeof path && read_text(path, text, capacity);
 }
 
-// A whole number above 0 that a file begins with, else INFINITY: "max", -1, no such file.
+// The positive integer at the beginning of a file, else INFINITY ("max", -1, or no such file).
 static double read_number(const char *folder, const char *name)
 {
     char text[TEXT_CAPACITY], *rest;
@@ -45,7 +45,7 @@ static double read_number(const char *folder, const char *name)
     return rest != text && number > 0 ? number : INFINITY;
 }
 
-// ---- Processor time: processors' worth of it that the group of a folder may use
+// ---- Processor time: processors' worth of time that the group of a folder may use
 
 static double processors_v2(const char *folder)
 {
@@ -64,9 +64,9 @@ static double processors_v1(const char *folder)
     return isfinite(quota) && isfinite(period) ? quota / period : INFINITY;
 }
 
-// ---- Memory: bytes that the group of a folder may still take
+// ---- Memory: bytes that the group of a folder may still allocate
 
-// The number behind a name at the beginning of a line, or 0.
+// The number after a name at the beginning of a line, or 0.
 static double number_after(const char *text, const char *name)
 {
     size_t length = strlen(name);
@@ -78,7 +78,8 @@ static double number_after(const char *text, const char *name)
     return 0;
 }
 
-// Pages of files that nobody has used lately count as used, and go before anything is killed.
+// File pages that were not used lately count as used in the group's total, but they are reclaimed
+// before any process is killed, so they are not subtracted here.
 static double memory_left(const char *folder, const char *limit, const char *usage,
                           const char *inactive)
 {
@@ -94,7 +95,7 @@ static double memory_left(const char *folder, const char *limit, const char *usa
 static double memory_v2(const char *folder)
 {
     double hard = memory_left(folder, "memory.max", "memory.current", "inactive_file");
-    // Beyond this one nothing is killed, but everything is throttled to a standstill.
+    // Above memory.high nothing is killed, but processes are throttled to a standstill.
     double soft = memory_left(folder, "memory.high", "memory.current", "inactive_file");
     return fmin(hard, soft);
 }
@@ -107,7 +108,8 @@ static double memory_v1(const char *folder)
 
 // ---- Groups
 
-// What is limited, and where its hierarchies of version 1 are mounted.
+// A limited resource: its controller, how its limit is read in each version of control groups, and
+// where hierarchies of version 1 are mounted.
 struct resource {
     const char *controller;
     double (*v2)(const char *folder);
@@ -119,8 +121,8 @@ static const struct resource processor_time = {
     "cpu", processors_v2, processors_v1, {"/cpu,cpuacct", "/cpu"}};
 static const struct resource memory = {"memory", memory_v2, memory_v1, {"/memory", "/memory"}};
 
-// The tightest limit of `group` and of every group above it: each of them binds. Inside a container
-// the group's own name may be that of the host, and not be there; then only its parents count.
+// The tightest limit of `group` and of every group above it; each of them applies. Inside a
+// container the group's path may be that of the host and not exist; then only its parents count.
 static double tightest(const char *mount, const char *sub, const char *group,
                        double (*limit)(const char *folder))
 {
@@ -134,7 +136,7 @@ static double tightest(const char *mount, const char *sub, const char *group,
         found = fmin(found, limit(folder));
         if (strlen(folder) <= root)
             return found;
-        *strrchr(folder, '/') = '\0'; // there is one: a group begins with it
+        *strrchr(folder, '/') = '\0'; // never NULL: a group begins with '/'
     }
 }
 
@@ -149,7 +151,7 @@ static bool lists_controller(const char *controllers, const char *wanted)
     return false;
 }
 
-// One line, HIERARCHY:CONTROLLERS:GROUP; version 2 is hierarchy 0 without controllers.
+// Parses one line, HIERARCHY:CONTROLLERS:GROUP; version 2 is hierarchy 0 without controllers.
 static double limit_of_line(char *line, const char *mount, const struct resource *resource)
 {
     char *controllers = strchr(line, ':');
@@ -167,7 +169,7 @@ static double limit_of_line(char *line, const char *mount, const struct resource
                 tightest(mount, resource->mounts[1], group, resource->v1));
 }
 
-// The tightest limit in all hierarchies; INFINITY where there is none.
+// The tightest limit in all hierarchies; INFINITY if there is none.
 static double limit_of(const char *membership, const char *mount, const struct resource *resource)
 {
     double found = INFINITY;
@@ -219,7 +221,7 @@ const char *memory_source_text(enum memory_source source)
     return source_texts[source];
 }
 
-// Memory that could be given now without taking it from anybody, and what may be swapped.
+// Memory available without taking it from other processes, and free swap.
 static double machine_left(void)
 {
     char text[TEXT_CAPACITY];
@@ -236,7 +238,8 @@ static double machine_left(void)
     return INFINITY;
 }
 
-// What a limit of this process leaves beyond the pages that a column of /proc/self/statm counts.
+// What a resource limit of this process leaves above the pages counted in a column of
+// /proc/self/statm.
 static double limit_left(int resource, int column)
 {
     struct rlimit limit;

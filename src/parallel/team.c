@@ -1,17 +1,17 @@
-// Threads come from OpenMP, one `parallel` region for many steps. Three things inside a region are
-// our own, because they decide what a busy process on one of the cores costs. Two threads on two
-// cores, one of them shared with a process that only computes, in units of one undisturbed thread
-// (tools/measure.py neighbour: cloth of 1.5 million springs, jelly of 3.6 million, rope of 40,000
-// with steps of 50 us):
+// The thread team (team.h). OpenMP creates the threads, in one `parallel` region for many steps.
+// Three parts inside a region are our own, because they determine the cost of a busy process on one
+// of the cores. Two threads on two cores, one of them shared with a process that only computes, in
+// units of one undisturbed thread (tools/measure.py neighbour: cloth of 1.5 million springs, jelly
+// of 3.6 million, rope of 40,000 with steps of 50 us):
 //
 //                                           cloth        jelly        rope
 //   barrier and work stealing               0.72-0.80    0.76-0.80    0.33-0.39
-//   the same, and workers are parked        0.89-0.92    0.86-0.93    0.80-0.82
+//   the same, with parking of workers       0.89-0.92    0.86-0.93    0.80-0.82
 //
-// - The barrier spins for some microseconds, which is how long a balanced stage keeps its fastest
-//   worker waiting, and then blocks. libgomp's spins for milliseconds unless OMP_WAIT_POLICY is
-//   passive, and so takes from the late worker the time slice that it waits for: 64 chunks of 3 us
-//   a step ran at 0.6 with libgomp's barrier and 0.8 with this one.
+// - The barrier spins for some microseconds, which is how long the fastest worker waits in a
+//   balanced stage, and then blocks. libgomp's spins for milliseconds unless OMP_WAIT_POLICY is
+//   passive, and thereby takes from the late worker the time slice that it needs: 64 chunks of 3 us
+//   per step ran at 0.6 with libgomp's barrier and 0.8 with this one.
 // - Loops are claimed in batches, own share first. `schedule(dynamic)` has no such affinity, and
 //   `schedule(static)` leaves a delayed worker its whole share.
 // - A worker that loses more of its time to other processes than it contributes is parked: the
@@ -39,44 +39,44 @@
 
 enum { SPINS = 2000 };
 
-// One worker of the team, on cache lines of its own.
+// One worker of the team, on its own cache lines.
 struct member {
-    // How much of this worker's share of a loop has been claimed, by itself or by others. Two
-    // counters serve the phases between barriers in turn: while one is used, the other is set to 0
-    // for the next phase.
+    // How much of this worker's share of a loop has been claimed, by itself or by others. The two
+    // counters alternate between barriers: while one is used, the other is reset to 0 for the next
+    // phase.
     _Alignas(64) atomic_size_t claimed[2];
 
-    // For parking. Written by the worker, or by the last to arrive at a barrier while the others
-    // wait there.
-    bool measured;              // `loss` was, since the group was last judged
-    double loss;                // the fraction of the last window that was taken away
-    double parked_for;          // s, the last time; 0: no worker has lost much since
-    double parked_until;        // s on the clock
-    double wall, cpu;           // s on the clocks at the last reading
-    double slept;               // s asleep at barriers since then
-    double watched, taken_away; // s of this window
+    // For parking. Written by the worker, or by the last worker to arrive at a barrier while the
+    // others wait there.
+    bool measured;              // `loss` has been measured since the group was last formed
+    double loss;                // fraction of the last window lost to other processes
+    double parked_for;          // s, duration of the last parking; 0: little loss since then
+    double parked_until;        // s, time of the clock
+    double wall, cpu;           // s, times of the clocks at the last reading
+    double slept;               // s asleep at barriers since the last reading
+    double watched, taken_away; // s in the current window
 };
 
 struct team {
-    int workers; // at most
+    int workers; // the maximum
     int spins;   // before a waiting worker blocks
     struct member *members;
     const struct numa_binding *binding;
     team_function function;
     void *context;
 
-    int *group;          // the members that take part in this region, in ascending order,
-    int group_size;      // and how many they are
+    int *group;          // the members in this region, in ascending order,
+    int group_size;      // and their number
     bool regroups;       // the region ends, and another group continues
-    atomic_int measured; // members of the group that have been
-    double next_return;  // s on the clock, when the next parked worker may come back
+    atomic_int measured; // members of the group with a measured loss
+    double next_return;  // s, clock time at which the next parked worker may return
 
     _Alignas(64) atomic_uint arrived;
-    _Alignas(64) atomic_uint phase; // counts the barriers passed
+    _Alignas(64) atomic_uint phase; // barriers passed so far
     atomic_int sleepers;
-    _Atomic double opened_at; // s on the clock, the last barrier at which somebody slept
+    _Atomic double opened_at; // s, clock time of the last barrier at which a worker slept
     pthread_mutex_t mutex;
-    pthread_cond_t opened; // a barrier was
+    pthread_cond_t opened; // signals that a barrier has opened
 };
 
 // ---- The barrier
@@ -93,9 +93,9 @@ static bool phase_left(struct team *team, unsigned phase)
     return atomic_load_explicit(&team->phase, memory_order_acquire) != phase;
 }
 
-// The last to arrive takes the lock only if somebody sleeps. Whoever goes to sleep counts itself
-// before it reads the phase, and the phase is advanced before the sleepers are read: one of the two
-// sees the other (all four are sequentially consistent).
+// The last worker to arrive takes the lock only if another one sleeps. A worker that goes to sleep
+// increments `sleepers` before it reads the phase, and the phase is advanced before `sleepers` is
+// read, so that one of the two sees the other (all four accesses are sequentially consistent).
 static void open_barrier(struct team *team, unsigned phase)
 {
     atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
@@ -109,8 +109,9 @@ static void open_barrier(struct team *team, unsigned phase)
     pthread_mutex_unlock(&team->mutex);
 }
 
-// Time counts as slept only until the barrier opens: from then on the worker waits for a core that
-// another process has. (Whoever opened it before this one was seen asleep has left an older time.)
+// Sleep counts only until the barrier opens: after that the worker waits for a core that another
+// process uses. (If the barrier opened before this worker was counted as a sleeper, opened_at is
+// older and nothing is added.)
 static void wait_for_barrier(struct team *team, unsigned phase, struct member *member)
 {
     for (int spin = 0; spin < team->spins; spin++) {
@@ -133,7 +134,7 @@ static struct member *group_member(const struct team *team, int index)
     return &team->members[team->group[index]];
 }
 
-// Arrives; true for the last, which must open the barrier.
+// Arrives at a barrier; true for the last worker, which must open it.
 static bool arrive(const struct worker *worker, unsigned *phase)
 {
     struct team *team = worker->team;
@@ -144,8 +145,8 @@ static bool arrive(const struct worker *worker, unsigned *phase)
     return before + 1 == (unsigned)worker->count;
 }
 
-// Alone there is nobody to wait for, and steps of small scenes are short against the atomic
-// operations of a barrier.
+// A group of one has nobody to wait for, and for small scenes the atomic operations of a barrier
+// would be a considerable part of a step.
 static void pass_alone(const struct worker *worker)
 {
     struct team *team = worker->team;
@@ -170,30 +171,32 @@ void worker_barrier(const struct worker *worker)
 
 // ---- Parked workers
 //
-// Where another process computes on one of our cores, the worker there has the core half of the
-// time, in slices of some milliseconds, and while it does not all others wait for the little that
-// it had claimed. Where steps are short, two workers then get less done than one alone. So each
-// worker measures how much of its time is taken away; one that loses more than it brings is parked,
-// and comes back after a while to see whether the other process has gone. It is parked for a tenth
-// of a second at first and twice as long each time that the next measurement was no better, whoever
-// loses then. To park a worker, or to call it back, the region ends between two steps and the next
-// one begins with another number of threads, so that nobody waits for a thread that has no core.
+// If another process computes on one of our cores, the worker there has the core half of the time,
+// in slices of some milliseconds, and while it is descheduled all others wait for the small batch
+// that it had claimed. With short steps two workers are then slower than one alone. So each worker
+// measures how much of its time is taken away. One that loses more than it contributes is parked,
+// and returns after a while to test whether the other process has gone. It is parked for a tenth of
+// a second at first, and for twice as long each time that the next measurement was no better,
+// whichever worker loses then. To park or recall a worker, the region ends between two steps and
+// the next one begins with another number of threads, so that nobody waits for a thread without a
+// core.
 //
-// What a worker loses is the time that passed, less its processor time, less what it slept at
-// barriers before they opened: somebody woken on a core that another process uses waits again.
-// While it is away the others, n - 1 of n, wait: it costs more than it brings when that is
-// more than 1/n of the time. Somewhat less is asked for, since n workers are seldom n times as fast
-// as one.
+// The loss of a worker is the elapsed time, less its processor time, less its sleep at barriers
+// before they opened (a worker woken on a core that another process uses waits again). While a
+// worker is descheduled the other n - 1 of n wait: it costs more than it contributes if that is
+// more than 1/n of the time. The threshold is somewhat lower, since n workers are seldom n times as
+// fast as one.
 //
-// Where steps are short, workers sleep at barriers so often that the system moves them to another
-// core all the time: they take turns on the busy one, and each loses little. So the sum of all
-// losses counts as well. The worker that lost most is parked then.
+// With short steps workers sleep at barriers so often that the system migrates them all the time:
+// they take turns on the busy core, and each loses little. So the sum of all losses has a threshold
+// as well, above which the worker that lost most is parked.
 
-static const double WINDOW = 0.03;                         // s, over which a loss is measured
+static const double WINDOW = 0.03;                         // s, the interval over which a loss is
+                                                           // measured
 static const double PARKED_LEAST = 0.1, PARKED_MOST = 1.6; // s
 static const double LOSS_OF_ONE = 0.75, LOSS_OF_ALL = 0.6;
 
-// Of this thread; negative where there is no such clock: then no worker is ever parked.
+// Processor time of this thread; negative if there is no such clock, and then no worker is parked.
 static double processor_seconds(void)
 {
     struct timespec time;
@@ -219,7 +222,7 @@ static void extend_window(struct member *member, double now)
         member->taken_away += fmax(0, now - wall - (member->cpu - cpu) - slept);
 }
 
-// Before a barrier at which the group may change: closes a window that is long enough.
+// Called before a barrier at which the group may change: closes a window that is long enough.
 static void measure_loss(struct team *team, struct member *member)
 {
     double now = clock_seconds();
@@ -234,10 +237,10 @@ static void measure_loss(struct team *team, struct member *member)
     atomic_fetch_add_explicit(&team->measured, 1, memory_order_relaxed);
 }
 
-// What a group has lost.
+// The losses of a group.
 struct losses {
-    double all, most;  // fractions of the time
-    double parked_for; // s, the longest that one of them was lately
+    double all, most;  // the sum and the largest, as fractions of the time
+    double parked_for; // s, the longest recent parking of any of them
 };
 
 static struct losses add_losses(const struct team *team)
@@ -256,13 +259,13 @@ static bool is_to_park(const struct team *team, const struct member *member,
                        const struct losses *losses)
 {
     if (team->group_size == 1)
-        return false; // another one would find the same cores
+        return false; // another worker would be on the same cores
     return member->loss * team->group_size > LOSS_OF_ONE ||
            (losses->all > LOSS_OF_ALL && member->loss == losses->most);
 }
 
-// Parks those who lose too much; true if there are any. A quarter of the group at a time, so that a
-// team that is twice as large as its share of the machine does not shrink to nothing at once.
+// Parks the workers that lose too much, at most a quarter of the group at a time, so that a team
+// twice as large as its share of the machine does not collapse at once. True if any was parked.
 static bool park(struct team *team, double now)
 {
     const struct losses losses = add_losses(team);
@@ -291,10 +294,10 @@ static void restart_windows(struct team *team)
     atomic_store_explicit(&team->measured, 0, memory_order_relaxed);
 }
 
-// Those who take part in the next region, in ascending order, so that neighbours stay neighbours.
+// Forms the group of the next region, in ascending order, so that neighbours stay neighbours.
 static void form_group(struct team *team, double now)
 {
-    int first = 0; // who works if nobody else does
+    int first = 0; // works even if all are parked
     for (int i = 1; i < team->workers; i++)
         if (team->members[i].parked_until < team->members[first].parked_until)
             first = i;
@@ -309,7 +312,7 @@ static void form_group(struct team *team, double now)
     }
 }
 
-// At a barrier, by the last to arrive: whether another group is to continue.
+// Called by the last worker to arrive at a barrier: whether another group is to continue.
 static bool is_to_regroup(struct team *team)
 {
     bool measured = atomic_load_explicit(&team->measured, memory_order_relaxed) >= team->group_size;
@@ -343,10 +346,10 @@ bool worker_regroup(const struct worker *worker)
 
 // ---- Regions
 
-// One thread's part in a region. The barrier at its end is where it waits for a late worker: it
-// blocks, and OpenMP's own after it finds everybody there. The thread is bound to a NUMA node
-// meanwhile, where there are several and the user binds no threads; OpenMP's threads serve the
-// application's own regions as well, so the binding ends with the region.
+// One thread's part of a region. It waits for late workers at our own barrier at the end, which
+// blocks; at OpenMP's barrier after it all threads have arrived. If there are several NUMA nodes
+// and the user binds no threads, the thread is bound to a node during the region only, because
+// OpenMP's threads also serve the application's own regions.
 static void do_part(struct team *team, int index, int count, bool binds)
 {
     struct worker worker = {index, count, team};
@@ -380,7 +383,7 @@ const char *team_runtime(void)
     return text;
 }
 
-// Without either, OpenMP's maximum is the number of processors that the affinity mask allows.
+// If neither is used, OpenMP's maximum is the number of processors in the affinity mask.
 int team_threads_requested(void)
 {
     int most = omp_get_max_threads();
@@ -401,9 +404,9 @@ int team_bound_processors(int *processors, int capacity)
     return count;
 }
 
-// OpenMP's run-time libraries end the process where the system gives them no thread. So, once for
-// each calling thread, which has a pool of its own, as many are created as would be needed, and
-// joined.
+// OpenMP's run-time libraries terminate the process if the system cannot create a thread. So the
+// number of threads needed is created and joined beforehand, once per calling thread, since each
+// has its own pool.
 static void *wait_for_gate(void *gate)
 {
     pthread_mutex_lock(gate);
@@ -442,7 +445,7 @@ static void run_region(struct team *team)
 #    pragma omp parallel num_threads(workers)
     {
 #    pragma omp single
-        team->group_size = omp_get_num_threads(); // and a barrier
+        team->group_size = omp_get_num_threads(); // ends with a barrier
         do_part(team, omp_get_thread_num(), omp_get_num_threads(), binds);
     }
 }
@@ -465,7 +468,7 @@ int team_bound_processors(int *processors, int capacity)
     return 0;
 }
 
-// The threads of one region, which wait at the gate until it is known how many there are.
+// The threads of one region, which wait at the gate until their number is known.
 struct region_thread {
     struct team *team;
     pthread_mutex_t *gate;
@@ -492,7 +495,7 @@ static void run_region(struct team *team)
     for (; threads && count < team->group_size; count++) {
         threads[count] = (struct region_thread){.team = team, .gate = &gate, .index = count};
         if (pthread_create(&threads[count].thread, NULL, serve, &threads[count]) != 0)
-            break; // the results do not depend on how many there are
+            break; // results do not depend on the number of threads
     }
     team->group_size = count;
     pthread_mutex_unlock(&gate);
@@ -512,7 +515,7 @@ static void prepare(struct team *team, int workers, struct member *members, int 
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     *team = (struct team){
         .workers = workers,
-        // Spinning helps only where every worker has a core.
+        // Spinning helps only if every worker has a core.
         .spins = processors < 0 || workers <= processors ? SPINS : 0,
         .members = members,
         .group = group,
@@ -555,7 +558,7 @@ void team_free(struct team *team)
     free(team);
 }
 
-// Regions until one ends with the work done.
+// Runs regions until one ends with the work done.
 static void work(struct team *team, team_function function, void *context)
 {
     team->function = function;
@@ -610,8 +613,8 @@ static struct range share_of(size_t index, size_t workers, size_t count, size_t 
     return share;
 }
 
-// The next batch of somebody's share. Reading first keeps those who search for work from writing to
-// every counter.
+// Claims the next batch of a worker's share. The counter is read first so that workers searching
+// for work do not write to every counter.
 static bool claim_from(const struct worker *worker, size_t owner, size_t count, size_t batch,
                        struct range *range)
 {

@@ -1,4 +1,4 @@
-// Copies the lists of bodies without the springs and faces that were cut (cut.h).
+// Removes springs and faces from the lists of bodies (cut.h).
 #include "topology/cut.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static uint64_t count_left(const uint8_t *cut, uint64_t count)
 
 // ---- Springs
 
-// What the lists of a body become.
+// The lists of a body after the cut.
 struct spring_lists {
     uint64_t count;
     uint32_t (*springs)[2];
@@ -42,7 +42,8 @@ static void lists_free(struct spring_lists *lists)
     memory_release(NULL, lists->rest_lengths, (size_t)lists->count, sizeof *lists->rest_lengths);
 }
 
-// All springs of a direction have the rest length of its first one (topology.c).
+// The rest length as topology.c determines it: all springs of a direction have that of its first
+// spring.
 static double rest_length_of(const struct body *body, size_t kind, uint64_t spring)
 {
     if (body->rest_lengths)
@@ -125,8 +126,8 @@ static bool cut_faces(struct body *body, const uint8_t *cut)
     return true;
 }
 
-// A body that lists its springs may be renumbered, so a sheet lists its faces as well, and is no
-// grid.
+// A sheet that loses springs lists its faces too, because a body that lists its springs may be
+// renumbered; and it is no longer a grid.
 bool bodies_cut(struct bodies *bodies, const uint8_t *springs, const uint8_t *faces)
 {
     for (size_t b = 0; b < bodies->count; b++) {

@@ -1,6 +1,6 @@
-// Renumbers nodes (reorder.h): along the rows of a lattice, in whatever order and rotation it is
-// listed, by reverse Cuthill-McKee for other graphs, or not at all where that is not better; and
-// sorts listed springs.
+// Renumbers nodes (reorder.h): along the rows of a lattice, whatever its listed order and rotation,
+// by reverse Cuthill-McKee for other graphs, or not at all if neither is better. Also sorts listed
+// springs.
 #include "topology/reorder.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-// ---- Neighbours, permutations
+// ---- Neighbours and permutations
 
 static bool neighbours_make(const struct body *body, struct neighbours *n)
 {
@@ -34,12 +34,12 @@ static void neighbours_free(const struct body *body, struct neighbours *n)
     memory_release(NULL, n->items, 2 * (size_t)body->spring_count, sizeof *n->items);
 }
 
-// Replaces *array by one whose element i is the old one's order[i], of `size` bytes each; no array
-// (NULL) is well. False, with the old one left, without memory.
+// Replaces *array by an array whose element i is the old element order[i]; elements have `size`
+// bytes. *array may be NULL. Returns false, with *array unchanged, if memory runs out.
 static bool array_permute(void **array, size_t size, const uint32_t *order, uint64_t count)
 {
     if (!*array)
-        return true; // all are alike
+        return true; // all elements are equal and not stored
     char *from = *array, *to = memory_allocate(NULL, (size_t)count, size);
     if (!to)
         return false;
@@ -50,21 +50,22 @@ static bool array_permute(void **array, size_t size, const uint32_t *order, uint
     return true;
 }
 
-// ---- Lattices: nodes in any order at the points of a lattice, turned in any way
+// ---- Lattices: nodes at lattice points, listed in any order and rotated in any way
 
-// Springs sampled for the lattice's directions, the most directions that are kept apart, and how
-// far a node may be off the lattice, as a share of its spacing.
+// The springs sampled for directions of the lattice, the most directions told apart, and how far a
+// node may be from its lattice point, as a fraction of the spacing.
 enum { SAMPLES = 4096, SPRING_DIRECTIONS_MAX = 64 };
 static const double OFF_MAX = 0.25;
 
-// Springs in one direction (or the opposite one).
+// Springs in one direction or its opposite.
 struct spring_direction {
     vec3 along;
     double length;
     uint64_t count;
 };
 
-// The same for both directions: the first component of z, y, x that is not nearly 0 is positive.
+// Reverses a vector if necessary so that opposite directions become equal: the first component, in
+// the order z, y, x, that is not nearly 0 is positive.
 static vec3 without_sign(vec3 v)
 {
     double small = 1e-6 * vec3_length(v);
@@ -97,14 +98,14 @@ static int find_directions(const struct body *body,
     return count;
 }
 
-// The shortest of the frequent directions that leaves the plane (or line) of those chosen before
-// it.
+// The shortest of the frequent directions that leaves the plane (or line) of the axes chosen so
+// far.
 static bool choose_direction(const struct spring_direction *directions, int count, uint64_t common,
                              vec3 axis[3], int chosen)
 {
     const struct spring_direction *best = NULL;
     for (int w = 0; w < count; w++) {
-        double free = 1; // how far it leaves the others, as a share of the length
+        double free = 1; // distance from the chosen axes, as a fraction of the length
         vec3 unit = vec3_scale(1 / directions[w].length, directions[w].along);
         if (chosen == 1)
             free = vec3_length(vec3_cross(unit, axis[0])) / vec3_length(axis[0]);
@@ -121,7 +122,7 @@ static bool choose_direction(const struct spring_direction *directions, int coun
     return best != NULL;
 }
 
-// Three axes; what a plane or a line does not have is made up, across the others.
+// Finds three axes. A planar body gets a third one perpendicular to the others. False for a line.
 static bool find_axes(const struct body *body, vec3 axis[3])
 {
     struct spring_direction directions[SPRING_DIRECTIONS_MAX];
@@ -132,7 +133,7 @@ static bool find_axes(const struct body *body, vec3 axis[3])
     while (chosen < 3 && choose_direction(directions, count, most / 4 + 1, axis, chosen))
         chosen++;
     if (chosen < 2)
-        return false; // a line: neighbours after one another do as well
+        return false; // a line, for which reverse Cuthill-McKee does as well
     if (chosen == 2) {
         vec3 normal = vec3_cross(axis[0], axis[1]);
         axis[2] = vec3_scale(vec3_length(axis[0]) / vec3_length(normal), normal);
@@ -142,9 +143,9 @@ static bool find_axes(const struct body *body, vec3 axis[3])
 
 struct lattice {
     vec3 origin;
-    vec3 inverse[3]; // rows: position - origin to numbers along the axes
+    vec3 inverse[3]; // rows: from (position - origin) to coordinates along the axes
     int64_t low[3], count[3];
-    int order[3]; // axes, the longest rows first
+    int order[3]; // axes by length of row, longest first
 };
 
 static bool invert_axes(const vec3 axis[3], vec3 inverse[3])
@@ -197,7 +198,7 @@ static bool measure_lattice(const struct body *body, struct lattice *lattice)
     return points <= 4.0 * (double)body->node_count; // not mostly empty
 }
 
-// The number of the lattice point there, row by row.
+// The row-by-row index of the lattice point at a position.
 static uint64_t point_number(const struct lattice *lattice, vec3 position)
 {
     int64_t number[3];
@@ -210,7 +211,7 @@ static uint64_t point_number(const struct lattice *lattice, vec3 position)
     return at;
 }
 
-// Nodes by their points; false if two share one.
+// Sorts nodes by their lattice points; false if two nodes share one.
 static bool sort_by_point(const struct body *body, const struct lattice *lattice,
                           uint32_t *at_point, uint64_t points, uint32_t *order)
 {
@@ -227,9 +228,9 @@ static bool sort_by_point(const struct body *body, const struct lattice *lattice
     return true;
 }
 
-// Numbers by positions on a lattice, into order[]; and the nodes along its rows, rows and layers
-// into grid[] where no position is empty, else zeros. False, with nothing changed, where there is
-// none.
+// Numbers the nodes along a lattice, into order[]. grid[] gets the nodes per row, rows and layers
+// if every lattice point has a node, else zeros. False, with order[] unchanged, if there is no
+// lattice.
 static bool lattice_order(const struct body *body, uint32_t *order, uint64_t grid[3],
                           bool *no_memory)
 {
@@ -257,9 +258,9 @@ static uint64_t degree_of(const struct neighbours *n, uint32_t node)
     return n->start[node + 1] - n->start[node];
 }
 
-// Visits what can be reached from `first`, level by level, after what is visited already; order has
-// the nodes from `count` on. Returns how many they are then; *last_level is where the last level
-// begins.
+// Breadth-first search from `first`, level by level, through nodes not seen yet; order[] gets the
+// nodes from index `count` on. Returns the number of nodes in order[] afterwards; *last_level is
+// the index at which the last level begins.
 static uint64_t visit(const struct neighbours *n, uint32_t first, uint64_t count, uint8_t *seen,
                       uint32_t *order, uint64_t *last_level)
 {
@@ -284,8 +285,8 @@ static uint64_t visit(const struct neighbours *n, uint32_t first, uint64_t count
     return count;
 }
 
-// A node at the rim of what can be reached from `first`: of the fewest neighbours in the last
-// level, searched for twice (George and Liu 1979).
+// A peripheral node of the component of `first`: the node of lowest degree in the last level,
+// searched for twice (George and Liu 1979).
 static uint32_t find_rim(const struct neighbours *n, uint32_t first, uint64_t count, uint8_t *seen,
                          uint32_t *order)
 {
@@ -320,10 +321,10 @@ bool graph_order(const struct neighbours *n, uint64_t node_count, uint32_t *orde
     return true;
 }
 
-// ---- Listed springs in the order of the nodes that they join
+// ---- Sorting listed springs by their nodes
 
-// Springs that step back to a lower node than the one before, as a share of all, from which on
-// sorting pays.
+// The fraction of springs with a lower end below that of the spring before, from which on sorting
+// pays.
 static const double BACK_MAX = 1.0 / 16;
 
 static uint32_t lower_end(const struct body *body, uint64_t spring)
@@ -340,7 +341,8 @@ static bool are_in_order(const struct body *body)
     return (double)back <= BACK_MAX * (double)body->spring_count;
 }
 
-// The springs of one kind by their lower ends; those of one node stay in the order of the builder.
+// Sorts the springs of one kind by their lower ends; those of the same node keep the builder's
+// order.
 static void sort_kind(const struct body *body, uint64_t first, uint64_t end, uint64_t *start,
                       uint32_t *order)
 {
@@ -352,10 +354,10 @@ static void sort_kind(const struct body *body, uint64_t first, uint64_t end, uin
         order[first + start[lower_end(body, s) + 1]++] = (uint32_t)s;
 }
 
-// Sorts listed springs by the lower of the nodes that they join, each kind by itself, so that
-// successive springs have neighbouring nodes; spring_order[i] is then the builder's number of
-// spring i in body->spring_order, NULL where they are sorted already. False without memory; the
-// body is of no use then.
+// Sorts listed springs by the lower of their nodes, each kind separately, so that successive
+// springs have neighbouring nodes. body->spring_order[i] is then the builder's number of spring i;
+// it is NULL if the springs are sorted already. Returns false if memory runs out; then the body is
+// unusable.
 static bool body_sort_springs(struct body *body)
 {
     if (body->spring_count > UINT32_MAX || are_in_order(body))
@@ -379,14 +381,17 @@ static bool body_sort_springs(struct body *body)
 // Smaller bodies fit into the first-level cache in any order.
 enum { NODES_MIN = 256 };
 
-// ---- The quality of a numbering: what a spring's end costs the packed kernel (packed/plan.h), one
-// that is gathered from within its tile being 1. Estimated from every SAMPLE_STRIDE-th node, and
-// from so many of its neighbours at most: two hubs one after the other would take the product of
-// theirs.
+// ---- The quality of a numbering
+//
+// It is what the packed kernel (packed/plan.h) pays for an end of a spring, in units of one end
+// that is gathered from within its tile. It is estimated from every SAMPLE_STRIDE-th node and at
+// most SAMPLE_NEIGHBOURS of its neighbours: two hubs with consecutive numbers would otherwise take
+// time proportional to the product of their degrees.
 enum { SAMPLE_STRIDE = 8, SAMPLE_NEIGHBOURS = 64, FAR = 2048 };
 static const double COST_STEP = 0.45, COST_FAR_STEP = 0.05, COST_FAR = 1;
 
-// From this on a numbering is not tried; and another one must cost less by this factor.
+// A numbering of at most this cost is kept without trying another, which must cost less by the
+// factor GAIN.
 static const double GOOD = 0.8, GAIN = 0.9;
 
 static uint64_t sample_end(const struct neighbours *n, uint32_t node)
@@ -422,11 +427,11 @@ static double cost_of(const struct neighbours *n, uint64_t node_count, const uin
     return ends > 0 ? cost / ends : 0;
 }
 
-// ---- Grids in the order of their nodes
+// ---- Grids whose nodes are in order
 
-// Nodes along x, y, z, from where springs to the next node and to the next row are missing
-// first. Only a guess that costs next to nothing: grid/plan.c proves every spring. Zeros where
-// there is none.
+// The nodes along x, y and z, guessed from where springs to the next node and to the next row are
+// first missing; zeros if they fit no grid. The guess is cheap, and grid/plan.c checks every
+// spring.
 static void guess_grid(const struct neighbours *n, uint64_t node_count, const uint32_t *order,
                        const uint32_t *number, uint64_t grid[3])
 {
@@ -445,7 +450,7 @@ static void guess_grid(const struct neighbours *n, uint64_t node_count, const ui
 
 // ---- Renumbering
 
-// Without memory some arrays may be permuted and others not: the body is of no use then.
+// If memory runs out, some arrays may be permuted and others not: the body is then unusable.
 static bool apply(struct body *body, const uint32_t *order, const uint32_t *number)
 {
     uint64_t nodes = body->node_count;
@@ -471,7 +476,7 @@ static void invert(const uint32_t *order, uint64_t count, uint32_t *number)
         number[order[i]] = (uint32_t)i;
 }
 
-// Whether a better order was found; it is in order[], its inverse in number[].
+// Finds a better numbering: order[] and its inverse number[]. False if there is none.
 static bool find_order(struct body *body, const struct neighbours *n, uint32_t *order,
                        uint32_t *number, bool *no_memory)
 {

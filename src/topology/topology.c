@@ -28,10 +28,10 @@
     X(colliders, collider_count)                                                                   \
     X(gusts, environment.wind.gust_count)
 
-// Whether all springs that a body lists are of one of its materials.
+// Whether all springs that a body lists have the same material, which is then *material.
 static bool lists_one_material(const struct body *body, size_t *material)
 {
-    uint64_t found = 0; // springs of *material
+    uint64_t found = 0; // springs seen so far
     for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++) {
         for (uint64_t i = body->kind_start[kind]; i < body->kind_start[kind + 1]; i++) {
             size_t own = body->spring_materials ? body->spring_materials[i] : kind;
@@ -45,11 +45,11 @@ static bool lists_one_material(const struct body *body, size_t *material)
     return true;
 }
 
-// The same of all bodies.
+// The same for all bodies.
 static void find_one_material(struct topology *topology, const struct bodies *bodies)
 {
     size_t first_material = 0, own = 0;
-    int listing = 0; // bodies
+    int listing = 0; // bodies that list springs
     bool one = true;
     for (size_t i = 0; i < bodies->count && one; i++) {
         const struct body *body = &bodies->items[i];
@@ -147,8 +147,8 @@ static void cook_listed(struct topology *topology, const struct topology_body *c
     }
 }
 
-// Builders place the nodes of a grid evenly, so that all springs of a direction have the length of
-// its first one but for round-off; that one's is the rest length of all.
+// Builders place the nodes of a grid evenly, so all springs of a direction have the same length but
+// for round-off; the length of the first one is the rest length of all.
 static void cook_directions(struct topology *topology, const struct topology_body *cooked,
                             const struct body *body, size_t first_material)
 {
@@ -163,7 +163,8 @@ static void cook_directions(struct topology *topology, const struct topology_bod
     }
 }
 
-// Numbers of one body over all bodies, where any body was renumbered.
+// Builder and internal numbers of a body's nodes, counted over all bodies; only if any body was
+// renumbered.
 static void cook_numbers(struct topology *topology, uint64_t first_node, const struct body *body)
 {
     for (uint64_t i = 0; topology->renumbered_count && i < body->node_count; i++) {
@@ -258,7 +259,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
     for (size_t i = 0; i < body->material_count; i++) {
         const struct material *material = &body->materials[i];
         topology->materials[at->material + i] = *material;
-        if (material->law == LAW_RIGID) // its force is not one of its length
+        if (material->law == LAW_RIGID) // its force does not depend on its length
             topology->materials[at->material + i].stiffness = 0;
         topology->any_breaks |= isfinite(material->break_at);
         topology->any_yields |= isfinite(material->yield_at);
@@ -427,7 +428,7 @@ uint64_t topology_builder_spring(const struct topology *topology, uint64_t sprin
     return body->first_spring + topology->builder_springs[body->first_listed + own];
 }
 
-// The direction of a body that has this spring of it.
+// The direction that contains this spring of a body.
 static const struct direction *direction_of_spring(const struct topology *topology,
                                                    const struct topology_body *body,
                                                    uint64_t spring)

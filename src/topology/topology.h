@@ -1,13 +1,13 @@
-// The compiled scene, const during a step: the bodies in flat arrays of nodes, springs and faces,
-// one body after the other, each in its builder's order or in that of reorder.h. The springs of a
-// grid are in no array: they follow from its directions by arithmetic, and topology_run returns
-// them. The order of work is left to plans (springs/plan.h), precision to state/.
+// The compiled scene, const during a step: flat arrays of nodes, springs and faces, one body after
+// the other, each in its builder's order or in that of reorder.h. The springs of a grid are not
+// stored: they follow from its directions by arithmetic, and topology_run returns them. Plans
+// (springs/plan.h) determine the order of work, state/ the precision.
 #ifndef TAUT_TOPOLOGY_TOPOLOGY_H
 #define TAUT_TOPOLOGY_TOPOLOGY_H
 
 #include "scene/bodies.h"
 
-// The third node of an edge of a plane body, which has only two.
+// The third node of a face of a plane body, which is an edge and has only two.
 #define FACE_EDGE UINT32_MAX
 
 struct topology_body {
@@ -18,18 +18,18 @@ struct topology_body {
     uint64_t first_spring, spring_count;
     uint64_t kind_start[SPRING_KINDS_MAX + 1]; // within the body
     size_t first_direction, direction_count;   // 0 directions: the springs are listed,
-    uint64_t first_listed;                     // from here on
-    size_t first_material, material_count;     // of its kinds of springs, of a network any number
+    uint64_t first_listed;                     // from this index
+    size_t first_material, material_count;     // one per kind of spring; any number in a network
     uint64_t first_face, face_count;
-    bool is_sheet; // the faces are those of a sheet of grid[0] nodes a row; others are listed,
-    uint64_t first_listed_face; // from here on
+    bool is_sheet; // a sheet with grid[0] nodes per row, which lists no faces; others list them
+    uint64_t first_listed_face; // from this index
     int face_arity;
     bool closed;
     struct scene_pressure pressure;
     uint64_t grid[3];    // nodes along x, y, z; zeros: no grid
-    double mass;         // kg, all nodes
-    double node_mass;    // kg, each node; 0: their masses are listed,
-    uint64_t first_mass; // from here on
+    double mass;         // kg, of all nodes
+    double node_mass;    // kg, of each node; 0: masses are listed
+    uint64_t first_mass; // from this index
 };
 
 struct topology {
@@ -38,21 +38,21 @@ struct topology {
     size_t body_count;
 
     uint64_t node_count;
-    // Builder numbers of nodes and internal ones of the builder's, over all bodies; empty where
-    // they are the same. Everything from here on uses internal numbers (reorder.h).
+    // Translations between builder and internal numbers of nodes, over all bodies; empty if they
+    // are the same. Everything below uses internal numbers (reorder.h).
     uint64_t renumbered_count;
     uint32_t *builder_nodes, *internal_nodes;
-    uint64_t mass_count; // of bodies whose nodes do not all have the same mass
+    uint64_t mass_count; // nodes of bodies whose nodes differ in mass
     double *masses;      // kg
     uint64_t kinematic_count;
-    uint32_t *kinematic; // nodes that are pinned, driven or prescribed, ascending: not integrated
+    uint32_t *kinematic; // kinematic nodes (pinned, driven or prescribed), ascending
 
     uint64_t spring_count; // of all bodies
     struct direction *directions;
     size_t direction_count;
     uint64_t listed_count;     // springs that are listed:
     uint32_t (*springs)[2];    // node numbers over all bodies
-    uint64_t mixed_count;      // the same, or 0: all of them are of one material
+    uint64_t mixed_count;      // listed_count, or 0 if all have material one_material
     uint32_t *spring_material; // index into materials
     uint32_t one_material;
     // Rest lengths as built, m, in the precision of the run: one of these counts is 0.
@@ -60,18 +60,19 @@ struct topology {
     double *rest_double;
     float *rest_single;
 
-    uint64_t sorted_count;     // the same, or 0 where springs are in the builders' order
-    uint32_t *builder_springs; // builder's numbers of listed springs, each in its body
+    uint64_t sorted_count;     // listed_count, or 0 if springs are in the builders' order
+    uint32_t *builder_springs; // builder numbers of listed springs, within their bodies
 
     uint64_t face_count;        // of all bodies
-    uint64_t listed_face_count; // of those that are no sheets:
-    uint32_t (*faces)[3];       // node numbers over all bodies; third is FACE_EDGE in a plane body
+    uint64_t listed_face_count; // faces of bodies that are not sheets
+    uint32_t (*faces)[3];       // node numbers over all bodies; the third is FACE_EDGE in a plane
+                                // body
 
     struct material *materials;
     size_t material_count;
     bool any_breaks, any_yields;
 
-    struct motion *motions; // their node counts over all bodies
+    struct motion *motions; // their nodes are numbered over all bodies
     size_t motion_count;
     struct drive_piece *drive_pieces; // of all drives
     size_t drive_piece_count;
@@ -92,12 +93,12 @@ void topology_free(struct topology *topology);
 // Bytes allocated.
 uint64_t topology_bytes(const struct topology *topology);
 
-// The body that a node, a spring, a face belongs to.
+// The body of a node, a spring or a face.
 size_t topology_body_of_node(const struct topology *topology, uint64_t node);
 size_t topology_body_of_spring(const struct topology *topology, uint64_t spring);
 size_t topology_body_of_face(const struct topology *topology, uint64_t face);
 
-// Whether a node takes no part in integration.
+// Whether a node is kinematic, that is, not integrated.
 bool topology_is_kinematic(const struct topology *topology, uint64_t node);
 
 // The nodes of a face, over all bodies; the third is FACE_EDGE in a plane body.
@@ -105,19 +106,19 @@ struct face {
     uint32_t nodes[3];
 };
 
-// The face of this number of one body, and of this number over all bodies.
+// Face number `face` of one body, and number `face` over all bodies.
 struct face topology_body_face(const struct topology *topology, const struct topology_body *body,
                                uint64_t face);
 struct face topology_face(const struct topology *topology, uint64_t face);
 
-// Masses of nodes first .. end - 1, of one body.
+// Masses of nodes first .. end - 1 of one body.
 struct node_masses {
     uint64_t first, end;
-    const double *listed; // from node `first` on; NULL: each node has `each`
+    const double *listed; // listed[0] is that of node `first`; NULL: every node has `each`
     double each;
 };
 
-// The masses of nodes from `node` on, up to `end` or the end of the node's body.
+// The masses of nodes from `node` up to `end` or the end of the node's body.
 struct node_masses topology_masses(const struct topology *topology, uint64_t node, uint64_t end);
 
 static inline double mass_in(const struct node_masses *masses, uint64_t node)
@@ -131,7 +132,7 @@ static inline double topology_mass(const struct topology *topology, uint64_t nod
     return mass_in(&one, node);
 }
 
-// The builder's number of a node, and the node that has a builder's number.
+// The builder's number of a node, and the node with a given builder's number.
 static inline uint64_t topology_builder_node(const struct topology *topology, uint64_t node)
 {
     return topology->renumbered_count ? topology->builder_nodes[node] : node;
@@ -142,7 +143,7 @@ static inline uint64_t topology_internal_node(const struct topology *topology, u
     return topology->renumbered_count ? topology->internal_nodes[node] : node;
 }
 
-// Of listed springs.
+// Material and rest length of a listed spring.
 static inline uint32_t topology_listed_material(const struct topology *topology, uint64_t listed)
 {
     return topology->mixed_count ? topology->spring_material[listed] : topology->one_material;
@@ -154,8 +155,8 @@ static inline double topology_listed_rest(const struct topology *topology, uint6
                                   : topology->rest_double[listed];
 }
 
-// Springs first .. first + count - 1, of which spring first + i joins nodes a + i and b + i (over
-// all bodies). Material and rest length are the same for all of them.
+// Springs first .. first + count - 1. Spring first + i joins nodes a + i and b + i (over all
+// bodies). All have the same material and rest length.
 struct spring_run {
     uint64_t first, count;
     uint32_t a, b;
@@ -163,15 +164,15 @@ struct spring_run {
     double rest_length;
 };
 
-// The builder's number of a spring, over all bodies. Like nodes, springs have internal numbers
-// from here on.
+// The builder's number of a spring, over all bodies. Springs have internal numbers, as nodes do.
 uint64_t topology_builder_spring(const struct topology *topology, uint64_t spring);
 
-// The longest run that starts with this spring, of springs below `end` (at most its body's end).
+// The longest run that begins with this spring and ends before spring `end` (at most the end of its
+// body).
 struct spring_run topology_run(const struct topology *topology, uint64_t spring, uint64_t end);
 
-// The run of this one spring. `near` (zeroed at first) remembers the run that the last one was
-// found in, so that its neighbours are found without a search.
+// This spring as a run of one. `near` (zeroed at first) caches the run of the last lookup, so that
+// neighbouring springs are found without a search.
 struct spring_run topology_spring_near(const struct topology *topology, uint64_t spring,
                                        struct spring_run *near);
 
@@ -180,7 +181,7 @@ static inline struct spring_run topology_spring(const struct topology *topology,
     return topology_run(topology, spring, spring + 1);
 }
 
-// Whether there is gas in any body.
+// Whether any body contains gas.
 static inline bool topology_has_gas(const struct topology *topology)
 {
     for (size_t b = 0; b < topology->body_count; b++)
@@ -196,8 +197,8 @@ static inline bool topology_wind_damps(const struct topology *topology)
     return wind->present && wind->relative && topology->face_count > 0;
 }
 
-// Whether it depends on those of nodes one by one (law node). Tangents leave such a wind out:
-// implicit integrators take it explicitly, and eigenvalues do not see how it damps.
+// Whether there is a wind that depends on the velocities of single nodes (law node). Tangents omit
+// it: implicit integrators treat it explicitly, and eigenvalues do not include its damping.
 static inline bool topology_wind_damps_nodes(const struct topology *topology)
 {
     return topology_wind_damps(topology) && topology->environment.wind.law == WIND_NODE;
