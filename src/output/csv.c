@@ -1,4 +1,4 @@
-// Writes the tables of a run (csv.h): headers, rows and the buffer between them and the file.
+// Writes the tables of a run (csv.h): headers and rows, buffered in file.h.
 #include "output/csv.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 
 // ---- energy.csv
 
-// Enough that a double read back is the same double.
+// 17 digits identify a double.
 enum { DIGITS = 17 };
 
 static taut_status write_header(struct energy_csv *table, const struct frame *first,
@@ -85,8 +85,8 @@ taut_status energy_csv_close(struct energy_csv *table, taut_error *error)
 
 // ---- probes.csv and the final state.
 
-// Writes the NODE_COLUMNS of one node, without a newline, in as many digits as the precision of the
-// run is worth: 9 identify a float, 17 a double.
+// Writes the NODE_COLUMNS of a node without a newline, with the digits that the precision of the
+// run needs: 9 identify a float, 17 a double.
 static void write_node(struct file *file, const struct frame *now, const struct frame_body *body,
                        uint64_t node)
 {
@@ -99,7 +99,8 @@ static void write_node(struct file *file, const struct frame *now, const struct 
     }
 }
 
-// Rows are written when this many bytes wait, well before the buffer would cut one in two.
+// Buffered rows are written from this many bytes on, before the buffer is full, since a full buffer
+// would be written in the middle of a row.
 enum { WAITING_MAX = 16 * 1024 };
 
 taut_status probes_csv_open(struct probes_csv *table, const char *path,

@@ -1,39 +1,39 @@
-// The tables of a run: energy.csv, probes.csv and the final state. When a row is due is left to the
-// caller.
+// The tables of a run: energy.csv, probes.csv and the final state. The caller determines when a row
+// is due.
 #ifndef TAUT_OUTPUT_CSV_H
 #define TAUT_OUTPUT_CSV_H
 
 #include "output/file.h"
 #include "state/frame.h"
 
-// ---- energy.csv: a row a frame of time, energies, work done and volumes.
+// ---- energy.csv: one row per frame with time, energies, work and volumes.
 
-// How every energy.csv of ours begins.
+// The first bytes of every energy.csv that taut writes.
 #define ENERGY_CSV_OPENING "step,time,kinetic,elastic,gravity,gas,contact,total"
 
 struct energy_csv {
     struct file file;
     bool has_work;
-    size_t *volume_bodies; // those whose volume has a column
+    size_t *volume_bodies; // bodies whose volume has a column
     size_t volume_count;
 };
 
-// Writes the header row. `first` determines the columns: the work columns are there if it has work,
-// and a volume column for every body that has a volume.
+// Writes the header row. `first` determines the columns: work columns if it has work, and a volume
+// column for every body that has a volume.
 taut_status energy_csv_open(struct energy_csv *table, const char *path, const struct frame *first,
                             taut_error *error);
 
-// Adds a row and writes it; what cannot be written whole leaves no trace.
+// Adds a row and writes it. A row that cannot be written entirely is removed.
 taut_status energy_csv_add(struct energy_csv *table, const struct frame *now, taut_error *error);
 
 taut_status energy_csv_close(struct energy_csv *table, taut_error *error);
 
-// ---- probes.csv: where chosen nodes are and how fast they move, every so many steps.
+// ---- probes.csv: positions and velocities of selected nodes, every given number of steps.
 
-// The columns that probes.csv and the final state have in common.
+// The columns common to probes.csv and the final state.
 #define NODE_COLUMNS "body,node,x,y,z,vx,vy,vz"
 
-// How every probes.csv of ours begins.
+// The first bytes of every probes.csv that taut writes.
 #define PROBES_CSV_OPENING "step,time," NODE_COLUMNS
 
 struct recording_probe {
@@ -53,22 +53,22 @@ taut_status probes_csv_open(struct probes_csv *table, const char *path,
                             const struct recording_probe *probes, size_t probe_count,
                             taut_error *error);
 
-// True if some probe is due at this step; step 0 is due for all.
+// Whether any probe is due at this step; all are due at step 0.
 bool probes_csv_wants(const struct probes_csv *table, uint64_t step);
 
-// Adds a row for each probe that is due. Rows wait in memory, since there may be one every step:
-// call probes_csv_flush now and then.
+// Adds a row for each probe that is due. Rows are buffered, since there may be one every step: call
+// probes_csv_flush from time to time.
 taut_status probes_csv_add(struct probes_csv *table, const struct frame *now, taut_error *error);
 
-// Writes all waiting rows, whole; truncates those that do not fit.
+// Writes all buffered rows; rows that cannot be written entirely are removed.
 taut_status probes_csv_flush(struct probes_csv *table, taut_error *error);
 
 taut_status probes_csv_close(struct probes_csv *table, taut_error *error);
 
 // ---- The final state.
 
-// --state: body,node,x,y,z,vx,vy,vz with %.9g (single) or %.17g (double), written whole or not at
-// all.
+// --state: body,node,x,y,z,vx,vy,vz with %.9g (single) or %.17g (double), written completely or not
+// at all.
 taut_status state_csv_write(const char *path, const struct frame *now, taut_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 // Whole and growing files on Linux (file.h): unnamed files, their links, records and permissions.
 // What the files contain is left to the writers of the formats.
 //
-// O_TMPFILE and renameat2() are of Linux.
+// O_TMPFILE and renameat2() are Linux functions.
 #define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier)
 
 #include "output/file.h"
@@ -54,7 +54,7 @@ void file_name_temporaries(bool always)
     always_named = always;
 }
 
-// The part of a path before the last slash: "." where there is none.
+// The part of a path before the last slash; "." if there is none.
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -63,7 +63,7 @@ static char *folder_of(const char *path)
     return slash == path ? text_format("/") : text_format("%.*s", (int)(slash - path), path);
 }
 
-// A name in the same folder that nobody can foresee; NULL where memory or randomness is missing.
+// An unpredictable name in the same folder; NULL if memory or random numbers are not available.
 static char *temporary_name(const char *target)
 {
     uint64_t number;
@@ -74,8 +74,9 @@ static char *temporary_name(const char *target)
     return text_format("%.*s.taut-%016llx.tmp", length, target, (unsigned long long)number);
 }
 
-// Another user may have put a link into a folder that many write to (/tmp), to have us write over a
-// file of ours. This is the rule of fs.protected_symlinks, which renaming does not come under.
+// In a folder that many users write to (/tmp), another user may have placed a link that makes us
+// overwrite one of our own files. This is the rule of fs.protected_symlinks, which does not apply
+// to renaming.
 bool file_is_trusted_link(const char *path, const struct stat *link)
 {
     struct stat folder;
@@ -85,8 +86,8 @@ bool file_is_trusted_link(const char *path, const struct stat *link)
     return trusted;
 }
 
-// Renaming onto a symbolic link would replace the link, so that the file it leads to stayed as it
-// was: follow it first. A link that leads nowhere is replaced.
+// Follows a symbolic link first, because renaming onto it would replace the link and leave the file
+// that it refers to unchanged. A dangling link is replaced.
 static taut_status find_target(struct file *file, taut_error *error)
 {
     struct stat status;
@@ -109,7 +110,7 @@ static taut_status open_failed(struct file *file, int reason, taut_error *error)
     return status;
 }
 
-// Where there is no /proc, a file without a name could not be given one.
+// Without /proc an unnamed file cannot be given a name.
 static bool can_be_named(int descriptor)
 {
     char path[64];
@@ -149,8 +150,8 @@ static int open_named(struct file *file)
     return -1;
 }
 
-// The new file has the permissions of the regular file that it replaces and, where the system
-// allows it, its owner and group. What a group may do is not passed on to another group.
+// Gives the new file the permissions of the regular file that it replaces and, if the system allows
+// it, its owner and group. If the group changes, the new group does not get the old group's rights.
 static void take_mode(const struct file *file)
 {
     struct stat present;
@@ -166,7 +167,7 @@ static void take_mode(const struct file *file)
     (void)fchmod(file->descriptor, mode);
 }
 
-// The target is known.
+// Opens a whole file whose target is known.
 static taut_status open_whole(struct file *file, enum file_sort sort, taut_error *error)
 {
     file->sort = sort;
@@ -181,7 +182,8 @@ static taut_status open_whole(struct file *file, enum file_sort sort, taut_error
     return TAUT_OK;
 }
 
-// A device or a pipe. What was checked before could be a regular file by now.
+// Opens a device or a pipe. The type is checked again, because the path could have become a regular
+// file since the first check.
 static taut_status open_direct(struct file *file, taut_error *error)
 {
     struct stat present;
@@ -211,8 +213,8 @@ taut_status file_create(struct file *file, const char *path, taut_error *error)
     bool there = stat(path, &present) == 0;
     if (there && !S_ISREG(present.st_mode))
         return open_direct(file, error);
-    // Replacing takes no permission to write the file, only the folder: it is asked for all the
-    // same.
+    // Replacing a file requires write permission for the folder only; write permission for the file
+    // is required as well.
     if (there && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
         return open_failed(file, errno, error);
     return open_whole(file, FILE_REPLACING, error);
@@ -302,7 +304,7 @@ static void write_buffer(struct file *file)
     write_through(file, file->buffer, count);
 }
 
-// EINVAL: a pipe or a device, which have nothing to force to a disk.
+// EINVAL: a pipe or a device, which cannot be synchronised.
 static void synchronise(struct file *file)
 {
     while (!file->failure && fsync(file->descriptor) != 0) {
@@ -313,8 +315,8 @@ static void synchronise(struct file *file)
     }
 }
 
-// close() may report what an earlier write could not (network file systems). After EINTR the
-// descriptor is gone on Linux, and closing again could hit another thread's file.
+// close() may report the failure of an earlier write (network file systems). After EINTR the
+// descriptor is closed on Linux, and closing it again could close another thread's file.
 static void close_descriptor(struct file *file)
 {
     if (close(file->descriptor) != 0 && errno != EINTR && !file->failure)
@@ -329,7 +331,7 @@ static bool link_as(int descriptor, const char *name)
     return linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-// A name for a file that has none; where one must be replaced, first another one.
+// Gives an unnamed file its name; if that replaces a file, it gets a temporary name first.
 static bool name_unnamed(struct file *file)
 {
     if (link_as(file->descriptor, file->target))
@@ -343,7 +345,7 @@ static bool name_unnamed(struct file *file)
             return rename(file->temporary, file->target) == 0;
     }
     int reason = errno;
-    free(file->temporary); // it is nobody's, or somebody else's
+    free(file->temporary); // not created, or another process's
     file->temporary = NULL;
     errno = reason;
     return false;
@@ -357,7 +359,7 @@ static bool rename_to_target(const struct file *file)
         return true;
     if (errno != EINVAL && errno != ENOSYS)
         return false;
-    // A file system that knows no such renaming.
+    // The file system does not support RENAME_NOREPLACE.
     return link(file->temporary, file->target) == 0 && unlink(file->temporary) == 0;
 }
 
@@ -398,8 +400,8 @@ void file_abandon(struct file *file)
     release(file);
 }
 
-// Back to the last whole record. Should even this fail, there is nothing better left to do; the
-// failure that led here is the one to report.
+// Truncates the file to its last whole record. If this fails as well, nothing more can be done; the
+// failure that led here is the one that is reported.
 static void cut_back(struct file *file)
 {
     file->used = 0;

@@ -1,5 +1,5 @@
-// Reads the frames of a finished run by the readers of .pvd, .vtp and .pc2 files, and checks that
-// they fit the system.
+// Reads the frames of a finished run with the readers of .pvd, .vtp and .pc2 files, and checks that
+// they match the system.
 #include "output/finished_run.h"
 
 #include <dirent.h>
@@ -40,7 +40,7 @@ char *finished_run_scene(const char *folder, taut_error *error)
     return path;
 }
 
-// The one collection in the folder: its name without .pvd, or NULL if there is none.
+// Finds the only collection in the folder: its name without .pvd, or NULL if there is none.
 static taut_status find_collection(struct finished_run *run, taut_error *error)
 {
     DIR *folder = opendir(run->folder);
@@ -75,8 +75,7 @@ static taut_status open_collection(struct finished_run *run, taut_error *error)
     return status;
 }
 
-// The number with the fewest decimals that a float is the nearest to: 0.04, where the float is
-// 0.0399999991.
+// The number with the fewest decimals that rounds to the given float: 0.04 for 0.0399999991.
 static double decimal_of(double real)
 {
     static const double scales[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
@@ -86,7 +85,7 @@ static double decimal_of(double real)
     return real;
 }
 
-// Caches know when the first sample is and how far apart they are; the last is at the run's end.
+// Caches store the time of the first sample and the interval; the last sample is at the run's end.
 static taut_status list_sample_times(struct finished_run *run, taut_error *error)
 {
     const struct pc2_reader *first = &run->caches[0];
@@ -161,7 +160,7 @@ static bool has_springs(const struct vtp_frame *frame, size_t body)
     return !frame->body_springs || frame->body_springs[body];
 }
 
-// How many springs the frame should have, by its counts of each body.
+// The number of springs that the frame should have, by the counts of each body.
 static uint64_t expected_lines(const struct finished_system *system, const struct vtp_frame *frame)
 {
     uint64_t lines = 0;
@@ -172,7 +171,8 @@ static uint64_t expected_lines(const struct finished_system *system, const struc
     return lines;
 }
 
-// From the springs that are there, one after the other, to all of them.
+// Moves the values of the springs in the file to their positions among all springs; the springs of
+// other bodies get NaN and not broken.
 static void spread_springs(const struct finished_system *system, const struct vtp_frame *frame,
                            float *strains, uint8_t *broken)
 {

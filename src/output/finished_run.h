@@ -1,5 +1,5 @@
-// The frames of a finished run, read back from its folder: from NAME.pvd and its NAME_*.vtp, where
-// they are, else from the BODY.pc2 of all bodies, which have no strains.
+// The frames of a finished run, read from its folder: from NAME.pvd and NAME_*.vtp if they exist,
+// else from the BODY.pc2 of all bodies, which have no strains.
 #ifndef TAUT_OUTPUT_FINISHED_RUN_H
 #define TAUT_OUTPUT_FINISHED_RUN_H
 
@@ -14,22 +14,22 @@ struct finished_body {
     uint64_t node_count, spring_count;
 };
 
-// What frames must agree with: the system that the folder's scene.yaml makes.
+// The system that frames must match: the one that the folder's scene.yaml describes.
 struct finished_system {
     const struct finished_body *bodies;
     size_t body_count;
     uint64_t node_count, spring_count;
-    double end; // s: no frame is later
+    double end; // s, the time of the last frame at most
 };
 
 struct finished_run {
     struct finished_system system;
     char *folder;
-    char *name;    // of the run; NULL where there are only point caches
+    char *name;    // of the run; NULL if there are only point caches
     double *times; // s, ascending
     size_t frame_count;
-    struct pc2_reader *caches; // one a body; NULL: frames are .vtp files
-    float *strains;            // of all springs, as the files have them; NULL: not read yet
+    struct pc2_reader *caches; // one per body; NULL: frames are .vtp files
+    float *strains;            // of the springs in the file; NULL: not read yet
 };
 
 // Whether the path is a folder.
@@ -38,17 +38,17 @@ bool finished_run_is_folder(const char *path);
 // The path of a run's scene.yaml; NULL after a failure. The caller frees it.
 char *finished_run_scene(const char *folder, taut_error *error);
 
-// finished_run_close after success. The system's bodies must live as long.
+// Opens the run; call finished_run_close after success. The bodies of `system` must outlive it.
 taut_status finished_run_open(const char *folder, const struct finished_system *system,
                               struct finished_run *run, taut_error *error);
 
-// The number of the frame that is nearest to a time.
+// The number of the frame nearest to a time.
 size_t finished_run_nearest(const struct finished_run *run, double time);
 
-// Reads a frame: its time, drawn_positions, and with FRAME_STRAINS among `fields`, where the files
-// have them, strains and broken flags of all springs. Where they have the springs of some bodies
-// only, the strains of the others are not a number: they follow from positions. What the files
-// do not have is none of the frame's fields then.
+// Reads a frame: its time, drawn_positions and, with FRAME_STRAINS among `fields` and if the files
+// have them, strains and broken flags of all springs. If the files have the springs of some bodies
+// only, the strains of the others are NaN: they follow from the positions. Fields that the files do
+// not have are not among the frame's fields.
 taut_status finished_run_read(struct finished_run *run, size_t number, unsigned fields,
                               struct frame *frame, taut_error *error);
 

@@ -1,5 +1,5 @@
-// Creates the folder of a run or a study, and removes what an earlier one left there, as its
-// manifest lists it. Writing the manifest is left to manifest.c.
+// Creates the folder of a run or a study, and removes the files of an earlier one that its manifest
+// lists. Writing the manifest is left to manifest.c.
 #include "output/folder.h"
 
 #include <dirent.h>
@@ -14,7 +14,8 @@
 #include "output/file.h"
 #include "output/manifest.h"
 
-// Another user's link would have us write where that user likes, as with files (file.h).
+// Through another user's link we would write to a place of that user's choice, as with files
+// (file.h).
 static taut_status check_link(const char *path, bool leads, taut_error *error)
 {
     struct stat link;
@@ -65,7 +66,7 @@ taut_status folder_make(const char *path, taut_error *error)
     return status;
 }
 
-// ---- What is found wrong, for one message
+// ---- Findings, reported in one message
 
 enum verdict { REMOVABLE, ABSENT, CHANGED, FOREIGN, INPUT };
 
@@ -83,8 +84,8 @@ struct findings {
     const char **listed; // names in the manifest, sorted
     size_t listed_count;
     size_t count;
-    char *first;  // a sentence
-    char *others; // names
+    char *first;  // the first finding, as a sentence
+    char *others; // names of the others
     bool failed;  // memory ran out
     bool older;   // there is a run without a manifest
 };
@@ -164,7 +165,7 @@ static bool is_listed(const struct findings *findings, const char *name)
                                                  sizeof name, compare_names) != NULL;
 }
 
-// `manifest` is NULL where there is none.
+// `manifest` is NULL if there is none.
 static taut_status prepare_findings(const struct folder_claim *claim,
                                     const struct manifest *manifest, struct findings *findings,
                                     taut_error *error)
@@ -188,9 +189,9 @@ static taut_status prepare_findings(const struct folder_claim *claim,
     return TAUT_OK;
 }
 
-// ---- What the manifest lists
+// ---- Files listed by the manifest
 
-// By what costs little: whether it is there, of the right size, and no input.
+// The cheap checks: whether the file exists, has the right size, and is no input.
 static enum verdict judge_entry(const struct findings *findings, const struct manifest_entry *entry,
                                 const char *path)
 {
@@ -214,7 +215,7 @@ static enum verdict judge_content(const struct manifest_entry *entry, const char
     return same ? REMOVABLE : CHANGED;
 }
 
-// First what is found at once, for all files; what they hold only where nothing was found.
+// The cheap checks of all files first; their contents only if those found nothing.
 static void check_entries(const struct manifest *manifest, struct findings *findings)
 {
     for (int contents = 0; contents < 2 && findings->count == 0; contents++)
@@ -249,7 +250,7 @@ static taut_status check_kind(const struct folder_claim *claim, const struct man
     return TAUT_OK;
 }
 
-// ---- What it does not list
+// ---- Files that the manifest does not list
 
 static bool is_older_run(const struct folder_claim *claim, const char *name)
 {
@@ -265,7 +266,7 @@ static bool is_older_run(const struct folder_claim *claim, const char *name)
     return older;
 }
 
-// Files in the way of what is going to be written.
+// Finds files in the folder that the run would overwrite but the manifest does not list.
 static taut_status check_strangers(struct findings *findings, bool has_manifest, taut_error *error)
 {
     const struct folder_claim *claim = findings->claim;
@@ -291,7 +292,7 @@ static taut_status check_strangers(struct findings *findings, bool has_manifest,
                 strerror(reason));
 }
 
-// ---- All of it
+// ---- Checking and removing
 
 static taut_status remove_file(const struct folder_claim *claim, const char *name,
                                taut_error *error)
@@ -306,7 +307,7 @@ static taut_status remove_file(const struct folder_claim *claim, const char *nam
     return status;
 }
 
-// The manifest last, so that what is left by a process that is killed here is still known.
+// Removes the manifest last: if the process is killed here, the remaining files are still listed.
 static taut_status remove_entries(const struct folder_claim *claim, const struct manifest *manifest,
                                   taut_error *error)
 {
@@ -356,7 +357,7 @@ static taut_status claim_folder(const struct folder_claim *claim, bool clear, ta
         status = check_kind(claim, &manifest, busy, error);
     if (status == TAUT_OK)
         status = check_files(claim, present ? &manifest : NULL, error);
-    // Files that are in the way because another process has begun with them since.
+    // Another process may have begun to write these files since the manifest was read.
     if (status != TAUT_OK && !present && manifest_appeared(claim))
         status = manifest_fail_busy(claim->folder, error);
     if (status == TAUT_OK && present && clear)

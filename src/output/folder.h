@@ -1,8 +1,8 @@
-// The folder of a run or a study before anything is written there: created, and cleared of what an
-// earlier one left where that is wished.
+// Prepares the folder of a run or a study: creates it, and on request removes the files of an
+// earlier one.
 //
-// Only files that the folder's manifest lists, and that have not changed since, are ever removed;
-// what the scene is made of never is, wherever it lies and whatever lists it.
+// Only files that the folder's manifest lists, and that have not changed since, are ever removed.
+// Files that the scene is read from are never removed, wherever they are and whatever lists them.
 #ifndef TAUT_OUTPUT_FOLDER_H
 #define TAUT_OUTPUT_FOLDER_H
 
@@ -11,28 +11,28 @@
 
 #include "base/status.h"
 
-// How every scene.yaml of ours begins.
+// The first bytes of every scene.yaml that taut writes.
 #define SCENE_YAML_OPENING "# taut: the scene of this run, resolved.\n"
 
 struct folder_claim {
     const char *folder;
-    const char *kind; // of what is to be written, as the manifest calls it
-    bool force;       // replace what an earlier one of this kind left; else that is an error
-    const char *const *inputs; // files that the scene is made of
+    const char *kind;          // what is to be written, as named in the manifest
+    bool force;                // replace an earlier one of this kind; otherwise that is an error
+    const char *const *inputs; // files that the scene is read from
     size_t input_count;
-    // Whether a file of that name may be written; there is none of that name afterwards.
+    // Whether a file of this name may be written; folder_clear leaves no file of such a name.
     bool (*writes)(const void *context, const char *name);
     const void *context;
 };
 
-// Creates the folder with its parents. Fails, and changes nothing else, where an earlier run or
-// study must not or cannot be replaced, or where files of others are in the way.
+// Creates the folder with its parents. Fails without changing anything else if an earlier run or
+// study must not or cannot be replaced, or if other files are in the way.
 taut_status folder_check(const struct folder_claim *claim, taut_error *error);
 
-// The same, and then removes the files of the earlier one with its manifest.
+// The same, and then removes the files of the earlier one and its manifest.
 taut_status folder_clear(const struct folder_claim *claim, taut_error *error);
 
-// Creates a folder with its parents, unless it is there.
+// Creates a folder with its parents; an existing folder is no error.
 taut_status folder_make(const char *path, taut_error *error);
 
 #endif

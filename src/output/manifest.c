@@ -1,7 +1,7 @@
 // The manifest of a folder (manifest.h): its log while files are written, its final form, and
 // reading both. Which files may be removed is decided in folder.c.
 //
-// flock() is of BSD and Linux.
+// flock() is a function of BSD and Linux.
 #define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier)
 
 #include "output/manifest.h"
@@ -141,14 +141,14 @@ taut_status manifest_begin(const char *folder, const char *kind, const char *nam
     if (!path || !manifest->kind || !manifest->name)
         status = fail_memory(error, "the manifest");
 
-    // Whole from the beginning: a process that is killed here must not leave an empty one.
+    // Created whole: a process killed here must not leave an empty manifest.
     struct file head = {0};
     if (status == TAUT_OK)
         status = file_create_new(&head, path, error);
     if (status == TAUT_OK) {
         put_head(&head, manifest);
         status = file_commit(&head, error);
-        // It was not there when the folder was checked (folder.c).
+        // It did not exist when the folder was checked (folder.c).
         if (status != TAUT_OK && access(path, F_OK) == 0)
             status = manifest_fail_busy(folder, error);
     }
@@ -159,7 +159,8 @@ taut_status manifest_begin(const char *folder, const char *kind, const char *nam
             (void)unlink(path);
     }
 
-    // Locked as long as the process lives: see manifest_read. Where it cannot be had, none is.
+    // The lock is held until the process ends (see manifest_read). If locking fails, the log is
+    // used without it.
     if (status == TAUT_OK)
         (void)flock(manifest->log.descriptor, LOCK_EX | LOCK_NB);
     free(path);
@@ -221,7 +222,7 @@ static bool is_there(const struct manifest *manifest, const char *name)
     return there;
 }
 
-// Files that are not there are left out; of the others the measures are found that are missing.
+// Removes entries of files that do not exist, and measures the others where that is missing.
 static taut_status list_finished_files(struct manifest *manifest, taut_error *error)
 {
     taut_status status = TAUT_OK;
@@ -262,7 +263,7 @@ taut_status manifest_end(struct manifest *manifest, bool complete, taut_error *e
 {
     taut_status status = TAUT_OK;
     struct stat there;
-    // Where somebody has removed the folder there is nothing to list.
+    // If the folder has been removed there is nothing to list.
     if (manifest->log.open && stat(manifest->folder, &there) == 0) {
         status = list_finished_files(manifest, error);
         taut_status written =
@@ -270,7 +271,8 @@ taut_status manifest_end(struct manifest *manifest, bool complete, taut_error *e
         status = status == TAUT_OK ? written : status;
     }
     if (manifest->log.open)
-        (void)file_close(&manifest->log, NULL); // of the log nothing is wanted any more
+        (void)file_close(&manifest->log, NULL); // the log is not needed any more, so errors do not
+                                                // matter
     manifest_free(manifest);
     return status;
 }
@@ -283,7 +285,7 @@ void manifest_abandon(struct manifest *manifest)
 
 // ---- Reading
 
-// A string after its first quote, with what follows a backslash as it is.
+// Reads a string after its opening quote; a backslash stands for the character that follows it.
 static char *read_string(struct scan *scan)
 {
     char text[4 * NAME_BYTES_MAX];
@@ -303,8 +305,8 @@ static char *read_string(struct scan *scan)
     return scan->failed ? NULL : text_format("%s", text);
 }
 
-// A file in the folder and not the manifest itself: whoever made this one must not make us touch
-// other files.
+// Whether it names a file in the folder other than the manifest. A forged manifest must not make us
+// remove other files.
 static bool is_plain_name(const char *name)
 {
     return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
@@ -322,7 +324,7 @@ static uint64_t read_checksum(struct scan *scan)
     return value;
 }
 
-// After "{"; what a killed process or a full disk cut short is an entry that is not there.
+// Reads an entry after its "{". An entry cut short by a killed process or a full disk is ignored.
 static bool read_entry(struct scan *scan, struct manifest *manifest)
 {
     struct manifest_entry entry = {0};
@@ -359,7 +361,7 @@ static int by_line(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-// Of the lines about one file the last.
+// Keeps only the last of the lines about the same file.
 static void drop_outdated_lines(struct manifest *manifest)
 {
     if (manifest->count == 0)
@@ -401,7 +403,7 @@ static taut_status read_all(FILE *file, const char *path, struct manifest *manif
                     "folder with --output",
                     path);
 
-    // An entry a line; a log that a killed process left ends anywhere.
+    // One entry per line; the log of a killed process may end anywhere.
     scan_expect(&scan, "\n");
     while (!scan.failed && scan_next_is(&scan, '{')) {
         scan_expect(&scan, "{");
@@ -430,7 +432,7 @@ taut_status manifest_read(const char *folder, struct manifest *manifest, bool *p
         return fail_memory(error, "the manifest");
     }
 
-    // Ordinary files alone, and no links.
+    // Only an ordinary file, and no link.
     struct stat status;
     int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int reason = descriptor < 0 ? errno : 0;

@@ -1,4 +1,4 @@
-// Writes .obj files.
+// Writes .obj files (obj.h).
 #include "output/obj.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static void write_faces(struct file *file, const struct frame_body *body, bool *
     }
 }
 
-// All springs, or, where there are faces, those that bring in a node which is not there yet.
+// Writes all springs or, if there are faces, those with a node that nothing refers to yet.
 static void write_springs(struct file *file, const struct frame_body *body, bool all, bool *drawn)
 {
     for (uint64_t i = 0; i < body->spring_count; i++) {

@@ -1,22 +1,22 @@
-// The rest mesh of a body as a Wavefront OBJ, the mesh that its point cache (pc2.h) moves.
+// The rest mesh of a body as a Wavefront OBJ, which its point cache (pc2.h) moves.
 //
-// Coordinates are the scene's own. Blender: import with Forward Y and Up Z, its Mesh Cache modifier
-// left at Forward +Y and Up +Z, and nothing is turned on either way.
+// Coordinates are those of the scene. In Blender, import with Forward Y and Up Z and leave the Mesh
+// Cache modifier at Forward +Y and Up +Z; then neither rotates the mesh.
 //
-// Vertex i + 1 is node i. A body with triangles has its faces (f), one without has its springs (l).
-// Blender's importer leaves out vertices that nothing refers to, and the cache would no longer fit:
-// so each node that no face touches, such as those inside a lattice, brings one of its springs with
-// it (l), and a node without springs is a point (p) where anything else is drawn.
+// Vertex i + 1 is node i. A body with triangles has its faces (f), a body without its springs (l).
+// Blender's importer drops vertices that nothing refers to, after which the cache would not fit. So
+// for each node without a face, such as those inside a lattice, one of its springs is written (l),
+// and a node without springs is a point (p), provided that the body draws anything else.
 #ifndef TAUT_OUTPUT_OBJ_H
 #define TAUT_OUTPUT_OBJ_H
 
 #include "base/status.h"
 #include "state/frame.h"
 
-// How every .obj of ours begins.
+// The first bytes of every .obj that taut writes.
 #define OBJ_OPENING "# taut: rest mesh of body "
 
-// Writes body `number` of the frame to a file: whole, or not at all.
+// Writes body `number` of the frame to a file, completely or not at all.
 taut_status obj_write(const char *path, const struct frame *frame, size_t number,
                       taut_error *error);
 

@@ -80,7 +80,7 @@ static taut_status read_head(struct pc2_reader *reader, taut_error *error)
     if (scan->failed || zero[0] || version != 1 || reader->node_count > INT32_MAX ||
         reader->sample_count > INT32_MAX || !(reader->rate > 0))
         return fail(error, TAUT_ERROR_IO, "'%s' is not a point cache", reader->path);
-    // It may be longer: a run that was killed while it wrote its last sample.
+    // It may be longer, if the run was killed while it wrote a sample.
     if (scan_length(scan) < HEAD_BYTES + reader->sample_count * sample_bytes(reader) ||
         scan->failed)
         return fail(error, TAUT_ERROR_IO, "'%s' is shorter than its header states", reader->path);

@@ -1,5 +1,5 @@
-// The motion of a body as a point cache (.pc2), for Blender's Mesh Cache modifier (and 3ds Max):
-// written, and read back.
+// Point caches (.pc2), the motion of a body for Blender's Mesh Cache modifier (and 3ds Max):
+// writing and reading.
 //
 // Layout, little endian: "POINTCACHE2" and a 0, int32 version 1, int32 points, float start, float
 // sample rate, int32 samples; then x, y, z as float32 for each point of each sample. Start and rate
@@ -22,8 +22,8 @@ struct pc2 {
 taut_status pc2_open(struct pc2 *cache, const char *path, uint64_t node_count, double start,
                      double sample_seconds, taut_error *error);
 
-// Adds a sample, 3 doubles a node, and then counts it in the header: at every time the file holds
-// the samples that its header promises.
+// Adds a sample, 3 doubles per node, and then counts it in the header, so that the file always has
+// the samples that its header states.
 taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *error);
 
 taut_status pc2_close(struct pc2 *cache, taut_error *error);
@@ -35,13 +35,13 @@ struct pc2_reader {
     char *path;
     uint64_t node_count;
     uint64_t sample_count;
-    double start, rate; // s: of the first sample, and between two
+    double start, rate; // s, of the first sample and between two samples
 };
 
-// pc2_reader_close after success.
+// Opens a cache; call pc2_reader_close after success.
 taut_status pc2_reader_open(const char *path, struct pc2_reader *reader, taut_error *error);
 
-// 3 a node of sample `number`.
+// Reads sample `number`, 3 floats per node.
 taut_status pc2_reader_sample(struct pc2_reader *reader, uint64_t number, float *positions,
                               taut_error *error);
 

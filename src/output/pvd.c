@@ -1,4 +1,4 @@
-// Writes and reads .pvd files (pvd.h). The frames that they list are vtp.c's.
+// Writes and reads .pvd files (pvd.h). The frames that they list are written by vtp.c.
 #include "output/pvd.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ static void expect_escaped(struct scan *scan, const char *name)
     }
 }
 
-// "    <DataSet ...", after the blanks that it shares with the end of the list.
+// Reads "    <DataSet ..." without the leading blanks, which it shares with the end of the list.
 static double pass_entry(struct scan *scan, const char *name, size_t number)
 {
     char file[32];

@@ -1,5 +1,5 @@
-// Opens, writes and closes the files of a run together, and lists them in the manifest. Formats are
-// left to the files of their names.
+// Opens, writes and closes the files of a run together, and lists them in the manifest. The formats
+// are left to the files named after them.
 #include "output/recording.h"
 
 #include <inttypes.h>
@@ -19,22 +19,22 @@
 
 struct recording {
     char *folder, *name;
-    struct vtp_writer *vtp; // NULL: no frames for ParaView
+    struct vtp_writer *vtp; // NULL: no .vtp frames
     const char *collection; // path of the .pvd
-    double *times;          // s, of the frames in the collection
+    double *times;          // s, times of the frames in the collection
     size_t frame_count, time_capacity;
     struct energy_csv energy;
     struct probes_csv probes;
-    struct pc2 *caches; // one a body; NULL: none asked for
+    struct pc2 *caches; // one per body; NULL: not requested
     size_t cache_count;
     struct manifest manifest;
     bool complete;
-    char **files; // all that exist
+    char **files; // paths of all existing files
     size_t file_count, file_capacity;
 };
 
-// The path of a file of the run, owned by the list of files: it is there, and in the manifest,
-// before the file is.
+// Adds the path of a file of the run to the list of files, which owns it, and to the manifest,
+// before the file is created.
 static taut_status add_path(struct recording *recording, const char *stem, const char *ending,
                             const char **added, taut_error *error)
 {
@@ -53,7 +53,7 @@ static taut_status add_path(struct recording *recording, const char *stem, const
     return status;
 }
 
-// Takes the newest path back, whose file could not be made.
+// Removes the newest path, whose file could not be created.
 static taut_status drop_path(struct recording *recording, taut_status status)
 {
     free(recording->files[--recording->file_count]);
@@ -153,7 +153,7 @@ static bool is_pair(const struct frame *first, const char *file)
     return false;
 }
 
-// NAME.pvd, NAME_000000.vtp and its like: six digits or more.
+// Whether `file` is NAME.pvd or NAME_000000.vtp and the like, with six digits or more.
 static bool is_frame(const char *name, const char *file)
 {
     size_t length = strlen(name);
@@ -173,7 +173,7 @@ struct plan_of_files {
     const struct frame *first;
 };
 
-// Whether a run may write a file of that name, the manifest aside.
+// Whether a run may write a file of this name, apart from the manifest.
 static bool writes(const void *context, const char *file)
 {
     const struct plan_of_files *plan = context;
@@ -224,13 +224,13 @@ static taut_status open_all(struct recording *recording, const struct recording_
         status = open_collection(recording, error);
     if (status == TAUT_OK && options->pc2)
         status = open_caches(recording, first, options->frame_seconds, error);
-    // What is whole already; the others are listed when they are closed.
+    // The scene file is complete; the others are listed when they are closed.
     if (status == TAUT_OK)
         status = manifest_add(&recording->manifest, recording->files[0], error);
     return status;
 }
 
-// The name becomes part of file names and of XML, which knows no control characters.
+// The name becomes part of file names and of XML, which has no control characters.
 static bool is_name_sound(const char *name)
 {
     for (const char *c = name; *c; c++)
@@ -266,7 +266,7 @@ taut_status recording_open(const struct recording_options *options, const struct
         return TAUT_OK;
     }
 
-    // A run that never began leaves nothing that would pass for one.
+    // A run that failed to start leaves no files that look like one.
     for (size_t i = 0; i < opened->file_count; i++)
         (void)unlink(opened->files[i]);
     manifest_abandon(&opened->manifest);
@@ -303,7 +303,7 @@ static taut_status add_vtp(struct recording *recording, const struct frame *now,
         return TAUT_OK;
     }
 
-    // A frame that no collection lists would be taken for one of the next run's.
+    // A frame that no collection lists would be mistaken for one of the next run.
     (void)unlink(path);
     return drop_path(recording, status);
 }
@@ -333,7 +333,7 @@ taut_status recording_probe(struct recording *recording, const struct frame *now
     return probes_csv_add(&recording->probes, now, error);
 }
 
-// The first failure, with its message.
+// Keeps the first failure with its message.
 static taut_status first_of(taut_status status, taut_status next, const taut_error *later,
                             taut_error *error)
 {
@@ -349,7 +349,7 @@ void recording_complete(struct recording *recording)
     recording->complete = true;
 }
 
-// manifest.json is the last of the files.
+// manifest.json is the last in the list of files.
 static taut_status close_manifest(struct recording *recording, taut_error *error)
 {
     char *path = text_format("%s/" MANIFEST_NAME, recording->folder);

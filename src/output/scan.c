@@ -1,5 +1,5 @@
-// The reading of strict text and little-endian numbers that the readers of .vtp, .pvd, .pc2 and
-// manifest files share.
+// Strict reading of text and little-endian numbers, shared by the readers of .vtp, .pvd, .pc2 and
+// manifest files.
 #include "output/scan.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-// Reading back, strictly, what taut wrote: a text is followed letter by letter, and whatever else
-// is there is a fault, which is stored until the reader asks for it.
+// Reads files that taut wrote, strictly: expected text must match character by character. The first
+// deviation sets `failed`, which the reader checks when it suits.
 #ifndef TAUT_OUTPUT_SCAN_H
 #define TAUT_OUTPUT_SCAN_H
 
@@ -13,16 +13,16 @@ struct scan {
     bool failed;
 };
 
-// Goes past this text.
+// Reads this text, or fails.
 void scan_expect(struct scan *scan, const char *text);
 
-// Whether the next letter is this one, which stays.
+// Whether the next character is `letter`; it is not consumed.
 bool scan_next_is(struct scan *scan, char letter);
 
-// What comes before `stop`, which is passed; at most size - 1 letters.
+// Reads the text before `stop`, at most size - 1 characters, and consumes `stop`.
 void scan_until(struct scan *scan, char stop, char *text, size_t size);
 
-// A number that ends before `stop`.
+// Reads a number that ends before `stop`, and consumes `stop`.
 double scan_number(struct scan *scan, char stop);
 uint64_t scan_count(struct scan *scan, char stop);
 
@@ -31,13 +31,13 @@ uint64_t scan_u32(struct scan *scan);
 uint64_t scan_u64(struct scan *scan);
 float scan_f32(struct scan *scan);
 
-// `count` floats, or doubles made floats, that lie one after the other.
+// Reads `count` consecutive floats, or doubles converted to floats.
 void scan_reals(struct scan *scan, bool single, float *values, uint64_t count);
 
-// The same of bytes that are in memory; what is no finite number is the caller's to find.
+// The same from bytes in memory. Checking for finite numbers is left to the caller.
 void scan_decode_reals(const unsigned char *bytes, bool single, float *values, size_t count);
 
-// The position in the file, and its length.
+// The position in the file, and the length of the file.
 uint64_t scan_position(struct scan *scan);
 uint64_t scan_length(struct scan *scan);
 void scan_seek(struct scan *scan, uint64_t position);

@@ -1,4 +1,4 @@
-// Writes .vtp files: the arrays of all bodies in blocks that threads compress side by side.
+// Writes .vtp files (vtp.h): the arrays of all bodies, in blocks that threads compress in parallel.
 #include "output/vtp.h"
 
 #include <assert.h>
@@ -7,16 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#define ZLIB_CONST // zlib only reads its input
+#define ZLIB_CONST // makes zlib's input pointers const
 #include <zlib.h>
 
 #include "base/memory.h"
 #include "base/sort.h"
 #include "output/file.h"
 
-// ---- What is written
+// ---- Contents
 
-// Where a body begins in each list of the file; one more than there are bodies.
+// Where a body begins in each list of the file; the array has one more element than bodies.
 struct start {
     uint64_t points, verts, lines, polys;
 };
@@ -28,7 +28,7 @@ struct content {
     uint64_t points, verts, lines, polys;
     bool has_cloths;
     bool wide; // indices need 64 bits
-    // Of a node: the sum over the unbroken springs that meet there, and how many they are.
+    // For each node, the sum of strains over its unbroken springs, and their number.
     double *strain_sums;
     uint32_t *strain_counts;
 };
@@ -104,7 +104,7 @@ static void gather_strains(const struct content *content)
     }
 }
 
-// ---- Values. A unit is what is filled at once: a point's, a cell's.
+// ---- Values, filled in units: all values of one point or one cell.
 
 static unsigned char *put_32(unsigned char *out, uint32_t value)
 {
@@ -141,7 +141,7 @@ static unsigned char *put_index(unsigned char *out, const struct content *conten
     return content->wide ? put_64(out, value) : put_32(out, (uint32_t)value);
 }
 
-// Goes through units [first, end) of a list body by body.
+// Part of a range of units of a list, within one body.
 struct walk {
     size_t body;
     uint64_t first, end; // within the body
@@ -288,7 +288,7 @@ static void fill_polys(const struct content *content, uint64_t first, uint64_t e
     }
 }
 
-// VTK wants, for each cell, where the next one's points begin.
+// For each cell, VTK stores the index at which the points of the next cell begin.
 static void fill_offsets_1(const struct content *content, uint64_t first, uint64_t end,
                            unsigned char *out)
 {
@@ -310,7 +310,7 @@ static void fill_offsets_3(const struct content *content, uint64_t first, uint64
         out = put_index(out, content, 3 * (i + 1));
 }
 
-// A part [first, end) of the cells as parts of the three lists.
+// Cells [first, end) split into the three lists.
 struct cells {
     uint64_t verts, first_line, end_line, first_poly, end_poly;
 };
@@ -431,14 +431,14 @@ enum condition { ALWAYS, WITH_FORCES, WITH_CLOTHS, WITH_LINES };
 struct array {
     const char *section, *name;
     enum type type;
-    int components, values; // of VTK's tuples, and of the units below
+    int components, values; // per tuple of VTK, and per unit
     bool constant;          // the same in all frames
     enum condition condition;
     uint64_t (*units)(const struct content *content);
     void (*fill)(const struct content *content, uint64_t first, uint64_t end, unsigned char *out);
 };
 
-// In the order of the file; arrays of one section are adjacent.
+// In the order of the file; arrays of the same section are adjacent.
 static const struct array arrays[] = {
     {"PointData", "velocity", TYPE_REAL, 3, 3, false, ALWAYS, count_points, fill_velocities},
     {"PointData", "strain", TYPE_REAL, 1, 1, false, ALWAYS, count_points, fill_node_strains},
@@ -505,16 +505,17 @@ static size_t unit_bytes(const struct array *array, const struct content *conten
 
 // ---- Compression
 
-// An array's compressed blocks with the header that VTK wants before them, kept for later frames.
+// The compressed blocks of an array with the header that VTK requires before them, kept for later
+// frames.
 struct cached_array {
     unsigned char *bytes;
     size_t length;
-    uint64_t units; // of the array that it is of
+    uint64_t units; // units of the array that was compressed
 };
 
 enum {
-    BATCH = 64,              // blocks that are compressed at once
-    CACHE_BYTES = 256 << 20, // of all arrays together
+    BATCH = 64,              // blocks compressed in parallel
+    CACHE_BYTES = 256 << 20, // for all arrays together
     SAMPLE = 16 * 1024,
 };
 
@@ -529,8 +530,8 @@ struct vtp_writer {
     struct vtp_options options;
     struct cached_array cache[ARRAY_COUNT];
     size_t cached_bytes;
-    unsigned char *scratch; // for a batch
-    size_t bound;           // of a compressed block
+    unsigned char *scratch; // output of a batch
+    size_t bound;           // largest size of a compressed block
 };
 
 struct batch {
@@ -540,7 +541,7 @@ struct batch {
     atomic_bool failed;
 };
 
-// Level 1 all along: on indices higher levels save nothing, on numbers least of all
+// Always level 1: higher levels gain nothing on indices and still less on numbers
 // (docs/performance.md has the figures).
 static size_t deflate_bytes(const unsigned char *bytes, size_t count, int strategy,
                             unsigned char *out, size_t capacity)
@@ -558,8 +559,8 @@ static size_t deflate_bytes(const unsigned char *bytes, size_t count, int strate
     return done ? length : 0;
 }
 
-// In arrays that vary, zlib finds hardly any repetition, and searches in vain for most of its
-// time: then only their bytes are coded by how frequent they are. A sample decides.
+// In arrays of varying numbers zlib finds hardly any repetition and spends most of its time on the
+// search; then only Huffman coding is used. A sample decides.
 static int choose_strategy(const struct array *array, const unsigned char *bytes, size_t count,
                            unsigned char *out, size_t capacity)
 {
@@ -606,7 +607,7 @@ static taut_status compress_blocks(const struct vtp_writer *writer, struct batch
 
 // ---- The file
 
-// A block's values fill units, so that none is cut in two.
+// A block consists of whole units.
 static uint64_t units_of_block(size_t bytes)
 {
     return VTP_BLOCK_BYTES / bytes;
@@ -620,7 +621,8 @@ static void cache_block(struct cached_array *cached, const unsigned char *bytes,
     cached->length += length;
 }
 
-// Allocates a constant array; without it, it is compressed again each time.
+// Allocates the cache of a constant array; without memory the array is compressed again for each
+// frame.
 static void begin_caching(struct vtp_writer *writer, struct cached_array *cached, uint64_t units,
                           size_t header, uint64_t raw)
 {
@@ -648,8 +650,8 @@ static void end_caching(struct vtp_writer *writer, struct cached_array *cached,
     writer->cached_bytes += cached->length;
 }
 
-// The number of blocks, their bytes before compression, those of the last where it is shorter, and
-// the bytes of each after it.
+// The header: the number of blocks, the bytes of a block before compression, those of the last
+// block if it is shorter, and the compressed bytes of each block.
 static taut_status write_blocks(struct vtp_writer *writer, struct file *file,
                                 const struct content *content, size_t index, taut_error *error)
 {
@@ -660,7 +662,7 @@ static taut_status write_blocks(struct vtp_writer *writer, struct file *file,
     uint64_t blocks = (units + step - 1) / step;
     size_t header_bytes = (size_t)(3 + blocks) * 8;
 
-    // The header, whose sizes of compressed blocks are written at the end.
+    // Space for the header; the compressed sizes are written at the end.
     unsigned char *header = calloc(3 + (size_t)blocks, 8);
     if (!header)
         return fail_memory(error, "a frame");
@@ -713,7 +715,7 @@ static taut_status write_array(struct vtp_writer *writer, struct file *file,
     return write_blocks(writer, file, content, index, error);
 }
 
-// Time, and the bodies' names: VTK writes a string as the codes of its characters and a 0.
+// Writes the time and the names of the bodies. VTK encodes a string as its character codes and a 0.
 static void write_field_data(struct file *file, const struct content *content)
 {
     const struct frame *now = content->now;
@@ -738,10 +740,10 @@ static void write_field_data(struct file *file, const struct content *content)
     file_print(file, "      </DataArray>\n    </FieldData>\n");
 }
 
-// Space for any offset, filled up with blanks.
+// Space for any offset, padded with blanks.
 enum { OFFSET_ROOM = 21 };
 
-// offsets: where each array's offset is to be written.
+// offsets[i] is the position at which the offset of array i is to be written.
 static void write_head(struct file *file, const struct content *content,
                        uint64_t offsets[ARRAY_COUNT])
 {
@@ -763,7 +765,7 @@ static void write_head(struct file *file, const struct content *content,
             if (section)
                 file_print(file, "      </%s>\n", section);
             section = array->section;
-            // The name by which VTK knows which array it is that places a texture.
+            // The attribute by which VTK finds the array of texture coordinates.
             bool texture = strcmp(section, "PointData") == 0 && content->has_cloths;
             file_print(file, "      <%s%s>\n", section,
                        texture ? " TCoords=\"TextureCoordinates\"" : "");

@@ -1,4 +1,4 @@
-// Reads .vtp files that vtp.c wrote, array by array, without the whole file in memory.
+// Reads .vtp files that vtp.c wrote, array by array, without loading the whole file (vtp_reader.h).
 #include "output/vtp_reader.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "output/vtp.h"
 
-static const uint64_t COUNT_MAX = (uint64_t)1 << 40; // of anything: no sum below overflows
+static const uint64_t COUNT_MAX = (uint64_t)1 << 40; // for any count: no sum below overflows
 
 static taut_status refuse(const struct vtp_frame *frame, const char *what, taut_error *error)
 {
@@ -21,7 +21,7 @@ static taut_status refuse(const struct vtp_frame *frame, const char *what, taut_
 
 // ---- The head
 
-// One digit a line. Earlier versions wrote all springs, and no such list.
+// One digit per line. Earlier versions wrote all springs and no such list.
 static taut_status pass_body_springs(struct vtp_frame *frame, taut_error *error)
 {
     struct scan *scan = &frame->scan;
@@ -41,7 +41,7 @@ static taut_status pass_body_springs(struct vtp_frame *frame, taut_error *error)
     return TAUT_OK;
 }
 
-// Names are lines of numbers.
+// Each name is a line of numbers.
 static taut_status pass_field_data(struct vtp_frame *frame, taut_error *error)
 {
     struct scan *scan = &frame->scan;
@@ -81,7 +81,7 @@ static void pass_counts(struct vtp_frame *frame)
         scan->failed = true;
 }
 
-// An array as its line in the header describes it.
+// An array as the head describes it.
 struct line {
     char type[16], name[24];
     uint64_t components, offset;
@@ -116,7 +116,7 @@ static void pass_line(struct vtp_frame *frame, int section, struct head *head)
     line->components = scan_count(scan, '"');
     scan_expect(scan, " format=\"appended\" offset=\"");
     line->offset = scan_count(scan, '"');
-    while (!scan->failed && scan_next_is(scan, ' ')) // space for a longer number
+    while (!scan->failed && scan_next_is(scan, ' ')) // padding after the number
         scan_expect(scan, " ");
     scan_expect(scan, "/>\n");
 }
@@ -160,7 +160,7 @@ static uint64_t tuples_of(const struct vtp_frame *frame, int section, const char
     }
 }
 
-// 0: no type of ours.
+// Bytes of a type; 0: unknown.
 static uint64_t type_bytes(const char *type)
 {
     static const struct {
@@ -173,7 +173,7 @@ static uint64_t type_bytes(const char *type)
     return 0;
 }
 
-// 0: no array of ours.
+// Components of an array; 0: unknown.
 static uint64_t known_components(int section, const char *name)
 {
     static const struct {
@@ -197,7 +197,7 @@ static uint64_t known_components(int section, const char *name)
     return 0;
 }
 
-// What is adjacent in a block (vtp.c): a point's or a cell's values.
+// Bytes of a unit, the values of one point or cell that vtp.c keeps in the same block.
 static uint64_t unit_bytes(int section, const struct line *line)
 {
     uint64_t values = line->components;
@@ -206,8 +206,8 @@ static uint64_t unit_bytes(int section, const struct line *line)
     return values * type_bytes(line->type);
 }
 
-// The header of an array in front of its values, which must be the one that belongs to its head.
-// Returns the bytes of it and of the values in the file.
+// Reads the header before the values of an array, which must match the head of the file. Returns
+// the bytes of header and values in the file.
 static uint64_t pass_values(struct vtp_frame *frame, uint64_t offset, uint64_t length,
                             struct vtp_array *array)
 {
@@ -219,7 +219,7 @@ static uint64_t pass_values(struct vtp_frame *frame, uint64_t offset, uint64_t l
     }
     uint64_t blocks = (array->bytes + array->block - 1) / array->block;
     uint64_t header = 8 * (3 + blocks), sum = header;
-    if (header > length - offset) { // as it would be read to the end of the file, and beyond
+    if (header > length - offset) { // checked before it is read beyond the end of the file
         scan->failed = true;
         return header;
     }
@@ -229,14 +229,14 @@ static uint64_t pass_values(struct vtp_frame *frame, uint64_t offset, uint64_t l
     for (uint64_t i = 0; i < blocks && !scan->failed; i++) {
         uint64_t bytes = scan_u64(scan);
         uint64_t raw = i + 1 < blocks ? array->block : array->bytes - i * array->block;
-        // Nothing unpacks to more than 1032 times its size.
+        // Deflate expands data by a factor of at most 1032.
         scan->failed |= bytes > most || bytes < raw / 1040;
         sum += bytes;
     }
     return sum;
 }
 
-// Every array follows the one before it. Returns where the last one ends.
+// Finds the arrays, which follow each other without gaps. Returns the end of the last one.
 static uint64_t find_arrays(struct vtp_frame *frame, const struct head *head, uint64_t data,
                             uint64_t length)
 {
@@ -277,7 +277,7 @@ static uint64_t find_arrays(struct vtp_frame *frame, const struct head *head, ui
         end += taken;
     }
 
-    // What there is must be complete.
+    // The arrays present must be complete.
     uint64_t real = frame->single ? 4 : 8, cells = tuples_of(frame, CELL_DATA, "");
     scan->failed |= !frame->positions.present || frame->strains.present != frame->broken.present ||
                     (frame->lines > 0 && !frame->strains.present) ||
@@ -334,15 +334,15 @@ taut_status vtp_frame_open(const char *path, struct vtp_frame *frame, taut_error
 
 // ---- Values
 
-// Reads an array from its beginning, a block at a time.
+// Reads an array from its beginning, one block at a time.
 struct stream {
     struct vtp_frame *frame;
     const struct vtp_array *array;
-    uint64_t block;     // the next
-    uint64_t size_at;   // in the file: its compressed size
-    uint64_t values_at; // and its bytes
+    uint64_t block;     // the next block
+    uint64_t size_at;   // position of its compressed size in the file
+    uint64_t values_at; // position of its bytes in the file
     unsigned char *values;
-    unsigned char *packed; // NULL: not compressed
+    unsigned char *packed; // compressed bytes; NULL: not compressed
     size_t count, used;    // in `values`
 };
 
@@ -373,7 +373,7 @@ static void read_bytes(struct scan *scan, unsigned char *bytes, size_t count)
         scan->failed = fread(bytes, 1, count, scan->file) != count;
 }
 
-// The next block. The size that it is unpacked to follows from the head, not from the block.
+// Reads the next block. Its uncompressed size follows from the head, not from the block.
 static void stream_fill(struct stream *stream)
 {
     struct scan *scan = &stream->frame->scan;
@@ -403,7 +403,7 @@ static void stream_fill(struct stream *stream)
                     got != stream->count;
 }
 
-// Up to `count` bytes of one block; 0 after a failure.
+// Returns up to `count` bytes of one block; 0 after a failure.
 static size_t stream_next(struct stream *stream, uint64_t count, const unsigned char **bytes)
 {
     *bytes = stream->values;
