@@ -1,6 +1,6 @@
-// The cost of accuracy, and the order of convergence from the same runs: each integrator runs to
-// the same time with steps that are halved repeatedly; the error is the distance from the closed
-// form, or from an rk4 run at a quarter of the smallest step.
+// Measures the cost of accuracy, and the order of convergence from the same runs. Each integrator
+// runs to the same time with steps that are halved repeatedly; the error is the distance from the
+// closed form, or from an rk4 run with a quarter of the smallest step.
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -8,10 +8,10 @@
 
 struct truth {
     size_t nodes;
-    double *start, *end; // positions, 3 a node
-    double moved;        // mass-weighted root mean square, m
-    double rounding; // the relative error that rounding makes of a run, over the root of its steps
-    double *solver;  // [integrator]: the relative error that the implicit solves leave; 0: none
+    double *start, *end; // positions, 3 per node
+    double moved;        // root mean square displacement weighted by mass, m
+    double rounding;     // relative rounding error of a run, divided by the root of its steps
+    double *solver;      // [integrator]: relative error left by the implicit solves; 0: none
 };
 
 static size_t first_of(const struct setup *setup, size_t integrator)
@@ -19,7 +19,7 @@ static size_t first_of(const struct setup *setup, size_t integrator)
     return integrator * (size_t)setup->accuracy_levels;
 }
 
-// Stronger than for limits: differences of positions must not drown in rounding.
+// The kick is stronger than for limits, so that differences of positions stay well above rounding.
 static const double STRONGER = 1000;
 
 static struct variant at_start(const struct setup *setup, enum integrator integrator, double dt)
@@ -34,8 +34,8 @@ static void read_places(const taut_solver *solver, double *positions)
     solver_read_nodes(solver, 0, taut_solver_node_count(solver), positions, NULL, NULL);
 }
 
-// Root mean square of the distances between two sets of positions, weighted by mass; kinematic
-// nodes do not count.
+// Root mean square distance between two sets of positions, weighted by mass, without kinematic
+// nodes.
 static double distance(const taut_solver *solver, const double *a, const double *b)
 {
     const struct topology *topology = solver_topology(solver);
@@ -58,7 +58,7 @@ static taut_status run_to_end(struct setup *setup, const struct variant *variant
 {
     *sound = false;
     taut_status status = variant_open(setup, variant, solver, error);
-    // In pieces, so that a study can be ended.
+    // In parts, so that a study can be stopped.
     for (uint64_t done = 0; status == TAUT_OK && done < steps && !part_has_ended(setup);) {
         uint64_t piece = steps - done < 4096 ? steps - done : 4096;
         status = solver_advance(*solver, piece, true, error);
@@ -85,8 +85,8 @@ static taut_status run_truth(struct setup *setup, struct truth *truth, taut_erro
     return status;
 }
 
-// Uses the closed form instead, if the run agrees with it: a spring that is compressed beyond its
-// anchor does not follow the formula.
+// Uses the closed form instead if the run agrees with it. It does not if the spring is compressed
+// beyond its anchor.
 static taut_status take_formula(struct setup *setup, struct truth *truth, taut_error *error)
 {
     double *positions = memory_allocate(NULL, 3 * truth->nodes, sizeof *positions);
@@ -98,12 +98,12 @@ static taut_status take_formula(struct setup *setup, struct truth *truth, taut_e
     taut_status status = variant_open(setup, &variant, &solver, error);
     bool agrees = false;
     if (status == TAUT_ERROR_SCENE)
-        status = TAUT_OK; // over-damped: there is no oscillation
+        status = TAUT_OK; // over-damped: no oscillation
     else if (status == TAUT_OK)
         status = solver_advance(solver, 1, false, error);
     if (status == TAUT_OK && solver) {
         read_places(solver, positions);
-        double squares = 0, apart = 0; // its nodes are all kinematic
+        double squares = 0, apart = 0; // not distance(): in this variant all nodes are kinematic
         for (size_t i = 0; i < 3 * truth->nodes; i++) {
             squares += (truth->end[i] - truth->start[i]) * (truth->end[i] - truth->start[i]);
             apart += (truth->end[i] - positions[i]) * (truth->end[i] - positions[i]);
@@ -118,7 +118,7 @@ static taut_status take_formula(struct setup *setup, struct truth *truth, taut_e
     return status;
 }
 
-// The largest coordinate that the run has had at its ends, m.
+// The largest coordinate at the beginning and the end of the run, m.
 static double largest_coordinate(const struct truth *truth)
 {
     double largest = 0;
@@ -127,8 +127,8 @@ static double largest_coordinate(const struct truth *truth)
     return largest;
 }
 
-// How far apart two variants end at an accuracy level, over how far nodes moved; NAN where one of
-// them is unstable.
+// The distance between the final states of two variants at an accuracy level, relative to the
+// displacement; NAN if one of them is unstable.
 static taut_status compare(struct setup *setup, const struct truth *truth,
                            const struct variant variants[2], uint64_t steps, double *apart,
                            taut_error *error)
@@ -158,7 +158,7 @@ static taut_status compare(struct setup *setup, const struct truth *truth,
     return status;
 }
 
-// A level a few above the finest: what a run of it shows of rounding and solves is true of all.
+// A level a few above the finest, whose rounding and solver errors represent all levels.
 static const struct study_accuracy *sample_level(const struct setup *setup, size_t integrator)
 {
     enum { ABOVE = 3 };
@@ -166,9 +166,9 @@ static const struct study_accuracy *sample_level(const struct setup *setup, size
     return &setup->study->accuracies[first_of(setup, integrator) + (size_t)level];
 }
 
-// Every step rounds every coordinate, by a quarter of the last digit on average, and the motion
-// amplifies or damps the error until the end, by a factor found from two runs that start slightly
-// apart. Errors accumulate as in a random walk.
+// Every step rounds every coordinate, by a quarter of the last digit on average. By the end, the
+// motion amplifies or damps such an error by a factor that is found from two runs with slightly
+// different starts. Errors accumulate as in a random walk.
 static taut_status find_rounding(struct setup *setup, struct truth *truth, taut_error *error)
 {
     const double nudge = 1e-6, digit = 0x1p-52;
@@ -184,7 +184,7 @@ static taut_status find_rounding(struct setup *setup, struct truth *truth, taut_
 }
 
 // The error of the solves of an implicit integrator, from two runs whose tolerances differ by a
-// factor of ten, so that most of the difference is that of the looser one.
+// factor of ten, so that most of the difference is the error of the looser one.
 static taut_status measure_solver(struct setup *setup, void *context, size_t index,
                                   taut_error *error)
 {
@@ -222,13 +222,13 @@ static taut_status find_truth(struct setup *setup, struct truth *truth, taut_err
     return status;
 }
 
-// The minimum wall time of several repetitions of a short run, in which other processes and the
-// state of the caches matter as much as the run itself.
+// The minimum wall time of several repetitions of a short run, whose time depends on other
+// processes and the state of the caches as much as on the run itself.
 static taut_status time_again(struct setup *setup, const struct variant *variant, uint64_t steps,
                               double *seconds, taut_error *error)
 {
     enum { TIMES = 8 };
-    const double enough = 0.02; // s, of all of them
+    const double enough = 0.02; // s, of all repetitions
     taut_status status = TAUT_OK;
     double all = *seconds;
     for (int i = 1; i < TIMES && all < enough && status == TAUT_OK && !part_has_ended(setup); i++) {
@@ -244,8 +244,8 @@ static taut_status time_again(struct setup *setup, const struct variant *variant
     return status;
 }
 
-// Cases are ordered from the largest steps of all integrators to the smallest, which take longest:
-// if time runs out, every integrator has some results.
+// Cases are ordered from the largest steps of all integrators to the smallest, which take longest,
+// so that every integrator has some results if time runs out.
 static taut_status measure(struct setup *setup, void *context, size_t index, taut_error *error)
 {
     const struct truth *truth = context;
@@ -265,7 +265,7 @@ static taut_status measure(struct setup *setup, void *context, size_t index, tau
     if (sound) {
         read_places(solver, positions);
         double error_now = distance(solver, positions, truth->end) / truth->moved;
-        // Where all has been lost there is nothing to compare.
+        // An error this large has no value for comparisons.
         accuracy->error = error_now < 1e3 ? error_now : NAN;
         accuracy->seconds = solver_step_seconds(solver);
         accuracy->evaluations = accuracy->steps * (uint64_t)solver_force_evaluations(solver);
@@ -283,7 +283,7 @@ static taut_status measure(struct setup *setup, void *context, size_t index, tau
     return status;
 }
 
-// The relative error that a run has at least, whatever the method.
+// The smallest relative error that a run can have, whatever the method.
 static double floor_of(const struct truth *truth, size_t integrator, uint64_t steps)
 {
     double solver = truth->solver[integrator];

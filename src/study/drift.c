@@ -1,20 +1,20 @@
-// How the energy drifts: at several steps, against the reference run at the same times.
+// Measures energy drift: at several steps, relative to the reference run at the same times.
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "study/setup.h"
 
 static const double DRIFT_STEPS[STUDY_DRIFT_STEPS] = {0.8, 0.4, 0.2, 0.1}; // units
-enum { SERIES_STEP = 1 };                                                  // of them
+enum { SERIES_STEP = 1 };                                                  // index in DRIFT_STEPS
 
-// The step next below so many units at which the window has STUDY_SAMPLES equal parts.
+// The largest step of at most `units` at which the window has STUDY_SAMPLES equal parts.
 static double step_near(const struct study *study, double units)
 {
     double exact = study->window / (units * study->unit);
     return study->window / (STUDY_SAMPLES * ceil(exact / STUDY_SAMPLES - 1e-9));
 }
 
-// The slope of a straight line through the differences, by least squares.
+// The slope of the differences over time, by least squares.
 static double slope(const struct setup *setup, const struct trace *trace)
 {
     double step = setup->study->window / STUDY_SAMPLES, middle = STUDY_SAMPLES / 2.0;

@@ -1,4 +1,5 @@
-// Frequencies: of an oscillator as fast as the scene's fastest, and of the scene's own oscillation.
+// Measures frequency errors: of an oscillator as fast as the scene's fastest, and of the scene's
+// own oscillation.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,17 +10,17 @@
 
 static const double TWO_PI = 2 * 3.14159265358979323846;
 
-// ---- One oscillator.
+// ---- A single oscillator
 //
-// Frequency, phase and amplitude of one undamped oscillator as fast as the scene's fastest, run
-// with each integrator. The solution of a linear method satisfies x_(n+1) = 2 r cos(t) x_n - r^2
-// x_(n-1), which is fitted to the run: t is the phase per step and r the factor of the amplitude,
-// both exact up to rounding.
+// Frequency, phase and amplitude of an undamped oscillator as fast as the scene's fastest, for each
+// integrator. The solution of a linear method satisfies x_(n+1) = 2 r cos(t) x_n - r^2 x_(n-1).
+// Fitted to the run, this gives the phase per step t and the amplitude factor per step r, both
+// exact up to rounding.
 
 static const double YS[] = {1.6, 1, 0.5, 0.25, 0.125}; // omega dt
 enum { Y_COUNT = sizeof YS / sizeof YS[0], FITTED_STEPS = 64 };
 
-// 1 kg at 1 m from its anchor, on a spring without length.
+// 1 kg at 1 m from its anchor, on a spring of zero rest length.
 static taut_scene *oscillator(const struct setup *setup, taut_error *error)
 {
     double stiffness = setup->study->omega * setup->study->omega;
@@ -91,7 +92,7 @@ static taut_status run_oscillator(struct setup *setup, const taut_scene *scene,
         x[0] = x[1];
         x[1] = x[2];
         x[2] = position[0];
-        if (step > 2) // the first step of some is another
+        if (step > 2) // some methods have a different first step
             fit_add(&fit, x[0], x[1], x[2]);
     }
 
@@ -136,7 +137,7 @@ taut_status study_frequencies(struct setup *setup, taut_error *error)
     if (!scene)
         return TAUT_ERROR_MEMORY;
 
-    // The integrators are set up as in the scene that is studied.
+    // The integrators have the settings of the scene under study.
     scene->simulation = setup->scene->simulation;
     scene->simulation.dt_auto = scene->simulation.has_duration = false;
     scene->simulation.steps = 1;
@@ -148,9 +149,9 @@ taut_status study_frequencies(struct setup *setup, taut_error *error)
     return status;
 }
 
-// ---- The scene.
+// ---- The scene
 //
-// The frequency of the scene's own oscillation, where it has one, from the upward crossings of a
+// The frequency of the scene's own oscillation, if it has one, from the upward crossings of a
 // coordinate through its mean.
 
 static const double STEPS[] = {0.8, 0.4, 0.2, 0.1}; // units
@@ -158,14 +159,14 @@ enum { STEP_COUNT = sizeof STEPS / sizeof STEPS[0] };
 enum { PERIODS_LEAST = 3, CROSSINGS_MAX = 4096 };
 static const double REFERENCE_STEP = 0.125, SPREAD_MOST = 0.1;
 
-// What is followed.
+// The coordinate that is observed.
 struct signal {
     uint64_t node;
     size_t axis;
     double mean;
 };
 
-// Where it rises through its mean.
+// The times at which it crosses its mean upwards.
 struct crossings {
     size_t count;
     double times[CROSSINGS_MAX];
@@ -203,7 +204,7 @@ static taut_status follow(struct setup *setup, const struct variant *variant,
     return status;
 }
 
-// The first probe's node, or the first that is free.
+// The node of the first probe, or the first free node.
 static uint64_t choose_node(const struct setup *setup, const taut_solver *solver)
 {
     const struct scene_output *output = &setup->scene->output;
@@ -226,7 +227,7 @@ static uint64_t choose_node(const struct setup *setup, const taut_solver *solver
     return node;
 }
 
-// The mean of the coordinate that varies most, of a first reference run.
+// Chooses the coordinate that varies most in a first reference run, with its mean.
 static taut_status choose_signal(struct setup *setup, const struct variant *variant,
                                  struct signal *signal, taut_error *error)
 {
@@ -236,7 +237,7 @@ static taut_status choose_signal(struct setup *setup, const struct variant *vari
         return status;
     signal->node = choose_node(setup, solver);
 
-    // Sums of the displacement and of its square, for each axis.
+    // Sums of the displacement and its square, for each axis.
     enum { SAMPLES = 1024 };
     uint64_t steps = (uint64_t)(setup->study->window / variant->dt), done = 0;
     double first[3], position[3], sums[3] = {0}, squares[3] = {0};
@@ -254,7 +255,7 @@ static taut_status choose_signal(struct setup *setup, const struct variant *vari
         }
     }
 
-    // The axis of the largest variance.
+    // The axis with the largest variance.
     signal->axis = 0;
     for (size_t axis = 1; axis < 3; axis++)
         if (squares[axis] - sums[axis] * sums[axis] >
@@ -297,7 +298,7 @@ static taut_status measure(struct setup *setup, void *context, size_t index, tau
         return fail_memory(error, "the periods of a run");
     struct variant variant = variant_of(it->integrator, it->dt);
     taut_status status = follow(setup, &variant, &followed->signal, found, error);
-    // Over as many periods as both have; a run that lost its own has nothing to compare.
+    // Over as many periods as both runs have; an unclear oscillation is not compared.
     size_t periods =
         (found->count < followed->reference.count ? found->count : followed->reference.count);
     if (status == TAUT_OK && is_clear(found)) {
@@ -328,7 +329,7 @@ static taut_status list_runs(struct study *study, taut_error *error)
     return TAUT_OK;
 }
 
-// One whole pass finds the mean, the next the crossings.
+// The first reference run finds the mean, the second the crossings.
 taut_status study_oscillations(struct setup *setup, taut_error *error)
 {
     struct study *study = setup->study;

@@ -1,75 +1,76 @@
-// Whether small perturbations of the reference run grow at a step size, although energies do not
-// show an instability.
+// Determines whether small perturbations of the reference run grow at a step size at which energies
+// show no instability.
 //
 // An unstable run need not blow up: springs that rotate or stretch far have other frequencies, and
 // the growth saturates at an energy that the scene may have had anyway. No energy threshold
-// distinguishes it from an energetic scene. The linear growth of perturbations does: two runs with
-// the same step start from a state of the reference run, separated by a small perturbation, and the
-// growth of their difference is recorded. Falling, wind, drives and gas move both runs alike;
-// physical growth of perturbations (chaos, buckling, rolling) also occurs in the reference run, and
-// is subtracted.
+// distinguishes this from an energetic scene. The linear growth of perturbations does: two runs
+// with the same step start from a state of the reference run, separated by a small perturbation,
+// and the growth of their difference is recorded. Falling, wind, drives and gas move both runs
+// alike. Physical growth of perturbations (chaos, buckling, rolling) also occurs in the reference
+// run and is subtracted.
 //
-// The runs restart from the next state of the reference run before they have left its
-// neighbourhood, because an unstable run may reach a stable motion, about which perturbations
-// decay. The perturbation is kept and rescaled to its initial size, so that it aligns with the
-// fastest growing mode.
+// The runs restart from the next state of the reference run before they leave its neighbourhood,
+// because an unstable run may reach a stable motion, about which perturbations decay. The
+// perturbation is kept and rescaled to its initial size, so that it aligns with the fastest growing
+// mode.
 //
-// Explicit Euler and midpoint grow a little beyond the limits of weakly damped oscillations by less
-// than a run can show. About a state of rest the eigenvalues of a step do (multipliers.c); else
-// such a step is undecided, unless everything decays by more than hides one oscillation that does
-// not. Where physics itself makes perturbations grow, by driving them or by chaos, a step changes
-// that growth too: what may be no more than that is undecided.
+// Slightly above their limits for weakly damped oscillations, explicit Euler and midpoint grow more
+// slowly than a run can show. About a state of rest, the eigenvalues of a step show it
+// (multipliers.c). Otherwise such a step is undecided, unless all perturbations decay by so much
+// that no single oscillation can have kept its amplitude. Where perturbations grow physically, by
+// parametric driving or chaos, the step size changes that growth too; a step whose growth may have
+// this cause is undecided.
 //
-// Not followed: integrators that have no limit of a linear motion; what limits those are large
-// motions, and energies show it.
+// Integrators without a limit for linear motions are not examined: they are limited by large
+// motions, which energies show.
 
 #include "base/memory.h"
 #include "study/setup.h"
 
-// Along a path a perturbation grows by e to this more than that of the reference run: less may be
-// what is left of the swing of a symplectic method near its limit, or a contact that comes a step
-// later. About a state of rest nothing else changes it, and a steady growth is seen that is little
-// more than the scatter.
+// A step is unstable if a perturbation along a path grows by this many e-foldings more than in the
+// reference run. Smaller growth may be a remainder of the oscillation of a symplectic method near
+// its limit, or a contact that comes a step later. About a state of rest nothing else changes the
+// perturbation, and a steady growth slightly above the scatter is visible.
 static const double PATH_MARGIN = 8, REST_MARGIN = 0.02, REST_SCATTER = 0.5;
 
-// The perturbation is brought back to its size, and the runs to the reference run, where it has
-// changed by e to this.
+// The perturbation is rescaled, and the runs return to the reference run, when it has changed by
+// this many e-foldings.
 static const double PATH_CHANGE = 1.5, REST_CHANGE = 3;
 
 enum {
     SEGMENT_STEPS = 32, // at most
     SEGMENT_SAMPLES = 4,
     REST_POINTS = 64, // about a state of rest
-    REST_SAMPLES = 4  // for a point
+    REST_SAMPLES = 4  // per point
 };
 
-// The growth that a step size may add to physical growth, relative to it: 6 times as much was
+// The growth that a step size may add to physical growth, relative to it. Up to 6 times was
 // observed below the limit (symplectic Euler at 0.97 of it, an undamped oscillator of 0.1 m);
 // instabilities add far more.
 static const double PHYSICAL_SHARE = 12;
 
-// Growth per step, as a logarithm, that exceeds the error of the eigenvalues: differences have a
-// rounding error of some 1e-9 (multipliers.c).
+// Logarithmic growth per step that exceeds the error of the eigenvalues: the differences have a
+// rounding error of about 1e-9 (multipliers.c).
 static const double MULTIPLIER_MARGIN = 1e-7;
 
 // One oscillation of many may start with less than its share of the random perturbation; this is
 // the margin for it, as a logarithm.
 static const double SHARE_MARGIN = 3;
 
-static const double REFERENCE_PARTS = 2; // steps per unit of the reference run's perturbation
+static const double REFERENCE_PARTS = 2; // steps per unit for the perturbation of the reference run
 static const double REST_SHARE = 0.5;    // steps of each run, relative to those of a run for limits
 
 struct pair {
     struct setup *setup;
     taut_solver *runs[2];
     size_t nodes;
-    double *masses;                       // by builder number; 0: not free
-    double *positions[2], *velocities[2]; // of the two
+    double *masses;                       // by builder number; 0: kinematic
+    double *positions[2], *velocities[2]; // of the two runs
     double *offset_positions, *offset_velocities;
-    double size;    // of the perturbation, at its begin
-    double scale;   // logarithm of what it was divided by since
+    double size;    // of the initial perturbation
+    double scale;   // logarithm of the product of all rescalings
     bool broken;    // a value is not finite
-    uint64_t steps; // of both
+    uint64_t steps; // of both runs
 };
 
 void bases_free(struct bases *bases)
@@ -114,8 +115,8 @@ static void read_masses(struct pair *pair)
     }
 }
 
-// Twice the kinetic energy of the perturbation, and the same plus twice its potential energy, as if
-// all of it were in the fastest oscillation.
+// Twice the kinetic energy of the perturbation; *all also includes twice its potential energy, as
+// if the whole perturbation were in the fastest oscillation.
 static double kinetic_of(const struct pair *pair, double *all)
 {
     const double omega = pair->setup->study->omega;
@@ -200,8 +201,8 @@ static taut_status pair_begin(struct pair *pair, const struct solver_checkpoint 
     return solver_restore(pair->runs[1], base, pair->positions[1], pair->velocities[1], error);
 }
 
-// Makes a number of steps with some samples: the logarithm of the perturbation's speed (root mean
-// square of the samples), and its change since the last rescaling.
+// Advances by a number of steps with some samples. Returns the logarithm of the perturbation's
+// speed (root mean square of the samples) and of its change since the last rescaling.
 static taut_status pair_advance(struct pair *pair, uint64_t steps, int samples, double *speed,
                                 double *change, taut_error *error)
 {
@@ -256,9 +257,9 @@ static double mean_of(const double *values, size_t count)
     return sum / (double)count;
 }
 
-// The largest growth of a perturbation between any two times in excess of that of the reference
-// run. Means over some segments, because near its limit a symplectic method amplifies an
-// oscillation by a large factor, and reverses this.
+// The largest growth of a perturbation between any two times in excess of that in the reference
+// run. Means over several segments are compared, because near its limit a symplectic method
+// amplifies an oscillation by a large factor and then reverses this.
 static double path_excess(const struct growth *reference, const double *paths, size_t count)
 {
     enum { MEAN_OF = 4 };
@@ -275,10 +276,10 @@ static double path_excess(const struct growth *reference, const double *paths, s
 }
 
 struct rest {
-    double growth;  // from the second quarter to the last one
+    double growth;  // from the second quarter to the last
     double scatter; // about the mean of a quarter
     double last;    // mean logarithm of the speed in the last quarter
-    double time;    // s, of all
+    double time;    // s, of the whole run
     bool done;
 };
 
@@ -323,7 +324,7 @@ static taut_status follow_rest(struct pair *pair, double dt, uint64_t steps, str
     return status;
 }
 
-// Fewer where the window is short.
+// The steps of a run about a state of rest; fewer if the window is short.
 static uint64_t rest_steps(const struct setup *setup, double dt)
 {
     double units = dt / setup->study->unit, steps = (double)setup->limit_steps;
@@ -350,8 +351,8 @@ taut_status growth_of_reference(struct setup *setup, taut_error *error)
     return status;
 }
 
-// What a perturbation grows by along the path, and the logarithm of its speed in the end; NAN where
-// the study ends before it is known.
+// Measures the growth of a perturbation along the path and the final logarithm of its speed; NAN if
+// the study ends before they are known.
 static taut_status measure_path(struct pair *pair, double dt, double *excess, double *last,
                                 taut_error *error)
 {
@@ -365,9 +366,8 @@ static taut_status measure_path(struct pair *pair, double dt, double *excess, do
     return status;
 }
 
-// With long steps a chaotic motion becomes a different one, in which perturbations grow as well:
-// growth that also occurs at half the step is therefore subtracted too. An instability does not
-// occur there.
+// At long steps a chaotic motion becomes a different one, in which perturbations also grow. Growth
+// that also occurs at half the step is therefore subtracted; an instability does not occur there.
 static taut_status find_baseline(struct setup *setup, enum integrator integrator, double dt,
                                  struct path_baseline *baseline, uint64_t *steps, taut_error *error)
 {
@@ -397,7 +397,7 @@ static double physical_growth(const struct setup *setup)
     return most;
 }
 
-// Integrators whose growth slightly beyond the limit is proportional to a power of the excess step,
+// Integrators whose growth slightly above the limit is proportional to a power of the excess step,
 // not to its square root.
 static bool grows_slowly(enum integrator integrator)
 {
@@ -411,7 +411,7 @@ static bool has_decayed(const struct pair *pair, double speed)
     size_t motions = 0;
     for (size_t i = 0; i < pair->nodes; i++)
         motions += pair->masses[i] != 0 ? 3 : 0;
-    if (motions == 0) // no node is free
+    if (motions == 0) // no free nodes
         return true;
     double share = 0.5 * log((double)motions) + SHARE_MARGIN;
     return speed - 0.5 * log(pair->size) < -share;
@@ -428,7 +428,7 @@ static taut_status judge_path(struct pair *pair, enum integrator integrator, dou
         status = find_baseline(pair->setup, integrator, dt, baseline, &pair->steps, error);
         if (baseline->dt == 0)
             excess = NAN;
-        else if (isfinite(baseline->excess)) // else that step is unstable too
+        else if (isfinite(baseline->excess)) // otherwise the smaller step is unstable too
             excess -= fmax(0, baseline->excess);
     }
     if (status != TAUT_OK || isnan(excess))
@@ -441,7 +441,7 @@ static taut_status judge_path(struct pair *pair, enum integrator integrator, dou
     return status;
 }
 
-// Judges by the eigenvalues of a step, where they are available and there is no physical growth.
+// Judges by the eigenvalues of a step if they are available and there is no physical growth.
 static taut_status judge_multipliers(struct pair *pair, enum study_verdict *verdict, bool *judged,
                                      taut_error *error)
 {

@@ -1,27 +1,29 @@
-// The largest stable step, by bisection on real runs: by their energies, and by the growth of small
-// perturbations (growth.c).
+// Finds the largest stable step by bisection on actual runs: by their energies, and by the growth
+// of small perturbations (growth.c).
 #include <stdlib.h>
 
 #include "study/setup.h"
 
-static const double LARGEST = 1000, SMALLEST = 1e-3; // units to try
-static const double WANTED = 1.0005;                 // the ratio of unstable to stable, in the end
-// Of where undecided steps begin and end to the stable and the unstable one; what is undecided
-// within the latter ratio still counts as found.
+static const double LARGEST = 1000, SMALLEST = 1e-3; // in units
+static const double WANTED = 1.0005;                 // final ratio of the unstable to the stable
+                                                     // step
+// Final ratios of the ends of the undecided range to the stable and the unstable step, and the
+// ratio of unstable to stable within which an undecided range still counts as found.
 static const double WANTED_GRAY = 1.004, FOUND_GRAY = 1.02;
-static const double GRAY_DEPTH = 8; // so many times smaller steps are tried for a stable one
+static const double GRAY_DEPTH = 8; // a stable step is searched down to this fraction of the
+                                    // undecided range
 
 struct search {
     struct setup *setup;
     struct study_limit *limit;
     struct trace *trace;
-    bool small; // samples at perturbations, else at energies
+    bool small; // judge by perturbations instead of energies
     struct path_baseline baseline;
-    enum study_verdict verdict; // of the last step that was tried
-    double gray[2];             // s, the least and the largest step that is undecided; or NAN
+    enum study_verdict verdict; // of the last step tried
+    double gray[2];             // s, the smallest and largest undecided step, or NAN
 };
 
-// Runs with long steps have fewer of them: instabilities show at once there.
+// Runs with long steps have fewer of them, since instabilities show at once.
 static uint64_t steps_at(const struct setup *setup, double dt)
 {
     double units = dt / setup->study->unit, steps = (double)setup->limit_steps;
@@ -47,7 +49,7 @@ static taut_status try_energies(struct search *search, double dt, taut_error *er
     return status;
 }
 
-// A step at which energies grow needs no other proof.
+// A step at which energies grow needs no other evidence.
 static taut_status let_energies_decide(struct search *search, double dt, taut_error *error)
 {
     taut_status status = try_energies(search, dt, error);
@@ -69,7 +71,7 @@ static taut_status try_step(struct search *search, double dt, taut_error *error)
     if (status != TAUT_OK)
         return status;
     if (search->verdict == STUDY_UNDECIDED) {
-        search->gray[0] = fmin(dt, search->gray[0]); // of NAN and a number: the number
+        search->gray[0] = fmin(dt, search->gray[0]); // fmin of NAN and a number is the number
         search->gray[1] = fmax(dt, search->gray[1]);
     }
     if (search->verdict == STUDY_STABLE && !(dt < limit->stable))
@@ -84,8 +86,8 @@ static bool goes_on(const struct search *search, taut_status status)
     return status == TAUT_OK && search->verdict != STUDY_UNKNOWN;
 }
 
-// From a step near to the limit outwards until there is a stable and an unstable one, or no more to
-// try.
+// Searches outwards from a step near the limit until a stable and an unstable step are known, or
+// the range is exhausted.
 static taut_status bracket(struct search *search, double near, taut_error *error)
 {
     struct study_limit *limit = search->limit;
@@ -110,7 +112,7 @@ static taut_status bracket(struct search *search, double near, taut_error *error
     return status;
 }
 
-// Whether steps are undecided between the largest stable and the least unstable one.
+// Whether there are undecided steps between the largest stable and the smallest unstable one.
 static bool is_gray(const struct search *search)
 {
     const struct study_limit *limit = search->limit;
@@ -143,8 +145,8 @@ static taut_status bisect(struct search *search, taut_error *error)
     return status;
 }
 
-// Downwards from a step at which perturbations grow, or may. Where the motion is what it was at the
-// start, the limit is the predicted one.
+// Searches downwards from a step at which perturbations grow or may grow. If the motion has not
+// changed since the start, the limit is the predicted one.
 static taut_status bracket_below(struct search *search, taut_error *error)
 {
     static const double AROUND = 0.004;
@@ -171,8 +173,8 @@ static taut_status bracket_below(struct search *search, taut_error *error)
     return status;
 }
 
-// Whether perturbations stay small at the largest step that energies find stable; otherwise finds
-// the largest step at which they do, starting from `small`, at which they do, or NAN.
+// Tests whether perturbations stay small at the largest step that energies show as stable. If not,
+// finds the largest step at which they do, starting from `small`, where they do, or NAN.
 static taut_status bisect_small(struct search *search, double *small, taut_error *error)
 {
     struct study_limit *limit = search->limit;
@@ -197,8 +199,8 @@ static taut_status bisect_small(struct search *search, double *small, taut_error
     return status;
 }
 
-// Bisects by energies first, at large steps, which cost less. If time runs out before the end, the
-// bracket found by then is reported, and study.complete shows that it may be wider than usual.
+// Bisects by energies first, at large steps, which cost less. If time runs out, the bracket found
+// by then is reported, and study.complete shows that it may be wider than usual.
 static taut_status refine(struct search *search, taut_error *error)
 {
     struct study_limit *limit = search->limit;
@@ -213,7 +215,7 @@ static taut_status refine(struct search *search, taut_error *error)
         if (explicit && goes_on(search, status))
             status = bisect_small(search, &small, error);
     }
-    // Between steps so close together, energies decide in scenes that conserve energy.
+    // In scenes that conserve energy, energies decide between steps this close together.
     if (goes_on(search, status) && is_gray(search) && integrator_limit(limit->integrator) > 0 &&
         search->setup->conservative && limit->unstable <= FOUND_GRAY * limit->stable) {
         limit->stable = search->gray[1];

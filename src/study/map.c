@@ -1,4 +1,4 @@
-// A map of stable and unstable runs over the step and the springs' stiffness or damping.
+// Computes a map of stable and unstable runs over the step and the springs' stiffness or damping.
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -6,10 +6,11 @@
 
 static const double FOR_MAP = 0.25; // of the budget
 
-// At an eighth of a unit rk4 loses some 1% of the fastest oscillation in the longest of windows.
+// At an eighth of a unit, rk4 loses some 1% of the fastest oscillation in the longest window.
 enum { ROW_SAMPLES = 64, ROW_PARTS = 8 };
 
-// A grid of so many rows and columns, and steps of a run at one unit. Decades on either side of 1.
+// A grid of rows and columns, with the steps of a run at one unit. The ranges below are decades on
+// either side of 1.
 struct mesh {
     size_t rows, columns;
     uint64_t steps;
@@ -41,7 +42,8 @@ static struct mesh choose_mesh(const struct setup *setup)
 struct row {
     struct energy_scale scale;
     bool sound;
-    double gained[ROW_SAMPLES + 1]; // J, by the reference run, at so many times of the map's window
+    double gained[ROW_SAMPLES + 1]; // J, gained by the reference run, at equal intervals of the
+                                    // map's window
 };
 
 static struct variant variant_at(const struct setup *setup, enum integrator integrator,
@@ -59,7 +61,7 @@ static struct variant variant_at(const struct setup *setup, enum integrator inte
     return variant;
 }
 
-// What is predicted of a row, and its scale: an rk4 run of its own.
+// Finds the predicted limits of a row and its energy scale, from an rk4 run.
 static taut_status inspect_row(struct setup *setup, void *context, size_t index, taut_error *error)
 {
     struct study *study = setup->study;
@@ -80,7 +82,7 @@ static taut_status inspect_row(struct setup *setup, void *context, size_t index,
         map->predicted[i * map->row_count + index] =
             predicted_step(study->integrators[i], &critical);
 
-    // A stable rk4 run, at half the step where energies grow.
+    // A stable rk4 run; the step is halved as long as energies grow.
     struct trace *trace = calloc(1, sizeof *trace);
     if (!trace)
         return fail_memory(error, "a run");
@@ -104,7 +106,7 @@ static taut_status inspect_row(struct setup *setup, void *context, size_t index,
     return status;
 }
 
-// What the reference run has gained by then.
+// The energy that the reference run has gained at a fraction of the window.
 static double gained_by(const struct row *row, double part)
 {
     double position = fmax(0, fmin(1, part)) * ROW_SAMPLES;
@@ -113,8 +115,8 @@ static double gained_by(const struct row *row, double part)
     return (1 - fraction) * row->gained[before] + fraction * row->gained[before + 1];
 }
 
-// The energy gained relative to the reference run, at the last sample that it has too: runs with
-// long steps last longer.
+// The energy gained relative to the reference run, at the last sample within its duration: runs
+// with long steps last longer.
 static double drift_of(const struct row *row, const struct trace *trace, double dt)
 {
     double window = row->scale.time, each = dt * (double)trace->steps / (double)trace->samples;

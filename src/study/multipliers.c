@@ -1,14 +1,14 @@
-// The multipliers of a step at a state of rest: the factors by which it multiplies small
-// perturbations, and the largest of them.
+// Finds the multipliers of a step at a state of rest: the factors by which it multiplies small
+// perturbations.
 //
-// About a state of rest a step is linear: its Jacobian is found column by column, by central
+// About a state of rest a step is linear. Its Jacobian is found column by column, by central
 // differences of actual steps of the integrator, and the largest modulus of its eigenvalues is the
 // growth. A run would have to last until the growth shows, which for explicit Euler and midpoint
 // with light damping takes millions of steps.
 //
 // Not for states at which springs become taut or slack, or contacts or friction begin: there a step
-// is not linear, which the differences to both sides show. Not for large scenes, whose matrices
-// are too large.
+// is not linear, which the one-sided differences show. Not for large scenes, whose matrices are too
+// large.
 #include <assert.h>
 #include <stdlib.h>
 
@@ -16,17 +16,17 @@
 #include "stability/hessenberg.h"
 #include "study/setup.h"
 
-// The displacement of the nodes, relative to the perturbation of runs: the rounding error of
+// The displacement of the nodes, relative to the perturbation of runs. The rounding error of
 // positions is at most 1e-9 of it, and the third-order error is far smaller, because nothing is
 // extended by more than a millionth of its size.
 static const double SIZE = 10;
 
-// Between the differences to both sides, of all of them.
+// The largest relative disagreement of the one-sided differences, summed over all of them.
 static const double LINEAR = 1e-3;
 
-// Multipliers so near to 1 are of motions that nothing drives back: round-off parts those of a free
-// body, two of which coincide, by its root. Nor do those above 1 oscillate: physics makes them
-// grow.
+// Multipliers this near to 1 belong to motions without a restoring force: those of a free body
+// coincide in pairs, which rounding separates by its square root. Real multipliers above 1 are not
+// oscillations either: they are physical growth.
 static const double AT_REST = 1e-4;
 
 enum { FREE_NODES_MOST = 40 };
@@ -34,13 +34,13 @@ enum { FREE_NODES_MOST = 40 };
 struct columns {
     taut_solver *run;
     const struct solver_checkpoint *base;
-    size_t nodes, *free_coordinates, count; // indices of coordinates, 3 a node
+    size_t nodes, *free_coordinates, count; // indices of coordinates, 3 per node
     double omega;
     double *positions, *velocities;               // scratch
-    double *base_positions, *base_velocities;     // of the state
+    double *base_positions, *base_velocities;     // of the state of rest
     double *rest_positions, *rest_velocities;     // after a step from it
-    double *after_positions, *after_velocities;   // to one side
-    double *before_positions, *before_velocities; // to the other
+    double *after_positions, *after_velocities;   // after a step from the positive displacement
+    double *before_positions, *before_velocities; // after a step from the negative one
     double *matrix;
 };
 
@@ -64,12 +64,12 @@ static taut_status step_from(struct columns *it, size_t coordinate, double moved
     return status;
 }
 
-// The matrix, of (omega x, v), and whether both sides agree.
+// Fills the matrix, in terms of (omega x, v), and checks that the one-sided differences agree.
 static taut_status fill(struct columns *it, double size, bool *linear, taut_error *error)
 {
     const size_t count = it->count, rows = 2 * count;
     double odd = 0, even = 0;
-    assert(count > 0); // multipliers_growth has seen that a node is free
+    assert(count > 0); // multipliers_growth has checked that a node is free
     taut_status status = step_from(it, 0, 0, 0, it->rest_positions, it->rest_velocities, error);
     for (size_t column = 0; column < rows && status == TAUT_OK; column++) {
         const bool of_speed = column >= count;
@@ -97,7 +97,7 @@ static taut_status fill(struct columns *it, double size, bool *linear, taut_erro
     return status;
 }
 
-// NAN where the iteration fails.
+// The logarithm of the largest modulus; NAN if the iteration fails.
 static double largest_growth(double *matrix, size_t rows, double *re, double *im)
 {
     hessenberg_reduce(matrix, rows, re, im);
@@ -154,7 +154,7 @@ taut_status multipliers_growth(const struct setup *setup, taut_solver *run,
             *growth = largest_growth(it.matrix, rows, it.matrix + rows * rows,
                                      it.matrix + rows * rows + rows);
     }
-    // At such a long step a value is not finite, or far off: runs decide.
+    // At a step this long a value is not finite, or has diverged: runs decide.
     if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED)
         status = TAUT_OK;
 

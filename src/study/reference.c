@@ -1,22 +1,23 @@
-// The preparation of all measurements: the scene's critical step, the duration of runs, whether
-// anything moves by itself, and how much energy the scene exchanges.
+// Prepares all measurements: the scene's critical step, the duration of runs, whether anything
+// moves by itself, and how much energy the scene exchanges.
 #include <float.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "study/setup.h"
 
-// Shares of the budget. There are two reference runs at most.
+// Fractions of the budget. There are at most two reference runs.
 static const double FOR_A_REFERENCE = 0.1, FOR_THE_SHORTEST = 0.3;
 static const double FOR_LIMITS = 0.3, FOR_DRIFTS = 0.25, FOR_ACCURACY = 0.2;
 
-// Of the window's units, a run for limits makes so many steps at least; the parts of a unit that
-// the reference run steps by, where it can afford them and where it cannot.
+// The least number of steps of a run for limits, in units of the window, and the steps per unit of
+// the reference run if the budget allows fine steps and if it does not.
 enum { LEAST_UNITS = 150, FINE_PARTS = 16, COARSE_PARTS = 4 };
 
-// Runs that finding a limit takes, about.
+// Approximate number of runs for one limit, and their samples.
 enum { RUNS_FOR_A_LIMIT = 20, SAMPLES_FOR_A_LIMIT = 64 };
-static const double LARGE_STEPS = 0.3; // of the steps, where most runs are at many units (limit.c)
+static const double LARGE_STEPS = 0.3; // fraction of the steps, since most runs have steps of many
+                                       // units (limit.c)
 
 double predicted_step(enum integrator integrator, const struct critical_step *critical)
 {
@@ -25,7 +26,7 @@ double predicted_step(enum integrator integrator, const struct critical_step *cr
     return dt > 0 ? dt : NAN;
 }
 
-// The scene as it is, but for precision and energy budget.
+// Opens the scene unchanged, except for its precision and energy budget.
 static taut_status open_as_given(const struct setup *setup, taut_solver **result, taut_error *error)
 {
     taut_scene scene = *setup->scene;
@@ -70,17 +71,18 @@ static double total_mass(const taut_solver *solver)
     return mass;
 }
 
-// Of all states along the reference run, at most.
+// For all stored states of the reference run, at most.
 static const double BASE_BYTES = 256e6;
 
-// Where the last quarter of the run has no more than this of what is available, it has come to
-// rest.
+// The reference run has come to rest if its last quarter has at most this fraction of the available
+// energy.
 static const double AT_REST = 1e-6;
 
-// Random velocities that move nodes by a ten-millionth of the scene's size: small against every
-// spring, and large against what a double rounds.
+// Random velocities that move nodes by a ten-millionth of the scene's size: small compared with
+// every spring, and large compared with rounding of doubles.
 static const double KICK = 1e-7;
-// A perturbation that is followed is larger than what rounds positions by this at least.
+// A perturbation is at least this large compared with the coordinates, so that rounding does not
+// affect it.
 static const double PERTURBATION_ROUNDINGS = 1e5 * DBL_EPSILON;
 
 static bool takes_energy(const struct scene_collider *it)
@@ -89,7 +91,7 @@ static bool takes_energy(const struct scene_collider *it)
            vec3_length(it->velocity) > 0;
 }
 
-// Whether the scene conserves energy: then the energy is known without a reference run.
+// Whether the scene conserves energy; if so, the energy is known without a reference run.
 static bool is_conservative(const taut_scene *scene, const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);
@@ -144,8 +146,8 @@ static taut_status inspect_scene(struct setup *setup, double *kick_energy, taut_
     return status;
 }
 
-// Steps of one unit for which `factor` times as many, by every integrator, fit the seconds. Those
-// that solve equations in a step take `share` of them.
+// The number of steps of one unit for which `factor` times as many, by every integrator, fit into
+// the seconds. Integrators that solve equations in a step take only the fraction `share` of them.
 static double affordable(const struct setup *setup, double seconds, double runs, double factor,
                          double share, double samples)
 {
@@ -173,7 +175,7 @@ static void set_window(struct setup *setup, double units)
     study->shortened = study->window < 0.999 * study->duration;
 }
 
-// Units of a reference run that fit the seconds.
+// The length of a reference run, in units, that fits into the seconds.
 static double affordable_reference(const struct setup *setup, double seconds)
 {
     double none = estimated_seconds(setup, INTEGRATOR_RK4, 0, STUDY_SAMPLES);
@@ -181,8 +183,8 @@ static double affordable_reference(const struct setup *setup, double seconds)
     return (seconds - none) / unit;
 }
 
-// A thousand steps show growth of one part in some thousand; more are of use only where a scene's
-// motion takes longer to come to what matters.
+// A thousand steps show growth of one part in a few thousand. More are useful only if the scene's
+// motion takes longer to develop.
 static void choose_windows(struct setup *setup)
 {
     enum { ENOUGH = 1000, MOST = 20000 };
@@ -198,7 +200,7 @@ static void choose_windows(struct setup *setup)
     set_window(setup, between(LEAST_UNITS, fmin(reference, fmin(limits, drifts)), wanted));
 }
 
-// Twice a unit, a unit, half of it, ...
+// Steps of two units, one unit, half a unit, ...
 static void choose_levels(struct setup *setup)
 {
     enum { LEAST = 4, MOST = 11, FEW_UNITS = 4, MANY_UNITS = 64 };
@@ -219,7 +221,7 @@ static void choose_levels(struct setup *setup)
     study->accuracy_time = units * study->unit;
 }
 
-// As many states as memory for them allows, in groups that are spread over the window.
+// As many states as their memory limit allows, in groups spread over the window.
 static void place_bases(struct setup *setup, double dt)
 {
     const struct study *study = setup->study;
@@ -239,8 +241,8 @@ static void place_bases(struct setup *setup, double dt)
     }
 }
 
-// The energies of an rk4 run at a small part of a unit, or less where that is not stable (gas
-// may be pumped in later). At a sixteenth rk4 loses 3e-6 of the fastest oscillation in a unit.
+// The energies of an rk4 run at a small fraction of a unit, or less if that is not stable (gas may
+// be pumped in later). At a sixteenth, rk4 loses 3e-6 of the fastest oscillation per unit.
 static taut_status run_reference(struct setup *setup, double kick, struct trace *trace,
                                  bool hurried, taut_error *error)
 {
@@ -251,7 +253,7 @@ static taut_status run_reference(struct setup *setup, double kick, struct trace 
         parts = COARSE_PARTS;
     double dt = study->window / (STUDY_SAMPLES * ceil(parts * units / STUDY_SAMPLES));
 
-    // At half the step where energies grow.
+    // Halves the step as long as energies grow.
     taut_status status = TAUT_OK;
     for (int tries = 0; tries < 6 && status == TAUT_OK; tries++) {
         setup->reference_fraction = pow(2, -tries);
@@ -273,7 +275,7 @@ static taut_status run_reference(struct setup *setup, double kick, struct trace 
     return status;
 }
 
-// The energy exchanged in the run: kinetic energy, and external work.
+// The energy exchanged in the run: kinetic energy and external work.
 static double turnover(const struct trace *trace)
 {
     double gained = 0;
@@ -282,7 +284,7 @@ static double turnover(const struct trace *trace)
     return trace->kinetic_max + gained;
 }
 
-// A run over the present window, with random velocities where nothing moves by itself.
+// Runs over the present window, with random velocities if nothing moves by itself.
 static taut_status try_window(struct setup *setup, double kick_energy, struct trace *trace,
                               bool hurried, taut_error *error)
 {
@@ -298,8 +300,8 @@ static taut_status try_window(struct setup *setup, double kick_energy, struct tr
     return status;
 }
 
-// Nothing can be measured without a reference run: where the machine is slower than estimated, a
-// shorter window is better than none.
+// Nothing can be measured without a reference run: if the machine is slower than estimated, the
+// window is shortened.
 static taut_status find_energy_scale(struct setup *setup, double kick_energy, taut_error *error)
 {
     enum { SHORTER = 4 };
@@ -326,7 +328,7 @@ static taut_status find_energy_scale(struct setup *setup, double kick_energy, ta
     return status;
 }
 
-// Whether all moving bodies are oscillators on a line: then the closed form is the reference.
+// Whether all moving bodies are oscillators on a line; then the closed form is the reference.
 static bool has_closed_form(const taut_scene *scene)
 {
     vec3 gravity = scene->environment.gravity;

@@ -1,6 +1,6 @@
 // The runs on which measurements are based: solvers of variants of the scene, whose energies are
-// sampled and judged, many of them side by side, each on one thread of a team. The measurements
-// themselves are files of their own.
+// sampled and judged, many of them concurrently, each on one thread of a team. The measurements are
+// in files of their own.
 #include <pthread.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "base/os.h"
 #include "study/setup.h"
 
-// ---- Variants of the scene.
+// ---- Variants of the scene
 
 struct variant variant_of(enum integrator integrator, double dt)
 {
@@ -19,7 +19,7 @@ struct variant variant_of(enum integrator integrator, double dt)
                             .tolerance = STUDY_TOLERANCE};
 }
 
-// A number in [-1, 1) that depends on the index alone (splitmix64).
+// A number in [-1, 1) that depends only on the index (splitmix64).
 static double random_at(uint64_t index)
 {
     uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
@@ -52,7 +52,7 @@ static void nudge_body(struct body *body, uint64_t first_node, double distance)
 
 struct change {
     const struct variant *variant;
-    double rate; // of what is done once a step: the variant's dt over the scene's
+    double rate; // the variant's dt over the scene's, for quantities that change once per step
 };
 
 static taut_status change_bodies(const void *context, struct bodies *bodies, taut_error *error)
@@ -79,7 +79,7 @@ static taut_status change_bodies(const void *context, struct bodies *bodies, tau
     return status;
 }
 
-// The scene's bodies with their oscillators by formula; the caller frees the array.
+// A copy of the scene's bodies with oscillators in closed form; the caller frees it.
 static struct scene_body *by_formula(const taut_scene *scene)
 {
     struct scene_body *bodies = memory_copy(NULL, scene->bodies, scene->body_count, sizeof *bodies);
@@ -89,7 +89,7 @@ static struct scene_body *by_formula(const taut_scene *scene)
     return bodies;
 }
 
-// A solve to STUDY_TOLERANCE may take more iterations than the scene allows to its own.
+// A solve to STUDY_TOLERANCE may take more iterations than the scene allows.
 enum { ITERATIONS_LEAST = 20000 };
 
 static void set_simulation(const struct setup *setup, const struct variant *variant,
@@ -112,8 +112,8 @@ static void set_simulation(const struct setup *setup, const struct variant *vari
     scene->output.work = false;
 }
 
-// The scene itself is shared by many threads and never written: a variant changes a shallow copy of
-// it, and the bodies after they are built.
+// The scene is shared by many threads and never written: a variant changes a shallow copy of it,
+// and the bodies after they are built.
 taut_status variant_open(const struct setup *setup, const struct variant *variant,
                          taut_solver **result, taut_error *error)
 {
@@ -138,16 +138,17 @@ taut_status variant_open(const struct setup *setup, const struct variant *varian
     return status;
 }
 
-// ---- Runs with samples of their energy.
+// ---- Runs with samples of their energy
 
 // Near its limit, the energy of a stable run may oscillate: symplectic Euler multiplies that of an
-// oscillator by up to 1 / (1 - y / 2), y = omega h, and returns it. That shows within the first
+// oscillator by up to 1 / (1 - y / 2), y = omega h, and reverses this. It shows within the first
 // steps; an energy that grows later, and stays, is unstable. It need not grow indefinitely: ropes
 // and cloths that vibrate have softer modes than those at rest.
 static const double GROWTH_AT_ONCE = 1e4, GROWTH_LATE = 2, GROWTH_SINCE_EARLY = 3;
 static const double EARLY_MOST =
     400; // more than that is growth, not oscillation, within so few steps
-// At irregular intervals, so that sampling aliases no oscillation.
+// Steps of the early samples, at irregular intervals so that sampling does not alias an
+// oscillation.
 static const uint64_t EARLY[] = {1, 2, 3, 5, 8, 13, 21, 32};
 enum { EARLY_COUNT = sizeof EARLY / sizeof EARLY[0] };
 
@@ -173,7 +174,7 @@ static enum study_verdict judge(const struct trace *trace, double dt)
     return grown ? STUDY_UNSTABLE : STUDY_STABLE;
 }
 
-// False if the run has proved unstable.
+// Samples the energy; false if the run has proved unstable.
 static bool sample(taut_solver *solver, struct trace *trace, double *energy)
 {
     taut_energy now = {0};
@@ -192,7 +193,7 @@ static bool sample(taut_solver *solver, struct trace *trace, double *energy)
     return gained < GROWTH_AT_ONCE;
 }
 
-// The next step, up to `until`, after which something is to be done.
+// The next step, at most `until`, at which something is to be done.
 static uint64_t next_stop(const struct trace *trace, uint64_t until)
 {
     const struct bases *bases = trace->bases;
@@ -201,7 +202,7 @@ static uint64_t next_stop(const struct trace *trace, uint64_t until)
             until = EARLY[i];
     if (bases && bases->count < bases->wanted && bases->steps[bases->count] < until)
         until = bases->steps[bases->count];
-    // In a decaying motion, the available energy may exist for a short time only, at the start.
+    // In a decaying motion the available energy may exist only for a short time at the start.
     enum { FRACTION = 8 };
     if (!trace->scale && trace->done + trace->done / FRACTION + 1 < until)
         until = trace->done + trace->done / FRACTION + 1;
@@ -262,7 +263,7 @@ taut_status trace_run(struct setup *setup, taut_solver *solver, struct trace *tr
     }
 
     trace->seconds = solver_step_seconds(solver);
-    // A collapsed gas volume is how an unstable closed surface ends.
+    // An unstable closed surface ends with the collapse of its gas volume.
     if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED)
         status = TAUT_OK;
     trace->verdict = sound ? judge(trace, taut_solver_dt(solver)) : STUDY_UNSTABLE;
@@ -275,7 +276,7 @@ taut_status trace_variant(struct setup *setup, const struct variant *variant, st
     taut_solver *solver;
     trace->verdict = STUDY_UNKNOWN;
     taut_status status = variant_open(setup, variant, &solver, error);
-    // The unchanged scene has been built before, so the cause is this integrator.
+    // The unchanged scene has been built before, so this integrator does not support it.
     if (status == TAUT_ERROR_SCENE || status == TAUT_ERROR_UNSUPPORTED)
         return TAUT_OK;
     if (status == TAUT_OK)
@@ -284,7 +285,8 @@ taut_status trace_variant(struct setup *setup, const struct variant *variant, st
     return status;
 }
 
-// On one core of some years ago. Integrators beyond the explicit ones solve equations in a step.
+// Estimated for one core of an older machine. Integrators beyond the explicit ones solve equations
+// in a step.
 double estimated_seconds(const struct setup *setup, enum integrator integrator, double steps,
                          double samples)
 {
@@ -299,7 +301,7 @@ double estimated_seconds(const struct setup *setup, enum integrator integrator, 
     return opening + steps * step + samples * sample;
 }
 
-// ---- The time of a part.
+// ---- The time of a part
 
 bool part_has_ended(struct setup *setup)
 {
@@ -319,7 +321,7 @@ void part_extend(struct setup *setup, double seconds)
     atomic_store(&setup->late, false);
 }
 
-// ---- Many cases, each by the next worker that is free.
+// ---- Many cases, each run by the next free worker
 
 struct case_queue {
     struct setup *setup;
@@ -327,7 +329,7 @@ struct case_queue {
     case_function function;
     void *context;
     atomic_bool failed;
-    pthread_mutex_t mutex; // of what follows
+    pthread_mutex_t mutex; // protects what follows
     size_t failed_case;
     taut_status status;
     taut_error *error;

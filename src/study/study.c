@@ -1,5 +1,5 @@
-// A study from its options to its results: the parts in their order, with the time that each has.
-// The measurements are files of their own.
+// Runs a study from its options to its results: the parts in order, each with its share of the
+// time. The measurements are in files of their own.
 #include "study/study.h"
 
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static taut_status make_lists(struct setup *setup, taut_error *error)
     return TAUT_OK;
 }
 
-// Their values where nothing is measured.
+// Initialises all results as not measured.
 static void clear_lists(struct study *study)
 {
     for (size_t i = 0; i < study->integrator_count; i++) {
@@ -87,9 +87,9 @@ static void clear_lists(struct study *study)
                                  .deviation = NAN};
 }
 
-// The parts, and the time by which each must end, in budgets. Estimated times are those of a slow
-// core, so that all parts together usually take less than one budget; on a busy machine every part
-// is shortened, instead of omitting the last ones.
+// The parts, and the time by which each must end, as fractions of the budget. Estimated times are
+// those of a slow core, so that all parts together usually take less than one budget; on a busy
+// machine every part is shortened, instead of omitting the last ones.
 static const struct {
     const char *name;
     taut_status (*measure)(struct setup *setup, taut_error *error);
@@ -108,7 +108,7 @@ enum { PART_COUNT = sizeof PARTS / sizeof PARTS[0] };
 
 static const double PATIENCE = 1.5; // budgets
 static const double LEAST_SHARE =
-    0.5; // of its own time that a part gets even if others took longer
+    0.5; // of its own time, which a part gets even if others took longer
 
 static void predict(struct setup *setup)
 {
@@ -135,7 +135,7 @@ static taut_status measure_parts(struct setup *setup, double begin, taut_error *
             predict(setup);
         if (atomic_load(&setup->late) || atomic_load(&setup->stopped))
             setup->study->complete = false;
-        // Without a reference run, or once stopped, nothing more can be measured.
+        // Without a reference run, or after a stop, nothing more can be measured.
         if (isnan(setup->study->available) || atomic_load(&setup->stopped))
             break;
     }
