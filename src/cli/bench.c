@@ -1,4 +1,4 @@
-// taut bench: starts taut-bench, the program that measures, which lies beside this one.
+// taut bench: starts the benchmark program taut-bench, which is in the folder of this program.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 
-// The path of taut-bench in the folder of this program; NULL where the system does not know it. The
+// The path of taut-bench in the folder of this program; NULL if the system does not know it. The
 // caller frees it.
 static char *program_path(void)
 {
@@ -34,7 +34,7 @@ static int execute_bench(int argc, char **argv)
     argv[0] = path;
     execv(path, argv);
 
-    // Only reached where it could not be started.
+    // Only reached if it could not be started.
     int reason = errno;
     if (reason == ENOENT) {
         complain("bench: there is no %s", path);

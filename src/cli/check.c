@@ -1,5 +1,5 @@
-// taut check: is the scene sound? Builds all that a run would build, so that what passes here also
-// starts there.
+// taut check: checks a scene. Builds everything that a run would build, so that a scene that passes
+// here also starts there.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-// The frames that taut render draws: of a scene that is simulated now, or of a finished run whose
-// files are read back.
+// The frames that taut render draws: of a scene that is simulated now, or of a finished run that is
+// read from its files.
 #include "cli/frame_source.h"
 
 #include <math.h>
@@ -13,11 +13,11 @@
 #include "cli/signals.h"
 #include "cli/terminal.h"
 
-// More springs than that cannot be distinguished in any picture: of larger scenes every n-th is
-// taken. The colour of a surface, however, is a mean over the springs of its nodes.
+// More springs than this cannot be distinguished in any picture: of larger scenes every n-th is
+// drawn. The colour of a surface, however, is a mean over all springs at its nodes.
 enum { SPRINGS_MOST = 2000000, SPRINGS_MOST_OF_COLOURS = 100000000 };
 
-static const double LIVE_SECONDS = 0.1, PLAIN_SECONDS = 10; // between two words about progress
+static const double LIVE_SECONDS = 0.1, PLAIN_SECONDS = 10; // between two progress messages
 
 taut_status frame_source_interrupted(taut_error *error)
 {
@@ -52,7 +52,7 @@ static taut_status prepare_run(const struct options *options, struct frame_sourc
     if (!source->scene_path)
         return error->code;
     source->options.scene = source->scene_path;
-    source->options.quiet = true; // warnings were printed when it ran
+    source->options.quiet = true; // warnings were printed during the run
     return TAUT_OK;
 }
 
@@ -86,7 +86,7 @@ static taut_status prepare_frames(const struct render_request *request, struct f
     const struct subject_options wanted = {.springs_max =
                                                coloured ? SPRINGS_MOST_OF_COLOURS : SPRINGS_MOST};
     taut_status status = subject_make(source->session.solver, &wanted, &source->subject, error);
-    // Which springs are broken comes with the strains.
+    // Broken flags are read together with the strains.
     bool strains = coloured || solver_topology(source->session.solver)->any_breaks;
     if (status == TAUT_OK)
         status = subject_make_frame(&source->subject, strains, &source->frame, error);
@@ -167,7 +167,7 @@ static void show_progress(struct frame_source *source, double until)
         fprintf(stderr, "taut: %s\n", text);
 }
 
-// The number of the step nearest to a time, as dt is now.
+// The step nearest to a time at the current dt.
 static uint64_t step_at(const taut_solver *solver, double time)
 {
     double step = solver_steps_until(solver, time),
@@ -198,7 +198,7 @@ static taut_status simulate(struct frame_source *source, double time, taut_error
     return status;
 }
 
-// Strains that frames do not have follow from positions, for springs that neither break nor yield.
+// Strains that a frame lacks follow from positions, for springs that neither break nor yield.
 static float strain_from_positions(const struct subject *subject, const float *positions,
                                    uint64_t spring)
 {
@@ -218,7 +218,7 @@ static void copy_strains(const struct frame_source *source, struct frame *frame)
                 strain_from_positions(&source->subject, frame->drawn_positions, i);
 }
 
-// What the files do not have follows from the scene.
+// Spheres and wind are not in the files; they follow from the scene.
 static void add_spheres_and_wind(const struct frame_source *source, struct frame *frame)
 {
     const struct subject *subject = &source->subject;
@@ -258,7 +258,7 @@ taut_status frame_source_rewind(struct frame_source *source, taut_error *error)
     if (source->is_run || taut_solver_step_count(source->session.solver) == 0)
         return TAUT_OK;
     session_close(&source->session);
-    source->options.quiet = true; // everything has been reported
+    source->options.quiet = true; // all findings have been reported
     if (session_open(&source->options, NULL, &source->session) != EXIT_CODE_DONE)
         return fail(error, TAUT_ERROR_IO, "the scene cannot be simulated a second time");
     return TAUT_OK;

@@ -1,5 +1,5 @@
-// The frames that taut render draws, whether they are simulated now or read from a finished run.
-// What is drawn of them is left to render.c.
+// The frames that taut render draws, simulated now or read from a finished run. Drawing them is
+// left to render.c.
 #ifndef TAUT_CLI_FRAME_SOURCE_H
 #define TAUT_CLI_FRAME_SOURCE_H
 
@@ -10,14 +10,14 @@
 #include "picture/subject.h"
 
 struct frame_source {
-    struct options options; // of the session; the texts in them are the command's
+    struct options options; // of the session; their strings belong to the command
     struct session session;
     struct subject subject;
-    struct frame frame; // the one that was read last
-    unsigned fields;    // of it, that are read
+    struct frame frame; // the frame read last
+    unsigned fields;    // the fields of it that are read
     struct batch batch;
-    double shown; // wall time of the last word about progress
-    // Of a finished run.
+    double shown; // wall time of the last progress message
+    // For a finished run:
     bool is_run;
     char *scene_path;
     char *name; // of the scene
@@ -25,22 +25,22 @@ struct frame_source {
     struct finished_run run;
 };
 
-// Reads the scene, or the run. An exit code, after saying what is wrong; frame_source_close after
-// either.
+// Reads the scene, or the run. Returns an exit code, after printing what is wrong. Call
+// frame_source_close in either case.
 int frame_source_open(const struct options *options, struct frame_source *source);
 
 struct render_span frame_source_span(const struct frame_source *source);
 
-// Reads the frame nearest to a time into source->frame; times may not fall until
+// Reads the frame nearest to a time into source->frame. Times must not descend, except after
 // frame_source_rewind.
 taut_status frame_source_read(struct frame_source *source, double time, taut_error *error);
 
-// Back to the beginning.
+// Returns to the beginning.
 taut_status frame_source_rewind(struct frame_source *source, taut_error *error);
 
 void frame_source_close(struct frame_source *source);
 
-// Fails if a signal asks for the end.
+// Fails if a signal has requested the end.
 taut_status frame_source_interrupted(taut_error *error);
 
 #endif

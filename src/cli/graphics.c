@@ -1,5 +1,5 @@
-// The commands that need OpenGL: the same to users whether this build has them (render.c, view.c;
-// cmake/graphics.cmake) or only prints what to install.
+// The commands that need OpenGL. They look the same to users whether this build has them (render.c,
+// view.c; cmake/graphics.cmake) or only prints what to install.
 #include "cli/command.h"
 #include "cli/terminal.h"
 

@@ -1,5 +1,5 @@
-// Numbers as people read them, for tables and live lines. JSON and CSV are written in full
-// precision elsewhere.
+// Formats numbers for people, in tables and live lines. JSON and CSV are written in full precision
+// elsewhere.
 #include "cli/human.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ struct human human_count(uint64_t count)
     return human;
 }
 
-// Three digits that count, never in the form 1e+02.
+// Decimals for three significant digits, without the form 1e+02.
 static int decimals(double value)
 {
     return fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0;

@@ -1,4 +1,4 @@
-// Numbers as people read them. Each function returns a small struct by value, whose text lives
+// Formats numbers for people. Each function returns a small struct by value, whose text is valid
 // until the end of the full expression: printf("%s", human_bytes(n).text).
 #ifndef TAUT_CLI_HUMAN_H
 #define TAUT_CLI_HUMAN_H

@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 {
     terminal_hold_streams();
     signals_ignore_writes();
-    // Where /sys is not mounted hwloc would complain on its own; machine.c makes do without.
+    // If /sys is not mounted, hwloc would print its own message; machine.c works without it.
     (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);
 
     if (argc < 2) {

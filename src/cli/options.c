@@ -1,6 +1,6 @@
 // Parses the options of all commands and prints their help, both from one table (option_entries).
-// Values are checked here; what they mean is left to the command. A new option takes a key, a row
-// of the table and a case of apply_option.
+// Values are checked here; their meaning is left to the commands. A new option needs a key, a row
+// of the table and a case in apply_option.
 #include "cli/options.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "simd/isa.h"
 
 enum option_key {
-    KEY_SET = 256, // beyond every letter
+    KEY_SET = 256, // above all character codes
     KEY_THREADS,
     KEY_NO_PIN,
     KEY_ISA,
@@ -58,9 +58,9 @@ enum option_key {
 };
 
 struct option_entry {
-    const char *name, *argument; // argument NULL: it takes none
+    const char *name, *argument; // argument NULL: none
     enum option_key key;
-    int kinds;        // the kinds of command that take it: bits of enum command_kind
+    int kinds;        // the kinds of command with this option: bits of enum command_kind
     const char *help; // lines separated by \n
 };
 
@@ -69,7 +69,7 @@ enum {
     STUDY = COMMAND_STUDIES,
     RENDER = COMMAND_DRAWS,
     VIEW = COMMAND_VIEWS,
-    SCENE = COMMAND_READS | RUN | STUDY | RENDER // every command that is given a scene, and ends
+    SCENE = COMMAND_READS | RUN | STUDY | RENDER // every command with a scene, except the window
 };
 
 static const struct option_entry option_entries[] = {
@@ -145,9 +145,9 @@ static const struct option_entry option_entries[] = {
 
 enum { OPTION_ENTRY_COUNT = sizeof option_entries / sizeof option_entries[0] };
 
-// ---- Values.
+// ---- Values
 
-// Prints what is wrong with the value of an option; false, for the caller to return.
+// Prints what is wrong with the value of an option. Returns false, for the caller to return.
 static bool refuse_value(const struct command *command, const char *option, const char *value,
                          const char *wanted)
 {
@@ -170,7 +170,7 @@ static bool add_override(struct options *options, char *text)
     return true;
 }
 
-enum { THREADS_MAX = 4096 }; // as the solver's
+enum { THREADS_MAX = 4096 }; // as in the solver
 
 static bool set_threads(const struct command *command, const char *value, struct options *options)
 {
@@ -182,7 +182,7 @@ static bool set_threads(const struct command *command, const char *value, struct
     return true;
 }
 
-// --isa, and TAUT_ISA: `source` is which.
+// For --isa and TAUT_ISA; `source` is the one that was set.
 static bool set_isa(const char *source, const char *value, struct options *options)
 {
     if (strcmp(value, "auto") == 0)
@@ -213,7 +213,7 @@ static bool set_kernel(const struct command *command, const char *value, struct 
 
 static bool set_steps(const struct command *command, const char *value, struct options *options)
 {
-    const uint64_t most = 1000000000000000; // as the key's
+    const uint64_t most = 1000000000000000; // as for the key simulation.steps
     uint64_t count;
     if (number_parse_count(value, strlen(value), &count) != NUMBER_OK || count == 0 || count > most)
         return refuse_value(command, "steps", value, "a whole number above 0, up to 1e15");
@@ -263,9 +263,10 @@ static bool set_path(const struct command *command, const char *option, const ch
     return true;
 }
 
-// ---- Values of render and view.
+// ---- Values of render and view
 
-// Numbers separated by commas; how many, or -1 if they are none or too many.
+// Parses numbers separated by commas. Returns their count, or -1 if one is invalid or there are too
+// many.
 static int parse_numbers(const char *text, double *numbers, int most)
 {
     int count = 0;
@@ -385,7 +386,7 @@ static bool set_range(const struct command *command, const char *value,
     return true;
 }
 
-// The bit of a name; 0: there is none.
+// The bit of a layer's name; 0 if there is none.
 static unsigned layer_of(const char *name, size_t length)
 {
     const char *layer;
@@ -413,7 +414,7 @@ static bool set_layers(const struct command *command, const char *option, const 
     }
 }
 
-// Takes one option; false after printing what is wrong with its value.
+// Applies one option; false after printing what is wrong with its value.
 static bool apply_option(const struct command *command, enum option_key key, const char *value,
                          struct options *options)
 {
@@ -498,7 +499,7 @@ static bool apply_option(const struct command *command, enum option_key key, con
     }
 }
 
-// ---- Help.
+// ---- Help
 
 static bool takes(const struct command *command, const struct option_entry *entry)
 {
@@ -539,9 +540,10 @@ void options_help(const struct command *command)
     puts("\nExit status: 0 done; 1 the run failed; 2 wrong usage or scene.");
 }
 
-// ---- Parsing.
+// ---- Parsing
 
-// The option that was perhaps meant: the nearest name, or the only one that begins like `name`.
+// The option that was perhaps meant: the only one that begins with `name`, or else the nearest
+// name.
 static const char *find_similar(const struct command *command, const char *name)
 {
     const char *names[OPTION_ENTRY_COUNT], *beginning = NULL;
@@ -576,7 +578,7 @@ static bool wrong(const struct command *command, int *exit_code)
     return false;
 }
 
-// What only several options together, or the environment, show.
+// Checks combinations of options, and the environment.
 static bool check_combinations(const struct command *command, const bool *given, char **operands,
                                int operand_count, struct options *options)
 {
@@ -615,8 +617,8 @@ static bool check_combinations(const struct command *command, const bool *given,
     return operand_count == 1;
 }
 
-// The option that `word` names: --NAME, --NAME=VALUE or -h; NULL if the command has none. A name is
-// never abbreviated: a later option could make the abbreviation ambiguous.
+// The option that `word` names: --NAME, --NAME=VALUE or -h; NULL if the command has none. Names
+// cannot be abbreviated: a later option could make an abbreviation ambiguous.
 static const struct option_entry *find_option(const struct command *command, const char *word)
 {
     const char *name = strcmp(word, "-h") == 0 ? "help" : word + 2;
@@ -630,8 +632,8 @@ static const struct option_entry *find_option(const struct command *command, con
     return NULL;
 }
 
-// The value of the option argv[*at], which is --NAME=VALUE or --NAME VALUE; *at moves to the last
-// word taken. *value is empty for an option without one.
+// The value of the option argv[*at], given as --NAME=VALUE or --NAME VALUE; *at advances to the
+// last word used. *value is empty for an option without one.
 static bool take_value(const struct command *command, const struct option_entry *entry, int argc,
                        char **argv, int *at, const char **value)
 {
@@ -668,9 +670,9 @@ bool options_parse(const struct command *command, int argc, char **argv, struct 
     for (int at = 1; at < argc; at++) {
         const char *word = argv[at], *value;
 
-        // An operand, which moves to the front of argv.
+        // An operand is moved to the front of argv.
         if (options_end || word[0] != '-' || word[1] == '\0') {
-            argv[operand_count++] = argv[at]; // never beyond what has been read
+            argv[operand_count++] = argv[at]; // never beyond the words already parsed
             continue;
         }
         if (strcmp(word, "--") == 0) {

@@ -1,5 +1,5 @@
-// The options of the commands: what was parsed from the command line, and the help. All options are
-// listed once, in options.c.
+// The options of the commands: the parsed command line, and the help. All options are listed once,
+// in options.c.
 #ifndef TAUT_CLI_OPTIONS_H
 #define TAUT_CLI_OPTIONS_H
 
@@ -15,58 +15,58 @@ struct command;
 
 enum { RENDER_TIMES_MAX = 64, RENDER_FRAMES_MAX = 100000, RENDER_PIXELS_MAX = 8192 };
 
-// Beside the layers of the renderer.
+// In addition to the layers of the renderer.
 enum { RENDER_CAPTION = LAYER_ALL + 1 };
 
-// What `taut render` is asked for, and in part `taut view`.
+// The options of `taut render`, some of which `taut view` shares.
 struct render_request {
     double times[RENDER_TIMES_MAX]; // s, ascending
-    int time_count;                 // 0: the end
+    int time_count;                 // 0: the end of the run
     uint64_t frames;                // 0: not given
-    int columns;                    // 0: chosen
-    double fps, speed;              // 0: chosen
-    int width, height;              // 0: chosen
+    int columns;                    // 0: automatic
+    double fps, speed;              // 0: automatic
+    int width, height;              // 0: automatic
     bool has_angles, has_target;
     double azimuth, elevation; // degrees
-    double distance;           // m; 0: chosen
+    double distance;           // m; 0: automatic
     double target[3];          // m
     double zoom;
     enum colouring colouring;
     unsigned shown, hidden; // bits of enum layer, and RENDER_CAPTION
-    double least, most;     // of the scale, strains in percent; both 0: chosen
+    double least, most;     // of the scale, strains in percent; both 0: automatic
     bool dark;
 };
 
 struct options {
     const char *scene; // path of the scene file
-    char **overrides;  // PATH=VALUE, in the order they were given
+    char **overrides;  // PATH=VALUE, in the given order
     size_t override_count;
-    int threads; // 0: chosen
+    int threads; // 0: automatic
     taut_kernel kernel;
     taut_isa isa;
     bool no_pin;
-    bool double_precision; // asked for by name; among the overrides too
+    bool double_precision; // set by --precision double; among the overrides too
     bool strict;           // warnings are errors
     bool json, quiet;
-    // Of `run`, `stability` and `render`.
+    // For `run`, `stability` and `render`:
     bool force;
-    const char *output; // NULL: out/SCENE-NAME, and what else the command adds
-    // Of `run` alone.
+    const char *output; // NULL: out/SCENE-NAME, with the suffix that the command adds
+    // For `run` only:
     const char *state; // NULL: none
     bool no_output, hash;
-    // Of `stability` alone.
+    // For `stability` only:
     const char *integrators; // names separated by commas; NULL: all
     enum study_map_kind map;
     double budget;                // s
-    struct render_request render; // size, colours and the like of `view` too
-    // Of `view` alone.
+    struct render_request render; // size, colours and the like also for `view`
+    // For `view` only:
     bool paused, fast;
     const char *screenshot, *report; // NULL: none
 };
 
 // Parses the arguments of a command (argv[0] is its name). Returns true if the command is to be
-// run; else *exit_code is how the program ends: help was asked for and printed, or something was
-// wrong and has been reported. options_free after either.
+// run; otherwise *exit_code is the exit code of the program: help was printed on request, or an
+// error has been reported. Call options_free in either case.
 bool options_parse(const struct command *command, int argc, char **argv, struct options *options,
                    int *exit_code);
 

@@ -1,5 +1,5 @@
-// The progress of a run: the speed over the last seconds, and the energy where measuring it costs
-// little. When to call is left to run.c.
+// Shows the progress of a run: the speed over the last seconds, and the energy if measuring it
+// costs little. When to call it is left to run.c.
 #include "cli/progress.h"
 
 #include <inttypes.h>
@@ -10,11 +10,11 @@
 #include "cli/human.h"
 #include "cli/terminal.h"
 
-static const double LIVE_SECONDS = 0.1;  // between two states of the live line
+static const double LIVE_SECONDS = 0.1;  // between two updates of the live line
 static const double PLAIN_SECONDS = 10;  // between two plain lines
-static const double WINDOW_SECONDS = 2;  // that the speed is measured over
-static const double ENERGY_SECONDS = 1;  // an energy older than this is measured again,
-static const double ENERGY_SHARE = 0.01; // if that takes at most this share of the time
+static const double WINDOW_SECONDS = 2;  // over which the speed is measured
+static const double ENERGY_SECONDS = 1;  // an older energy is measured again,
+static const double ENERGY_SHARE = 0.01; // if that takes at most this fraction of the time
 
 void progress_begin(struct progress *progress, taut_solver *solver, bool silent)
 {
@@ -58,14 +58,14 @@ static void measure_speed(struct progress *progress, double now)
 {
     double elapsed = now - progress->mark_time;
     uint64_t step = taut_solver_step_count(progress->solver);
-    // At first a short window will do, and soon a better one.
+    // The window is short at first and grows, so that a first value appears soon.
     double window = fmax(LIVE_SECONDS / 2, fmin(WINDOW_SECONDS, (now - progress->begun) / 2));
     if (elapsed < window || step == progress->mark_step)
         return;
     const taut_solver *solver = progress->solver;
     double steps = (double)(step - progress->mark_step), speed = steps / elapsed;
     double stepping = solver_step_seconds(solver) - progress->mark_step_seconds;
-    // Smoothed, so that frames that fall into one window and not into the next do not show.
+    // Smoothed, so that the cost of frames that fall into one window only is not visible.
     progress->steps_per_second =
         progress->steps_per_second > 0 ? (progress->steps_per_second + speed) / 2 : speed;
     if (stepping > 0)
@@ -82,7 +82,7 @@ static void format_line(const struct progress *progress, char *text, size_t size
     double done = steps > 0 ? (double)step / (double)steps : 1;
     double remaining = (double)(steps - step) / progress->steps_per_second;
     bool known = progress->steps_per_second > 0;
-    // Short enough that all of it fits into 80 columns.
+    // Short enough for 80 columns.
     snprintf(text, size,
              "%3.0f%%  t %.4g/%.4g s  step %" PRIu64 "/%" PRIu64
              "  %s springs/s  %s left  E %.4g J",
@@ -122,7 +122,7 @@ void progress_end(struct progress *progress)
         live_line_clear();
         return;
     }
-    // Of the whole run.
+    // The values of the whole run.
     double now = clock_seconds(), elapsed = now - progress->begun;
     const taut_solver *solver = progress->solver;
     if (elapsed > 0 && solver_step_seconds(solver) > 0) {

@@ -1,5 +1,5 @@
-// Starts a Python tool as a child process and waits for it. What the tool does with its arguments
-// is left to the tool.
+// Starts a Python tool as a child process and waits for it (python_tool.h). The meaning of its
+// arguments is left to the tool.
 #include "cli/python_tool.h"
 
 #include <errno.h>
@@ -16,9 +16,9 @@
 #include "base/text.h"
 #include "parallel/quota.h"
 
-// ---- Where it is
+// ---- Finding the tool
 
-// From the folder of the program: as installed (cmake/install.cmake), and in a build.
+// Relative to the folder of the program: as installed (cmake/install.cmake), and in a build.
 static const char *const folders[] = {TAUT_TOOLS_FROM_PROGRAM, "tools"};
 
 char *python_tool_find(const char *name, taut_error *error)
@@ -52,11 +52,11 @@ char *python_tool_find(const char *name, taut_error *error)
     return NULL;
 }
 
-// ---- One interpreter
+// ---- Running one interpreter
 
 enum { WORDS_MAX = 64, MESSAGES_MAX = 4096 };
 
-// What the tool wrote to its standard error; where that does not fit, the end of it.
+// Standard error of the tool; only its end if it does not fit.
 struct messages {
     char text[MESSAGES_MAX + 1];
     size_t length;
@@ -64,17 +64,17 @@ struct messages {
 
 enum outcome {
     OUTCOME_DONE,
-    OUTCOME_FAILED, // the messages say why
-    OUTCOME_KILLED, // by a signal that did not come from here
+    OUTCOME_FAILED, // the messages give the reason
+    OUTCOME_KILLED, // by a signal that this process did not send
     OUTCOME_STOPPED,
     OUTCOME_LATE,
     OUTCOME_NO_INTERPRETER,
     OUTCOME_NO_PACKAGE,
-    OUTCOME_NOT_STARTED // errno says why
+    OUTCOME_NOT_STARTED // errno gives the reason
 };
 
-// The child. In a process group of its own, so that Ctrl-C reaches the parent alone, which then
-// ends it. Only functions that are safe after fork() in a process with threads.
+// The child process. It gets its own process group, so that Ctrl-C reaches only the parent, which
+// then kills it. Only functions that are safe after fork() in a process with threads are called.
 static void become(const char *const *words, const struct python_tool *tool, int messages)
 {
     (void)setpgid(0, 0);
@@ -98,7 +98,8 @@ static void append(struct messages *messages, const char *more, size_t count)
     messages->text[messages->length] = '\0';
 }
 
-// Reads until the tool closes its end. poll() returns at a signal, so that Ctrl-C is seen at once.
+// Reads until the tool closes its end. A signal ends poll() early, so that Ctrl-C takes effect at
+// once.
 static enum outcome follow(const struct python_tool *tool, int from, struct messages *messages)
 {
     enum { LOOK_AGAIN = 200 }; // ms
@@ -132,7 +133,7 @@ static int wait_for(pid_t child)
 static enum outcome run(const char *interpreter, const struct python_tool *tool,
                         struct messages *messages)
 {
-    // -B: the folder of the tools may be read-only, or another user's.
+    // -B: the folder of the tools may be read-only or belong to another user.
     const char *words[WORDS_MAX] = {interpreter, "-B", tool->script};
     size_t count = 3;
     for (size_t i = 0; tool->arguments[i] && count < WORDS_MAX - 1; i++)
@@ -154,7 +155,7 @@ static enum outcome run(const char *interpreter, const struct python_tool *tool,
         errno = reason;
         return OUTCOME_NOT_STARTED;
     }
-    (void)setpgid(child, child); // as the child does, whoever comes first
+    (void)setpgid(child, child); // the child calls it too; whichever comes first
 
     enum outcome outcome = follow(tool, ends[0], messages);
     if (outcome != OUTCOME_DONE)
@@ -177,9 +178,9 @@ static enum outcome run(const char *interpreter, const struct python_tool *tool,
     }
 }
 
-// ---- All of it
+// ---- Trying the interpreters
 
-// The last line that is not empty: of a Python traceback that is the error itself.
+// The last line that is not empty: in a Python traceback, the error itself.
 static const char *last_line(struct messages *messages)
 {
     while (messages->length > 0 && strchr(" \r\n", messages->text[messages->length - 1]))
@@ -224,7 +225,7 @@ taut_status python_tool_run(const struct python_tool *tool, taut_error *error)
     const char *const interpreters[] = {chosen && *chosen ? chosen : "python3", "/usr/bin/python3"};
     size_t count = chosen && *chosen ? 1 : sizeof interpreters / sizeof interpreters[0];
 
-    // A package that is missing says more than an interpreter that is.
+    // A missing package is reported in preference to a missing interpreter.
     struct messages messages = {.length = 0}, lacking = {.length = 0};
     enum outcome outcome = OUTCOME_NO_INTERPRETER;
     bool lacks = false;

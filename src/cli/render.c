@@ -1,10 +1,10 @@
-// taut render: draws pictures of a scene, or of a finished run, without a window. Which frames are
-// drawn is in render_plan.c, where they come from in frame_source.c, and how they are drawn in
-// src/picture/.
+// taut render: draws pictures of a scene, or of a finished run, without a window. render_plan.c
+// determines which frames are drawn, frame_source.c reads or simulates them, and src/picture/ draws
+// them.
 //
-// The frames are gone through twice: first for the box that the camera must see and the ends of the
-// colour scale, then to be drawn, from the cache of frames, or where there was no room for all of
-// them, by simulating again.
+// There are two passes over the frames: the first finds the box that the camera must show and the
+// range of the colour scale; the second draws the frames, from the cache, or by simulating again if
+// they did not all fit into it.
 #include "cli/command.h"
 
 #include <float.h>
@@ -31,13 +31,13 @@
 struct render {
     const struct options *options;
     const struct render_request *request;
-    char *path; // of the picture
+    char *path; // of the picture file
     struct frame_source source;
     struct render_plan plan;
     struct frame_cache cache;
-    double *times;         // s, of the frames as they are
-    vec3 low, high;        // the box that all bodies stay in
-    double least, most;    // ends of the colour scale over all frames
+    double *times;         // s, actual times of the frames
+    vec3 low, high;        // the box that contains all bodies at all times
+    double least, most;    // range of the colour scale over all frames
     struct canvas *canvas; // NULL: nothing has been drawn
     int width, height;     // of the whole picture
 };
@@ -45,7 +45,7 @@ struct render {
 static const uint64_t CACHE_BYTES = (uint64_t)1 << 30;
 static const double FIELD_OF_VIEW = 30; // degrees
 
-// ---- The first pass: the box and the colour scale.
+// ---- The first pass: the box and the colour scale
 
 static void grow(struct render *render, vec3 point)
 {
@@ -70,8 +70,8 @@ static void grow_by_nodes(struct render *render, const float *positions, uint64_
     grow(render, vec3_make((double)high[0], (double)high[1], (double)high[2]));
 }
 
-// Spheres that are where bodies move are part of what is to be seen; those that pass, or are as
-// large as a landscape, are not.
+// Includes spheres near the bodies in the box, except those that move or are as large as a
+// landscape.
 static void grow_by_spheres(struct render *render)
 {
     const struct subject *subject = &render->source.subject;
@@ -88,7 +88,7 @@ static void grow_by_spheres(struct render *render)
     }
 }
 
-// The ends of the scale that all frames share.
+// Extends the colour scale that all frames share.
 static void grow_scale(struct render *render, struct values *values,
                        const struct render_options *look)
 {
@@ -128,7 +128,7 @@ static taut_status measure_frames(struct render *render, const struct render_opt
     return status;
 }
 
-// ---- Appearance and camera.
+// ---- Appearance and camera
 
 static struct render_options appearance_of(const struct render *render)
 {
@@ -141,7 +141,7 @@ static struct render_options appearance_of(const struct render *render)
     look.most = request->most * unit;
     look.dark = request->dark;
     unsigned layers = renderer_layers_for(&render->source.subject, &look);
-    // With more than one time in it, each is labelled.
+    // With several frames, each is labelled.
     if (render->plan.count > 1)
         layers |= RENDER_CAPTION;
     layers = (layers | request->shown) & ~request->hidden;
@@ -183,9 +183,9 @@ static struct camera aim_camera(const struct render *render)
     return camera;
 }
 
-// ---- The second pass: drawing.
+// ---- The second pass: drawing
 
-// Where frames go.
+// The destination of the frames.
 struct target {
     struct renderer *renderer;
     struct camera camera;
@@ -206,7 +206,7 @@ static void show_drawing(struct render *render, size_t frame)
     live_line(text);
 }
 
-// A frame from the cache, or made again.
+// Returns a frame from the cache, or simulates it again.
 static taut_status frame_at(struct render *render, size_t number, const struct frame **frame,
                             taut_error *error)
 {
@@ -227,7 +227,7 @@ static taut_status draw_frame(struct render *render, struct target *target, size
     taut_status status = frame_at(render, number, &frame, error);
     struct render_options look = target->look;
     if (plan->sort == RENDER_STRIP && number + 1 < plan->count)
-        look.layers &= ~(unsigned)LAYER_LEGEND; // one is enough
+        look.layers &= ~(unsigned)LAYER_LEGEND; // one legend is enough
     if (status == TAUT_OK)
         status = renderer_draw(target->renderer, frame, &target->camera, &look,
                                canvas_framebuffer(render->canvas), error);
@@ -297,7 +297,7 @@ static taut_status draw_frames(struct render *render, taut_error *error)
     if (!render->times)
         return fail_memory(error, "the times of a picture");
 
-    // First, so that nobody waits for a simulation that cannot be drawn.
+    // Checked first, so that nobody waits for a simulation that cannot be drawn.
     taut_status status = render_is_film(plan->sort) ? film_possible(error) : TAUT_OK;
     if (status == TAUT_OK)
         status = canvas_make(plan->width, plan->height, &render->canvas, error);
@@ -320,7 +320,7 @@ static taut_status draw_frames(struct render *render, taut_error *error)
     return status;
 }
 
-// ---- What is printed.
+// ---- Printed results
 
 static void print_line(const struct render *render)
 {
@@ -356,9 +356,9 @@ static void print_json(const struct render *render)
     json_close_object(&json);
 }
 
-// ---- The command.
+// ---- The command
 
-// How files of these sorts begin, after `skipped` bytes.
+// The first bytes of files of these kinds, after `skipped` bytes.
 static const struct {
     const char *opening;
     size_t skipped;
@@ -369,7 +369,7 @@ static const struct {
     [RENDER_GIF] = {"GIF8", 0},
 };
 
-// A picture may replace an older one, but nothing else.
+// A picture may replace an older one, but no other file.
 static taut_status check_output(const char *path, enum render_sort sort, bool force,
                                 taut_error *error)
 {
@@ -422,13 +422,13 @@ static taut_status plan_and_draw(struct render *render, taut_error *error)
     return status == TAUT_OK ? draw_frames(render, error) : status;
 }
 
-// What this machine lacks is not the user's fault.
+// A feature that this machine lacks is not an error of the user.
 static int exit_code(taut_status status)
 {
     return status == TAUT_ERROR_UNSUPPORTED ? EXIT_CODE_FAILED : exit_code_of(status);
 }
 
-// What is wrong with the options is reported before the scene is read.
+// Errors in the options are reported before the scene is read.
 static int check_options(const struct options *options)
 {
     taut_error error = {0};

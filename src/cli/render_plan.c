@@ -1,5 +1,5 @@
-// Which frames taut render draws, and into which sort of file, from its options alone. Nothing is
-// opened or drawn here.
+// Determines from the options which frames taut render draws, and into which kind of file. Nothing
+// is opened or drawn here.
 #include "cli/render_plan.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 #include "picture/image.h"
 
-// Without --speed a film takes as long as what it shows, unless that is less or more than these;
-// then it takes FILM_SECONDS.
+// Without --speed a film runs in real time if its duration is within these limits; otherwise it
+// lasts FILM_SECONDS.
 static const double FILM_SHORTEST = 1, FILM_LONGEST = 60, FILM_SECONDS = 8;
 static const double FILM_FPS = 30, GIF_FPS = 25;
 
@@ -29,7 +29,7 @@ taut_status render_sort_of(const struct render_request *request, const char *pat
 {
     bool several = request->time_count > 1 || request->frames > 1;
 
-    // The sort follows from the suffix.
+    // The suffix determines the kind.
     if (ends_with(path, ".png"))
         *sort = several ? RENDER_STRIP : RENDER_PICTURE;
     else if (ends_with(path, ".mp4"))
@@ -43,7 +43,7 @@ taut_status render_sort_of(const struct render_request *request, const char *pat
             ".gif (a video)",
             path);
 
-    // Half a pixel of colour cannot be stored, and padding would give another size than was asked.
+    // H.264 cannot store half a pixel of colour, and padding would change the requested size.
     if (*sort == RENDER_MP4 && (request->width % 2 != 0 || request->height % 2 != 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "an .mp4 video has an even width and height (H.264 stores one colour for 2 x 2 "
@@ -52,7 +52,7 @@ taut_status render_sort_of(const struct render_request *request, const char *pat
                     request->width, request->height, request->width + request->width % 2,
                     request->height + request->height % 2);
 
-    // Options of another sort.
+    // Options for another kind.
     if (!render_is_film(*sort) && (request->fps > 0 || request->speed > 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "--fps and --speed are for videos: let the output end in .mp4 or .gif");
@@ -60,7 +60,7 @@ taut_status render_sort_of(const struct render_request *request, const char *pat
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "--columns is of strips: give several times with --time, or --frames");
 
-    // Times that do not fit together.
+    // Times that contradict each other.
     if (render_is_film(*sort) && request->time_count == 1)
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "a video has two times, its beginning and its end: --time FROM,TO");
@@ -83,7 +83,7 @@ static taut_status check_times(const struct render_request *request, double end,
     return TAUT_OK;
 }
 
-// A finished run's own rate, where films are shown at such a rate.
+// The frame rate of a finished run, if it is one at which films are shown; otherwise 0.
 static double rate_of(const struct render_span *span)
 {
     if (span->time_count < 2 || !(span->times[span->time_count - 1] > span->times[0]))

@@ -1,4 +1,4 @@
-// What is to be drawn: a picture, a strip or a film, and of which times.
+// What is drawn: a picture, a strip or a film, and of which times.
 #ifndef TAUT_CLI_RENDER_PLAN_H
 #define TAUT_CLI_RENDER_PLAN_H
 
@@ -7,11 +7,10 @@
 
 enum render_sort { RENDER_PICTURE, RENDER_STRIP, RENDER_MP4, RENDER_GIF };
 
-// How long what is drawn lasts, and where its frames are.
+// The duration of what is drawn, and the times of its frames.
 struct render_span {
-    double end; // s
-    const double
-        *times; // of a finished run's frames, ascending; NULL: there is a frame at any time
+    double end;          // s
+    const double *times; // of a finished run's frames, ascending; NULL: frames at any time
     size_t time_count;
 };
 
@@ -24,13 +23,13 @@ struct render_plan {
     double fps, speed; // of a film
 };
 
-// What the options ask for; TAUT_ERROR_ARGUMENT where they contradict each other or the span, or
-// the file's suffix is none of .png, .mp4 and .gif. render_plan_free after success.
+// Follows the options; TAUT_ERROR_ARGUMENT if they contradict each other or the span, or if the
+// suffix is not .png, .mp4 or .gif. Call render_plan_free after success.
 taut_status render_plan_make(const struct render_request *request, const char *path,
                              const struct render_span *span, struct render_plan *plan,
                              taut_error *error);
 
-// Of the path alone, so that it can be known before a scene is read.
+// Depends only on the request and the path, so that it is known before a scene is read.
 taut_status render_sort_of(const struct render_request *request, const char *path,
                            enum render_sort *sort, taut_error *error);
 

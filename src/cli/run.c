@@ -1,7 +1,8 @@
-// taut run: simulates a scene and writes what its output section asks for. When frames and rows are
-// due is in schedule.c, the files are output/recording.h, and the summary is run_report.c.
+// taut run: simulates a scene and writes the output that its output section requests. schedule.c
+// determines when frames and rows are due, output/recording.h writes the files, and run_report.c
+// prints the summary.
 
-// realpath() is of X/Open.
+// realpath() is an X/Open function.
 #define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier)
 
 #include "cli/run.h"
@@ -30,7 +31,7 @@ bool run_is_sound(const struct run *run)
     return run->status == TAUT_OK;
 }
 
-// ---- Output.
+// ---- Output
 
 static taut_status fail_without_memory(struct run *run, const char *what)
 {
@@ -57,8 +58,8 @@ static unsigned fields_of(const struct options *options, const struct scene_outp
     return output->pc2 ? FRAME_NODES | FRAME_ENERGY : FRAME_ENERGY;
 }
 
-// The fields of a frame that are read at one time or another: the first frame and the final state
-// have the nodes.
+// All fields of a frame that are read at any time: the first frame and the final state have the
+// nodes.
 static unsigned all_fields_of(const struct options *options, const struct scene_output *output)
 {
     unsigned fields = fields_of(options, output) | FRAME_ENERGY;
@@ -69,7 +70,7 @@ static unsigned all_fields_of(const struct options *options, const struct scene_
     return fields;
 }
 
-// Bytes that a run takes beside its solver (session.h).
+// Bytes that a run needs in addition to its solver (session.h).
 static double output_memory(const struct options *options, const taut_scene *scene)
 {
     struct memory_estimate estimate;
@@ -99,7 +100,7 @@ static void work_of(void *owner, team_function function, void *context)
     solver_work(owner, function, context);
 }
 
-// The path without links and without "." in it, as far as it is there; NULL without memory.
+// The path without links and without ".", as far as it exists; NULL if memory runs out.
 static char *resolve(const char *path)
 {
     char *head = text_format("%s", path);
@@ -129,8 +130,8 @@ static char *resolve(const char *path)
     return NULL;
 }
 
-// The name of the --state file within the run's folder, in a text that the caller frees; NULL where
-// it lies elsewhere or there is none.
+// The name of the --state file within the run's folder, which the caller frees; NULL if it is
+// elsewhere or there is none.
 static char *state_name_in_folder(const struct run *run)
 {
     if (!run->options->state || !run->folder)
@@ -200,8 +201,8 @@ static taut_status open_recording(struct run *run)
     return run->status;
 }
 
-// Opens the folder of the run and writes what t = 0 gives. The files stay open. These functions
-// return run->status, and set it and the error where it was TAUT_OK.
+// Opens the folder of the run and writes the output of t = 0. The files stay open. These functions
+// return run->status, and set it and the error if it was TAUT_OK.
 static taut_status open_output(struct run *run)
 {
     run->frame_fields = fields_of(run->options, &run->scene->output);
@@ -233,7 +234,7 @@ static taut_status output_frame(struct run *run)
     return run->status;
 }
 
-// Of a probe only its node is read: a row a step must not cost a pass over all of them.
+// Reads only the nodes of the probes: a row every step must not cost a pass over all nodes.
 static taut_status output_probe(struct run *run)
 {
     if (!run->recording ||
@@ -251,8 +252,8 @@ static taut_status output_probe(struct run *run)
     return run->status;
 }
 
-// Closes every file whole, after a failure too; then energies and volumes of run->frame are those
-// of the end.
+// Closes all files, also after a failure; then energies and volumes of run->frame are those of the
+// end.
 static taut_status close_output(struct run *run)
 {
     if (run->frame.bodies && run->energy_step != taut_solver_step_count(run->solver))
@@ -274,7 +275,7 @@ static taut_status close_output(struct run *run)
     return run->status;
 }
 
-// What the scene is made of is not written over, even where it is named.
+// Files that the scene is read from are not overwritten, even if they are named as output.
 static taut_status refuse_inputs(struct run *run, const char *path)
 {
     size_t count;
@@ -283,8 +284,7 @@ static taut_status refuse_inputs(struct run *run, const char *path)
     if (!inputs)
         return fail_without_memory(run, "the names of files");
     for (size_t i = 0; i < count && run->status == TAUT_OK; i++)
-        // The state that it began with may be replaced: a restart continues from where the last
-        // run ended.
+        // The initial state may be replaced: a restart continues from the end of the last run.
         if (inputs[i] != run->scene->initial && stat(path, &there) == 0 &&
             stat(inputs[i], &input) == 0 && there.st_dev == input.st_dev &&
             there.st_ino == input.st_ino)
@@ -296,7 +296,8 @@ static taut_status refuse_inputs(struct run *run, const char *path)
     return run->status;
 }
 
-// Only where a file is going to be: a pipe would take the try for the end.
+// Tests whether the state file can be written. Only for regular files: a pipe would take the test
+// for the end of its data.
 static taut_status try_state_file(struct run *run)
 {
     const char *path = run->options->state;
@@ -307,7 +308,7 @@ static taut_status try_state_file(struct run *run)
         return run->status;
     if (!path || (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
         return run->status;
-    // A state in the folder of the run, which is not there yet.
+    // The state may be in the folder of the run, which does not exist yet.
     char *name = state_name_in_folder(run);
     if (name)
         run->status = folder_make(run->folder, &run->error);
@@ -354,10 +355,11 @@ static void free_run(struct run *run)
     frame_free(&run->frame);
 }
 
-// ---- Stepping: between two events (a frame, a row of a probe, the end) in batches of steps, so
-// that signals and progress are served.
+// ---- Stepping: from one event (a frame, a row of a probe, the end) to the next in batches of
+// steps, between which signals and progress are handled
 
-// Once a run: that the equations of an implicit step were not solved. The summary has how often.
+// Warns once per run that the equations of an implicit step were not solved. The summary states how
+// often.
 static void warn_of_unsolved(struct run *run)
 {
     const struct implicit_statistics *statistics = solver_implicit_statistics(run->solver);
@@ -371,9 +373,9 @@ static void warn_of_unsolved(struct run *run)
                  taut_solver_time(run->solver), statistics->worst_residual);
 }
 
-// Steps up to `target`, batch by batch. Only where a frame is due does the solver check for
-// divergence beyond its own interval, so that no frame shows a run that has failed. Stops early
-// where dt changes, since then the target may be another.
+// Steps up to `target`, batch by batch. The solver checks for divergence beyond its own interval
+// only if a frame is due, so that no frame shows a run that has failed. Stops early if dt changes,
+// since the target may change with it.
 static void step_to(struct run *run, uint64_t target, bool frame, struct batch *batch)
 {
     uint64_t step = taut_solver_step_count(run->solver);
@@ -400,8 +402,8 @@ static uint64_t next_frame(struct run *run, uint64_t last_frame, uint64_t step)
     return due > step ? due : step + 1;
 }
 
-// Steps to the end, or to a signal or a fault, and writes frames and probe rows where they are due.
-// run->status and run->signal_number are how it ended.
+// Steps to the end, or until a signal or a fault, and writes frames and probe rows when they are
+// due. run->status and run->signal_number tell how it ended.
 static void take_steps(struct run *run)
 {
     struct batch batch = batch_make();
@@ -423,7 +425,7 @@ static void take_steps(struct run *run)
     }
 }
 
-// ---- The command.
+// ---- The command
 
 static void simulate(struct run *run)
 {
@@ -437,9 +439,9 @@ static void simulate(struct run *run)
     (void)write_state(run);
 }
 
-// Springs that have become taut, contacts and pressure can make the stable step shorter than it was
-// at the start, when dt was judged. What prevents the check is no error of the run.
-// The state of a run that failed says nothing: what is known from the start stands.
+// Checks dt against the final state: springs that have become taut, contacts and pressure can make
+// the stable step shorter than it was at the start, when dt was checked. The state of a run that
+// failed means nothing, so the result from the start is kept, as it is if the check fails.
 static void check_dt(struct run *run)
 {
     taut_error error;
@@ -495,7 +497,7 @@ static int run_scene(const struct options *options)
     if (options->json || !options->quiet)
         check_dt(&run);
     report_end(&run);
-    // There is no summary of a run that never began.
+    // A run that never began has no summary.
     if (run.frame.bodies && (run.status == TAUT_OK || taut_solver_step_count(run.solver) > 0))
         print_results(&run);
     code = run.signal_number != 0 ? EXIT_CODE_FAILED : exit_code_of(run.status);

@@ -1,4 +1,4 @@
-// A run from its scene to its results: run.c makes it, run_report.c prints its summary.
+// A run from its scene to its results: run.c performs it, run_report.c prints its summary.
 #ifndef TAUT_CLI_RUN_H
 #define TAUT_CLI_RUN_H
 
@@ -17,20 +17,21 @@ struct run {
     unsigned frame_fields;       // of every frame: enum frame_field
     struct recording *recording; // NULL: no files
     char *folder;
-    char **files; // of the recording, after it is closed; and of --state
+    char **files; // of the recording, after it is closed, and of --state
     size_t file_count;
     taut_energy first_energy;       // at t = 0
-    uint64_t energy_step;           // the step that the frame's energies are of
-    double setup_seconds;           // reading, making
-    double output_seconds;          // evaluating and writing
-    bool warned;                    // of an implicit step that was not solved
+    uint64_t energy_step;           // the step of the frame's energies
+    double setup_seconds;           // for reading and building
+    double output_seconds;          // for evaluating and writing
+    bool warned;                    // about an implicit step that was not solved
     struct dt_exceeded dt_exceeded; // at the end
-    int signal_number;              // that ended the run early; 0: none
-    taut_status status;             // what ended it otherwise
+    int signal_number;              // the signal that ended the run early; 0: none
+    taut_status status;             // the failure that ended the run otherwise
     taut_error error;
 };
 
-// True if the run did all its steps, or a signal ended it: then its results are worth a table.
+// Whether the run completed all its steps or was ended by a signal; only then the results are worth
+// a table.
 bool run_is_sound(const struct run *run);
 
 void run_print_table(const struct run *run);

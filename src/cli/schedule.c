@@ -1,10 +1,10 @@
-// When a run stops between steps: for what it writes (schedule), and for signals and progress
-// (batch). What is written there is left to run.c.
+// Determines when a run stops between steps: for output (schedule), and for signals and progress
+// (batch). Writing the output is left to run.c.
 #include "cli/schedule.h"
 
 #include <math.h>
 
-// Rows of the energy table where the scene does not give a number.
+// Rows of the energy table if the scene does not specify them.
 enum { DEFAULT_FRAMES = 100 };
 
 struct schedule schedule_make(const taut_scene *scene, const taut_solver *solver)
@@ -25,11 +25,11 @@ struct schedule schedule_make(const taut_scene *scene, const taut_solver *solver
              solver_dt_rule(solver)->duration > 0)
         schedule.frame_seconds = solver_dt_rule(solver)->duration / DEFAULT_FRAMES;
 
-    // More often than every step there is nothing to see.
+    // Frames cannot be more frequent than steps.
     if (schedule.frame_seconds > taut_solver_dt(solver))
         return schedule;
 
-    // A whole number of steps.
+    // Otherwise a whole number of steps.
     if (by_time)
         schedule.frame_steps = 1;
     if (schedule.frame_steps == 0)
@@ -80,7 +80,7 @@ uint64_t schedule_next_probe(const struct schedule *schedule, uint64_t step)
     return nearest;
 }
 
-// ---- Batches.
+// ---- Batches
 
 static const double BATCH_SECONDS = 0.075;
 
@@ -99,7 +99,7 @@ void batch_learn(struct batch *batch, uint64_t steps, double elapsed)
     double each = elapsed / (double)steps;
     batch->step_seconds = batch->step_seconds > 0 ? (3 * batch->step_seconds + each) / 4 : each;
     double fitting = BATCH_SECONDS / (batch->step_seconds + 1e-9);
-    // Not more than doubled at once: the first steps after a pause may have been quick.
+    // At most doubled at once, since the first steps after a pause may have been quick.
     double limit = 2 * (double)batch->steps;
     batch->steps = (uint64_t)(fitting < 1 ? 1 : fitting < limit ? fitting : limit);
 }

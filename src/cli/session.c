@@ -1,5 +1,5 @@
-// Reads the scene, prints what was found in it, and makes the solver: the beginning of every
-// command that simulates.
+// Reads the scene, prints its findings, and creates the solver, as every command that simulates
+// does first.
 #include "cli/session.h"
 
 #include <stdio.h>
@@ -59,7 +59,7 @@ uint64_t probe_node(const taut_solver *solver, const struct scene_probe *probe)
                                            : 0;
 }
 
-// Only now is it known how many nodes each body has.
+// Checked here because the numbers of nodes are known only now.
 static taut_status check_probes(struct session *session)
 {
     const struct scene_output *output = &session->scene->output;
@@ -78,7 +78,7 @@ static taut_status check_probes(struct session *session)
     return status;
 }
 
-// --strict
+// --strict: turns warnings into errors.
 static taut_status refuse_warnings(struct session *session)
 {
     struct diagnostics *findings = &session->findings;
@@ -133,7 +133,7 @@ int session_open(const struct options *options, memory_beside beside, struct ses
         complain("%s: %s", options->scene,
                  human_counted(session->findings.error_count, "error").text);
 
-    // Naming a scene that cannot be read is wrong usage.
+    // A scene that cannot be read is wrong usage.
     return session->findings.failure == TAUT_ERROR_IO ? EXIT_CODE_WRONG : exit_code_of(status);
 }
 

@@ -1,4 +1,4 @@
-// What every command begins with: the scene read, its findings printed, the solver made.
+// The start of every command: the scene is read, its findings are printed, the solver is created.
 #ifndef TAUT_CLI_SESSION_H
 #define TAUT_CLI_SESSION_H
 
@@ -9,17 +9,17 @@ struct session {
     taut_scene *scene;
     taut_solver *solver;
     struct diagnostics findings;
-    double seconds; // what reading and making took
+    double seconds; // wall time for reading and creating
 };
 
-// Bytes that a command is going to hold beside the solver of a scene.
+// Bytes that a command needs in addition to the solver of a scene.
 typedef double (*memory_beside)(const struct options *options, const taut_scene *scene);
 
-// `beside` may be NULL: nothing to speak of. Returns EXIT_CODE_DONE, or the exit code after
-// printing what is wrong. session_close after either.
+// `beside` may be NULL if the command needs little. Returns EXIT_CODE_DONE, or the exit code after
+// printing what is wrong. Call session_close in either case.
 int session_open(const struct options *options, memory_beside beside, struct session *session);
 
-// Prints what was found in a scene: errors always, warnings and notes unless all is to be quiet.
+// Prints the findings of a scene: errors always, warnings and notes unless `quiet`.
 void print_findings(const struct diagnostics *findings, bool quiet);
 
 // The builder number of a probe's node.

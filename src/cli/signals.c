@@ -1,4 +1,5 @@
-// Signals that ask a run to end are counted; what to do about them is left to the loops that ask.
+// Records and counts the signals that request the end of a run (signals.h). Reacting to them is
+// left to the loops that check for them.
 #include "cli/signals.h"
 
 #include <signal.h>
@@ -31,8 +32,8 @@ void signals_ignore_writes(void)
 
 void signals_watch(void)
 {
-    // Even where they were ignored: a shell script starts what it puts into the background with
-    // SIGINT ignored, and a run there must still be stoppable. nohup's wish is kept.
+    // Also if they were ignored: a shell script starts background jobs with SIGINT ignored, and a
+    // run there must still be stoppable. SIGHUP ignored by nohup stays ignored.
     handle(SIGINT, remember);
     handle(SIGTERM, remember);
     struct sigaction hangup;

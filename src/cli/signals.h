@@ -1,18 +1,18 @@
-// Signals that ask a run to end, and those that must not end it.
+// Signals that request the end of a run, and signals that must not end it.
 #ifndef TAUT_CLI_SIGNALS_H
 #define TAUT_CLI_SIGNALS_H
 
-// Writing to a closed pipe or beyond the limit of file sizes becomes an error of that write (EPIPE,
-// EFBIG) instead of the end of the process. For the start of the program.
+// Makes writing to a closed pipe or beyond the file size limit an error of that write (EPIPE,
+// EFBIG) instead of the end of the process. Called at the start of the program.
 void signals_ignore_writes(void);
 
-// From now on SIGINT, SIGTERM and SIGHUP are only remembered.
+// From now on SIGINT, SIGTERM and SIGHUP are only recorded.
 void signals_watch(void);
 
-// The signal that came, the last of several, or 0.
+// The last signal received, or 0.
 int signals_caught(void);
 
-// How many came.
+// The number of signals received.
 int signals_count(void);
 
 // "SIGINT", ...

@@ -1,5 +1,5 @@
-// taut stability: how the integrators fare on a scene. Measures (study/), prints the table, and
-// ends; what it writes is in stability_output.c.
+// taut stability: compares the integrators on a scene. Measures (study/) and prints the table;
+// stability_output.c writes the files.
 #include "cli/stability.h"
 
 #include <math.h>
@@ -200,7 +200,7 @@ static void print_table(const struct stability *stability)
         printf("  %-10s %s\n", i == 0 ? "files" : "", stability->files[i]);
 }
 
-// ---- What is asked for
+// ---- Options
 
 static bool find_integrator(const char *name, size_t length, enum integrator *integrator)
 {
@@ -214,7 +214,7 @@ static bool find_integrator(const char *name, size_t length, enum integrator *in
     return false;
 }
 
-// Reads a list of names; 0 after a complaint about one that is none, or is there twice.
+// Parses a list of names. Returns 0 after complaining about an unknown or repeated name.
 static size_t read_integrators(const char *list, enum integrator chosen[INTEGRATOR_COUNT])
 {
     bool taken[INTEGRATOR_COUNT] = {false};
@@ -267,8 +267,8 @@ static taut_status choose_threads(const struct options *options, struct study_op
     return TAUT_OK;
 }
 
-// Each thread has a solver of a variant in double precision; one of them at a time is being made,
-// or nearly so.
+// Each thread has a solver of a variant in double precision; at most about one of them is being
+// created at a time.
 static double memory_beside_study(const struct options *options, const taut_scene *scene)
 {
     enum integrator chosen[INTEGRATOR_COUNT];
@@ -276,7 +276,7 @@ static double memory_beside_study(const struct options *options, const taut_scen
     struct study_options study = {0};
     taut_error error;
     if (choose_threads(options, &study, &error) != TAUT_OK)
-        return 0; // which is reported when the study begins
+        return 0; // reported when the study begins
     double solver = 0, making = 0;
     for (size_t i = 0; i < (count > 0 ? count : INTEGRATOR_COUNT); i++) {
         taut_scene variant = *scene;
@@ -293,8 +293,8 @@ static double memory_beside_study(const struct options *options, const taut_scen
 
 // ---- The command
 
-// A signal that ended the measurements leaves the report to be drawn of what there is; a later one
-// ends the drawing.
+// If a signal ended the measurements, the report is still drawn from the results so far; a later
+// signal ends the drawing.
 static bool is_interrupted(void *context)
 {
     const int *seen = context;

@@ -1,4 +1,4 @@
-// What `taut stability` measured, and where it goes: a table or JSON on standard output, tables and
+// The results of `taut stability` and their output: a table or JSON on standard output, tables and
 // study.json in a folder, and the report that a Python tool draws from study.json.
 #ifndef TAUT_CLI_STABILITY_H
 #define TAUT_CLI_STABILITY_H
@@ -12,28 +12,28 @@ struct stability {
     const struct options *options;
     const taut_scene *scene;
     struct study *study;
-    int threads; // that the study ran on
+    int threads; // of the study
     char *folder;
     struct manifest manifest;
-    char *files[STABILITY_FILES_MAX]; // written
+    char *files[STABILITY_FILES_MAX]; // paths of written files
     int file_count;
-    int signal_number;       // that ended it early; 0: none
-    bool report_failed;      // all else is written
-    taut_error report_error; // why
+    int signal_number;       // the signal that ended it early; 0: none
+    bool report_failed;      // everything else is written
+    taut_error report_error; // the reason
 };
 
-// Creates the folder, and fails where files of others are in the way, or where those of an earlier
-// study have changed.
+// Creates the folder. Fails if other files are in the way, or if files of an earlier study have
+// changed.
 taut_status stability_check_folder(const struct stability *stability, taut_error *error);
 
 // The same, then removes the earlier study and begins the manifest.
 taut_status stability_open_folder(struct stability *stability, taut_error *error);
 
-// Writes all tables and study.json; each is whole or not there.
+// Writes all tables and study.json, each completely or not at all.
 taut_status stability_write_files(struct stability *stability, taut_error *error);
 
-// Has the figures and the page drawn from study.json; all of them appear, or none. `stop` is asked
-// now and then whether to give it up.
+// Runs the tool that draws the figures and the page from study.json; either all of them appear or
+// none. `stop` is called from time to time: whether to give up.
 taut_status stability_write_report(struct stability *stability, bool (*stop)(void *context),
                                    void *context, taut_error *error);
 

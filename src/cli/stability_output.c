@@ -1,5 +1,5 @@
 // The folder of a study: tables as CSV, study.json, and the report that a Python tool draws from
-// study.json (tools/taut_report), which taut itself knows nothing of but the names of its files.
+// study.json (tools/taut_report). taut itself only knows the names of the report's files.
 #include "cli/stability.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "simd/isa.h"
 #include "version_info.h"
 
-// ---- Tables. A number that is not known is an empty field.
+// ---- Tables; an unknown number is an empty field
 
 static void put_field(struct file *file, double value)
 {
@@ -308,7 +308,7 @@ static void put_numbers(struct json *json, const char *key, const double *values
     json_close_array(json);
 }
 
-// Of each integrator the rows, one a factor: the verdicts and the drifts of its steps.
+// For each integrator, one row per factor: the verdicts and the drifts of its steps.
 static void put_map(struct json *json, const struct study *study)
 {
     const struct study_map *map = &study->map;
@@ -347,7 +347,7 @@ static const char *isa_text(taut_isa isa)
     return isa == TAUT_ISA_AUTO ? "auto" : isa_name((enum isa)(isa - TAUT_ISA_BASE));
 }
 
-// The options of the study, and the machine that it was made on.
+// The options of the study, and the machine on which it ran.
 static void put_settings(struct json *json, const struct stability *stability)
 {
     const struct options *options = stability->options;
@@ -401,7 +401,7 @@ static void put_facts(struct json *json, const struct stability *stability)
     put_settings(json, stability);
 }
 
-// What study.json holds too.
+// The members that study.json and --json share.
 static void put_study(struct json *json, const struct stability *stability)
 {
     const struct study *study = stability->study;
@@ -432,7 +432,7 @@ void stability_print_json(const struct stability *stability)
     json_close_object(&json);
 }
 
-// study.json as a text to be freed; NULL without memory.
+// study.json as a text, which the caller frees; NULL if memory runs out.
 static char *make_study_json(const struct stability *stability)
 {
     char *scene = scene_resolved_yaml(stability->scene);
@@ -461,8 +461,7 @@ static char *make_study_json(const struct stability *stability)
 #define STUDY_JSON  "study.json"
 #define REPORT_PAGE "report.html"
 
-// The figures of the report, in the order of the page. The tool leaves out those for which nothing
-// was measured.
+// The figures of the report, in the order of the page. The tool omits those without results.
 static const char *const figures[] = {"limits",         "map",         "energy",   "drift",
                                       "work_precision", "convergence", "frequency"};
 
@@ -553,7 +552,7 @@ static taut_status write_study_json(const struct stability *stability, const cha
     return status;
 }
 
-// The last one is study.json.
+// study.json is written last.
 taut_status stability_write_files(struct stability *stability, taut_error *error)
 {
     taut_status status = TAUT_OK;
@@ -579,9 +578,9 @@ taut_status stability_write_files(struct stability *stability, taut_error *error
 
 // ---- The report
 
-// A file of the report while it has no name.
+// An unnamed file of the report.
 struct draft {
-    char *path, *argument; // "limits.svg=7": what the tool may write to descriptor 7
+    char *path, *argument; // "limits.svg=7": the tool may write limits.svg to descriptor 7
     struct file file;
 };
 
@@ -603,10 +602,10 @@ static taut_status open_draft(const struct stability *stability, int index, stru
 static taut_status run_tool(const struct stability *stability, const struct draft *drafts,
                             bool (*stop)(void *context), void *context, taut_error *error)
 {
-    // Some seconds, but when matplotlib first runs it makes a cache of all fonts of the machine.
+    // Usually some seconds, but matplotlib's first run caches all fonts of the machine.
     static const double SECONDS_MOST = 180;
-    // Of address space: with 256 MB a map of ten integrators is drawn (141 MB of it are touched),
-    // with 205 MB the tool hangs.
+    // Address space: with 256 MB a map of ten integrators is drawn (141 MB of it are touched), with
+    // 205 MB the tool hangs.
     static const double BYTES_LEAST = 300e6;
     int descriptors[REPORT_FILES];
     const char *arguments[REPORT_FILES + 2] = {NULL};
@@ -637,7 +636,7 @@ static taut_status run_tool(const struct stability *stability, const struct draf
     return status;
 }
 
-// Renames a draft, unless it is empty: then the figure was left out. Takes its path.
+// Names a draft, unless it is empty because the figure was omitted. Takes ownership of its path.
 static taut_status commit_draft(struct stability *stability, struct draft *draft, taut_error *error)
 {
     struct stat written;

@@ -1,4 +1,4 @@
-// Standard streams: messages, the live line, and whether standard output took all of the results.
+// Standard streams: messages, the live line, and checking that standard output took all results.
 #include "cli/terminal.h"
 
 #include <errno.h>
@@ -16,7 +16,8 @@ void terminal_hold_streams(void)
 {
     for (int stream = 0; stream <= 2; stream++)
         if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
-            (void)open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY); // takes the lowest number
+            (void)open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY); // gets the lowest free
+                                                                        // number, which is `stream`
 }
 
 void complain(const char *format, ...)

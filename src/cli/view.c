@@ -10,7 +10,7 @@
 
 enum { WIDTH = 1280, HEIGHT = 800 };
 
-// One core is left to whoever draws.
+// One core is left for drawing.
 static taut_status choose_threads(const struct options *options, int *threads, taut_error *error)
 {
     *threads = options->threads > 0 ? options->threads : team_threads_requested();

@@ -5,8 +5,7 @@
 #include "study/setup.h"
 
 static const double LARGEST = 1000, SMALLEST = 1e-3; // in units
-static const double WANTED = 1.0005;                 // final ratio of the unstable to the stable
-                                                     // step
+static const double WANTED = 1.0005;                 // final ratio of unstable to stable step
 // Final ratios of the ends of the undecided range to the stable and the unstable step, and the
 // ratio of unstable to stable within which an undecided range still counts as found.
 static const double WANTED_GRAY = 1.004, FOUND_GRAY = 1.02;
