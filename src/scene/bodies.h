@@ -1,12 +1,12 @@
 // From a scene to bodies: nodes, springs and faces as lists, in the numbering that users see.
-// Builders work in double and know nothing of plans, precision or threads.
+// Builders work in double precision and know nothing of plans, precision or threads.
 #ifndef TAUT_SCENE_BODIES_H
 #define TAUT_SCENE_BODIES_H
 
 #include "scene/direction.h"
 #include "scene/scene.h"
 
-// How a node that is not free moves.
+// The prescribed motion of a kinematic node.
 enum motion_type {
     MOTION_DRIVE,       // piecewise velocity
     MOTION_OSCILLATOR,  // the closed form of the damped oscillator
@@ -16,11 +16,11 @@ enum motion_type {
 
 struct motion {
     enum motion_type type;
-    uint32_t node;                    // of its body
+    uint32_t node;                    // within its body
     const struct drive_piece *pieces; // MOTION_DRIVE; owned by the body
     size_t piece_count;
-    // The others: position(t) = origin + s(t) axis, for a pendulum origin + length (cos(theta) down
-    // + sin(theta) axis); axis and down have unit length and are perpendicular.
+    // For the other types: position(t) = origin + s(t) axis; for a pendulum origin + length
+    // (cos(theta) down + sin(theta) axis). axis and down are perpendicular unit vectors.
     vec3 origin, axis, down;
     double amplitude, phase; // m or rad; rad
     double omega, decay;     // rad/s undamped natural frequency; 1/s, c / 2m
@@ -32,38 +32,38 @@ struct body {
     enum body_type type;
     mark at;
     uint64_t node_count;
-    double *positions;  // 3 a node, m
-    double *initial;    // 3 a node, m: where the run begins (bodies_place); NULL: as built
-    double *velocities; // 3 a node, m/s; NULL: all nodes are at rest
+    double *positions;  // 3 per node, m
+    double *initial;    // 3 per node, m: initial state of the run (bodies_place); NULL: as built
+    double *velocities; // 3 per node, m/s; NULL: all nodes are at rest
     double *masses;     // kg, > 0; NULL: all nodes have node_mass
     double node_mass;
     uint8_t *kinematic; // 1 for pinned, driven and prescribed nodes
     struct motion *motions;
     size_t motion_count;
-    // Springs, kind by kind; kind k has springs [kind_start[k], kind_start[k + 1]). Those of a
-    // grid go by directions, one after the other; all others are listed.
+    // Springs, kind by kind: kind k has springs [kind_start[k], kind_start[k + 1]). The springs of
+    // a grid are described by directions, one after the other; all others are listed.
     uint64_t spring_count;
-    uint32_t (*springs)[2]; // NULL where there are directions
+    uint32_t (*springs)[2]; // NULL if there are directions
     struct direction *directions;
     size_t direction_count;
     uint64_t kind_start[SPRING_KINDS_MAX + 1];
     uint32_t *spring_materials; // index into materials; NULL: kind k has material k
-    double *rest_lengths;       // NULL: the built distance, or the material's rest_length
+    double *rest_lengths;       // NULL: the distance as built, or the material's rest_length
     struct material *materials;
     size_t material_count;
     // Faces: 3 nodes each (a triangle, counter-clockwise seen from outside), 2 in a plane body (an
-    // edge, outside to its right), or none.
+    // edge with the outside to its right), or none.
     uint64_t face_count;
     int face_arity;
-    uint32_t *faces; // NULL where is_sheet
-    bool is_sheet;   // the faces are those of a sheet of grid[0] nodes a row (direction.h)
+    uint32_t *faces; // NULL if is_sheet
+    bool is_sheet;   // the faces are those of a sheet with grid[0] nodes per row (direction.h)
     bool closed;     // every edge has two faces, consistently oriented, enclosing a positive volume
     struct scene_pressure pressure;
     // rope: {nodes, 1, 1}; cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros.
     uint64_t grid[3];
-    uint32_t *node_order;     // builder numbers of the nodes, where topology/ renumbered them
-    uint32_t *spring_order;   // the same of its springs
-    uint64_t unused_vertices; // of a mesh file, left out
+    uint32_t *node_order;     // builder numbers of the nodes if topology/ renumbered them
+    uint32_t *spring_order;   // the same for its springs
+    uint64_t unused_vertices; // of a mesh file, dropped
 };
 
 struct bodies {
@@ -71,33 +71,33 @@ struct bodies {
     size_t count;
 };
 
-// Builds every body of the scene: geometry, rest, masses, pins, motions. NULL-safe to free after a
-// failure. TAUT_ERROR_SCENE with the reasons in `diagnostics` (file errors at FILE:LINE of that
-// file), TAUT_ERROR_MEMORY with its sentence in `error`.
+// Builds every body of the scene: geometry, rest lengths, masses, pins, motions. After a failure
+// the bodies can be freed. TAUT_ERROR_SCENE with the reasons in `diagnostics` (file errors at
+// FILE:LINE of that file), TAUT_ERROR_MEMORY with its message in `error`.
 taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
                          struct diagnostics *diagnostics, taut_error *error);
 
-// How large a body will be when it is built, from the scene alone. Zero nodes where no builder
-// accepts the scene, or a file cannot be read: building it reports why.
+// The size that a body will have when it is built, from the scene alone. Zero nodes if no builder
+// accepts the scene or a file cannot be read: building it reports the reason.
 struct body_size {
     enum body_type type;
-    bool exact; // false: counts are guessed from a file
+    bool exact; // false: counts are estimated from a file
     double nodes, springs, faces;
     int face_arity;
     bool is_sheet;     // its faces need no list
-    bool is_surface;   // springs along the edges of triangles
+    bool is_surface;   // springs follow from the edges of triangles
     size_t directions; // of a grid; 0: springs are listed
     uint64_t grid[3];  // nodes along x, y, z; zeros: no grid
-    uint64_t reach[3]; // of the springs of a grid, nodes along x, y, z
+    uint64_t reach[3]; // of the springs of a grid, in nodes along x, y, z
     double bytes;      // of the finished body
-    double building;   // the most while it is built, the body included
+    double building;   // peak while it is built, including the body
 };
 
-// Opens the body's files, reads samples of them, and allocates nothing.
+// Opens the body's files and reads samples of them; allocates nothing.
 void body_size_find(const taut_scene *scene, size_t index, struct body_size *size);
 
-// Moves the nodes from where they are built to where the run begins, if that is elsewhere: when
-// everything has been made that follows from how they are built.
+// Moves the nodes from their built positions to the initial state of the run, if there is one.
+// Called when everything that follows from the built positions has been computed.
 void bodies_place(struct bodies *bodies);
 
 struct spring_ends {
@@ -107,7 +107,7 @@ struct spring_ends {
 // The nodes that a spring joins.
 struct spring_ends body_spring(const struct body *body, uint64_t spring);
 
-// The distance of these nodes as built, m.
+// The distance between them as built, m.
 double body_spring_length(const struct body *body, uint64_t spring);
 
 // The position of a node as built.
@@ -124,7 +124,7 @@ struct body_face {
 
 struct body_face body_face(const struct body *body, uint64_t face);
 
-// The builder number of a node that a selector names alone (node, first, last); false if out of
+// The builder number of the node for a selector of one node (node, first, last); false if out of
 // range.
 bool body_select_node(const struct body *body, const struct selector *selector, uint64_t *node);
 

@@ -1,4 +1,4 @@
-// Springs of a grid by arithmetic: from numbers to nodes and back.
+// Springs of a grid by arithmetic: from spring numbers to nodes and back (direction.h).
 #include "scene/direction.h"
 
 #include <assert.h>
@@ -40,7 +40,7 @@ bool direction_find(const struct direction *direction, uint64_t lower, uint64_t 
     *index = 0;
     for (int axis = 2; axis >= 0; axis--) {
         uint64_t from_first =
-            index_of[axis] - direction->first[axis]; // beyond count if before first
+            index_of[axis] - direction->first[axis]; // wraps to a huge value if before `first`
         if (from_first >= direction->count[axis])
             return false;
         *index = *index * direction->count[axis] + from_first;

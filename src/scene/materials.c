@@ -20,7 +20,7 @@ static size_t hash_material(const struct material *m)
     uint64_t hash = (uint64_t)m->damping_law * 3 + (uint64_t)m->law * 7 + m->has_rest_length;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         uint64_t bits;
-        double number = numbers[i] + 0.0; // so that -0 and 0, which are equal, hash alike
+        double number = numbers[i] + 0.0; // -0 and 0 are equal and must have the same hash
         memcpy(&bits, &number, sizeof bits);
         hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
         hash ^= hash >> 29;
@@ -28,7 +28,7 @@ static size_t hash_material(const struct material *m)
     return (size_t)hash;
 }
 
-// The slot of the material, or the free one where it belongs.
+// The slot of the material, or the free slot where it belongs.
 static size_t find_slot(const struct material_set *set, const struct material *material)
 {
     size_t slot = hash_material(material) & (set->slot_count - 1);
@@ -37,7 +37,7 @@ static size_t find_slot(const struct material_set *set, const struct material *m
     return slot;
 }
 
-// Twice as many slots, a power of two, everything put in again.
+// Doubles the slots (a power of two) and inserts everything again.
 static bool grow(struct material_set *set)
 {
     struct material_set grown = *set;
@@ -54,7 +54,7 @@ static bool grow(struct material_set *set)
 
 bool material_set_add(struct material_set *set, const struct material *material, uint32_t *index)
 {
-    // At most half full, so that a search is short.
+    // At most half full, so that searches are short.
     if (2 * (set->count + 1) > set->slot_count && !grow(set))
         return false;
     size_t slot = find_slot(set, material);

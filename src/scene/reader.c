@@ -1,5 +1,5 @@
-// Reading a scene: the file, its document with overrides, binding in the order that sections need.
-// What the keys are is schema/; YAML is text/.
+// Reads a scene: the file, its document with overrides, and the sections in the order that binding
+// requires. Keys are defined in schema/, YAML is read in text/.
 #include "scene/reader.h"
 
 #include <errno.h>
@@ -57,7 +57,8 @@ void scene_free(taut_scene *scene)
 
 // ---- Names
 
-// The file's name without its folder and its ending, in UTF-8: files, XML and JSON have it.
+// The file's name without folder and suffix, in UTF-8, because it is used in file names, XML and
+// JSON.
 static char *name_from_path(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -71,7 +72,7 @@ static char *name_from_path(const char *path)
             break;
         }
     }
-    // It becomes the name of a folder, and that of "..yaml" must not be the present one.
+    // It becomes the name of a folder, so that "." and ".." (from "..yaml") are not allowed.
     bool is_name = length > 0 && !(length <= 2 && strspn(start, ".") >= length);
     char *bytes = is_name ? strndup(start, length) : strdup("scene");
     char *name = bytes ? text_as_utf8(bytes) : NULL;

@@ -1,4 +1,4 @@
-// Names of the types of a scene, the wind, messages at positions of the scene, and its files.
+// Names of the types of a scene, the wind, messages at positions of the scene, and its input files.
 #include "scene/scene.h"
 
 #include <stdarg.h>
@@ -83,7 +83,7 @@ void scene_report(const taut_scene *scene, struct diagnostics *diagnostics, mark
     va_end(arguments);
     if (scene->document)
         document_report(scene->document, diagnostics, at, NULL, "%s", text);
-    else // not read from a text: it may have positions, but no text to show
+    else // not read from a text: it may have positions, but no source lines
         diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, scene->file ? scene->file : "scene", at,
                         NULL, NULL, "%s", text);
 }
@@ -96,7 +96,7 @@ void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark a
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    // Shown as an error is, with its source line; only the level is another.
+    // Reported like an error, with its source line; only the level differs.
     size_t count = diagnostics->count, errors = diagnostics->error_count;
     scene_report(scene, diagnostics, at, "%s", text);
     diagnostics->error_count = errors;
@@ -107,7 +107,7 @@ void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark a
 vec3 scene_wind_at(const struct scene_wind *wind, double time)
 {
     static const double pi = 3.14159265358979323846;
-    vec3 w = wind->velocity; // 0 where there is no wind
+    vec3 w = wind->velocity; // 0 if there is no wind
     for (size_t i = 0; i < wind->gust_count; i++) {
         const struct scene_gust *gust = &wind->gusts[i];
         double angle = 2 * pi * time / gust->period + gust->phase * pi / 180;

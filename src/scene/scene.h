@@ -1,6 +1,6 @@
 // The content of a scene file as plain structs: the result of the reader (reader.h) and the input
-// of the builders (bodies.h). Doubles throughout, SI units, angles in degrees as written. Every
-// item that a builder may still have to refuse has its mark, the position in the file.
+// of the builders (bodies.h). All numbers are doubles in SI units; angles are in degrees as
+// written. Every item that a builder may still reject has a mark, its position in the file.
 #ifndef TAUT_SCENE_SCENE_H
 #define TAUT_SCENE_SCENE_H
 
@@ -30,17 +30,17 @@ enum integrator {
 
 // How implicit integrators solve the equations of a step.
 struct scene_implicit {
-    double tolerance;    // what a solve leaves of the residual, > 0
-    uint64_t iterations; // of conjugate gradients, at most, >= 1
-    uint64_t newton;     // linear systems a step, at most, >= 1
-    bool line_search;    // of Newton's method where `newton` is above 1
+    double tolerance;    // relative residual at which a solve ends, > 0
+    uint64_t iterations; // of conjugate gradients, maximum, >= 1
+    uint64_t newton;     // linear systems per step, maximum, >= 1
+    bool line_search;    // in Newton's method, if `newton` is above 1
 };
 
 struct scene_simulation {
     enum integrator integrator;
     double dt;       // s; valid unless dt_auto
     bool dt_auto;    // dt: auto
-    double safety;   // the fraction of the critical step that dt: auto takes; default 0.8
+    double safety;   // factor of the critical step for dt: auto; default 0.8
     double duration; // s; valid if has_duration
     uint64_t steps;  // valid unless has_duration
     bool has_duration;
@@ -48,7 +48,7 @@ struct scene_simulation {
     double position_step; // s; 0: the same as dt
     struct scene_implicit implicit;
     uint64_t substeps;   // of xpbd; default 10
-    uint64_t iterations; // of xpbd, a substep; default 1
+    uint64_t iterations; // of xpbd, per substep; default 1
     mark at, dt_at;
 };
 
@@ -64,8 +64,8 @@ struct scene_wind {
     bool present;
     vec3 velocity; // m/s
     enum wind_law law;
-    double coefficient;   // of laws node (kg/s) and face (kg/(m2 s)); default 1
-    double density, drag; // of law quadratic: kg/m3 (default 1.225) and C_d (default 1)
+    double coefficient;   // for laws node (kg/s) and face (kg/(m2 s)); default 1
+    double density, drag; // for law quadratic: kg/m3 (default 1.225) and C_d (default 1)
     bool relative;        // default true
     struct scene_gust *gusts;
     size_t gust_count;
@@ -80,14 +80,15 @@ struct scene_environment {
 enum spring_law { LAW_LINEAR, LAW_TENSION_ONLY, LAW_COMPRESSION_ONLY, LAW_RIGID };
 enum damping_law { DAMPING_AXIAL, DAMPING_FULL };
 
-// One spring material, complete: the reader has applied the body's common keys as defaults.
+// A complete spring material: the reader has applied the body's common keys as defaults.
 struct material {
-    double stiffness; // N/m, >= 0; 0 where the law is rigid
+    double stiffness; // N/m, >= 0; 0 if the law is rigid
     double damping;   // N s/m, >= 0
     enum damping_law damping_law;
     enum spring_law law;
     bool has_rest_length;
-    double rest_length; // m, >= 0; the built distance unless has_rest_length
+    double rest_length; // m, >= 0; valid if has_rest_length, otherwise the distance as built is
+                        // used
     double break_at;    // stretch L / L0 beyond which the spring breaks; INFINITY: never
     double yield_at;    // elastic strain beyond which it yields; INFINITY: never
 };
@@ -106,7 +107,7 @@ enum body_type {
     BODY_TYPE_COUNT
 };
 
-// The kinds of springs of each body type, in the order of their index. A kind that the scene does
+// The kinds of springs of each body type, in the order of their indices. A kind that the scene does
 // not name is not built.
 //   rope 0 chain, 1 skip, 2 all       cloth 0 structural, 1 shear, 2 bend, 3 all
 //   ring 0 edges                      quad 0 sides, 1 diagonals
@@ -124,12 +125,12 @@ enum selector_type {
     SELECT_NODE,   // one builder number
     SELECT_FIRST,  // node 0
     SELECT_LAST,   // the last node
-    SELECT_LEFT,   // cloth: first along u; lattice: least x index
-    SELECT_RIGHT,  // cloth: last along u; lattice: greatest x index
-    SELECT_TOP,    // cloth: first along v; lattice: greatest y index
-    SELECT_BOTTOM, // cloth: last along v; lattice: least y index
-    SELECT_FRONT,  // lattice: greatest z index
-    SELECT_BACK,   // lattice: least z index
+    SELECT_LEFT,   // cloth: first along u; lattice: smallest x index
+    SELECT_RIGHT,  // cloth: last along u; lattice: largest x index
+    SELECT_TOP,    // cloth: first along v; lattice: largest y index
+    SELECT_BOTTOM, // cloth: last along v; lattice: smallest y index
+    SELECT_FRONT,  // lattice: largest z index
+    SELECT_BACK,   // lattice: smallest z index
     SELECT_CORNERS,
     SELECT_EDGES,
     SELECT_BOX // all nodes in [min, max] after translate and rotate
@@ -143,7 +144,7 @@ struct selector {
 };
 
 struct drive_piece {
-    double start;  // s; pieces ascend, the first at any time >= 0 (before it: at rest)
+    double start;  // s, ascending; the first piece may start at any time >= 0 (at rest before it)
     vec3 velocity; // m/s, from start until the next piece
 };
 
@@ -160,7 +161,7 @@ struct scene_pressure {
     double amount;     // nRT, J
     double atmosphere; // Pa
     double gamma;      // 1: isothermal
-    double inflate;    // fraction of amount added a step, in (0, 1]
+    double inflate;    // fraction of amount added per step, in (0, 1]
     enum volume_rule volume;
     mark at;
 };
@@ -202,13 +203,13 @@ struct scene_lattice {
 };
 
 struct scene_mesh {
-    char *path; // as it can be opened from here
+    char *path; // relative to the working directory or absolute
     double scale;
     mark at; // of the file name
 };
 
-// Lists of a network, in the scene itself or in two CSV files (then the lists are empty until
-// built).
+// The lists of a network, in the scene itself or in two CSV files (the lists are then empty until
+// it is built).
 struct scene_network {
     vec3 *positions, *velocities; // velocities may be NULL
     double *masses;
@@ -219,14 +220,15 @@ struct scene_network {
     uint64_t spring_count;
     struct material *materials;
     size_t material_count;
-    char *nodes_path, *springs_path; // both or neither; as they can be opened from here
+    char *nodes_path, *springs_path; // both or neither; relative to the working directory or
+                                     // absolute
     mark nodes_at, springs_at;
 };
 
 enum oscillator_model { OSCILLATOR_SPRING, OSCILLATOR_CLOSED_FORM };
 
 // A mass on a spring along `axis` from `anchor`: displacement from equilibrium A cos(phase) at t =
-// 0, with the velocity that belongs to it. Node 0 is the pinned anchor, node 1 the mass.
+// 0, with the corresponding velocity. Node 0 is the pinned anchor, node 1 the mass.
 struct scene_oscillator {
     enum oscillator_model model;
     vec3 anchor, axis;
@@ -235,8 +237,8 @@ struct scene_oscillator {
 
 enum pendulum_model { PENDULUM_SPRING, PENDULUM_EQUATION, PENDULUM_SMALL_ANGLE };
 
-// Node 0 is the pinned pivot, node 1 the mass. `angle` (degrees) is from the direction of gravity
-// towards `direction`, of which the component perpendicular to gravity counts.
+// Node 0 is the pinned pivot, node 1 the mass. `angle` (degrees) is measured from the direction of
+// gravity towards the component of `direction` perpendicular to gravity.
 struct scene_pendulum {
     enum pendulum_model model;
     vec3 pivot, direction;
@@ -261,15 +263,15 @@ struct scene_body {
     } shape;
     double mass; // kg, of the whole body; valid unless mass_per_node
     bool mass_per_node;
-    double node_mass; // kg, of each node (a network's own masses go before it)
+    double node_mass; // kg, of each node (a network's own masses take precedence)
     struct scene_spring_kind kinds[SPRING_KINDS_MAX];
-    struct material common; // the body's common keys; what a network's springs start from
+    struct material common; // the body's common keys, the defaults of a network's springs
     struct selector *pins;
     size_t pin_count;
     struct scene_drive *drives;
     size_t drive_count;
     vec3 velocity;          // m/s, of all nodes at t = 0
-    vec3 translate, rotate; // p' = Rz Ry Rx p + translate, about the origin of coordinates
+    vec3 translate, rotate; // p' = Rz Ry Rx p + translate, about the origin
     struct scene_pressure pressure;
 };
 
@@ -284,10 +286,10 @@ struct scene_collider {
     double radius;
     vec3 min, max;      // room
     double stiffness;   // N/m
-    double friction;    // c_t, N s/m; of either response
+    double friction;    // c_t, N s/m; for either response
     double absorption;  // c_n, N s/m
-    double restitution; // project: fraction of the approaching speed that returns; default 0
-    double keep;        // project: factor of the rest of the velocity at an impact; default 1
+    double restitution; // project: fraction of the approach speed that is returned; default 0
+    double keep;        // project: factor of the tangential velocity at an impact; default 1
     bool blocks_drives; // planes
     mark at;
 };
@@ -299,11 +301,11 @@ struct scene_probe {
 };
 
 struct scene_output {
-    bool has_every; // neither given: about a hundred energy rows over the run
+    bool has_every; // if not set: about a hundred rows of energies over the run
     double every;   // s; valid if has_every and every_steps is 0
     uint64_t every_steps;
     bool vtp, pc2;
-    bool vtp_springs, vtp_forces; // of all bodies; of nodes
+    bool vtp_springs, vtp_forces; // springs of all bodies; forces on nodes
     bool work; // account for the work of dissipation, wind and drives every step; default true
     struct scene_probe *probes;
     size_t probe_count;
@@ -315,7 +317,8 @@ struct taut_scene {
     char *name;    // the file's name without folder and .yaml
     char *file;    // as it was given
     char *title;   // may be NULL
-    char *initial; // path of the state to begin with, as it can be opened from here; NULL: as built
+    char *initial; // path of the initial state, relative to the working directory or absolute;
+                   // NULL: as built
     mark initial_at;
     enum precision precision;
     struct scene_simulation simulation;
@@ -331,20 +334,20 @@ struct taut_scene {
 // "rope", "cloth", ...
 const char *body_type_name(enum body_type type);
 
-// The name of spring kind `kind` of a body type, or NULL beyond its last.
+// The name of kind `kind` of a body type's springs; NULL after the last one.
 const char *spring_kind_name(enum body_type type, size_t kind);
 
 // "first", "left", ..., "node", "box".
 const char *selector_name(enum selector_type type);
 
-// Whether bodies of the type have the nodes that the selector names; all have those chosen by a
-// number or a box.
+// Whether bodies of the type have the nodes that the selector names. Every type has nodes selected
+// by a number or a box.
 bool body_type_has_selector(enum body_type type, enum selector_type selector);
 
 // "symplectic_euler", ...
 const char *integrator_name(enum integrator integrator);
 
-// Whether a step of it ends in equations to be solved; such ones are stable at every dt.
+// Whether its steps solve a system of equations. Implicit integrators are stable at every dt.
 bool integrator_is_implicit(enum integrator integrator);
 
 // The wind at a time (s), gusts included, m/s; 0 if there is none.
@@ -358,8 +361,8 @@ void scene_report(const taut_scene *scene, struct diagnostics *diagnostics, mark
 void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
                 const char *format, ...) PRINTF_FORMAT(4, 5);
 
-// The files that a scene is made of: its own, the initial state, meshes, tables of networks. A
-// malloc'ed array of paths that belong to the scene; NULL without memory.
+// The input files of a scene: its own, the initial state, meshes, tables of networks. A malloc'ed
+// array of paths that belong to the scene; NULL if memory runs out.
 const char **scene_inputs(const taut_scene *scene, size_t *count);
 
 #endif

@@ -1,6 +1,6 @@
-// From a scene to bodies: each type's builder, then what all of them have in common:
-// position, masses, velocities, materials, pins, drives, the checks of a surface. And what the
-// builders share: errors, arrays, placement.
+// Builds bodies from a scene: first each type's builder, then what all types have in common:
+// position, masses, velocities, materials, pins, drives, the checks of a surface. Also has the
+// functions that builders share: errors, arrays, placement.
 #include "scene/build/build.h"
 
 #include <inttypes.h>
@@ -49,7 +49,7 @@ taut_status build_file_status(struct build *build)
 
 bool node_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *product)
 {
-    // Each of the factors and their first product fit 32 bits, so that no product overflows.
+    // Each factor and the first product fit into 32 bits, so no product overflows.
     if (a > BODY_NODES_MAX || b > BODY_NODES_MAX || c > BODY_NODES_MAX)
         return false;
     if (a * b > BODY_NODES_MAX || a * b * c > BODY_NODES_MAX)
@@ -58,7 +58,7 @@ bool node_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *product)
     return true;
 }
 
-// Nodes of these types may have velocities and masses of their own.
+// Whether nodes of this type may have their own velocities and masses.
 static bool has_own_nodes(enum body_type type)
 {
     return type == BODY_NETWORK || type == BODY_OSCILLATOR || type == BODY_PENDULUM;
@@ -104,7 +104,7 @@ double build_bytes(const struct scene_body *given, const struct build_counts *co
     return bytes;
 }
 
-// Reading the limits of the process takes longer than building what is smaller.
+// For smaller bodies, reading the memory limits of the process takes longer than building.
 #define BYTES_CHECKED 16e6
 
 taut_status build_allocate(struct build *build, const struct build_counts *counts)
@@ -136,10 +136,10 @@ taut_status build_allocate(struct build *build, const struct build_counts *count
     return allocate_arrays(build->given, body) ? TAUT_OK : build_no_memory(build);
 }
 
-// ---- Where translate and rotate put a body
+// ---- Placement by translate and rotate
 
-// Cosine and sine of an angle in degrees, exact for multiples of 90: a body turned by a right angle
-// keeps exact coordinates, and a plane body stays in its plane.
+// Cosine and sine of an angle in degrees, exact for multiples of 90: a body rotated by a right
+// angle keeps exact coordinates, and a plane body stays in its plane.
 static void degrees_cosine_sine(double degrees, double *cosine, double *sine)
 {
     double rest = fmod(degrees, 360.0);
@@ -196,7 +196,7 @@ static taut_status (*const builders[BODY_TYPE_COUNT])(struct build *build) = {
     [BODY_OSCILLATOR] = build_oscillator,
     [BODY_PENDULUM] = build_pendulum};
 
-// Kind k has material k. One that is not built must not look like one that may break.
+// Kind k has material k. A kind that is not built gets a material that cannot break.
 static taut_status set_materials(struct build *build)
 {
     const struct scene_body *given = build->given;
@@ -292,7 +292,7 @@ double body_spring_length(const struct body *body, uint64_t spring)
     return vec3_length(vec3_subtract(body_position(body, ends.a), body_position(body, ends.b)));
 }
 
-// Rest lengths that a table left out are the built distances.
+// Rest lengths missing in a table are the distances as built.
 static void set_rest_lengths(struct body *body)
 {
     for (uint64_t s = 0; body->rest_lengths && s < body->spring_count; s++) {
@@ -303,7 +303,7 @@ static void set_rest_lengths(struct body *body)
     }
 }
 
-// Moves the nodes to their positions. Products of sound numbers may still overflow, or vanish.
+// Moves the nodes to their positions. Products of valid numbers may still overflow or underflow.
 static taut_status place_nodes(struct build *build)
 {
     const struct body *body = build->body;
@@ -412,7 +412,7 @@ static void body_free(struct body *body)
     memory_release(NULL, body->rest_lengths, springs, sizeof *body->rest_lengths);
     memory_release(NULL, body->materials, body->material_count, sizeof *body->materials);
     memory_release(NULL, body->faces, body->face_count * (uint64_t)body->face_arity,
-                   sizeof *body->faces); // NULL of a sheet
+                   sizeof *body->faces); // NULL for a sheet
 }
 
 void bodies_free(struct bodies *bodies)

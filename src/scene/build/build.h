@@ -1,4 +1,4 @@
-// What the builders share. A builder fills the nodes, springs and faces of one body of its type;
+// Shared by the builders. A builder fills the nodes, springs and faces of one body of its type;
 // build.c then does what all bodies have in common: placement, masses, velocities, materials, pins,
 // drives and the checks of a surface.
 #ifndef TAUT_SCENE_BUILD_H
@@ -7,23 +7,23 @@
 #include "base/status.h"
 #include "scene/bodies.h"
 
-// The most nodes of one body: their numbers are 32 bits wide, and UINT32_MAX means "none".
+// The largest number of nodes of one body: node numbers have 32 bits, and UINT32_MAX means "none".
 #define BODY_NODES_MAX (UINT64_C(0xffffffff) - 1)
 
-// Springs `all` grow with the square of the nodes: 200 million springs at this many.
+// The number of springs `all` grows with the square of the nodes: 200 million at this many nodes.
 enum { ALL_SPRINGS_NODES_MAX = 20000 };
 
-// Directions of a lattice of two shells.
+// Directions of a lattice with two shells.
 enum { GRID_DIRECTIONS_MAX = 26 };
 
-// How a node moves, in body.kinematic while its body is built (it becomes 0 or 1 at the end).
+// How a node moves, in body.kinematic while its body is built (finally it becomes 0 or 1).
 enum node_motion { NODE_FREE, NODE_PINNED, NODE_MOVED };
 
 struct rotation {
     double rows[3][3];
 };
 
-// One body being built: its description in the scene and what has been built of it.
+// A body while it is built: its description in the scene and the result so far.
 struct build {
     const taut_scene *scene;
     const struct scene_body *given;
@@ -31,12 +31,12 @@ struct build {
     struct rotation rotation;
     struct diagnostics *diagnostics;
     taut_error *error;
-    bool placed;         // the builder has applied translate and rotate itself
+    bool placed;         // the builder has already applied translate and rotate
     bool has_masses;     // the builder has set the masses
     bool has_velocities; // the builder has set the velocities
 };
 
-// How many springs of each kind, and how many faces.
+// The numbers of springs of each kind, and of faces.
 struct build_counts {
     uint64_t nodes;
     uint64_t springs[SPRING_KINDS_MAX];
@@ -46,23 +46,23 @@ struct build_counts {
     bool is_sheet; // the faces need no list
 };
 
-// A grid and the directions in which it has springs.
+// A grid and the directions of its springs.
 struct grid {
     uint64_t nodes[3];
     struct direction directions[GRID_DIRECTIONS_MAX]; // material: the kind of spring
     size_t direction_count;
 };
 
-// What the bodies of a type will have, from the scene alone: the builders count by it, and so does
-// body_size_find before anything is built. False for what the builder refuses.
+// The counts of a body, from the scene alone: used by the builders, and by body_size_find before
+// anything is built. False if the builder rejects the scene.
 bool rope_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts);
 bool cloth_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts);
 bool ring_count(const struct scene_body *given, struct build_counts *counts);
 bool lattice_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts);
-// Nodes and faces; the springs are only known from the surface.
+// Nodes and faces only; the springs follow from the surface.
 bool sphere_count(const struct scene_body *given, struct build_counts *counts);
 
-// Bytes of the arrays that build_allocate makes for a body.
+// Bytes of the arrays that build_allocate allocates for a body.
 double build_bytes(const struct scene_body *given, const struct build_counts *counts);
 
 // One builder for each type.
@@ -80,23 +80,23 @@ taut_status build_pendulum(struct build *build);
 // Reports an error at a position of the scene file and returns TAUT_ERROR_SCENE.
 taut_status build_refuse(struct build *build, mark at, const char *format, ...) PRINTF_FORMAT(3, 4);
 
-// Reports a warning at a position of the scene file: the body is built all the same.
+// Reports a warning at a position of the scene file; the body is still built.
 void build_warn(struct build *build, mark at, const char *format, ...) PRINTF_FORMAT(3, 4);
 
-// Fails without memory, naming the body.
+// Fails because memory ran out, naming the body.
 taut_status build_no_memory(struct build *build);
 
-// Of a body whose file could not be read, which is in `diagnostics`: TAUT_ERROR_MEMORY, or else
-// TAUT_ERROR_SCENE, whatever is wrong with the file.
+// The status for a body whose file could not be read, as reported in `diagnostics`:
+// TAUT_ERROR_MEMORY, or TAUT_ERROR_SCENE for every error in the file.
 taut_status build_file_status(struct build *build);
 
-// a * b * c nodes into *product; false if that is more than a body may have.
+// a * b * c nodes into *product; false if a body may not have as many.
 bool node_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *product);
 
-// Gives the body its arrays, zeroed, and its table of kinds. Refuses more nodes than a body may
-// have, and arrays that take more memory than is left (better than to be killed while filling
-// them): most scenes are refused before they are built (solver/memory_estimate.c), but the content
-// of a file is only known when it has been read.
+// Allocates the body's arrays, zeroed, and its table of kinds. Rejects more nodes than a body may
+// have, and arrays that need more memory than is left (otherwise the process would be killed while
+// filling them). Most scenes that are too large are rejected before they are built
+// (solver/memory_estimate.c), but the content of a file is only known when it has been read.
 taut_status build_allocate(struct build *build, const struct build_counts *counts);
 
 static inline void vec3_store(double *values, uint64_t node, vec3 v)
@@ -106,8 +106,8 @@ static inline void vec3_store(double *values, uint64_t node, vec3 v)
     values[3 * node + 2] = v.z;
 }
 
-// The rotation Rz Ry Rx (exact for multiples of 90 degrees), and where the body's own translate and
-// rotate put a point.
+// The rotation Rz Ry Rx (exact for multiples of 90 degrees), and the position of a point after the
+// body's own rotate and translate.
 struct rotation rotation_make(vec3 degrees);
 vec3 rotate(const struct rotation *rotation, vec3 v);
 vec3 build_position(const struct build *build, vec3 point);
@@ -115,14 +115,15 @@ vec3 build_position(const struct build *build, vec3 point);
 // Pins, then drives (pins.c).
 taut_status pin_and_drive_nodes(struct build *build);
 
-// Faces of plane bodies, and whether pressure has a closed surface with a volume (enclosure.c).
+// Orients the faces of plane bodies, and checks that pressure has a closed surface with a volume
+// (enclosure.c).
 taut_status check_enclosure(struct build *build);
 
-// Warns of a body between whose nodes the smallest sphere of the scene passes, since
-// contacts act at nodes alone.
+// Warns of a body between whose nodes the smallest sphere of the scene can pass, since contacts act
+// at nodes only.
 void warn_of_wide_cells(struct build *build);
 
-// The volume that the faces enclose (in a plane, the area), about the first node.
+// The volume that the faces enclose (for a plane body, the area), computed about the first node.
 double body_volume(const struct body *body);
 
 // Reads the scene's `initial` file into the velocities of built bodies and body->initial

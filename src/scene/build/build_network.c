@@ -10,14 +10,14 @@
 #include "scene/materials.h"
 #include "scene/text/csv.h"
 
-// ---- Springs that are listed twice
+// ---- Duplicate springs
 
 // Called for a spring that joins the same two nodes as an earlier one.
 typedef void (*duplicate_function)(void *context, uint64_t spring, uint64_t earlier);
 
 enum { DUPLICATES_MAX = 20 };
 
-// The table of the springs as (lower, higher) node.
+// The table of all springs as (lower, higher) node.
 static bool make_pair_table(const struct body *body, struct pair_table *table)
 {
     struct pair_list list = {0};
@@ -31,7 +31,7 @@ static bool make_pair_table(const struct body *body, struct pair_table *table)
     return done;
 }
 
-// Goes through the springs in their order; firsts[pair] is the first spring of that pair, plus one.
+// Visits the springs in their order; firsts[pair] is the first spring of that pair, plus one.
 static void report_duplicates(const struct body *body, const struct pair_table *table,
                               uint64_t *firsts, duplicate_function report, void *context)
 {
@@ -50,8 +50,7 @@ static void report_duplicates(const struct body *body, const struct pair_table *
     }
 }
 
-// Reports the body's springs that are listed twice, at most DUPLICATES_MAX of them:
-// TAUT_ERROR_SCENE if there are any.
+// Reports duplicate springs of the body, at most DUPLICATES_MAX; TAUT_ERROR_SCENE if there are any.
 static taut_status find_duplicates(struct build *build, duplicate_function report, void *context)
 {
     const struct body *body = build->body;
@@ -79,7 +78,7 @@ static mark spring_mark(const struct build *build, uint64_t spring)
     return network->spring_marks ? network->spring_marks[spring] : build->given->at;
 }
 
-// Both ends exist and are not the same.
+// Checks that both ends exist and differ.
 static taut_status check_listed_ends(struct build *build)
 {
     const struct scene_network *network = &build->given->shape.network;
@@ -106,7 +105,7 @@ static void report_listed_duplicate(void *context, uint64_t spring, uint64_t ear
     const uint32_t *ends = build->body->springs[spring];
     mark at = spring_mark(build, earlier);
     char where[32] = "";
-    if (at.line > 0) // else it is a line of a --set
+    if (at.line > 0) // otherwise it is in a --set
         snprintf(where, sizeof where, ", in line %d", at.line);
     build_refuse(build, spring_mark(build, spring),
                  "nodes %" PRIu32 " and %" PRIu32 " have a spring already%s", ends[0], ends[1],
@@ -241,8 +240,8 @@ static bool read_at_least_zero(struct csv *springs, size_t field, double *value)
            csv_report(springs, field, "'%s' must not be negative", spring_fields[field].name);
 }
 
-// One row: the ends, and the rest length where the table has that column. What the row leaves out
-// comes from the body's common keys.
+// Reads a row: the ends, and the rest length if the table has that column. Values that the row
+// leaves empty are taken from the body's common keys.
 static bool read_spring(struct csv *springs, const struct scene_body *given, struct body *body,
                         uint64_t spring, struct material *material)
 {
@@ -264,7 +263,7 @@ static bool read_spring(struct csv *springs, const struct scene_body *given, str
         fine = read_at_least_zero(springs, REST_LENGTH, &rest_length) && fine;
     else if (given->common.has_rest_length)
         rest_length = given->common.rest_length;
-    // Not given at all: the built distance, once the body has been placed (build.c).
+    // Neither given: the distance as built, set once the body has been placed (build.c).
     body->rest_lengths[spring] = rest_length < 0.0 ? NAN : rest_length;
     return fine;
 }
@@ -345,7 +344,7 @@ static taut_status read_tables(struct build *build, struct csv *nodes, struct cs
     taut_status status = allocate_network(build, nodes, springs);
     if (status != TAUT_OK)
         return status;
-    // Both files to their end, so that the faults of both are found in one go.
+    // Both files are read to their ends, so that the errors of both are reported.
     taut_status node_status = read_nodes(build, nodes);
     status = read_springs(build, springs, &set);
     if (status == TAUT_OK)

@@ -1,6 +1,6 @@
-// One mass: on a spring along an axis, or on a pendulum. Node 0 is the pinned anchor or pivot, node
-// 1 the mass, which a spring or a law of motion moves. Anchor and axes are placed here, since
-// equilibrium depends on their angle to gravity.
+// Builds single masses: on a spring along an axis, or on a pendulum. Node 0 is the pinned anchor or
+// pivot, node 1 the mass, moved by a spring or a closed form. Anchor and axes are placed here,
+// since the equilibrium depends on their angle to gravity.
 #include "base/memory.h"
 #include "scene/build/build.h"
 
@@ -9,8 +9,8 @@ static double radians(double degrees)
     return degrees * (3.14159265358979323846 / 180.0);
 }
 
-// Two nodes of the same mass (the anchor's is of no consequence, but must be above 0), and a spring
-// between them or none.
+// Allocates two nodes of the same mass (the anchor's does not matter, but must be above 0), with or
+// without a spring between them.
 static taut_status allocate_pair(struct build *build, bool spring)
 {
     const struct scene_body *given = build->given;
@@ -29,7 +29,7 @@ static taut_status allocate_pair(struct build *build, bool spring)
     return TAUT_OK;
 }
 
-// Gives node 1 a law of motion.
+// Prescribes the motion of node 1.
 static taut_status prescribe(struct build *build, const struct motion *motion)
 {
     struct body *body = build->body;
@@ -43,7 +43,8 @@ static taut_status prescribe(struct build *build, const struct motion *motion)
     return TAUT_OK;
 }
 
-// The part of x(t) = A e^(-decay t) cos(omega_d t + phase) that does not depend on the position.
+// The quantities of x(t) = A e^(-decay t) cos(omega_d t + phase) that do not depend on the
+// position.
 struct oscillation {
     double omega, decay;        // undamped; (c + drag) / 2m
     double displacement, speed; // at t = 0
@@ -89,8 +90,8 @@ static taut_status check_oscillator(struct build *build, const struct oscillatio
     return TAUT_OK;
 }
 
-// A spring has no sides: behind its anchor it pushes in the other direction, which the formula does
-// not know.
+// On the other side of its anchor a spring pulls in the opposite direction, which the closed form
+// does not include.
 static void warn_of_oscillator(struct build *build, vec3 axis, double equilibrium)
 {
     const struct scene_body *given = build->given;
@@ -151,7 +152,7 @@ taut_status build_oscillator(struct build *build)
     return prescribe(build, &law);
 }
 
-// The directions that a pendulum swings in: down, and across towards the one that was given.
+// The axes of a pendulum: down, and perpendicular to it towards the given direction.
 static taut_status pendulum_axes(struct build *build, vec3 *down, vec3 *across)
 {
     const struct scene_body *given = build->given;

@@ -1,10 +1,11 @@
-// Bodies from formulas: rope, cloth and lattice, whose springs go by the directions of a grid and
-// are not listed; ring and quad, plane bodies whose faces are the edges of their outline.
+// Builds bodies from formulas: rope, cloth and lattice, whose springs follow from the directions of
+// a grid and are not listed; ring and quad, plane bodies whose faces are the edges of their
+// outline.
 #include "scene/build/build.h"
 
 #include <assert.h>
 
-// ---- Springs and faces, one after the other
+// ---- Springs and faces in order
 
 // Writes springs one after the other, in the order of their kinds.
 struct spring_writer {
@@ -26,9 +27,9 @@ static void face_write(struct body *body, uint64_t face, uint64_t a, uint64_t b,
     body->faces[3 * face + 2] = (uint32_t)c;
 }
 
-// ---- Springs of grids, direction by direction; springs of each node with each
+// ---- Springs of grids by direction; springs between all nodes
 
-// Adds a direction; nothing where no node has a partner there. Kinds must come in their order.
+// Adds a direction, unless no node has a partner in it. Kinds must be added in their order.
 static void grid_add_direction(struct grid *grid, size_t kind, const int steps[3])
 {
     struct direction direction = direction_make(grid->nodes, steps);
@@ -49,7 +50,7 @@ static void grid_add_counts(const struct grid *grid, struct build_counts *counts
     counts->directions = grid->direction_count;
 }
 
-// Gives the body, which has been allocated by these counts, its grid and its directions.
+// Sets the grid and the directions of a body that has been allocated by these counts.
 static void grid_set_springs(const struct grid *grid, struct body *body)
 {
     uint64_t first = 0;
@@ -63,14 +64,14 @@ static void grid_set_springs(const struct grid *grid, struct body *body)
     assert(body->direction_count == 0 || first == body->spring_count);
 }
 
-// Springs of each node with each.
+// The number of springs between all pairs of nodes.
 static uint64_t all_spring_count(uint64_t nodes)
 {
-    return nodes * (nodes - 1) / 2; // of two numbers of 32 bits
+    return nodes * (nodes - 1) / 2; // the factors have 32 bits
 }
 
-// Each with each where the body has springs of this kind (and then no others): n (n - 1) / 2, in
-// the order of the lower node.
+// Writes springs between all pairs of nodes, in the order of the lower node, if the body has this
+// kind (and therefore no other).
 static void write_all_springs(struct body *body, size_t all_kind)
 {
     if (body->kind_start[all_kind] == body->kind_start[all_kind + 1])
@@ -82,7 +83,7 @@ static void write_all_springs(struct body *body, size_t all_kind)
     assert(writer.count == body->spring_count);
 }
 
-// Refuses `all` beside other kinds and for too many nodes.
+// Rejects `all` in combination with other kinds, and for too many nodes.
 static taut_status check_all_springs(struct build *build, uint64_t nodes, size_t all_kind)
 {
     const struct scene_body *given = build->given;
@@ -106,7 +107,7 @@ static taut_status check_all_springs(struct build *build, uint64_t nodes, size_t
 
 enum { ROPE_KIND_CHAIN, ROPE_KIND_SKIP, ROPE_KIND_ALL };
 
-// Which springs there are: those that have a material and that `links` asks for.
+// Adds the directions whose springs have a material.
 static void add_rope_directions(const struct scene_body *given, struct grid *grid)
 {
     if (given->kinds[ROPE_KIND_CHAIN].present)
@@ -147,7 +148,7 @@ taut_status build_rope(struct build *build)
 
     struct build_counts counts;
     struct grid grid;
-    (void)rope_count(given, &grid, &counts); // too many nodes: build_allocate refuses them
+    (void)rope_count(given, &grid, &counts); // too many nodes: build_allocate rejects them
     status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
@@ -238,10 +239,11 @@ taut_status build_cloth(struct build *build)
     return TAUT_OK;
 }
 
-// ---- Lattice: a box of nx by ny by nz nodes at one spacing
+// ---- Lattice: a box of nx by ny by nz equally spaced nodes
 
-// Node (i, j, k) is (k ny + j) nx + i. Springs go to the 26 neighbours, and with two shells to the
-// 26 twice as far: half of the directions are listed, each spring belongs to its lower node.
+// Node (i, j, k) is (k ny + j) nx + i. Springs join each node with its 26 neighbours, and with two
+// shells also with the 26 nodes twice as far. Half of the directions are listed; each spring
+// belongs to its lower node.
 enum { LATTICE_DIRECTIONS = 13, KINDS_PER_SHELL = 3, SHELLS_MAX = 2 };
 
 // Three along the axes (k1), six along face diagonals (k2), four along body diagonals (k3).
@@ -253,7 +255,7 @@ static const struct {
     {1, 1, 0, 1},  {1, -1, 0, 1}, {1, 0, 1, 1},  {1, 0, -1, 1}, {2, 1, 1, 1},
     {2, -1, 1, 1}, {2, 1, -1, 1}, {2, -1, -1, 1}};
 
-// The kind of the springs along a direction, or SPRING_KINDS_MAX if the scene wants none there.
+// The kind of the springs along a direction, or SPRING_KINDS_MAX if the scene has none there.
 static size_t lattice_kind(const struct scene_body *given, size_t direction, int shell)
 {
     size_t kind = lattice_directions[direction].kind + (size_t)(shell - 1) * KINDS_PER_SHELL;
@@ -284,8 +286,8 @@ static void place_lattice_nodes(const struct scene_lattice *lattice, struct body
             }
 }
 
-// One pair of opposite sides of the box: squares along axes `a` and `b`, of which a x b points
-// along the third axis `c`. Two triangles a square, outwards.
+// Writes two triangles per square, facing outwards, for a pair of opposite sides of the box. The
+// squares lie along axes `a` and `b`; a x b points along the third axis `c`.
 static uint64_t cover_pair(const struct grid *grid, int a, int b, int c, struct body *body,
                            uint64_t face)
 {
@@ -312,7 +314,7 @@ static void cover(const struct grid *grid, struct body *body)
     assert(face == body->face_count);
 }
 
-// A box of one node's thickness has no inside, so no surface either.
+// A box that is one node thick has no inside, and therefore no surface.
 static bool is_solid(const struct scene_lattice *lattice)
 {
     return lattice->nodes_x >= 2 && lattice->nodes_y >= 2 && lattice->nodes_z >= 2;
@@ -367,8 +369,8 @@ taut_status build_lattice(struct build *build)
 
 // ---- Ring and quad
 
-// The edges of the polygon 0, 1, ..., n - 1 as faces. Those of a body that does not lie in a plane
-// z = const are taken away again when it has been placed (enclosure.c).
+// The edges of the polygon 0, 1, ..., n - 1 as faces. If the body does not lie in a plane z =
+// const, they are removed when it has been placed (enclosure.c).
 static void outline(struct body *body)
 {
     for (uint64_t i = 0; i < body->node_count; i++) {
@@ -377,7 +379,7 @@ static void outline(struct body *body)
     }
 }
 
-// A spring to each next node; the one that closes the ring comes last.
+// Springs between consecutive nodes; the one that closes the ring comes last.
 static void chain_around(uint64_t nodes, struct spring_writer *writer)
 {
     for (uint64_t i = 0; i + 1 < nodes; i++)
@@ -407,7 +409,7 @@ taut_status build_ring(struct build *build)
     if (!(ring->radius > 0.0))
         return build_refuse(build, given->at, "ring '%s' needs a radius above 0", given->name);
     struct build_counts counts;
-    (void)ring_count(given, &counts); // too many nodes: build_allocate refuses them
+    (void)ring_count(given, &counts); // too many nodes: build_allocate rejects them
     taut_status status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;

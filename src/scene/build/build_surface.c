@@ -1,5 +1,5 @@
-// Bodies whose springs follow from a surface of triangles (surface.h): the sphere and the mesh from
-// a file.
+// Builds bodies whose springs follow from a surface of triangles (surface.h): the sphere and the
+// mesh from a file.
 #include "scene/build/build.h"
 
 #include <assert.h>
@@ -12,9 +12,9 @@
 
 // ---- Sphere: an icosphere
 
-// An icosahedron whose triangles are cut in four, again and again, every new node pushed out to the
-// sphere. Nodes 0 to 11 are the icosahedron's corners; each subdivision then adds the midpoints of
-// the edges there are, in the order of their lower and then their higher node.
+// An icosahedron whose triangles are repeatedly split in four, with every new node projected onto
+// the sphere. Nodes 0 to 11 are the corners of the icosahedron; each subdivision adds the midpoints
+// of the present edges, in the order of their lower and then their higher node.
 
 enum { EDGES, BEND, SECOND }; // kinds of springs; a mesh has the first two
 enum { CORNER_COUNT = 12, ICOSAHEDRON_FACES = 20, SUBDIVISIONS_MAX = 10 };
@@ -32,12 +32,11 @@ static const uint32_t icosahedron[3 * ICOSAHEDRON_FACES] = {
     4, 11, 10, 2, 10, 7, 6, 7, 1, 8, 3,  9,  4, 3,  4,  2, 3, 2, 6, 3,
     6, 8,  3,  8, 9,  4, 9, 5, 2, 4, 11, 6,  2, 10, 8,  6, 7, 9, 8, 1};
 
-// A sphere of radius 1 while it is subdivided. The arrays are as large as the last
-// one needs.
+// A unit sphere during subdivision. The arrays have the size of the last subdivision.
 struct icosphere {
     uint64_t vertex_count, triangle_count;
-    double *vertices;    // 3 each
-    uint32_t *triangles; // 3 each
+    double *vertices;    // 3 coordinates each
+    uint32_t *triangles; // 3 vertices each
 };
 
 static vec3 on_sphere(vec3 p)
@@ -70,8 +69,8 @@ static uint32_t midpoint(const struct icosphere *sphere, const struct pair_table
     return (uint32_t)(sphere->vertex_count + edge);
 }
 
-// Cuts every triangle in four: three at its corners, which follow the present
-// triangles, and the middle one, which replaces the triangle itself.
+// Splits every triangle in four: three at its corners, which are appended, and the middle one,
+// which replaces the triangle.
 static void cut_triangles(struct icosphere *sphere, const struct pair_table *edges)
 {
     uint64_t next = sphere->triangle_count;
@@ -104,8 +103,8 @@ static bool subdivide(struct icosphere *sphere)
     return true;
 }
 
-// The springs that the scene asks for. Second neighbours are without the far vertices of adjacent
-// triangles where those have springs of their own.
+// The springs that the scene requests. If the far vertices of adjacent triangles have their own
+// springs (bend), second neighbours exclude them.
 struct sphere_springs {
     struct pair_table kinds[3];
 };
@@ -156,8 +155,8 @@ bool sphere_count(const struct scene_body *given, struct build_counts *counts)
     *counts = (struct build_counts){.face_arity = 3};
     if (subdivisions < 0 || subdivisions > SUBDIVISIONS_MAX)
         return false;
-    // Every subdivision makes four triangles of one, and a closed surface has half as many vertices
-    // as triangles, and two.
+    // A subdivision multiplies the triangles by four. By Euler's formula, a closed surface of genus
+    // 0 has half as many vertices as triangles, plus two.
     counts->faces = (uint64_t)ICOSAHEDRON_FACES << (2 * subdivisions);
     counts->nodes = counts->faces / 2 + 2;
     return true;
@@ -223,7 +222,7 @@ static void warn_about_file(struct build *build, const struct mesh *mesh,
                    given->path);
 }
 
-// Pressure acts on what is enclosed: reports, with counts, why this surface encloses nothing.
+// Reports, with counts, why this surface encloses no volume on which pressure could act.
 static taut_status refuse_pressure(struct build *build, const struct mesh_report *report)
 {
     const struct scene_body *given = build->given;
@@ -240,7 +239,7 @@ static taut_status refuse_pressure(struct build *build, const struct mesh_report
                      " %s with three or more faces; remove inner walls and duplicate faces",
                      path, report->non_manifold_edges,
                      plural(report->non_manifold_edges, "edge", "edges"));
-    // Where edges are wrong, their ends are too: one cause, one message.
+    // Wrong edges also have wrong vertices: one cause, one message.
     if (report->open_edges || report->non_manifold_edges)
         return TAUT_ERROR_SCENE;
     if (report->non_manifold_vertices > 0)
@@ -290,7 +289,7 @@ static taut_status build_from_mesh(struct build *build, struct mesh *mesh)
 {
     const struct scene_body *given = build->given;
     struct mesh_report report;
-    // Scaled first: a negative scale mirrors the mesh, and its faces must then be turned.
+    // Scaled first: a negative scale mirrors the mesh, so that its faces must be reversed.
     for (uint64_t i = 0; i < 3 * mesh->vertex_count; i++)
         mesh->vertices[i] *= given->shape.mesh.scale;
     if (!mesh_inspect_and_orient(mesh, &report))

@@ -1,10 +1,11 @@
-// What a body's faces enclose, and whether that is enough for pressure; how large an obstacle
-// passes between its nodes.
+// Computes the volume that a body's faces enclose and checks it for pressure; finds the largest
+// obstacle that can pass between its nodes.
 #include "base/memory.h"
 #include "scene/build/build.h"
 
-// Summed about the first node, so that a body far from the origin loses nothing. Sixths of the
-// determinants are the volumes of the tetrahedra over the faces: the divergence theorem on x / 3.
+// The sum of the volumes of the tetrahedra over the faces, a sixth of a determinant each
+// (divergence theorem on x / 3). Coordinates are relative to the first node, so that a body far
+// from the origin loses no precision.
 static double solid_volume(const struct body *body)
 {
     vec3 origin = body_position(body, 0);
@@ -39,7 +40,7 @@ double body_volume(const struct body *body)
     return body->face_arity == 2 ? plane_area(body) : solid_volume(body);
 }
 
-// Whether all nodes lie in one plane z = const, but for the round-off of a rotation.
+// Whether all nodes lie in a plane z = const, up to the round-off of a rotation.
 static bool lies_flat(const struct body *body)
 {
     vec3 first = body_position(body, 0);
@@ -61,7 +62,7 @@ static void drop_faces(struct body *body)
     body->face_arity = 0;
 }
 
-// The edges of a plane body run counter-clockwise; outside of its plane it has none.
+// Makes the edges of a plane body run counter-clockwise; a body that is not plane loses its faces.
 static void orient_outline(struct body *body)
 {
     if (!lies_flat(body)) {
@@ -108,10 +109,10 @@ taut_status check_enclosure(struct build *build)
     return TAUT_OK;
 }
 
-// ---- Cells that are wider than an obstacle
+// ---- Openings wider than an obstacle
 
-// The square of the radius of the smallest circle around three points: what is narrower passes
-// between them. An obtuse triangle has its longest side for a diameter.
+// The squared radius of the smallest circle around three points: a narrower sphere passes between
+// them. For an obtuse triangle the longest side is a diameter.
 static double opening_square(vec3 a, vec3 b, vec3 c)
 {
     const vec3 ab = vec3_subtract(b, a), ac = vec3_subtract(c, a), bc = vec3_subtract(c, b);
@@ -124,8 +125,8 @@ static double opening_square(vec3 a, vec3 b, vec3 c)
     return squares[0] * squares[1] * squares[2] / (4 * vec3_dot(normal, normal));
 }
 
-// The radius of the widest sphere that passes between neighbouring nodes of the body in its built
-// state, m; 0 of a body that has neither faces nor a line of nodes.
+// The radius of the widest sphere that passes between neighbouring nodes of the body as built, m; 0
+// for a body with neither faces nor a line of nodes.
 static double widest_opening(const struct body *body)
 {
     double square = 0;
@@ -143,13 +144,14 @@ static double widest_opening(const struct body *body)
     return sqrt(square);
 }
 
-// Of a sphere. Planes have no end, and a room keeps nodes inside: neither fits between nodes.
+// The radius of a sphere. Planes are infinite, and a room keeps nodes inside: neither fits between
+// nodes.
 static double collider_radius(const struct scene_collider *collider)
 {
     return collider->type == COLLIDER_SPHERE ? collider->radius : INFINITY;
 }
 
-// Whether any node goes where forces move it.
+// Whether any node is free to move.
 static bool moves(const struct body *body)
 {
     for (uint64_t node = 0; node < body->node_count; node++)

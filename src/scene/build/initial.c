@@ -1,6 +1,6 @@
-// The state that a run begins with, from a file that `taut run --state` has written: positions and
-// velocities of all nodes. Everything that follows from how bodies are built (rest lengths, grids,
-// numbering, pins) stays as it is built.
+// Reads the initial state of a run, positions and velocities of all nodes, from a file written by
+// `taut run --state`. Everything that follows from how bodies are built (rest lengths, grids,
+// numbering, pins) is unchanged.
 #include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@ static const struct csv_field fields[FIELDS] = {
 
 // What is known of a body while rows are read.
 struct progress {
-    uint64_t *seen; // a bit a node
+    uint64_t *seen; // one bit per node
     uint64_t rows;
-    uint8_t *motions; // a node: 1 + the type of its motion; NULL: the body has none
+    uint8_t *motions; // per node: 1 + the type of its motion; NULL: the body has none
 };
 
 struct name {
@@ -33,12 +33,12 @@ struct reading {
     const taut_scene *scene;
     struct bodies *bodies;
     struct csv csv;
-    struct progress *progress; // a body
+    struct progress *progress; // one per body
     struct name *names;        // of the bodies, sorted
     size_t present;            // the body of the last row
 };
 
-// ---- Which body, which node
+// ---- Finding the body and the node
 
 static int compare_names(const void *a, const void *b)
 {
@@ -51,7 +51,7 @@ static int compare_cell(const struct csv_cell *cell, const char *name)
     return order != 0 ? order : name[cell->length] ? -1 : 0;
 }
 
-// Rows of a body mostly follow each other.
+// The body of the last row is tried first, since rows of a body mostly follow each other.
 static bool find_body(struct reading *reading)
 {
     const struct csv_cell *cell = &reading->csv.cells[BODY];
@@ -98,19 +98,19 @@ static bool find_node(struct reading *reading, uint64_t *node)
 
 static bool is_there(double value, double built)
 {
-    // A state in single precision has the position rounded to it.
+    // A single-precision state has the position rounded to float.
     return value == built || (float)value == (float)built;
 }
 
-// The type of a node's motion and 1; 0: it has none.
+// 1 + the type of a node's motion; 0 if it has none.
 static int motion_of(const struct reading *reading, uint64_t node)
 {
     const struct progress *progress = &reading->progress[reading->present];
     return progress->motions ? progress->motions[node] : 0;
 }
 
-// Pinned nodes, and those that move by a closed form, are where the scene says. Drives continue
-// from wherever their nodes are.
+// Pinned nodes, and nodes that move by a closed form, stay where the scene puts them. Driven nodes
+// continue from their position in the file.
 static bool is_placed(const struct reading *reading, uint64_t node)
 {
     const struct body *body = &reading->bodies->items[reading->present];
@@ -159,7 +159,7 @@ static void read_row(struct reading *reading)
     struct body *body = &reading->bodies->items[reading->present];
     memcpy(body->initial + 3 * node,
            is_placed(reading, node) ? numbers : body->positions + 3 * node, 3 * sizeof *numbers);
-    // A pinned or driven node keeps the velocity that it was built with.
+    // Kinematic nodes keep their built velocity.
     if (!body->kinematic[node])
         memcpy(body->velocities + 3 * node, numbers + 3, 3 * sizeof *numbers);
 }
@@ -243,7 +243,7 @@ taut_status initial_read(const taut_scene *scene, struct bodies *bodies,
     if (csv_open(&reading.csv, scene->initial, fields, FIELDS, diagnostics))
         while (csv_next(&reading.csv))
             read_row(&reading);
-    // Of a file with errors it is not known what is missing.
+    // In a file with errors it is not known what is missing.
     if (diagnostics->error_count == errors)
         report_missing(&reading, diagnostics);
     csv_close(&reading.csv);

@@ -1,4 +1,4 @@
-// Pinned and driven nodes: which nodes `pins`, `drives` and `probes` select, pins, and drives,
+// Pinned and driven nodes: selection of nodes by `pins`, `drives` and `probes`; pins; and drives,
 // whose nodes follow a prescribed velocity.
 #include "scene/build/build.h"
 
@@ -26,7 +26,7 @@ bool body_select_node(const struct body *body, const struct selector *selector, 
     return true;
 }
 
-// A node's position in a grid: for each axis, whether it is the first or the last of its row.
+// The position of a node in a grid: for each axis, whether it is the first or the last of its row.
 struct grid_ends {
     bool first[3], last[3];
 };
@@ -43,8 +43,8 @@ static struct grid_ends grid_ends(const struct body *body, uint64_t node)
     return ends;
 }
 
-// A corner ends the rows of all axes, a node of the edges those of all axes but one. The third axis
-// of a cloth has one node, so that it ends there always.
+// The number of axes along which a node is at an end: all of them at a corner, all but one on an
+// edge. The third axis of a cloth has one node, which always is at an end.
 static int axes_ended(const struct grid_ends *ends)
 {
     int count = 0;
@@ -60,13 +60,13 @@ static bool in_box(const struct body *body, const struct selector *selector, uin
            p.z <= max.z;
 }
 
-// Whether such a selector selects a node.
+// Whether a selector of several nodes selects this one.
 static bool selector_selects(const struct body *body, const struct selector *selector,
                              uint64_t node)
 {
     if (selector->type == SELECT_BOX)
         return in_box(body, selector, node);
-    // `top` is the first row of a cloth, which hangs from there, and the upper side of a lattice.
+    // `top` is the first row of a cloth, from which it hangs, and the upper side of a lattice.
     bool cloth = body->type == BODY_CLOTH;
     struct grid_ends ends = grid_ends(body, node);
     switch (selector->type) {
@@ -93,7 +93,8 @@ static bool selector_selects(const struct body *body, const struct selector *sel
 
 // ---- Pins
 
-// The one node of a selector; a message, and false, if the body has no such node.
+// Finds the node of a single-node selector; reports an error and returns false if it does not
+// exist.
 static bool find_node(struct build *build, const struct selector *selector, uint64_t *node)
 {
     if (body_select_node(build->body, selector, node))
@@ -116,8 +117,8 @@ static taut_status pin_node(struct build *build, uint64_t node, mark at)
     return TAUT_OK;
 }
 
-// Pins nodes first .. first + count - 1 if the selector takes the first: it takes all of them or
-// none.
+// Pins nodes first .. first + count - 1 if the selector selects the first; the caller ensures that
+// it selects all of them or none.
 static taut_status pin_run(struct build *build, const struct selector *selector, uint64_t first,
                            uint64_t count, uint64_t *taken)
 {
@@ -138,7 +139,7 @@ static taut_status pin_group(struct build *build, const struct selector *selecto
     if (selector->type == SELECT_BOX) // each node by its position
         for (uint64_t node = 0; node < body->node_count && status == TAUT_OK; node++)
             status = pin_run(build, selector, node, 1, &taken);
-    else // sides of a grid: of a row, all nodes but its ends are alike
+    else // sides of a grid: all inner nodes of a row are alike
         for (uint64_t node = 0; node < body->node_count && status == TAUT_OK; node += row) {
             status = pin_run(build, selector, node, 1, &taken);
             if (status == TAUT_OK && row > 2)
@@ -166,7 +167,7 @@ static taut_status pin(struct build *build, const struct selector *selector)
     return pin_group(build, selector);
 }
 
-// The velocity of a drive when the run begins.
+// The velocity of a drive at the start of the run.
 static vec3 first_velocity(const struct scene_drive *drive)
 {
     vec3 velocity = {0, 0, 0};
@@ -202,7 +203,7 @@ static taut_status drive(struct build *build, const struct scene_drive *given,
                               .pieces = pieces,
                               .piece_count = given->piece_count};
     body->kinematic[node] = NODE_MOVED;
-    assert(body->velocities); // is_moving in build.c
+    assert(body->velocities); // ensured by is_moving in build.c
     vec3_store(body->velocities, node, first_velocity(given));
     return TAUT_OK;
 }

@@ -1,7 +1,7 @@
-// How large a body will be and what building it takes, from the scene alone: exact counts where the
-// scene has them, and for files a guess from their headers or from samples of their lines. What is
-// counted here is what the builders allocate, stage by stage, and no more; memory that grows by
-// doubling is counted as far as it is filled.
+// Estimates the size of a body and the memory for building it, from the scene alone: exact counts
+// if the scene has them, and for files an estimate from their headers or from samples of their
+// lines. It counts exactly what the builders allocate, stage by stage; arrays that grow by doubling
+// are counted as far as they are filled.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@ enum { SAMPLES = 64, SAMPLE_BYTES = 1 << 13 };
 
 struct sampled {
     double bytes;                // of the file
-    double lines, first, second; // lines, and those that begin with either word, guessed
+    double lines, first, second; // estimated lines in all, and lines that begin with either word
     double second_words;         // words of the lines that begin with the second word
-    char head[SAMPLE_BYTES + 1]; // the file's beginning
+    char head[SAMPLE_BYTES + 1]; // the beginning of the file
 };
 
 static bool begins_with(const char *line, const char *word)
@@ -43,7 +43,7 @@ static double count_words(const char *line)
     return words;
 }
 
-// Counts the whole lines of a block, of which the first may be cut.
+// Counts the complete lines of a block, whose first line may be cut off.
 static double count_lines(char *block, bool from_start, const char *first, const char *second,
                           struct sampled *sampled)
 {
@@ -63,8 +63,8 @@ static double count_lines(char *block, bool from_start, const char *first, const
     return (double)(line - start);
 }
 
-// Samples spread over a file: of a file of ten gigabytes it takes as long as of one of a megabyte.
-// False if it is no ordinary file that can be read, which its reader will report.
+// Samples a file at evenly spread positions, so that ten gigabytes take as long as one megabyte.
+// False if it is not a readable ordinary file, which its reader will report.
 static bool sample(const char *path, const char *first, const char *second, struct sampled *sampled)
 {
     memset(sampled, 0, sizeof *sampled);
@@ -76,7 +76,8 @@ static bool sample(const char *path, const char *first, const char *second, stru
     double seen = 0;
     sampled->bytes = known ? (double)status.st_size : 0;
 
-    // Of each share of the file its middle, so that what changes half-way is not counted too often.
+    // The middle of each part of the file, so that no part is counted twice where the content
+    // changes.
     off_t share = known ? status.st_size / SAMPLES : 0;
     off_t step = share > SAMPLE_BYTES ? share : SAMPLE_BYTES;
     char block[SAMPLE_BYTES + 1];
@@ -107,7 +108,7 @@ struct mesh_size {
     double file, vertices, triangles;
 };
 
-// The number behind "element NAME" in the header of a PLY file, or 0.
+// The number after "element NAME" in the header of a PLY file, or 0.
 static double ply_count(const char *head, const char *name)
 {
     char words[32];
@@ -146,9 +147,10 @@ static bool mesh_size_guess(const char *path, struct mesh_size *mesh)
     if (ends_with(path, ".ply")) {
         mesh->vertices = ply_count(sampled.head, "vertex");
         mesh->triangles = ply_count(sampled.head, "face");
-        if (mesh->triangles == 0) // strips
+        if (mesh->triangles == 0) // triangle strips
             mesh->triangles = 2 * mesh->vertices;
-        // Each face takes some bytes of the file, so that a header cannot claim what is not there.
+        // Each face and vertex takes some bytes of the file, which limits the counts of a false
+        // header.
         mesh->triangles = fmin(mesh->triangles, sampled.bytes);
         mesh->vertices = fmin(mesh->vertices, sampled.bytes);
     }
@@ -158,14 +160,14 @@ static bool mesh_size_guess(const char *path, struct mesh_size *mesh)
         bool text = strncmp(sampled.head, "solid", 5) == 0 && sampled.second > 0;
         if (!text)
             mesh->triangles = fmax(0, sampled.bytes - BINARY_HEADER) / BINARY_FACET;
-        mesh->vertices = mesh->triangles / 2; // equal corners are one vertex
+        mesh->vertices = mesh->triangles / 2; // equal corners are merged
     }
 
     mesh->vertices = fmin(mesh->vertices, 3 * mesh->triangles);
     return true;
 }
 
-// ---- Tables of pairs (surface.c), of which the builders of surfaces make several
+// ---- Tables of pairs (surface.c), several of which the builders of surfaces use
 
 static double table_bytes(double pairs, double rows)
 {
@@ -177,8 +179,8 @@ static double list_bytes(double pairs)
     return pairs * sizeof(uint32_t[2]);
 }
 
-// The springs of a surface of triangles, in a closed one three for every two triangles; and the
-// most that finding them takes. *kept is what their tables take until they are copied.
+// The springs of a triangulated surface, three for every two triangles if it is closed, and the
+// peak memory for finding them. *kept is the memory of their tables until they are copied.
 struct surface_size {
     double edges, bends, seconds, kept, peak;
 };
@@ -235,7 +237,7 @@ static void set_grid(const struct grid *grid, struct body_size *size)
     }
 }
 
-// Spheres and meshes: a surface being built exists besides the body.
+// Spheres and meshes: the surface exists together with the body while it is built.
 static void set_surface(const struct scene_body *given, double vertices, double triangles,
                         double surface_bytes, struct body_size *size)
 {
@@ -262,7 +264,7 @@ static void set_mesh(const struct scene_body *given, struct body_size *size)
     double corners = 3 * mesh.triangles;
     double kept = 24 * mesh.vertices + 12 * mesh.triangles;
     // mesh.c: vertices, corners with their positions in the file, ends of polygons; then triangles,
-    // the numbers of vertices and the vertices that are used.
+    // vertex numbers and used vertices.
     double reading = mesh.file + 24 * mesh.vertices + 16 * corners + 8 * mesh.triangles + kept +
                      4 * mesh.vertices;
     // orient.c: twins, fans and buckets of corners; vertices and triangles.
@@ -272,7 +274,7 @@ static void set_mesh(const struct scene_body *given, struct body_size *size)
     size->building = fmax(size->building, fmax(reading, inspecting));
 }
 
-// Listed springs are sorted to find those that are there twice.
+// Listed springs are sorted to find duplicates.
 static double twins_bytes(double springs, double nodes)
 {
     return list_bytes(springs) + table_bytes(springs, nodes);
@@ -291,7 +293,7 @@ static void set_network(const struct scene_body *given, struct body_size *size)
         springs =
             sample(network->springs_path, NULL, NULL, &sampled) ? fmax(0, sampled.lines - 1) : 0;
         reading += sampled.bytes;
-        // Indices of materials, and rest lengths where there is a column of them.
+        // Material indices, and rest lengths if there is a column of them.
         materials = sizeof(uint32_t);
         sampled.head[strcspn(sampled.head, "\n")] = '\0';
         materials += strstr(sampled.head, "rest_length") ? sizeof(double) : 0;
@@ -307,8 +309,8 @@ void body_size_find(const taut_scene *scene, size_t index, struct body_size *siz
     const struct scene_body *given = &scene->bodies[index];
     struct build_counts counts = {0};
     struct grid grid = {0};
-    // What a body has whatever its size: itself, its name, its materials, and what the allocator
-    // adds to some eight blocks.
+    // Independent of the size: the body itself, its name, its materials, and the allocator's
+    // overhead for about eight blocks.
     double own = sizeof(struct body) + SPRING_KINDS_MAX * sizeof(struct material) + 64 + 8 * 80;
     *size = (struct body_size){.type = given->type, .exact = true, .bytes = own, .building = own};
 

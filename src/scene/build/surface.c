@@ -1,4 +1,4 @@
-// The springs of a triangulated surface, and the sets of node pairs that they are found with.
+// Finds the springs of a triangulated surface, with sets of node pairs (surface.h).
 #include "scene/build/surface.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 // ---- Sets of pairs
 
-// Rows are a handful of numbers, except at the centre of a fan.
+// Rows have a few numbers, except at the centre of a fan.
 enum { ROW_FOR_INSERTION = 24 };
 
 bool pair_list_add(struct pair_list *list, uint32_t first, uint32_t second)
@@ -51,7 +51,7 @@ static void sort_row(uint32_t *row, uint64_t count)
     }
 }
 
-// Sorts every row and closes the gaps that dropped duplicates leave.
+// Sorts every row, drops duplicates and closes the gaps.
 static void sort_and_pack(struct pair_table *table)
 {
     uint64_t kept = 0, begin = 0;
@@ -120,7 +120,7 @@ void pair_table_free(struct pair_table *table)
 
 // ---- Springs of a surface
 
-// Values of a vertex that mean "none yet" and "nobody's".
+// The value of a far vertex or a mark that has not been set.
 #define NO_VERTEX UINT32_MAX
 
 static bool add_ordered(struct pair_list *list, uint32_t a, uint32_t b)
@@ -144,8 +144,8 @@ bool surface_edges(const uint32_t *triangles, uint64_t triangle_count, uint64_t 
     return done;
 }
 
-// Notes the triangle's vertex opposite to each of its edges; where an edge has met a triangle
-// before, the two far vertices are a pair.
+// Records the triangle's vertex opposite to each of its edges. If an edge already has one from
+// another triangle, the two far vertices are a pair.
 static bool add_bends_of(const uint32_t *v, const struct pair_table *edges, uint32_t *far_vertices,
                          struct pair_list *list)
 {
@@ -183,7 +183,7 @@ bool surface_bends(const uint32_t *triangles, uint64_t triangle_count,
     return done;
 }
 
-// Both directions of every pair, so that a row has all neighbours of its vertex.
+// Adds both directions of every pair, so that a row has all neighbours of its vertex.
 static bool make_symmetric(const struct pair_table *half, struct pair_table *whole)
 {
     struct pair_list list = {0};
@@ -197,7 +197,7 @@ static bool make_symmetric(const struct pair_table *half, struct pair_table *who
     return done;
 }
 
-// marks[b] == a: b is not, or no longer, to be paired with a.
+// marks[b] == a: do not pair b with a, or not again.
 static void mark_row(const struct pair_table *table, uint64_t a, uint32_t *marks)
 {
     for (uint64_t i = table->starts[a]; i < table->starts[a + 1]; i++)

@@ -1,6 +1,6 @@
 // The springs of a triangulated surface (its edges, the far vertices of adjacent triangles, second
-// neighbours) as sets of node pairs. A set has a row for each first node, ascending inside a row:
-// finding a duplicate searches a short row.
+// neighbours) as sets of node pairs. A set has a row for each first node, with ascending second
+// nodes, so that a pair is found by searching a short row.
 #ifndef TAUT_SCENE_SURFACE_H
 #define TAUT_SCENE_SURFACE_H
 
@@ -14,22 +14,22 @@ struct pair_list {
     size_t count, capacity;
 };
 
-// False without memory.
+// False if memory runs out.
 bool pair_list_add(struct pair_list *list, uint32_t first, uint32_t second);
 void pair_list_free(struct pair_list *list);
 
 struct pair_table {
     uint64_t row_count, pair_count;
-    uint64_t *starts;  // row a is seconds[starts[a]] to seconds[starts[a + 1]], exclusive
-    uint32_t *seconds; // ascending within a row, none twice
-    uint64_t capacity; // allocated seconds
+    uint64_t *starts;  // row a is seconds[starts[a]] to seconds[starts[a + 1] - 1]
+    uint32_t *seconds; // ascending within a row, without duplicates
+    uint64_t capacity; // allocated length of `seconds`
 };
 
-// The table of the listed pairs, duplicates dropped; all numbers are below `row_count`. False
-// without memory.
+// Makes the table of the listed pairs without duplicates; all numbers are below `row_count`. False
+// if memory runs out.
 bool pair_table_make(const struct pair_list *list, uint64_t row_count, struct pair_table *table);
 
-// The index of the pair in `seconds`; false if it is not in the table.
+// Finds the index of the pair in `seconds`; false if it is not in the table.
 bool pair_table_find(const struct pair_table *table, uint32_t first, uint32_t second,
                      uint64_t *index);
 
@@ -38,18 +38,19 @@ void pair_table_copy(const struct pair_table *table, uint32_t (*pairs)[2]);
 
 void pair_table_free(struct pair_table *table);
 
-// ---- Springs of a surface. Each function gives false without memory, and an empty table then.
+// ---- Springs of a surface. Each function returns false if memory runs out; the table is then
+// empty.
 
 // Every edge once, as (lower, higher).
 bool surface_edges(const uint32_t *triangles, uint64_t triangle_count, uint64_t vertex_count,
                    struct pair_table *edges);
 
-// The far vertices of every two triangles that meet at an edge (of more than two, each with the one
-// listed before it): once, and not where an edge joins them already.
+// The far vertices of two triangles that share an edge (for more than two, each with the one listed
+// before it), once each, unless an edge already joins them.
 bool surface_bends(const uint32_t *triangles, uint64_t triangle_count,
                    const struct pair_table *edges, struct pair_table *bends);
 
-// All pairs at graph distance 2 along the edges, without those of `except` (which may be NULL).
+// All pairs at graph distance 2 along the edges, except those of `except` (which may be NULL).
 bool surface_seconds(const struct pair_table *edges, const struct pair_table *except,
                      struct pair_table *seconds);
 

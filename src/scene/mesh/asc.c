@@ -1,14 +1,15 @@
-// 3D Studio ASCII (.asc), as Matyka describes it in section 2.9.6.1 and as 3D Studio R3 wrote it:
-// objects one after the other, each with its counts, its vertices and its faces, numbered from 0.
-// Several objects become one mesh. Lines about light, pages, materials and smoothing, texture
-// coordinates (U:, V:) and the visibility of edges (AB:, BC:, CA:) do not affect the shape.
+// Reads 3D Studio ASCII (.asc), as Matyka describes it in section 2.9.6.1 and as 3D Studio R3 wrote
+// it: objects one after the other, each with its counts, its vertices and its faces, numbered from
+// 0. Several objects become one mesh. Lines about lights, pages, materials and smoothing, texture
+// coordinates (U:, V:) and the visibility of edges (AB:, BC:, CA:) do not affect the shape and are
+// ignored.
 #include "scene/mesh/mesh_reader.h"
 
 #include <inttypes.h>
 
 struct asc_object {
     struct token line;        // the first word of its counts, for messages
-    uint64_t vertices, faces; // announced
+    uint64_t vertices, faces; // as announced
     uint64_t vertices_read, faces_read;
     size_t first_vertex; // in the draft
     bool open;           // its counts have been read
@@ -66,13 +67,13 @@ static bool read_counts(struct mesh_text *text, struct mesh_draft *draft, struct
     return text_finish_line(text);
 }
 
-// "Vertex list:" and "Face list:" begin as the lines of the lists themselves do.
+// The titles "Vertex list:" and "Face list:" begin with the same words as the lines of the lists.
 static bool take_list_title(struct mesh_text *text)
 {
     return text_label(text, "list:");
 }
 
-// The number of a vertex or face, which must come in order, and the colon.
+// Reads the number of a vertex or face, which must be the next in order, and the colon.
 static bool read_number(struct mesh_text *text, const char *what, uint64_t expected,
                         uint64_t announced)
 {
@@ -187,7 +188,7 @@ static bool read_line(struct mesh_text *text, struct mesh_draft *draft, struct a
     return is_vertex ? read_vertex(text, draft, object) : read_face(text, draft, object);
 }
 
-// Stops at the first error: what follows depends on the counts.
+// Stops at the first error: the following lines depend on the counts.
 bool asc_read(struct mesh_text *text, struct mesh_draft *draft)
 {
     struct asc_object object = {0};

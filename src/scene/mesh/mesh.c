@@ -1,6 +1,6 @@
-// Reading mesh files: the choice of the reader, and what all formats share: the text, the draft and
-// its polygons, cut into triangles. The formats are asc.c, obj.c, ply.c and stl.c; what the surface
-// is like (holes, orientation) is orient.c.
+// Reads mesh files: chooses the reader, and has what all formats share: the text, the draft and the
+// triangulation of its polygons. The formats are read by asc.c, obj.c, ply.c and stl.c; holes and
+// orientation of the surface are left to orient.c.
 #include "scene/mesh/mesh_reader.h"
 
 #include <assert.h>
@@ -22,7 +22,7 @@
 
 // ---- Text: words and lines
 
-// A byte order mark, which Windows programs put before a text, is no part of it.
+// The length of a byte order mark, which Windows programs put before a text.
 static size_t byte_order_mark(const struct mesh_text *text)
 {
     size_t size = (size_t)(text->end - text->data);
@@ -47,7 +47,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
-// Where the line after the line end at `at` begins: behind \n, \r\n or a lone \r.
+// The beginning of the line after the line end at `at`: after \n, \r\n or a lone \r.
 static const char *after_line_end(const struct mesh_text *text, const char *at)
 {
     if (at < text->end && *at == '\r')
@@ -163,7 +163,7 @@ struct token_shown token_show(struct token token)
     return shown;
 }
 
-// Columns count characters, as messages do, not bytes.
+// Columns count characters, not bytes, as in other messages.
 static mark mark_at(const struct mesh_text *text, const char *at, const char **line)
 {
     mark position = {1, 1};
@@ -180,7 +180,7 @@ static mark mark_at(const struct mesh_text *text, const char *at, const char **l
     return position;
 }
 
-// The line for the message; nothing where it is too long to be of use.
+// Copies the line for a message; false if it is too long to be useful.
 static bool copy_line(const struct mesh_text *text, const char *line, char *copy, size_t size)
 {
     size_t length = 0;
@@ -236,7 +236,7 @@ static bool is_digit(char c)
 
 bool text_real(struct mesh_text *text, struct token token, double *value)
 {
-    // Leading zeros are harmless here: only YAML takes them for octal.
+    // Leading zeros are allowed here: only YAML would read them as octal.
     struct token plain = token;
     bool negative = token.length && token.text[0] == '-';
     if (token.length && (token.text[0] == '-' || token.text[0] == '+'))
@@ -294,11 +294,11 @@ bool text_next_whole(struct mesh_text *text, const char *what, int64_t *value)
 
 // ---- Polygons
 
-// Areas below this share of the extent squared are taken for round-off.
+// Areas below this fraction of the squared extent are considered round-off.
 static const double FLATNESS = 1e-12;
 
-// Newell's normal: the sum of the cross products of neighbours, twice the area in length. Taken
-// about the first corner, so that a far-away polygon loses nothing.
+// Newell's normal: the sum of cross products of neighbouring corners, whose length is twice the
+// area. Relative to the first corner, so that a polygon far from the origin loses no precision.
 static vec3 newell_normal(const struct polygon_corner *corners, size_t count)
 {
     vec3 normal = {0, 0, 0};
@@ -320,8 +320,8 @@ static double extent(const struct polygon_corner *corners, size_t count)
     return greatest;
 }
 
-// Shifts the polygon to its first corner and scales it to size 1, so that neither a far-away nor a
-// huge one overflows or loses its small differences. False where it is a point.
+// Translates the polygon to its first corner and scales it to size 1, so that a distant or huge
+// polygon neither overflows nor loses small differences. False if all corners coincide.
 static bool normalise(struct polygon_corner *corners, size_t count)
 {
     double size = extent(corners, count);
@@ -333,10 +333,10 @@ static bool normalise(struct polygon_corner *corners, size_t count)
     return true;
 }
 
-// Places the corners in the plane across `normal`, counter-clockwise.
+// Projects the corners onto the plane perpendicular to `normal`, counter-clockwise.
 static void project(struct polygon_corner *corners, size_t count, vec3 normal)
 {
-    // Any direction that is not along the normal: that of its least component.
+    // Any direction not parallel to the normal: the axis of its smallest component.
     double x = fabs(normal.x), y = fabs(normal.y), z = fabs(normal.z);
     vec3 other = x <= y && x <= z ? vec3_make(1, 0, 0)
                  : y <= z         ? vec3_make(0, 1, 0)
@@ -358,8 +358,8 @@ static double turn(const struct polygon_corner *a, const struct polygon_corner *
     return (b->u - a->u) * (c->v - a->v) - (b->v - a->v) * (c->u - a->u);
 }
 
-// All corners turn left and all triangles of the fan have the same orientation: a star that winds
-// twice round its middle passes the first test but not the second.
+// Whether all corners turn left and all triangles of the fan have the same orientation: a star that
+// winds twice around its centre passes the first test but not the second.
 static bool is_strictly_convex(const struct polygon_corner *corners, size_t count)
 {
     for (size_t i = 0; i < count; ++i)
@@ -376,8 +376,9 @@ static bool same_position(const struct polygon_corner *a, const struct polygon_c
     return a->u == b->u && a->v == b->v;
 }
 
-// Whether corner `tip` can be cut off: it turns left, and no other corner lies in the triangle or
-// on its rim (on the rim, cutting would leave a triangle without area or an outline that touches).
+// Whether corner `tip` can be clipped: it turns left, and no other corner lies in the triangle or
+// on its boundary (clipping would then leave a triangle without area, or an outline that touches
+// itself).
 static bool is_ear(const struct polygon_corner *corners, size_t count, size_t tip)
 {
     const struct polygon_corner *a = &corners[(tip + count - 1) % count];
@@ -531,7 +532,7 @@ static bool report_repeated(struct mesh_text *text, const struct corner *corner,
     return text_report(text, NULL, "face %zu uses vertex %" PRIu64 " twice", polygon, number);
 }
 
-// Few corners are compared each with each; a polygon of thousands would take too long so.
+// Few corners are compared pairwise; a polygon with thousands is sorted instead.
 static bool corners_differ(const struct mesh_draft *draft, struct mesh_text *text,
                            const struct corner *corners, size_t count, size_t polygon)
 {
@@ -601,7 +602,7 @@ static bool cut_polygon(const struct mesh_draft *draft, struct mesh_text *text, 
 
 static bool cut_polygons(const struct mesh_draft *draft, struct mesh_text *text, struct mesh *mesh)
 {
-    // Each polygon of n corners gives n - 2 triangles.
+    // A polygon of n corners gives n - 2 triangles.
     size_t triangle_count = draft->corner_count - 2 * draft->polygon_count;
     mesh->triangles = calloc(triangle_count, 3 * sizeof *mesh->triangles);
     if (!mesh->triangles)
@@ -626,7 +627,7 @@ static bool cut_polygons(const struct mesh_draft *draft, struct mesh_text *text,
 static bool keep_used_vertices(const struct mesh_draft *draft, struct mesh_text *text,
                                struct mesh *mesh)
 {
-    uint32_t *number = calloc(draft->vertex_count, sizeof *number); // 1: used; then the new number
+    uint32_t *number = calloc(draft->vertex_count, sizeof *number); // 1: used; later the new number
     mesh->vertices = malloc(3 * draft->vertex_count * sizeof *mesh->vertices);
     if (!number || !mesh->vertices) {
         free(number);
@@ -718,7 +719,7 @@ static bool read_bytes(FILE *file, const char *path, char **data, size_t *size,
     struct stat facts;
     if (fstat(fileno(file), &facts) != 0)
         return report(diagnostics, path, "cannot read the mesh", strerror(errno));
-    if (!S_ISREG(facts.st_mode)) // the size of a pipe is not known
+    if (!S_ISREG(facts.st_mode)) // the size of a pipe is unknown
         return report(diagnostics, path, "cannot read the mesh", "not an ordinary file");
     *size = (size_t)facts.st_size;
     *data = malloc(*size + 1);

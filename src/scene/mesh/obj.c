@@ -1,5 +1,5 @@
-// Wavefront OBJ: v and f lines make the mesh. Texture coordinates, normals, groups, materials,
-// lines and points do not belong to the surface and are ignored; any other statement
+// Reads Wavefront OBJ: v and f lines make the mesh. Texture coordinates, normals, groups,
+// materials, lines and points are not part of the surface and are ignored; any other statement
 // (free-form curves and surfaces) would be part of the shape, so it is an error.
 #include "scene/mesh/mesh_reader.h"
 
@@ -8,7 +8,7 @@
 
 static bool read_vertex(struct mesh_text *text, struct mesh_draft *draft)
 {
-    // x y z, then nothing, a weight, a colour, or both.
+    // x y z, optionally followed by a weight, a colour, or both.
     double values[8] = {0};
     size_t count = 0;
     struct token token;
@@ -16,7 +16,8 @@ static bool read_vertex(struct mesh_text *text, struct mesh_draft *draft)
     bool sound = true;
     while (sound && count < 8 && text_token(text, &token))
         sound = text_real(text, token, &values[count++]);
-    // A vertex is added even so: otherwise every later number would be a misleading error.
+    // The vertex is added even after an error: otherwise all later numbers would cause misleading
+    // errors.
     if (!draft_vertex(draft, text, values))
         return false;
     if (sound && count < 3)
@@ -40,7 +41,7 @@ static struct token part_before(struct token *rest, char separator)
     return part;
 }
 
-// Positive numbers count from 1, negative ones back from the last line read.
+// Positive numbers count from 1, negative ones back from the latest vertex.
 static bool read_index(struct mesh_text *text, const struct mesh_draft *draft, struct token part,
                        uint64_t *vertex)
 {

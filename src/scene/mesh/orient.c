@@ -1,9 +1,9 @@
-// Which triangles meet at which edge, and what follows from it: holes, edges and vertices that are
-// no surface, and one orientation for each component.
+// Finds which triangles meet at which edge, and from this: holes, non-manifold edges and vertices,
+// and a consistent orientation for each component.
 //
 // Half-edge h = 3 t + i goes from corner i of triangle t to the next one. All half-edges are sorted
-// into buckets by their lower vertex and inside a bucket by their higher one, so that those of an
-// edge follow each other; two of them are each other's twins.
+// into buckets by their lower vertex and within a bucket by their higher one, so that those of the
+// same edge are adjacent; if there are two, they are each other's twins.
 #include "scene/mesh/mesh.h"
 
 #include "base/memory.h"
@@ -15,8 +15,8 @@
 
 static const uint64_t NO_TWIN = UINT64_MAX;
 
-// A closed component whose volume is below this share of (its area)^1.5 encloses nothing. A ball
-// has 0.094; a square plate of thickness t, 0.35 t.
+// A closed component encloses nothing if its volume is below this fraction of (its area)^1.5. A
+// ball has 0.094; a square plate of thickness t, 0.35 t.
 static const double THINNEST = 1e-9;
 
 struct bucket_entry {
@@ -28,14 +28,14 @@ struct surface_check {
     struct mesh *mesh;
     struct mesh_report *report;
     uint64_t half_edge_count;
-    uint64_t *twins;         // of half-edges; NO_TWIN where the edge has not just two faces
-    uint64_t *fans;          // of corners: union-find over the corners of one vertex
-    uint8_t *on_bad_edge;    // of vertices: an edge with three faces or more ends there
-    uint64_t *bucket_starts; // of vertices, and one more
+    uint64_t *twins;         // per half-edge; NO_TWIN unless the edge has exactly two faces
+    uint64_t *fans;          // per corner: union-find over the corners of a vertex
+    uint8_t *on_bad_edge;    // per vertex: an edge with three or more faces ends there
+    uint64_t *bucket_starts; // per vertex, and one more
     struct bucket_entry *buckets;
-    uint8_t *turned;  // of triangles: to be turned over
-    uint8_t *reached; // of triangles
-    uint64_t *queue;  // of triangles; the present component is [first, last)
+    uint8_t *turned;  // per triangle: to be reversed
+    uint8_t *reached; // per triangle
+    uint64_t *queue;  // of triangles; the current component is [first, last)
     uint64_t first, last;
 };
 
@@ -87,7 +87,7 @@ static void fill_buckets(struct surface_check *check)
                   compare_entries);
 }
 
-// The half-edges of one edge.
+// Records the half-edges of one edge.
 static void note_edge(struct surface_check *check, const struct bucket_entry *entries,
                       uint64_t count)
 {
@@ -140,8 +140,8 @@ static void join_fans(struct surface_check *check, uint64_t a, uint64_t b)
         check->fans[a] = b;
 }
 
-// Corners of one vertex are in one fan if a walk over edges with two faces leads from one to the
-// other. A vertex of a surface has just one.
+// Corners of a vertex are in the same fan if a path over edges with two faces connects them. A
+// manifold vertex has exactly one fan.
 static void count_bad_vertices(struct surface_check *check, uint64_t *fan_counts)
 {
     for (uint64_t c = 0; c < check->half_edge_count; ++c)
@@ -163,8 +163,8 @@ static void count_bad_vertices(struct surface_check *check, uint64_t *fan_counts
 
 // ---- Orientation
 
-// Visits the component of `seed`, turning triangles so that they agree with it; false if that
-// cannot be done.
+// Visits the component of `seed`, marking triangles to be reversed so that all agree with it; false
+// if that is impossible.
 static bool flood(struct surface_check *check, uint64_t seed)
 {
     bool orientable = true;
@@ -176,7 +176,7 @@ static bool flood(struct surface_check *check, uint64_t seed)
             uint64_t twin = check->twins[h];
             if (twin == NO_TWIN)
                 continue;
-            // Neighbours that agree traverse their common edge in opposite directions.
+            // Consistent neighbours traverse their common edge in opposite directions.
             bool same_direction = vertex_of(check, h) == vertex_of(check, twin);
             uint8_t turned = check->turned[h / 3] ^ same_direction;
             uint64_t other = twin / 3;
@@ -198,8 +198,8 @@ static vec3 position_of(const struct surface_check *check, uint64_t corner)
     return vec3_make(p[0], p[1], p[2]);
 }
 
-// The volume that the component encloses, as it would be oriented, about one of its own vertices;
-// 0 where that is no more than round-off.
+// The volume that the component encloses once oriented, computed about one of its own vertices; 0
+// if it is only round-off.
 static double component_volume(const struct surface_check *check)
 {
     vec3 origin = position_of(check, 3 * check->queue[check->first]);
@@ -225,8 +225,8 @@ static bool component_is_open(const struct surface_check *check)
     return false;
 }
 
-// An open component keeps the orientation that most of its triangles have; a closed one gets its
-// normals outward. False if it is closed and encloses nothing.
+// An open component keeps the orientation of most of its triangles; a closed one gets outward
+// normals. False if it is closed and encloses nothing.
 static bool orient_component(struct surface_check *check)
 {
     uint64_t turned = 0, count = check->last - check->first;
@@ -298,7 +298,7 @@ bool mesh_inspect_and_orient(struct mesh *mesh, struct mesh_report *report)
                  check.buckets && check.turned && check.reached && check.queue;
     if (sound) {
         find_twins(&check);
-        count_bad_vertices(&check, check.bucket_starts); // which is not needed any more
+        count_bad_vertices(&check, check.bucket_starts); // bucket_starts is free for reuse
         orient(&check);
     }
 

@@ -1,6 +1,6 @@
-// PLY 1.0: ASCII and both binary forms. Elements and properties come in any order; those that a
-// mesh has no use for are read past. Faces are polygons (element 'face'), triangle strips (element
-// 'tristrips', as in the models of the Stanford 3D Scanning Repository), or both.
+// Reads PLY 1.0: ASCII and both binary forms. Elements and properties may come in any order; those
+// that a mesh does not need are skipped. Faces are polygons (element 'face'), triangle strips
+// (element 'tristrips', as in the models of the Stanford 3D Scanning Repository), or both.
 #include "scene/mesh/mesh_reader.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- The header: which elements follow, how many, and what each of them contains
+// ---- The header: the elements, their counts and their properties
 
 enum ply_encoding { PLY_ASCII, PLY_LITTLE_ENDIAN, PLY_BIG_ENDIAN };
 
@@ -24,15 +24,15 @@ enum ply_type {
     PLY_TYPE_COUNT
 };
 
-// What a property means to a mesh.
+// The role of a property in a mesh.
 enum ply_role { PLY_X, PLY_Y, PLY_Z, PLY_CORNERS, PLY_STRIPS, PLY_IGNORED };
 
 struct ply_property {
     struct token name;
     enum ply_role role;
     bool is_list;
-    enum ply_type count_type; // of a list
-    enum ply_type type;       // of the value, or of the list's items
+    enum ply_type count_type; // of the length of a list
+    enum ply_type type;       // of the value, or of the items of a list
 };
 
 struct ply_element {
@@ -42,7 +42,7 @@ struct ply_element {
     size_t first_property, property_count;
 };
 
-// Far beyond what programs write; a header is not worth lists that grow.
+// Far more than programs write; dynamic arrays are not worthwhile for a header.
 enum { PLY_ELEMENTS_MAX = 64, PLY_PROPERTIES_MAX = 1000 };
 
 struct ply_header {
@@ -229,8 +229,8 @@ static bool read_property(struct mesh_text *text, struct ply_header *header)
 
 // ---- The whole header
 
-// The fewest bytes that `element` can take: in ASCII each value is a digit and a blank or newline,
-// and the last newline may be missing.
+// The fewest bytes that `element` can occupy: in ASCII a value is at least a digit and a blank or
+// newline, and the last newline may be missing.
 static uint64_t least_bytes(const struct ply_header *header, const struct ply_element *element)
 {
     uint64_t each = 0;
@@ -283,8 +283,8 @@ static bool check_roles(struct mesh_text *text, const struct ply_header *header,
                        "missing");
 }
 
-// Reads up to and with the line end_header into a zeroed header, and makes sure that it describes a
-// mesh and that its counts are not more than the rest of the file can contain.
+// Reads up to and including the line end_header into a zeroed header, and checks that it describes
+// a mesh and that the rest of the file is long enough for its counts.
 static bool ply_header_read(struct mesh_text *text, struct ply_header *header)
 {
     struct token word;
@@ -321,13 +321,13 @@ static bool ply_header_read(struct mesh_text *text, struct ply_header *header)
 
 // ---- The elements
 
-// The progress of the reading, for messages.
+// The state of the reader, also for messages.
 struct ply_body {
     struct mesh_text *text;
     struct mesh_draft *draft;
     const struct ply_header *header;
     const struct ply_element *element;
-    uint64_t instance; // of the element
+    uint64_t instance; // index within the element
 };
 
 static bool report_end(struct ply_body *body)
@@ -338,7 +338,7 @@ static bool report_end(struct ply_body *body)
                        token_show(body->element->name).text, body->instance, body->element->count);
 }
 
-// ---- Single values; a double holds every type's values exactly
+// ---- Single values; a double represents the values of every type exactly
 
 static bool ascii_value(struct ply_body *body, enum ply_type type, double *value)
 {
@@ -406,7 +406,7 @@ static bool next_value(struct ply_body *body, enum ply_type type, double *value)
                                                : binary_value(body, type, value);
 }
 
-// The position of the next value in a text; NULL in a binary file.
+// The position of the next value in the text; NULL in a binary file.
 static const char *position_of_next(struct ply_body *body)
 {
     struct mesh_text ahead = *body->text;
@@ -435,8 +435,8 @@ static uint64_t vertices_promised(const struct ply_header *header)
     return 0;
 }
 
-// A strip that has ended, of which `begin` is the index of its first vertex. None at all is fine:
-// lists end in -1, too.
+// Checks a strip that has ended; `begin` is the index of its first vertex. An empty strip is
+// allowed, since lists also end with -1.
 static bool end_strip(struct ply_body *body, uint64_t vertices, uint64_t begin, const char *at)
 {
     return vertices == 0 || vertices >= 3 ||
@@ -463,14 +463,14 @@ static bool strip_vertex(struct ply_body *body, double value, uint64_t vertices,
                        item, body->instance, value, vertices - 1);
 }
 
-// A list of triangle strips: from its third vertex on each makes a triangle with the two before it,
-// reversed in every second one, so that all face the same side; -1 begins a new strip. Triangles
-// that use a vertex twice only lead from one part of a strip to the next, and are left out.
+// Reads a list of triangle strips: from the third vertex on, each forms a triangle with the two
+// before it, reversed for every second one so that all face the same side; -1 begins a new strip.
+// Triangles that use a vertex twice only connect parts of a strip and are dropped.
 static bool read_strips(struct ply_body *body, const struct ply_property *property, uint64_t length)
 {
     const uint64_t vertices = vertices_promised(body->header);
     struct corner before[2] = {{0}};
-    uint64_t count = 0, begin = 0; // of the strip that is being read
+    uint64_t count = 0, begin = 0; // of the current strip
     const char *begin_at = NULL;
     for (uint64_t i = 0; i < length; ++i) {
         const char *at = position_of_next(body);
@@ -546,7 +546,7 @@ static bool read_scalar(struct ply_body *body, const struct ply_property *proper
         return false;
     if (property->role == PLY_IGNORED)
         return true;
-    if (!isfinite(value)) // only in a binary file
+    if (!isfinite(value)) // possible only in a binary file
         return text_report(body->text, NULL,
                            "vertex %" PRIu64 " has a coordinate that is not finite",
                            body->instance);
@@ -579,7 +579,7 @@ static bool read_body(struct ply_body *body)
     for (size_t e = 0; e < body->header->element_count; ++e) {
         body->element = &body->header->elements[e];
         if (body->element->property_count == 0)
-            continue; // it takes no bytes, so its count cannot be checked
+            continue; // it occupies no bytes, so its count cannot be checked
         for (body->instance = 0; body->instance < body->element->count; ++body->instance)
             if (!read_instance(body))
                 return false;
@@ -593,7 +593,7 @@ static bool read_body(struct ply_body *body)
                        (size_t)(text->end - text->at));
 }
 
-// Stops at the first error: what follows could only be guessed at.
+// Stops at the first error: the rest could only be guessed.
 bool ply_read(struct mesh_text *text, struct mesh_draft *draft)
 {
     struct ply_header *header = calloc(1, sizeof *header);

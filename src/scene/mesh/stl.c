@@ -1,6 +1,6 @@
-// STL, ASCII and binary: facets that each list their own three corners. Corners at the same
-// position (to the bit, with -0 = 0) become one vertex; without that the facets would not be
-// connected. The stored normals are not used: the order of the corners gives the same.
+// Reads STL, ASCII and binary: facets that each list their own three corners. Corners at exactly
+// the same position (with -0 = 0) are merged into one vertex; otherwise the facets would not be
+// connected. The stored normals are ignored, since the order of the corners determines them.
 #include "scene/mesh/mesh_reader.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 enum { BINARY_HEADER = 84, BINARY_FACET = 50 };
 
-// Vertices by position: an open-addressing table of vertex numbers + 1.
+// Vertices by position: an open-addressing hash table of vertex numbers + 1.
 struct vertex_table {
     uint32_t *slots;
     size_t capacity; // a power of two
@@ -34,7 +34,7 @@ static bool same_position(const double a[3], const double b[3])
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
-// The slot that holds the vertex at `position`, or the empty one where it belongs.
+// The slot of the vertex at `position`, or the empty slot where it belongs.
 static uint32_t *find_slot(const struct vertex_table *table, const struct mesh_draft *draft,
                            const double position[3])
 {
@@ -114,7 +114,7 @@ static bool skip_normal(struct mesh_text *text)
 {
     if (!want_word(text, "normal"))
         return false;
-    // Some programs write nan for the normal of a facet without area; it is not judged.
+    // Not checked: some programs write nan for the normal of a facet without area.
     for (int i = 0; i < 3; ++i) {
         struct token ignored;
         if (!text_token(text, &ignored))
@@ -207,8 +207,8 @@ static bool says_solid(const struct mesh_text *text)
     return text_word(&ahead, &word) && token_is(word, "solid");
 }
 
-// Programs write "solid" at the head of binary files too, so the size decides first: a binary file
-// has just the length that its count of facets asks for.
+// Programs also write "solid" at the head of binary files, so the size is checked first: a binary
+// file has exactly the length that follows from its count of facets.
 static bool read_either(struct vertex_table *table, struct mesh_text *text,
                         struct mesh_draft *draft)
 {

@@ -1,5 +1,5 @@
-// Binds the list of bodies: what every type has in common, the shape of each type, masses, pins and
-// drives. Springs and the lists of networks are bind_springs.c.
+// Binds the list of bodies: what all types have in common, the shape of each type, masses, pins and
+// drives. Springs and the lists of networks are bound in bind_springs.c.
 #include "scene/schema/binder.h"
 
 #include <errno.h>
@@ -48,9 +48,9 @@ char *bind_file(struct binder *binder, const struct dom_value *value, const char
     return NULL;
 }
 
-// ---- Shapes: how many nodes
+// ---- Shapes: number of nodes
 
-// The product, or more than NODES_MAX if it is more.
+// The product, or 2^32 (more than NODES_MAX) if it is larger.
 static uint64_t product(uint64_t a, uint64_t b, uint64_t c)
 {
     const uint64_t many = UINT64_C(1) << 32;
@@ -61,7 +61,7 @@ static uint64_t product(uint64_t a, uint64_t b, uint64_t c)
     return a * b * c;
 }
 
-// How many nodes the body will have; 0 if the files that it names must be read to know.
+// The number of nodes that the body will have; 0 if its files must be read to know it.
 static uint64_t body_nodes(const struct scene_body *body)
 {
     switch (body->type) {
@@ -140,7 +140,7 @@ static void check_stiffness(struct binder *binder, const struct bound *bound,
                     schema_shapes[body->type].what);
 }
 
-// Only the part of `direction` across gravity counts; nothing is left of one along it.
+// Only the component of `direction` perpendicular to gravity counts; it must not be zero.
 static void check_pendulum(struct binder *binder, const struct bound *bound,
                            const struct scene_body *body)
 {
@@ -186,12 +186,11 @@ static void bind_pressure(struct binder *binder, const struct bound *bound,
     pressure->at = pair->key_at;
 }
 
-// Checks of a shape that the tables cannot express: parallel edges, too many nodes, files that are
-// missing.
+// Checks a shape for what the tables cannot express: parallel edges, too many nodes, missing files.
 static void bind_shape(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
     check_node_count(binder, bound, body);
-    // Types that take no pressure have refused it as an unknown key.
+    // For types without pressure the key has been reported as unknown.
     if (bound_sound(bound, "pressure"))
         bind_pressure(binder, bound, &body->pressure);
     switch (body->type) {
@@ -222,7 +221,7 @@ static void bind_shape(struct binder *binder, const struct bound *bound, struct 
 
 static const struct value_range positive = RANGE_POSITIVE;
 
-// One mass for each node of a network.
+// Binds one mass for each node of a network.
 static void bind_node_masses(struct binder *binder, const struct dom_value *value,
                              struct scene_network *network)
 {
@@ -274,7 +273,7 @@ static void bind_network_mass(struct binder *binder, const struct bound *bound,
     }
 }
 
-// `mass` and `node_mass`.
+// Binds `mass` and `node_mass`.
 static void bind_mass(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
     if (body->type == BODY_NETWORK) {
@@ -530,7 +529,7 @@ static enum body_type bind_type(struct binder *binder, const struct dom_value *v
 {
     const struct dom_pair *type = dom_find(value->node, "type");
     if (!type)
-        return BODY_TYPE_COUNT; // which the table reports
+        return BODY_TYPE_COUNT; // reported when the keys are bound
     int index = value_name(binder, &type->value, "type", body_type_names);
     return index < 0 ? BODY_TYPE_COUNT : (enum body_type)index;
 }
@@ -572,12 +571,12 @@ static void bind_body(struct binder *binder, const struct dom_value *value, size
         bind_body_name(binder, &name->value, body);
     body->type = bind_type(binder, value);
     if (body->type == BODY_TYPE_COUNT) {
-        // Without a type only what all bodies have in common can be judged.
+        // Without a type only the keys of all bodies can be checked.
         bind_mapping(binder, value, "a body", parts, 2, true, &bound);
         return;
     }
     if (body->type == BODY_SPHERE)
-        body->shape.sphere.subdivisions = -1; // unknown, until it is bound
+        body->shape.sphere.subdivisions = -1; // unknown until it is bound
     parts[2].table = &schema_shapes[body->type];
     bind_mapping(binder, value, schema_shapes[body->type].what, parts, 3, false, &bound);
     bind_content(binder, &bound, body);

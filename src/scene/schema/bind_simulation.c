@@ -1,5 +1,5 @@
-// Binds what a scene says beside bodies and materials: simulation, environment, colliders, the
-// initial state and output.
+// Binds all sections except bodies and materials: simulation, environment, colliders, the initial
+// state and output.
 #include "scene/schema/binder.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static void bind_implicit(struct binder *binder, const struct bound *simulation)
                           "is only for the integrators implicit_euler, implicit_midpoint and bdf2");
 }
 
-// Keys that belong to one integrator, and what an integrator cannot do.
+// Checks keys that belong to one integrator, and features that an integrator does not support.
 static void check_integrator(struct binder *binder, const struct bound *bound)
 {
     const struct scene_simulation *simulation = &binder->scene->simulation;
@@ -203,7 +203,7 @@ void bind_initial(struct binder *binder, const struct dom_value *value)
     binder->scene->initial_at = value->at;
 }
 
-// Yes, no, or yes with particulars.
+// true, false, or a mapping of details, which means true.
 static void bind_vtp(struct binder *binder, const struct dom_value *value)
 {
     struct scene_output *output = &binder->scene->output;

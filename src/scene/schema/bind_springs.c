@@ -1,5 +1,5 @@
-// Binds springs: the named materials, which kinds of springs a body is built with, and the lists of
-// a network.
+// Binds springs: the named materials, the kinds of springs that a body is built with, and the lists
+// of a network.
 #include "scene/schema/binder.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ void bind_materials(struct binder *binder, const struct dom_value *value)
         bind_named(binder, &value->node->pairs[i]);
 }
 
-// The mapping of a material by its name.
+// Finds the mapping of a named material.
 static const struct dom_value *find_named(struct binder *binder, const struct dom_value *value)
 {
     const char *name = value->node->text;
@@ -84,8 +84,9 @@ bool bind_common_suffices(const struct bound *bound, const struct scene_body *bo
            (bound_find(bound, "law") && body->common.law == LAW_RIGID);
 }
 
-// Binds a material: a mapping, or the name of one of `materials`. *material is the body's common
-// keys before, `has_stiffness` says whether a stiffness is among them. `what` names the spring.
+// Binds a material: a mapping, or the name of one of `materials`. *material initially has the
+// body's common keys; `has_stiffness` tells whether a stiffness is among them. `what` names the
+// spring.
 static bool bind_material(struct binder *binder, const struct dom_value *value, const char *what,
                           bool has_stiffness, struct material *material)
 {
@@ -96,10 +97,11 @@ static bool bind_material(struct binder *binder, const struct dom_value *value, 
     bool named = value->node->kind == DOM_SCALAR && value->node->count > 0;
     if (named && !(content = find_named(binder, value)))
         return false;
-    // A named material that is no mapping was refused where it is defined.
+    // A named material that is not a mapping was reported where it is defined.
     if (named && content->node->kind != DOM_MAPPING)
         return false;
-    // In the same words as bind_named, so that a mistake in a shared material is reported once.
+    // With the same wording as in bind_named, so that an error in a shared material is reported
+    // once.
     if (!bind_mapping(binder, content, schema_material.what, &part, 1, false, &bound))
         return false;
     if (bound_find(&bound, "rest_length"))
@@ -117,10 +119,10 @@ struct kinds {
     struct binder *binder;
     const struct bound *bound;
     struct scene_body *body;
-    bool wanted[SPRING_KINDS_MAX]; // built unless `springs` leaves them out
+    bool wanted[SPRING_KINDS_MAX]; // built unless `springs` omits them
     bool allowed[SPRING_KINDS_MAX];
     bool has_stiffness; // among the common keys
-    bool suffices;      // these make a spring by themselves
+    bool suffices;      // the common keys suffice for a spring
     bool links_known;
 };
 
@@ -148,7 +150,7 @@ static void choose_cloth(struct kinds *kinds)
     want(kinds, links ? 3 : 0, links ? 1 : 3);
 }
 
-// What is built without `springs`, and which kinds `springs` may name.
+// Chooses the kinds that are built without `springs`, and those that `springs` may name.
 static void choose_kinds(struct kinds *kinds)
 {
     const struct scene_body *body = kinds->body;
@@ -216,8 +218,8 @@ static void report_kind(struct kinds *kinds, const struct dom_pair *pair)
                     "%s has no springs '%s'", schema_shapes[type].what, key.text);
 }
 
-// Whether a kind is one that the body's type has, but not with these `links` or `shells`, which an
-// override set over it.
+// Whether the body's type has this kind, but not with the present `links` or `shells`, which an
+// override set in place of the file's.
 static bool is_replaced(const struct kinds *kinds, const struct dom_pair *pair)
 {
     const struct scene_body *body = kinds->body;
@@ -230,7 +232,8 @@ static bool is_replaced(const struct kinds *kinds, const struct dom_pair *pair)
     return false;
 }
 
-// Other bodies may share the mapping by an alias: it is copied first.
+// Removes replaced kinds from `springs`. Other bodies may share the mapping by an alias, so it is
+// copied first.
 static bool take_out_replaced(struct kinds *kinds, struct dom_value *value, bool *any)
 {
     struct scene_document *document = kinds->binder->document;
@@ -249,8 +252,8 @@ static bool take_out_replaced(struct kinds *kinds, struct dom_value *value, bool
     return true;
 }
 
-// An override of `links` or `shells` left none of the kinds in `springs`: the common keys are used
-// for those that it asks for, or what is missing is reported where it was set.
+// Called if an override of `links` or `shells` left none of the kinds in `springs`: builds the
+// requested kinds from the common keys, or reports at the override what is missing.
 static void bind_all_replaced(struct kinds *kinds)
 {
     const char *selector = kinds->body->type == BODY_LATTICE ? "shells" : "links";
@@ -292,8 +295,8 @@ static void bind_kinds(struct kinds *kinds, struct dom_value *value)
         else
             report_kind(kinds, &mapping->pairs[p]);
     }
-    // `links` of a rope asks for its kinds by name: they are built, from the common keys if need
-    // be.
+    // `links` of a rope requests its kinds by name: they are built even if `springs` does not name
+    // them, from the common keys.
     for (size_t i = 0; kinds->body->type == BODY_ROPE && i < SPRING_KINDS_MAX; i++)
         if (kinds->wanted[i] && !kinds->body->kinds[i].present && kinds->links_known &&
             !build_kind(kinds, i, NULL))
@@ -366,8 +369,8 @@ static void bind_velocities(struct binder *binder, const struct bound *bound,
 
 // ---- Networks: springs
 
-// What the springs of a network are bound with. Most of them share one material: the mapping bound
-// last is recognised at once.
+// State for binding the springs of a network. Most of them share one material, so the mapping bound
+// last is cached.
 struct network_springs {
     struct material_set materials;
     const struct dom_node *last;
@@ -388,7 +391,7 @@ static bool bind_end(struct binder *binder, const struct dom_value *value,
     return true;
 }
 
-// The material of a spring: its own over the body's common keys.
+// Binds the material of a spring: its own keys over the body's common keys.
 static bool bind_spring_material(struct binder *binder, const struct dom_value *item,
                                  const struct scene_body *body, bool has_stiffness,
                                  struct network_springs *shared, uint32_t *index)
@@ -456,7 +459,7 @@ static void bind_spring_list(struct binder *binder, const struct dom_value *valu
     for (size_t i = 0; i < count; i++) {
         const struct dom_value *item = &value->node->items[i];
         bool bare = item->node->kind == DOM_LIST && item->node->count == 2 && !suffices;
-        // That bare springs have no stiffness is one mistake, of the body.
+        // A missing stiffness of bare springs is one error of the body, not one of each spring.
         bind_spring(binder, item, i, body, has_stiffness || (bare && missing > 0), &shared);
         missing += bare;
     }

@@ -1,5 +1,6 @@
 // Binding by tables: mappings with their unknown, missing and excluded keys, defaults, single
-// values. What the tables cannot express is in bind_simulation.c, bind_bodies.c and bind_springs.c.
+// values. What the tables cannot express is bound in bind_simulation.c, bind_bodies.c and
+// bind_springs.c.
 #include "scene/schema/binder.h"
 
 #include <limits.h>
@@ -34,7 +35,7 @@ struct label item_label(size_t index, const char *list)
     return label;
 }
 
-// The names of keys come bare and are quoted; labels of items come as they are.
+// Quotes the name of a key; labels of items are printed unchanged.
 static struct label quote(const char *name)
 {
     struct label label;
@@ -87,7 +88,7 @@ static bool check_range(struct binder *binder, const struct dom_value *value, co
                        range_text(range, buffer), show_text(value->node->text).text);
 }
 
-// Reports why a plain scalar is not the number that is wanted.
+// Reports why a plain scalar is not the expected number.
 static bool report_number(struct binder *binder, const struct dom_value *value, const char *name,
                           const char *wanted, enum number_fault fault)
 {
@@ -166,7 +167,7 @@ bool value_vector(struct binder *binder, const struct dom_value *value, const ch
     return sound;
 }
 
-// Scaled first, so that no square overflows or vanishes.
+// Scaled first, so that no square overflows or underflows.
 static bool value_direction(struct binder *binder, const struct dom_value *value, const char *name,
                             vec3 *direction)
 {
@@ -260,9 +261,9 @@ bool value_mapping(struct binder *binder, const struct dom_value *value, const c
     return true;
 }
 
-// ---- By the schema
+// ---- By the schema tables
 
-// Binds a key's value into the field at `field`.
+// Binds a key's value into the struct field at `field`.
 static bool bind_value(struct binder *binder, const struct schema_key *key,
                        const struct dom_value *value, void *field)
 {
@@ -308,8 +309,8 @@ static bool bind_value(struct binder *binder, const struct schema_key *key,
 
 // ---- Defaults
 
-// Numbers of a default, which is a number or a list in brackets; the tables are ours, so that
-// anything else is a bug, which the tests of the tables would find.
+// Parses the numbers of a default, a number or a list in brackets. The tables are part of the
+// program, so an error would be a bug; the tests of the tables detect it.
 static void default_numbers(const char *text, double *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -376,8 +377,8 @@ static const struct schema_key *find_key(const struct schema_table *table, const
     return NULL;
 }
 
-// The table of `tables` that takes a key, provided that one of them is a part of the mapping:
-// "pressure" in a rope is no typing mistake.
+// The table of `tables` that has a key, provided that another one of them is part of the mapping:
+// "pressure" in a rope is not a typing error.
 static const char *find_taker_in(const struct bound *bound, const struct schema_table *tables,
                                  size_t count, const char *key)
 {
@@ -399,7 +400,7 @@ static const char *find_taker(const struct bound *bound, const char *key)
     return body ? body : find_taker_in(bound, schema_collider_shapes, COLLIDER_TYPE_COUNT, key);
 }
 
-// Notes that an unknown key was meant to be the key `name`.
+// Records that an unknown key was probably meant to be the key `name`.
 static void excuse(struct bound *bound, const char *name)
 {
     size_t index;
@@ -519,7 +520,7 @@ void bound_refuse(struct binder *binder, const struct bound *bound, const char *
         bind_report(binder, given_at(pair), NULL, "'%s' %s", key, reason);
 }
 
-// ---- Keys that exclude one another
+// ---- Keys that exclude each other
 
 bool bind_replaces(const struct binder *binder, const struct dom_value *value,
                    const struct dom_value *other)
@@ -550,7 +551,7 @@ static void clear_field(const struct schema_key *key, void *field)
         write_default(key, field);
 }
 
-// Takes a key out of the mapping, as if it had not been given.
+// Removes a key from the mapping, as if it had not been given.
 static void take_out(struct binder *binder, const struct bound *bound, const char *name)
 {
     size_t index;

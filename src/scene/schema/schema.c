@@ -1,5 +1,5 @@
-// The keys of a scene, as tables (schema.h): the scene itself, materials and what all bodies have
-// in common, each type of body, colliders. Documentation of the tables is schema_docs.c.
+// The keys of a scene as tables (schema.h): the scene itself, materials and the common keys of
+// bodies, each type of body, colliders. schema_docs.c writes their documentation.
 #include "scene/schema/schema.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-// What a scene may say: every key with its type, range, default and meaning, as tables. They drive
-// the binder (binder.h) and the tables of docs/scene.md (schema_docs.c), so the two cannot differ.
+// The keys of a scene with their types, ranges, defaults and meanings, as tables. Both the binder
+// (binder.h) and the tables of docs/scene.md (schema_docs.c) follow them, so that the two cannot
+// differ.
 #ifndef TAUT_SCENE_SCHEMA_H
 #define TAUT_SCENE_SCHEMA_H
 
@@ -10,23 +11,23 @@
 #include "scene/scene.h"
 
 enum value_type {
-    VALUE_LATER,     // bound by code of its own, after the table; `shown` describes its values
+    VALUE_LATER,     // bound by separate code after the table; `shown` describes its values
     VALUE_NUMBER,    // double
     VALUE_COUNT,     // uint64_t
-    VALUE_SMALL,     // int, a whole number
+    VALUE_SMALL,     // int
     VALUE_BOOLEAN,   // bool
     VALUE_TEXT,      // char *, owned by the scene
     VALUE_NAME,      // an enum: the index in `names`
     VALUE_VECTOR,    // vec3
-    VALUE_DIRECTION, // vec3, made of unit length; never zero
+    VALUE_DIRECTION, // vec3, normalised to unit length; never zero
     VALUE_COUNTS_2,  // uint64_t[2]
     VALUE_COUNTS_3,  // uint64_t[3]
 };
 
-// Of a number, or of each number of a list. Not limited when all is zero.
+// For a number, or for each number of a list. A zeroed struct is no limit.
 struct value_range {
     bool limited;
-    bool open; // min itself is out
+    bool open; // min itself is excluded
     double min, max;
 };
 
@@ -34,13 +35,14 @@ struct schema_key {
     const char *name;
     enum value_type type;
     bool required;
-    size_t offset;       // of the field in the table's struct
-    const char *initial; // the default, as a scene would write it; NULL: none, or prose below
+    size_t offset;       // of the field in the struct that the table fills
+    const char *initial; // the default as a scene would write it; NULL: none, or described by
+                         // `absent`
     struct value_range range;
-    const char *const *names; // of VALUE_NAME, ended by NULL, in the order of the enum
+    const char *const *names; // for VALUE_NAME: NULL-terminated, in the order of the enum
     const char *unit;
-    const char *shown;   // what the value looks like, for the documentation
-    const char *absent;  // what happens without the key, for the documentation
+    const char *shown;   // description of the value, for the documentation
+    const char *absent;  // effect of a missing key, for the documentation
     const char *meaning; // one sentence, for the documentation
 };
 
@@ -95,19 +97,19 @@ extern const struct schema_table schema_collider; // struct scene_collider, ever
 enum { COLLIDER_TYPE_COUNT = 3 };
 extern const struct schema_table schema_collider_shapes[COLLIDER_TYPE_COUNT];
 
-// Lists of names that are ended by NULL, in the order of their enums.
+// NULL-terminated lists of names, in the order of their enums.
 extern const char *const body_type_names[];
 extern const char *const collider_type_names[];
 extern const char *const integrator_names[];
 
-// "> 0", "in (0, 1]", "from 2 to 8": the words of a range. `buffer` has space for RANGE_TEXT bytes.
+// A range in words: "> 0", "in (0, 1]", "from 2 to 8". `buffer` has RANGE_TEXT bytes.
 enum { RANGE_TEXT = 64 };
 const char *range_text(const struct value_range *range, char buffer[RANGE_TEXT]);
 
-// The names of the tables in docs/scene.md; NULL beyond the last.
+// The names of the tables in docs/scene.md; NULL after the last one.
 const char *schema_table_name(size_t index);
 
-// Writes the table of that name as Markdown; false if there is none of that name or a write failed.
+// Writes the table with this name as Markdown; false if there is none or a write failed.
 bool schema_markdown(FILE *out, const char *name);
 
 #endif

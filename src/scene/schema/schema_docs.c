@@ -1,4 +1,4 @@
-// The tables of docs/scene.md, out of the tables that the reader works with.
+// Writes the tables of docs/scene.md from the tables that the reader uses.
 #include "scene/schema/schema.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static const struct schema_table *const listed[] = {
 
 enum { LISTED_COUNT = sizeof listed / sizeof listed[0] };
 
-// Beside the key tables there is one of the kinds of springs of each type.
+// Besides the tables of keys there is one of the kinds of springs of each type.
 static const char kinds_name[] = "kinds";
 
 const char *schema_table_name(size_t index)
@@ -78,7 +78,7 @@ static void write_type(FILE *out, const struct schema_key *key)
         fprintf(out, ", %s", key->unit);
 }
 
-// A cell may not hold a bare '|'.
+// A cell must not contain a bare '|'.
 static void write_cell(FILE *out, const char *text)
 {
     for (; *text; text++)

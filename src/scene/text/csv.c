@@ -1,4 +1,4 @@
-// Reading a CSV file at once, then row by row; columns are found by their names in the header.
+// Reads a CSV file into memory and then row by row; columns are found by their names in the header.
 #include "scene/text/csv.h"
 
 #include <errno.h>
@@ -13,10 +13,10 @@
 
 // ---- Messages
 
-// A longer line is shown without its end.
+// Longer lines are truncated in messages.
 enum { SHOWN_LINE = 200, SHOWN_CELL = 40 };
 
-// Adds an error at `at`, a position in the current row, or about the whole file if that is NULL.
+// Adds an error at `at`, a position in the current row; NULL: about the whole file.
 static void report_at(struct csv *csv, const char *at, const char *hint, const char *text)
 {
     mark position = {0, 0};
@@ -74,7 +74,7 @@ static bool read_file(struct csv *csv)
     return true;
 }
 
-// Without blanks and line ends at its end, so that only lines in the middle can be empty.
+// Removes blanks and line ends at the end, so that only lines in the middle can be empty.
 static void trim_end(struct csv *csv)
 {
     while (csv->length > 0 && strchr(" \t\r\n", csv->text[csv->length - 1]))
@@ -102,7 +102,7 @@ static bool next_line(struct csv *csv)
     return true;
 }
 
-// The cell that begins at `at`, blanks around it left out; *end is the comma or line end behind it.
+// The cell that begins at `at`, without surrounding blanks; *end is the comma or line end after it.
 static struct csv_cell cut_cell(const char *at, const char **end)
 {
     at += strspn(at, " \t");
@@ -113,7 +113,8 @@ static struct csv_cell cut_cell(const char *at, const char **end)
     return (struct csv_cell){at, length};
 }
 
-// Cuts the present row into at most `capacity` cells and counts all of them.
+// Splits the current row into cells, of which at most `capacity` are stored, and returns their
+// number.
 static size_t cut_row(const struct csv *csv, struct csv_cell *cells, size_t capacity)
 {
     size_t count = 0;
@@ -151,7 +152,7 @@ bool csv_next(struct csv *csv)
 void csv_seek(struct csv *csv, uint64_t row)
 {
     rewind_to_first_line(csv);
-    // Row 0 is the second line, below the header.
+    // Row 0 is the second line, after the header.
     for (uint64_t line = 0; line < row + 1 && next_line(csv); line++)
         ;
     size_t errors = csv->error_count;
@@ -187,7 +188,8 @@ static void report_column(struct csv *csv, struct csv_cell cell, const char *wha
     report_at(csv, cell.text, nearest_name(name, names, csv->field_count), text);
 }
 
-// Which field a column is; reports an error if there is none, or if another column is the same.
+// Assigns a column to its field; reports an error if there is none, or if another column has the
+// same name.
 static bool name_column(struct csv *csv, struct csv_cell cell, size_t column)
 {
     for (size_t field = 0; field < csv->field_count; field++) {
@@ -213,7 +215,7 @@ static bool read_header(struct csv *csv)
     rewind_to_first_line(csv);
     next_line(csv);
     size_t count = cut_row(csv, cells, CSV_FIELDS_MAX + 1);
-    // A column too many is either unknown or there twice, so that naming them finds it.
+    // If there is a column too many, one is unknown or a duplicate, which name_column reports.
     csv->column_count = count < CSV_FIELDS_MAX ? count : CSV_FIELDS_MAX;
     for (size_t column = 0; column < count && column < CSV_FIELDS_MAX + 1; column++)
         if (!name_column(csv, cells[column], column))
@@ -254,7 +256,7 @@ void csv_close(struct csv *csv)
 
 // ---- Cells
 
-// Whether there is a number to be read; *fine is whether its absence is allowed.
+// Whether a cell contains a number; *fine is false, after an error, if it must contain one.
 static bool has_content(struct csv *csv, size_t field, bool *fine)
 {
     const struct csv_cell *cell = &csv->cells[field];

@@ -1,5 +1,5 @@
-// The document of document.h: its texts with their lines, the memory of its nodes, searching it,
-// changing it, and messages that point into it. Reading YAML is document_load.c.
+// The document of document.h: its texts with their lines, the memory of its nodes, lookup, changes,
+// and messages that point into it. YAML is read by document_load.c.
 #include "scene/text/document.h"
 
 #include <stdalign.h>
@@ -13,8 +13,8 @@
 
 // ---- Texts that messages point into
 
-// The bytes of the line break at text[at]: CR, LF, CR LF, and Unicode's NEL, LS and PS, as libyaml
-// counts them; 0 if there is none.
+// Length in bytes of the line break at text[at]: CR, LF, CR LF, and Unicode's NEL, LS and PS, as in
+// libyaml; 0 if there is none.
 static size_t line_break_bytes(const char *text, size_t length, size_t at)
 {
     const unsigned char *c = (const unsigned char *)text + at;
@@ -48,7 +48,7 @@ bool source_init(struct source *source, const char *name, const char *text, size
     return true;
 }
 
-// The set of YAML 1.1, section 5.1.
+// The characters of YAML 1.1, section 5.1.
 static bool is_allowed(uint32_t point)
 {
     return point == '\t' || point == '\n' || point == '\r' || (point >= 0x20 && point <= 0x7E) ||
@@ -91,7 +91,8 @@ char *source_line(const struct source *source, int line)
     size_t end = start;
     while (end < source->length && line_break_bytes(source->text, source->length, end) == 0)
         end++;
-    // A NUL byte would end the copy early; the renderer shows any other control character as '?'.
+    // A NUL byte would end the copy early; it is replaced by another control character, which
+    // messages show as '?'.
     char *copy = line < 1 ? NULL : malloc(end - start + 1);
     if (!copy)
         return NULL;
@@ -132,7 +133,7 @@ void *document_allocate(struct scene_document *document, size_t bytes)
         if (!block)
             return NULL;
         block->size = size;
-        // A large block is full at once: it goes after the one that still has space.
+        // A large block is full at once, so it is placed after the block that still has space.
         if (rounded > ARENA_BYTES && document->arena) {
             block->next = document->arena->next;
             document->arena->next = block;
@@ -292,7 +293,7 @@ void document_report_va(const struct scene_document *document, struct diagnostic
                         mark at, const char *hint, const char *format, va_list arguments)
 {
     char text[1024];
-    // Once the list is full there is nothing left to show, only to count.
+    // Once the list is full, errors are only counted.
     if (diagnostics->count >= DIAGNOSTICS_MAX) {
         diagnostics_add(diagnostics, DIAGNOSTIC_ERROR, "", at, NULL, NULL, "%s", "");
         return;

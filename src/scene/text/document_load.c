@@ -1,7 +1,7 @@
 // From YAML text to the tree of document.h, in four layers: the anchors by name, the keys of a
-// mapping that has been read (duplicates, merge keys), the tree under construction, and at the end
-// libyaml's events. What a hostile file could make large is bounded: depth, nodes after aliases are
-// expanded, and no alias may name what contains it.
+// complete mapping (duplicates, merge keys), the tree under construction, and libyaml's events.
+// Limits protect against malicious files: on depth and on the number of nodes with aliases
+// expanded; and an alias must not refer to a node that contains it.
 #include "scene/text/document.h"
 
 #include <limits.h>
@@ -21,7 +21,7 @@ struct anchor {
 };
 
 struct anchors {
-    struct anchor *slots; // open addressing; a power of two
+    struct anchor *slots; // open addressing; the length is a power of two
     size_t slot_count, count;
 };
 
@@ -34,7 +34,7 @@ static size_t hash_name(const char *name)
     return (size_t)(hash ^ hash >> 32);
 }
 
-// The slot of `name`, or the empty one where it belongs.
+// The slot of `name`, or the empty slot where it belongs.
 static struct anchor *find_slot(struct anchor *slots, size_t slot_count, const char *name)
 {
     size_t at = hash_name(name) & (slot_count - 1);
@@ -58,7 +58,7 @@ static bool anchors_grow(struct anchors *anchors)
     return true;
 }
 
-// A later definition of a name replaces the earlier one, as YAML has it. False without memory.
+// A later definition of a name replaces the earlier one, as in YAML. False if memory runs out.
 static bool anchors_define(struct anchors *anchors, struct scene_document *document,
                            const char *name, struct dom_node *node)
 {
@@ -107,10 +107,10 @@ static void anchors_free(struct anchors *anchors)
 
 struct merge_result {
     bool no_memory;
-    uint64_t added_weight; // nodes that came in through merge keys
+    uint64_t added_weight; // nodes added by merge keys
 };
 
-enum { SMALL_MAPPING = 16 }; // so many keys are compared each with each, more are sorted
+enum { SMALL_MAPPING = 16 }; // up to this many keys are compared pairwise; more are sorted
 
 struct merger {
     struct scene_document *document;
@@ -138,11 +138,12 @@ static int compare_keys(const void *a, const void *b)
     int order = strcmp((*first)->key, (*second)->key);
     if (order != 0)
         return order;
-    return *first < *second ? -1 : *first > *second; // both in one array: in the file's order
+    return *first < *second ? -1 : *first > *second; // pointers into the same array: the order of
+                                                     // the file
 }
 
-// Marks by a NULL key each pair whose key is in an earlier pair. Reports it, unless it is one of
-// the pairs from `own` on, which came in through a merge.
+// Marks, by a NULL key, each pair whose key occurs in an earlier pair. Reports it, unless it is one
+// of the pairs from index `own` on, which were added by a merge.
 static bool mark_duplicates(struct merger *merger, size_t own)
 {
     struct dom_pair *pairs = merger->mapping->pairs;
@@ -188,7 +189,7 @@ static void remove_marked(struct dom_node *mapping)
     mapping->count = kept;
 }
 
-// The mappings that a merge key names; false after an error.
+// Finds the mappings that a merge key names; false after an error.
 static bool merge_sources(struct merger *merger, const struct dom_pair *merge,
                           const struct dom_value **sources, size_t *count)
 {
@@ -205,7 +206,7 @@ static bool merge_sources(struct merger *merger, const struct dom_pair *merge,
     return true;
 }
 
-// Replaces the merge key at `index` by the pairs of its mappings, which go to the end.
+// Replaces the merge key at `index` by the pairs of its mappings, which are appended.
 static bool replace_merge_key(struct merger *merger, size_t index)
 {
     struct dom_node *mapping = merger->mapping;
@@ -221,7 +222,7 @@ static bool replace_merge_key(struct merger *merger, size_t index)
     for (size_t i = 0; i < source_count; i++) {
         added += sources[i].node->count;
         merger->result.added_weight += sources[i].node->weight;
-        // The caller refuses so much; no need to gather it first.
+        // The caller rejects this size, so nothing needs to be copied.
         if (merger->result.added_weight > DOCUMENT_NODES_MAX)
             return true;
     }
@@ -241,8 +242,8 @@ static bool replace_merge_key(struct merger *merger, size_t index)
     return true;
 }
 
-// Reports duplicate keys of a mapping that has been read, and replaces its merge key (`<<: *silk`
-// or `<<: [*a, *b]`) by the keys of those mappings that it does not have itself.
+// Reports duplicate keys of a complete mapping, and replaces its merge key (`<<: *silk` or `<<:
+// [*a, *b]`) by those keys of the merged mappings that it does not have itself.
 static struct merge_result mapping_merge(struct scene_document *document, struct dom_node *mapping,
                                          struct diagnostics *diagnostics)
 {
@@ -261,15 +262,15 @@ static struct merge_result mapping_merge(struct scene_document *document, struct
     return merger.result;
 }
 
-// ---- The tree under construction: nodes come in the order of the file
+// ---- The tree under construction: nodes arrive in the order of the file
 
-// A list or mapping that is not closed yet.
+// A list or mapping that is still open.
 struct tree_frame {
     struct dom_node *node;
     struct dom_value *items;
     struct dom_pair *pairs;
     size_t count, capacity;
-    bool has_key; // of a mapping: pairs[count] has its key and waits for its value
+    bool has_key; // in a mapping: pairs[count] has its key, but not its value yet
 };
 
 struct tree {
@@ -279,8 +280,8 @@ struct tree {
     int depth;
     struct dom_value root;
     bool has_root;
-    bool stop;   // nothing more is to be read
-    bool broken; // because of an error; what was read is no whole tree
+    bool stop;   // stop reading
+    bool broken; // stopped by an error; the tree is incomplete
 };
 
 static void tree_report(struct tree *tree, mark at, const char *format, ...) PRINTF_FORMAT(3, 4);
@@ -295,7 +296,7 @@ static void tree_report(struct tree *tree, mark at, const char *format, ...)
     va_end(arguments);
 }
 
-// Reports an error and ends the reading.
+// Reports an error and stops reading.
 static void tree_stop(struct tree *tree, mark at, const char *hint, const char *format, ...)
 {
     va_list arguments;
@@ -324,7 +325,7 @@ static bool count_nodes(struct tree *tree, mark at, uint64_t weight)
     return false;
 }
 
-// Adds a value at the current position: as the root, an item, or the value of the key before it.
+// Adds a value at the current position: as the root, as an item, or for the preceding key.
 static void add_value(struct tree *tree, struct dom_value value)
 {
     if (tree->depth == 0) {
@@ -364,7 +365,7 @@ static struct dom_node *new_node(struct tree *tree, enum dom_kind kind, mark at)
 
 // ---- Tree: keys and scalars
 
-// Whether what comes next must be a key.
+// Whether the next node must be a key.
 static bool tree_wants_key(const struct tree *tree)
 {
     if (tree->depth == 0)
@@ -390,7 +391,7 @@ static void tree_add_key(struct tree *tree, mark at, const char *text, bool plai
     frame->has_key = true;
 }
 
-// A scalar node with `text`, which lives in the document; NULL after an error.
+// Adds a scalar node with `text`, which belongs to the document; NULL after an error.
 static struct dom_node *tree_add_scalar(struct tree *tree, mark at, const char *text, bool plain)
 {
     struct dom_node *node = new_node(tree, DOM_SCALAR, at);
@@ -404,7 +405,7 @@ static struct dom_node *tree_add_scalar(struct tree *tree, mark at, const char *
     return node;
 }
 
-// One more use of a complete node.
+// Adds another use of a complete node.
 static void tree_add_alias(struct tree *tree, mark at, struct dom_node *node)
 {
     if (tree->depth + node->height > DOCUMENT_DEPTH_MAX)
@@ -433,7 +434,7 @@ static struct dom_node *tree_open(struct tree *tree, mark at, enum dom_kind kind
     return node;
 }
 
-// Moves what the frame gathered into the document.
+// Moves the content of the frame into the document.
 static bool store_content(struct tree *tree, struct tree_frame *frame)
 {
     bool mapping = frame->node->kind == DOM_MAPPING;
@@ -489,7 +490,7 @@ static void tree_close(struct tree *tree)
     add_value(tree, (struct dom_value){.node = node, .at = node->at});
 }
 
-// Releases what is still open.
+// Releases frames that are still open.
 static void tree_abandon(struct tree *tree)
 {
     for (int i = 0; i < tree->depth; i++) {
@@ -513,7 +514,7 @@ static mark mark_of(const struct loader *loader, yaml_mark_t at)
 {
     size_t line = at.line < INT_MAX ? at.line : INT_MAX - 1;
     size_t column = at.column < INT_MAX / 2 ? at.column : INT_MAX / 2;
-    // libyaml puts the end of the text on a line of its own.
+    // libyaml reports the end of the text on an additional line.
     if (loader->single_line)
         return (mark){loader->line,
                       line > 0 ? loader->end_column : (int)column + 1 + loader->column};
@@ -632,7 +633,8 @@ static void handle_event(struct loader *loader, const yaml_event_t *event)
 
 // ---- Syntax errors
 
-// libyaml's "found character that cannot start any token" means nothing to most people.
+// Detects tabs in indentation, for which libyaml's message, "found character that cannot start any
+// token", is hard to understand.
 static bool is_tab_indentation(const struct loader *loader, mark at)
 {
     if (loader->parser.error != YAML_SCANNER_ERROR || loader->single_line)

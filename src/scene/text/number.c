@@ -1,5 +1,5 @@
-// Numbers by a grammar of our own: strtod only converts what it has accepted, and only where exact
-// arithmetic does not do.
+// Numbers by our own grammar (number.h): strtod only converts text that the grammar has accepted,
+// and only if exact arithmetic is not possible.
 #include "scene/text/number.h"
 
 #include <ctype.h>
@@ -13,17 +13,17 @@
 
 enum {
     LONGEST_NUMBER = 1000,
-    EXACT_DIGITS = 15,  // any integer of so many digits is a double
-    EXACT_POWERS = 22,  // so is 10 to any power up to this
+    EXACT_DIGITS = 15,  // every integer with so many digits is a double
+    EXACT_POWERS = 22,  // and so is every power of 10 up to this one
     EXPONENT_CAP = 9999 // beyond this every number is 0 or infinite
 };
 
-// A number taken apart by the grammar.
+// A number as parsed by the grammar.
 struct digits {
     bool negative;
-    uint64_t significand; // of the first EXACT_DIGITS significant digits
+    uint64_t significand; // the first EXACT_DIGITS significant digits
     int digit_count;      // significant digits in the text, without leading zeros
-    int exponent;         // of ten, of the last digit
+    int exponent;         // power of ten of the last digit
     bool zero;
 };
 
@@ -123,8 +123,9 @@ static enum number_fault take_apart(const char *text, size_t length, struct digi
     return NUMBER_OK;
 }
 
-// The exact cases without strtod: an integer that a double holds, times or divided by a power of
-// ten that a double holds, is rounded once (Clinger 1990, "How to read floating point numbers").
+// Converts without strtod if that is exact: an integer that a double represents, multiplied or
+// divided by a power of ten that a double represents, is rounded once (Clinger 1990, "How to read
+// floating point numbers").
 static bool compose_exactly(const struct digits *number, double *value)
 {
     static const double powers[EXACT_POWERS + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -140,7 +141,7 @@ static bool compose_exactly(const struct digits *number, double *value)
     return true;
 }
 
-// strtod reads the decimal point of the thread's locale, so it gets the "C" one meanwhile.
+// strtod uses the decimal point of the thread's locale, so that is set to "C" during the call.
 static bool convert(const char *text, double *value)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -194,7 +195,7 @@ enum number_fault number_parse_count(const char *text, size_t length, uint64_t *
     uint64_t count = 0;
     for (size_t i = text[0] == '+'; i < length; i++) {
         if (!is_digit(text[i])) {
-            // A point or an exponent: whole, but known only as far as a double is exact.
+            // A decimal point or an exponent: only values up to 2^53 are exact.
             if (number > 9007199254740992.0)
                 return NUMBER_TOO_LARGE;
             *value = (uint64_t)number;

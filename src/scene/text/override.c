@@ -1,4 +1,4 @@
-// --set PATH=VALUE: changes of the document before it is bound.
+// Applies --set PATH=VALUE: changes of the document before it is bound.
 #include "scene/text/document.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static mark mark_at(const struct setter *setter, size_t offset)
     return (mark){-(int)setter->index - 1, 1 + (int)text_utf8_count(setter->text, offset)};
 }
 
-// The segment that starts at *offset; *offset moves behind its dot.
+// Reads the segment that starts at *offset; *offset advances past its dot.
 static bool next_segment(const struct setter *setter, size_t *offset, struct segment *segment)
 {
     size_t start = *offset, end = start;
@@ -119,7 +119,8 @@ static struct dom_value *find_item(const struct setter *setter, const struct dom
     return NULL;
 }
 
-// The pair of that key, added at the end (with an empty mapping as its value) where it is missing.
+// The value of a key, which is added at the end, with an empty mapping as its value, if it is
+// missing.
 static struct dom_value *find_or_add_key(const struct setter *setter, struct dom_node *mapping,
                                          const struct segment *segment)
 {
@@ -199,7 +200,8 @@ bool override_apply(struct scene_document *document, size_t index,
     struct segment segments[DOCUMENT_DEPTH_MAX];
     struct dom_value *value = &document->root, replacement;
     size_t depth = 0;
-    // All of the text is read before anything is changed: a bad one leaves no half-made keys.
+    // The whole text is parsed before anything is changed, so that an error leaves no partly added
+    // keys.
     if (!prepare(&setter, override->text) || !split_path(&setter, segments, &depth) ||
         !document_load_value(document, index, setter.path_length + 1, &replacement, diagnostics))
         return false;

@@ -1,5 +1,5 @@
-// The scene as one YAML text that can be run from any folder: the document after --set, aliases
-// expanded, the paths of files absolute.
+// Writes the scene as one YAML text that can be run from any folder: the document after --set, with
+// aliases expanded and absolute file paths.
 #include "scene/reader.h"
 
 #include <limits.h>
@@ -35,8 +35,8 @@ static int append(void *data, unsigned char *bytes, size_t count)
 
 // ---- Events
 
-// Numbers and plain names, which mean the same everywhere. Everything else is quoted: whether
-// libyaml would write it plain depends on its context.
+// Numbers and plain names, which have the same meaning in every context. All other text is quoted,
+// because whether libyaml would write it plain depends on the context.
 static bool is_simple(const char *text)
 {
     bool word = false;
@@ -45,7 +45,7 @@ static bool is_simple(const char *text)
             (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
         if (!letter && !strchr("+-._", *c))
             return false;
-        word = word || letter; // not '-' or '...'
+        word = word || letter; // "-" and "..." are not words
     }
     return word;
 }
@@ -60,7 +60,7 @@ static bool emit_scalar(struct emission *emission, const char *text, bool plain)
            yaml_emitter_emit(&emission->emitter, &event);
 }
 
-// A path as it is from the root. Quoted: it may contain anything.
+// Emits an absolute path. It is quoted because it may contain any character.
 static bool emit_path(struct emission *emission, const char *path)
 {
     if (path[0] == '/')
@@ -84,7 +84,7 @@ static bool is_path_key(const char *key)
            strcmp(key, "springs_file") == 0;
 }
 
-// `bodies`: an item of this node's lists is a body, whose files are paths.
+// `bodies`: the items of the list are bodies, whose files are paths.
 static bool emit_list(struct emission *emission, const struct dom_node *node, bool bodies)
 {
     yaml_event_t event;
@@ -131,7 +131,7 @@ static bool emit_node(struct emission *emission, const struct dom_node *node, bo
     return emit_mapping(emission, node, body);
 }
 
-// The root is emitted here, because only its `bodies` are bodies.
+// The root has its own function, because only its `bodies` are bodies.
 static bool emit_root(struct emission *emission, const struct dom_node *root)
 {
     yaml_event_t event;
@@ -169,7 +169,7 @@ static bool emit_document(struct emission *emission, const struct dom_node *root
 
 // ---- The document
 
-// The absolute folder of the scene file, ending in '/'. The folder need not be there: a scene from
+// The absolute folder of the scene file, ending in '/'. The folder need not exist: a scene from
 // memory may have any name.
 static char *absolute_folder(const char *file)
 {
@@ -190,7 +190,7 @@ static char *absolute_folder(const char *file)
     return folder;
 }
 
-// Ends the emission; `width` -1: lines are as long as they come.
+// Emits the document and ends the emission; `width` -1: lines of any length.
 static char *emit_text(struct emission *emission, const struct dom_node *root, bool whole,
                        int width)
 {
@@ -222,7 +222,7 @@ char *scene_value_yaml(const struct dom_node *value)
     if (!yaml_emitter_initialize(&emission.emitter))
         return NULL;
     struct dom_node in_line = *value;
-    in_line.flow = true; // and so is all that is in it
+    in_line.flow = true; // and therefore everything in it
     char *text = emit_text(&emission, &in_line, false, -1);
     if (text)
         text[strcspn(text, "\n")] = '\0';
