@@ -1,4 +1,4 @@
-// What is drawn: a picture, a strip or a film, and of which times.
+// Which picture, strip or film is drawn, and at which times.
 #ifndef TAUT_CLI_RENDER_PLAN_H
 #define TAUT_CLI_RENDER_PLAN_H
 

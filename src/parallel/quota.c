@@ -79,7 +79,7 @@ static double number_after(const char *text, const char *name)
 }
 
 // File pages that were not used lately count as used in the group's total, but they are reclaimed
-// before any process is killed, so they are not subtracted here.
+// before any process is killed, so they count as free here.
 static double memory_left(const char *folder, const char *limit, const char *usage,
                           const char *inactive)
 {
