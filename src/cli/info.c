@@ -1,5 +1,5 @@
-// taut info: what a scene is made of, how it is computed, what memory it takes, and which steps are
-// stable. Gathered once, then printed as a table or as JSON.
+// taut info: describes a scene: its bodies, how they are computed, their memory and the stable
+// steps. The data are gathered once, then printed as a table or as JSON.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,16 +17,16 @@ struct info {
     const struct options *options;
     const taut_scene *scene;
     taut_solver *solver;
-    struct plan_statistics *plans; // one a body
+    struct plan_statistics *plans; // one per body
     struct critical_step critical;
-    size_t critical_body; // the body of critical.node, where something oscillates
+    size_t critical_body; // the body of critical.node, if anything oscillates
     uint64_t bytes;
 };
 
 // ---- The table.
 
-// Whether an integrator without a limit from springs may still have one from forces that it takes
-// explicitly: xpbd from gas and from a wind that sees how fast nodes are.
+// Whether an integrator without a limit from springs may have a limit from forces that it treats
+// explicitly: xpbd from gas and from a wind that depends on velocities.
 static bool has_explicit_forces(const struct info *info, enum integrator integrator)
 {
     const struct topology *topology = solver_topology(info->solver);
@@ -35,9 +35,9 @@ static bool has_explicit_forces(const struct info *info, enum integrator integra
     return topology_wind_damps(topology) || topology_has_gas(topology);
 }
 
-// Whether steps may gain energy where nodes run into a penalty collider, a spring on one side only,
-// that turns stiff springs: xpbd solves these contacts as constraints, and the midpoint method's
-// energy is checked.
+// Whether steps may gain energy when nodes hit a penalty collider, a one-sided spring, which turns
+// stiff springs. Not with xpbd, which solves these contacts as constraints, nor with the midpoint
+// method, whose energy is checked.
 static bool gains_at_penalties(const struct info *info, enum integrator integrator)
 {
     const struct topology *topology = solver_topology(info->solver);
@@ -95,7 +95,7 @@ static void print_kinds(const struct topology_body *body)
     puts("");
 }
 
-// Columns as wide as the largest number in them.
+// The width of a column: that of its largest number or of its heading.
 static int count_width(uint64_t largest, const char *heading)
 {
     int needed = (int)strlen(human_count(largest).text), least = (int)strlen(heading);
@@ -177,7 +177,7 @@ static void print_integrator(const struct info *info, enum integrator integrator
                                             : "grows at every step without damping");
 }
 
-// Whether some computed value is marked: of those that have a limit.
+// Whether any printed limit is marked as a bound.
 static bool any_bound(const struct info *info)
 {
     bool any = false;
@@ -220,8 +220,8 @@ static bool any_projects(const struct topology *topology)
     return false;
 }
 
-// The greatest stiffness of a spring over the mass of a free end, 1/s2. Rigid springs store no
-// energy.
+// The largest ratio of a spring's stiffness to the mass of a free end, 1/s2. Rigid springs store no
+// energy and are left out.
 static double greatest_rate(const struct topology *topology)
 {
     double greatest = 0;
@@ -279,7 +279,7 @@ static void write_kinds(struct json *json, const struct topology_body *body)
     json_close_object(json);
 }
 
-// The nodes of a grid along x, y and z; null where there is none.
+// The nodes of a grid along x, y and z; null if there is no grid.
 static void write_lattice(struct json *json, const struct plan_statistics *plan)
 {
     if (plan->nodes[0] == 0) {
@@ -360,7 +360,7 @@ static void write_critical(struct json *json, const struct info *info)
     }
     json_close_object(json);
 
-    // What each integrator allows.
+    // The limits of each integrator.
     bool limited = oscillates || critical->damping > 0;
     write_by_integrator(json, "by_integrator", critical->dt, limited);
     write_by_integrator(json, "by_integrator_sharp", critical->sharp_dt, limited);

@@ -1,5 +1,5 @@
-// The summary of a run, as a table and as JSON, and the energy balance in it. Everything is read
-// from the run as it ended; nothing is changed.
+// Prints the summary of a run, as a table and as JSON, with its energy balance. It only reads the
+// finished run.
 #include "cli/run.h"
 
 #include <float.h>
@@ -37,12 +37,12 @@ static uint64_t run_peak_bytes(void)
 
 // ---- The energy balance.
 //
-// Whether the energy balance of a run closes: E(t) - E(0) against the work accounted for, and the
-// residual against what a method of its order leaves at this dt.
+// Whether the energy balance of a run closes: E(t) - E(0) is compared with the work of the energy
+// budget, and the residual with what a method of its order leaves at this dt.
 //
-// Of a method of order p a step's error in the energy is O(h^(p+1)): differences of order p + 1 of
-// what is exchanged in a step. What all steps may leave is estimated by R = the sum of the absolute
-// differences of order p + 1 of the kinetic energy between steps, which goes as h^p.
+// The energy error of a step of a method of order p is O(h^(p+1)), like differences of order p + 1
+// of the energy exchanged in a step. The residual of all steps is therefore estimated by R, the sum
+// of the absolute differences of order p + 1 of the kinetic energy between steps, which is O(h^p).
 //
 // For symplectic Euler, x' = x + h v', v' = v + h a, this can be derived: with F_c the conservative
 // force, K its stiffness and F_d = -C v, a step changes the energy by
@@ -50,29 +50,30 @@ static uint64_t run_peak_bytes(void)
 //   h F_c.(v + v')/2 + h F_d.(v + v')/2 - h F_c.v' + h^2 v'.K v'/2 + O(h^3)
 //     = h F_d.v + (h^2/2)(v.K v - F_c.a + F_d.a) + O(h^3) = h F_d.v + (h^2/2)(F_d.a - (F_c.v)') ,
 //
-// and the trapezoids of the energy budget have h F_d.v + h^2 F_d.a of it. The difference,
-// -(h^2/2)((F_c.v)' + F_d.a), is
-// one of a step's beginning and end; h F_c.v is the change of K in a step but for the work of the
-// other forces. So over the run the residual is half of the sum of the second
-// differences of K (with sign), plus terms of the same kind and O(h^2). For explicit and implicit
+// of which the trapezoids of the energy budget have h F_d.v + h^2 F_d.a. In the difference,
+// -(h^2/2)((F_c.v)' + F_d.a), h^2 (F_c.v)' is the change of h F_c.v from the beginning to the end
+// of a step, and h F_c.v is the change of the kinetic energy in a step without the work of the
+// other forces. So over the run the residual is half of the sum of the second differences of the
+// kinetic energy (with sign), plus terms of the same kind and O(h^2). For explicit and implicit
 // Euler on an oscillator the energy gained or lost is pi/4 = 0.79 of R.
 //
-// Projection sets nodes back at the end of steps. What such a step lost by moving them into the
-// surface then counts as put in by the projection, so the work of projections is added to R.
+// Projection moves nodes back to the surface at the end of steps. The energy that a step lost by
+// moving them into the surface then appears as work of the projection, so that work is added to R.
 //
-// The work is joined by trapezoids, of order 2, so no method has more here. Verlet and velocity
-// Verlet see velocities half a step late, and are of order 1 where any force depends on them.
+// Work is integrated by the trapezoidal rule, of order 2, so the order of the balance is at most 2.
+// Verlet and velocity Verlet use velocities that lag by half a step, and are of order 1 if any
+// force depends on them.
 
-// Whether the energy balance closes as far as the integrator's order lets it.
+// Whether the energy balance closes within the error of the integrator's order.
 enum balance_verdict { BALANCE_CLOSES, BALANCE_COARSE, BALANCE_OPEN };
 
 struct balance {
     double change, accounted, residual; // J; residual = change - accounted
-    double exchanged;                   // J, how much energy changed its form or came and went
-    double allowed;                     // J, what of a residual the order explains at this dt
+    double exchanged;                   // J, energy that changed its form, or was gained or lost
+    double allowed;                     // J, the residual that the order explains at this dt
     int order;
     enum balance_verdict verdict;
-    const char *cause; // what the residual is due to, or may be; NULL: there is nothing to explain
+    const char *cause; // certain or probable cause of the residual; NULL: nothing to explain
 };
 
 static bool depends_on_velocity(const taut_solver *solver)
@@ -106,7 +107,7 @@ static int balance_order(const taut_solver *solver)
     }
 }
 
-// What rounding leaves: energies whose numbers are rounded in each step, by either sign.
+// The residual from rounding: energies are rounded in each step, with random signs.
 static double rounding(const struct run *run)
 {
     const taut_energy *now = &run->frame.energy, *first = &run->first_energy;
@@ -118,7 +119,8 @@ static double rounding(const struct run *run)
     return 4 * epsilon * size * sqrt((double)taut_solver_step_count(run->solver) + 1);
 }
 
-// What the energy budget does not have, and what takes or adds energy that no force accounts for.
+// The cause of a residual: terms that the energy budget lacks, and gains or losses of energy that
+// are not the work of a force.
 static const char *cause_of(const struct run *run, double residual)
 {
     const taut_solver *solver = run->solver;
@@ -155,8 +157,8 @@ static const char *cause_of(const struct run *run, double residual)
 
 static struct balance run_balance(const struct run *run)
 {
-    // A residual below this fraction of what was exchanged needs no cause, and an order that allows
-    // more than this fraction shows little.
+    // A residual below the fraction `small` of the exchanged energy needs no cause; if the order
+    // allows more than the fraction `coarse`, the comparison shows little.
     const double small = 0.01, coarse = 0.1;
 
     const taut_solver *solver = run->solver;
@@ -211,7 +213,7 @@ static const char *balance_verdict_name(enum balance_verdict verdict)
 
 enum { FILES_SHOWN = 6, BODIES_SHOWN = 12, TEXT_COLUMN = 13, TABLE_WIDTH = 80 };
 
-// Prints an item of a list that is broken into lines; `column` is where the last one ended.
+// Prints an item of a list with line breaks; `column` is the column after the last item.
 static void print_item(int *column, const char *format, ...) PRINTF_FORMAT(2, 3);
 
 static void print_item(int *column, const char *format, ...)
@@ -282,15 +284,15 @@ static void print_times(const struct run *run)
            human_bytes((double)run_peak_bytes()).text);
 }
 
-// A term of the balance that is not zero.
+// Prints a term of the balance, unless it is 0.
 static void print_term(int *column, const char *name, double value, char sign)
 {
     if (value != 0)
         print_item(column, "%c %s %.5g", sign, name, value);
 }
 
-// What is left of the balance, beside what was exchanged and what the order of the integrator
-// leaves.
+// Prints the residual of the balance, compared with the exchanged energy and with what the order of
+// the integrator leaves.
 static void print_closure(const struct balance *balance)
 {
     printf("  closure    residual %.3g J", balance->residual);
@@ -349,7 +351,7 @@ static void print_energy(const struct run *run)
     print_closure(&balance);
 }
 
-// How well the equations of implicit steps were solved, and at what cost.
+// Prints how well the equations of implicit steps were solved, and at what cost.
 static void print_implicit(const struct run *run)
 {
     const struct implicit_statistics *statistics = solver_implicit_statistics(run->solver);
@@ -397,7 +399,7 @@ static void print_files(const struct run *run)
         printf("             and %s more\n", human_count(run->file_count - FILES_SHOWN).text);
 }
 
-// What to open the results with.
+// Prints how to open the results.
 static void print_viewers(const struct run *run)
 {
     bool caches = false;
@@ -414,7 +416,7 @@ static void print_viewers(const struct run *run)
     }
 }
 
-// A dt that the scene's state has become too stiff for.
+// Warns if dt exceeds the stable step of the scene's state.
 static void print_dt_exceeded(const struct run *run)
 {
     const struct dt_exceeded *it = &run->dt_exceeded;
