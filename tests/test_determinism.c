@@ -111,6 +111,38 @@ static void test_looks_change_nothing(void **state)
     }
 }
 
+// Verlet integrators complete velocities only where somebody reads them, in a run of steps: between
+// single steps, at rows of energies, or at the end.
+static void test_runs_of_steps_change_nothing(void **state)
+{
+    (void)state;
+    static const int pieces[] = {1, 7, STEPS};
+    for (int i = 2; i < 4; i++)
+        for (size_t s = 0; s < sample_count; s++) {
+            const char *precision = (s + (size_t)i) % 2 ? "double" : "single";
+            const uint64_t hash = hash_after(&samples[s], precision, integrators[i], 1);
+            for (int p = 0; p < 3; p++) {
+                taut_scene *scene =
+                    scene_of("precision: %s\noutput: {work: %s}\n"
+                             "simulation: {integrator: %s, dt: 0.0005, steps: 1}\n"
+                             "%s",
+                             precision, p == 1 ? "true" : "false", integrators[i], samples[s].text);
+                struct solver_options options = {.config = {.threads = 2},
+                                                 .plan = {.tile_nodes = 32}};
+                taut_solver *solver = solver_from(scene, &options);
+                for (int done = 0; done < STEPS; done += pieces[p]) {
+                    advance(solver,
+                            (uint64_t)(pieces[p] < STEPS - done ? pieces[p] : STEPS - done));
+                    energy_of(solver);
+                }
+                if (taut_solver_hash(solver) != hash)
+                    fail_msg("%s, %s: pieces of %d steps give another hash", samples[s].name,
+                             integrators[i], pieces[p]);
+                taut_solver_destroy(solver);
+            }
+        }
+}
+
 static void test_energy_budget_changes_nothing(void **state)
 {
     (void)state;
@@ -328,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_run_to_run),
         cmocka_unit_test(test_hash_sees_the_state),
         cmocka_unit_test(test_looks_change_nothing),
+        cmocka_unit_test(test_runs_of_steps_change_nothing),
         cmocka_unit_test(test_energy_budget_changes_nothing),
         cmocka_unit_test(test_tails),
         cmocka_unit_test(test_energies),

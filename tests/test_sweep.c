@@ -47,17 +47,23 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 #define BESIDE                                                                                     \
     "{name: %s, type: rope, from: [0,2,0], to: [1,2,0], nodes: 21, node_mass: 1, stiffness: 5}"
 
+static taut_solver *scene_by(const char *integrator, const char *wind, int shape,
+                             const char *precision, bool work, const struct solver_options *options)
+{
+    return solver_from(scene_of("precision: %s\n"
+                                "simulation: {integrator: %s, dt: 0.001, steps: 9}\n"
+                                "environment: {gravity: [0.1,-9.81,0.3], air_drag: 0.2%s}\n"
+                                "output: {work: %s}\n"
+                                "bodies:\n  - " BESIDE "\n  - {name: b, %s}\n  - " BESIDE "\n",
+                                precision, integrator, wind, work ? "true" : "false", "before",
+                                shapes[shape].body, "after"),
+                       options);
+}
+
 static taut_solver *scene_with(int shape, const char *precision, bool work,
                                const struct solver_options *options)
 {
-    return solver_from(scene_of("precision: %s\n"
-                                "simulation: {integrator: symplectic_euler, dt: 0.001, steps: 9}\n"
-                                "environment: {gravity: [0.1,-9.81,0.3], air_drag: 0.2}\n"
-                                "output: {work: %s}\n"
-                                "bodies:\n  - " BESIDE "\n  - {name: b, %s}\n  - " BESIDE "\n",
-                                precision, work ? "true" : "false", "before", shapes[shape].body,
-                                "after"),
-                       options);
+    return scene_by("symplectic_euler", "", shape, precision, work, options);
 }
 
 static void shake(taut_solver *solver)
@@ -118,6 +124,42 @@ static void test_same_bits_everywhere(void **state)
     }
 }
 
+// In a run of steps the end of one and the start of the next are one sweep with some integrators,
+// where between single steps they are not.
+static void test_steps_in_one_run_give_those_alone(void **state)
+{
+    (void)state;
+    enum { RUN = 4, WINDS = 3, LARGEST = 5 };
+    static const char *const integrators[] = {"explicit_euler", "verlet", "velocity_verlet",
+                                              "midpoint", "rk4"};
+    static const char *const winds[WINDS] = {
+        "", ", wind: {velocity: [3,1,2], law: face, coefficient: 2}",
+        ", wind: {velocity: [3,1,2], law: face, coefficient: 2, relative: false}"};
+    for (size_t i = 0; i < sizeof integrators / sizeof integrators[0]; i++)
+        for (int shape = 0; shape < (i < 3 ? SHAPES : LARGEST); shape++)
+            for (int wind = 0; wind < (shape == 1 || shape == 4 ? WINDS : 1); wind++) {
+                const char *precision = (shape + wind) % 2 ? "single" : "double";
+                struct solver_options options = {
+                    .config = {.threads = 1, .isa = TAUT_ISA_BASE, .kernel = TAUT_KERNEL_AUTO}};
+                taut_solver *alone =
+                    scene_by(integrators[i], winds[wind], shape, precision, true, &options);
+                for (int step = 0; step < RUN; step++)
+                    advance(alone, 1);
+                for (int isa = 0; isa < ISA_COUNT && isa_available((enum isa)isa); isa++) {
+                    options.config.isa = (taut_isa)(TAUT_ISA_BASE + isa);
+                    options.config.threads = 1 + isa;
+                    taut_solver *run =
+                        scene_by(integrators[i], winds[wind], shape, precision, isa == 1, &options);
+                    advance(run, RUN);
+                    if (taut_solver_hash(run) != taut_solver_hash(alone))
+                        fail_msg("%s, shape %d, wind %d: %s gives another hash", integrators[i],
+                                 shape, wind, isa_name((enum isa)isa));
+                    taut_solver_destroy(run);
+                }
+                taut_solver_destroy(alone);
+            }
+}
+
 // A node that starts at the position of another is not pulled along an undefined direction.
 static void test_springs_without_length(void **state)
 {
@@ -157,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forces_are_those_of_plain_loops),
         cmocka_unit_test(test_same_bits_everywhere),
+        cmocka_unit_test(test_steps_in_one_run_give_those_alone),
         cmocka_unit_test(test_springs_without_length),
         cmocka_unit_test(test_checker_refuses_bad_tiles),
     };

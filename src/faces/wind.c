@@ -180,17 +180,17 @@ static void add_to_rows(const struct system *system, const struct wind_now *now,
 // The rows at the edges of tiles, which the sweep leaves to us: before the first, between one and
 // the next, after the last.
 static void add_between(const struct system *system, const struct wind_now *now,
-                        const struct sweep *sweep, enum sweep_finish finish, bool powers,
-                        size_t part, const struct worker *worker)
+                        const struct sweep *sweep, bool powers, size_t part,
+                        const struct worker *worker)
 {
     const uint64_t tiles = tiling_tile_count(&sweep->tiling);
     struct range gap;
     while (worker_claim(worker, (size_t)tiles + 1, 1, &gap)) {
         struct range rows = {0, (size_t)sweep->tiling.ny};
         if (gap.first > 0)
-            rows.first = REAL_NAME(sweep_cloth_rows)(system, sweep, gap.first - 1, finish).end;
+            rows.first = REAL_NAME(sweep_cloth_rows)(sweep, gap.first - 1).end;
         if (gap.first < tiles)
-            rows.end = REAL_NAME(sweep_cloth_rows)(system, sweep, gap.first, finish).first;
+            rows.end = REAL_NAME(sweep_cloth_rows)(sweep, gap.first).first;
         if (rows.first < rows.end)
             add_to_rows(system, now, sweep->faces, rows,
                         powers_of_part(system, powers, part + gap.first));
@@ -227,7 +227,7 @@ static void add_to_grids(const struct system *system, const struct wind_now *now
         const struct plan_face_grid *grid = &system->plan->face_grids[g];
         const struct sweep *sweep = sweep_of_faces(system, grid);
         if (sweep && REAL_NAME(sweep_blows)(system, sweep, now, finish)) {
-            add_between(system, now, sweep, finish, powers, part, worker);
+            add_between(system, now, sweep, powers, part, worker);
             worker_barrier(worker);
             part += parts_of(system, grid);
             continue;

@@ -23,9 +23,8 @@ void REAL_NAME(forces_evaluate_without_breaking)(struct system *system,
 void REAL_NAME(forces_outside)(struct system *system, struct evaluation evaluation,
                                const struct worker *worker);
 
-// The same as forces_evaluate, but every node makes its Euler step as soon as its force is
-// complete, and the forces are 0 afterwards. Bitwise identical to forces_evaluate and a loop over
-// the nodes.
+// The same as forces_evaluate, but every node is moved as soon as its force is complete, and the
+// forces are 0 afterwards. Bitwise identical to forces_evaluate and a loop over the nodes.
 void REAL_NAME(forces_move)(struct system *system, struct evaluation evaluation,
                             enum sweep_finish finish, const struct worker *worker);
 

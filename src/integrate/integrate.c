@@ -67,8 +67,15 @@ void REAL_NAME(save_start)(struct system *system, const struct worker *worker)
     }
 }
 
+void REAL_NAME(integrator_complete)(struct system *system, const struct worker *worker)
+{
+    if (system->state->half_kick_due)
+        REAL_NAME(verlet_complete)(system, worker);
+}
+
 void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const struct worker *worker)
 {
+    REAL_NAME(integrator_complete)(system, worker);
     if (system->settings.integrator == INTEGRATOR_VERLET)
         REAL_NAME(verlet_change_dt)(system, dt, worker);
     worker_barrier(worker); // all have read the old dt

@@ -22,6 +22,10 @@ void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const str
 // x and v from t = step * dt to the next step, moved nodes included. The step is not yet counted.
 void REAL_NAME(integrator_step)(struct system *system, const struct worker *worker);
 
+// After the last of some steps: completes the velocities of Verlet integrators, which a step may
+// leave half a step behind (verlet.c). The same bits wherever it is called, or not.
+void REAL_NAME(integrator_complete)(struct system *system, const struct worker *worker);
+
 // The projection at the end of a step or substep, and its energy budget.
 void REAL_NAME(project)(struct system *system, double time, const struct worker *worker);
 
@@ -55,6 +59,7 @@ void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *wor
 void REAL_NAME(verlet)(struct system *system, const struct worker *worker);
 void REAL_NAME(verlet_start)(struct system *system, const struct worker *worker);
 void REAL_NAME(verlet_change_dt)(struct system *system, double dt, const struct worker *worker);
+void REAL_NAME(verlet_complete)(struct system *system, const struct worker *worker);
 void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *worker);
 void REAL_NAME(midpoint)(struct system *system, const struct worker *worker);
 void REAL_NAME(rk4)(struct system *system, const struct worker *worker);

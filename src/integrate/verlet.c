@@ -1,6 +1,22 @@
-// Verlet's step of positions (Matyka 2.26) and velocity Verlet. Both end with the forces of the new
-// state, which the next step starts from: one evaluation a step.
+// Verlet's step of positions (Matyka 2.26) and velocity Verlet. Both need the forces of the new
+// state to complete its velocities, and the next step starts from the same forces: one evaluation a
+// step.
+//
+// So the end of a step and the start of the next are one sweep over the springs, in which every
+// node gets both half kicks and moves as soon as its force is complete. In a run of steps the state
+// between two of them therefore has velocities that lack a half kick (half_kick_due), with which
+// damping is computed in any case. verlet_complete does that half of the sweep alone, to the same
+// bits, for whoever reads the state.
 #include "integrate/integrate.h"
+
+// Whether nobody needs complete velocities at the end of each step. The serial reference has forces
+// and motion in separate passes.
+static bool may_lack_half_kick(const struct system *system)
+{
+    const struct settings *settings = &system->settings;
+    return !plan_is_reference(system->plan) && !settings->keep_energy_budget &&
+           !settings->projects && settings->keep_velocity == 1 && !system->mouse_spring.pulls;
+}
 
 // Evaluates the forces at the start of the step, unless the last step has done so.
 static void forces_at_start(struct system *system, const struct worker *worker)
@@ -23,9 +39,20 @@ static void forces_at_end(struct system *system, const struct worker *worker)
 static void forces_are_current(struct system *system, const struct worker *worker)
 {
     worker_barrier(worker);
-    if (worker->index == 0)
+    if (worker->index == 0) {
         system->state->forces_current = true;
+        system->state->half_kick_due = false;
+    }
     worker_barrier(worker);
+}
+
+// The others know it after the next barrier.
+static void half_kick_is_due(struct system *system, const struct worker *worker)
+{
+    if (worker->index != 0 || system->state->half_kick_due)
+        return;
+    system->state->forces_current = false;
+    system->state->half_kick_due = true;
 }
 
 // The position one step back, so that the first step is x + h v + h^2 a / 2.
@@ -128,11 +155,25 @@ void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
     forces_are_current(system, worker);
 }
 
-void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *worker)
+void REAL_NAME(verlet_complete)(struct system *system, const struct worker *worker)
+{
+    REAL_NAME(springs_yield)(system, worker);
+    REAL_NAME(forces_evaluate)(system, REAL_NAME(evaluation_now)(system), worker);
+    half_kick(system, worker);
+    forces_are_current(system, worker);
+}
+
+// The end of the last step and the start of this one.
+static void kick_and_move(struct system *system, enum sweep_finish finish,
+                          const struct worker *worker)
+{
+    REAL_NAME(springs_yield)(system, worker);
+    REAL_NAME(forces_move)(system, REAL_NAME(evaluation_now)(system), finish, worker);
+}
+
+static void kick_and_drift(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
-    forces_at_start(system, worker);
-    REAL_NAME(work_sample)(system, REAL_NAME(evaluation_now)(system), worker);
     half_kick(system, worker);
     real h = (real)system->settings.dt;
     struct range share = node_share(system, worker);
@@ -142,7 +183,22 @@ void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *work
         s->z[i] += h * s->vz[i];
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
+}
+
+void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *worker)
+{
+    if (system->state->half_kick_due) {
+        kick_and_move(system, SWEEP_VELOCITY_VERLET, worker);
+    } else {
+        forces_at_start(system, worker);
+        REAL_NAME(work_sample)(system, REAL_NAME(evaluation_now)(system), worker);
+        kick_and_drift(system, worker);
+    }
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
+    if (may_lack_half_kick(system)) {
+        half_kick_is_due(system, worker);
+        return;
+    }
     forces_at_end(system, worker);
     half_kick(system, worker);
     forces_are_current(system, worker);

@@ -22,8 +22,14 @@ struct reals {
     real *x, *y, *z;
 };
 
-// What is done with nodes whose forces are complete.
-enum sweep_finish { SWEEP_FORCES, SWEEP_EXPLICIT_EULER, SWEEP_SYMPLECTIC_EULER };
+// What is done with nodes whose forces are complete: the forces are stored, or the nodes moved, by
+// velocity Verlet from the velocities half a step before to those half a step later.
+enum sweep_finish {
+    SWEEP_FORCES,
+    SWEEP_EXPLICIT_EULER,
+    SWEEP_SYMPLECTIC_EULER,
+    SWEEP_VELOCITY_VERLET
+};
 
 // What the energy budget sums while forces are computed (forces/energy_budget.c), in double, in
 // lanes by the position of a node, or of a spring, in what a kernel is given: so the sums are the
@@ -143,14 +149,16 @@ struct kernels {
     // and the nodes may be moved.
     void (*grid_finish)(const struct system *system, const struct finish_range *range,
                         enum sweep_finish finish);
-    // Whole rows of a cloth from springs to motion, with symplectic Euler's method (cloth_body.h).
-    // range->offset: nodes of a row; range->other: the reactions on these rows and on those ahead,
-    // of which the row after the next one is not set yet; each node has `mass`. loaded: the forces
-    // hold something already, and are to be cleared. Else there may be a `wind` of law face to be
-    // computed with the springs; range->sum then is a ring of wind_ring_length reals, of which the
-    // last hold what the faces of the row before give to the first row.
-    void (*grid_cloth)(const struct system *system, const struct pass_range *range, double mass,
-                       bool loaded, const struct wind_now *wind);
+    // Whole rows of a cloth from springs to motion (cloth_body.h). range->offset: nodes of a row;
+    // range->other: the reactions on these rows and on those ahead, of which the row after the next
+    // one is not set yet; `masses` of the nodes, or NULL where each has `each`. loaded: the forces
+    // hold something already, and are to be cleared once nodes have moved. Else there may be a
+    // `wind` of law face to be computed with the springs; range->sum then is a ring of
+    // wind_ring_length reals, of which the last hold what the faces of the row before give to the
+    // first row.
+    void (*grid_cloth)(const struct system *system, const struct pass_range *range,
+                       const real *masses, double each, bool loaded, const struct wind_now *wind,
+                       enum sweep_finish finish);
     // state->power of rows [rows.first, rows.end) of a grid, a row being the nx nodes of one (y,
     // z): what the damping takes of the springs to later nodes.
     void (*grid_power)(const struct system *system, const struct plan_grid *grid,

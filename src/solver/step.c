@@ -18,8 +18,10 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
         worker_barrier(worker);
     if (checks)
         call->check(solver->system, worker);
-    if (adapts)
+    if (adapts) {
+        call->complete(solver->system, worker); // the bound may depend on velocities
         dt_adapt(solver, worker);
+    }
 }
 
 struct advance {
@@ -51,6 +53,7 @@ static void advance(void *context, const struct worker *worker)
         if (!worker_regroup(worker))
             return;
     }
+    it->solver->functions->complete(it->solver->system, worker);
     if (it->checks_at_end && it->solver->functions->fault(it->solver->system)->code == TAUT_OK)
         it->solver->functions->check(it->solver->system, worker);
 }

@@ -422,6 +422,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .integrate = REAL_NAME(integrator_step),
     .finish = REAL_NAME(step_finish),
     .check = REAL_NAME(divergence_check),
+    .complete = REAL_NAME(integrator_complete),
     .evaluate = evaluate,
     .read_nodes = read_nodes,
     .read_springs = read_springs,

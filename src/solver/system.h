@@ -47,6 +47,9 @@ struct system_functions {
     void (*integrate)(struct system *system, const struct worker *worker);
     void (*finish)(struct system *system, const struct worker *worker);
     void (*check)(struct system *system, const struct worker *worker);
+    // After the last of some steps: completes the velocities that these may leave half a step
+    // behind. Everything outside of a run of steps sees complete ones.
+    void (*complete)(struct system *system, const struct worker *worker);
 
     // Evaluates the present state, which stays as it is: energies; forces, if they are wanted or
     // the energy budget is kept, which is brought up to now.

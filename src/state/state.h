@@ -38,9 +38,12 @@ struct state {
     const taut_allocator *allocator;
     uint64_t nodes, springs, links, slots, bodies, motions, colliders;
     uint64_t touches, contact_blocks;
-    uint64_t step;         // steps done
-    uint64_t memory_from;  // the step from which on bdf2 remembers the one before it
-    bool forces_current;   // fx, fy, fz belong to x and v (and may serve the next step)
+    uint64_t step;        // steps done
+    uint64_t memory_from; // the step from which on bdf2 remembers the one before it
+    bool forces_current;  // fx, fy, fz belong to x and v (and may serve the next step)
+    // Verlet integrators, within a run of steps: v lacks the half kick by the forces at x, which
+    // the next step's sweep gives it (integrate/verlet.c)
+    bool half_kick_due;
     bool energy_current;   // the energy that an implicit step found at its end belongs to x and v
     bool forces_zero;      // fx, fy, fz are 0 at nodes of no grid, and
     bool grid_forces_zero; // at those of grids

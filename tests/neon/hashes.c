@@ -237,6 +237,7 @@ static void work(void *context, const struct worker *worker)
         worker_barrier(worker); // one worker has counted the step, and all read the count in the
                                 // next one
     }
+    run->functions->complete(run->system, worker);
     run->functions->check(run->system, worker);
 }
 

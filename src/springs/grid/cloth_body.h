@@ -201,15 +201,38 @@ WIDE_INLINE wide cloth_power(const struct sweep *sweep, const struct cloth_power
                     power_of_three(sweep, &of->left, &of->middle, &of->right, variant));
 }
 
-WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range *range, real mass,
-                           const struct wind_now *wind, struct wind_variant wind_variant,
-                           struct variant variant, bool loaded, enum sweep_finish finish)
+// One register of nodes: what acts on them beside springs and wind, and the motion. Returns the
+// whole force.
+WIDE_INLINE struct wide3 cloth_finish(const struct node_motion *motion, const struct own_nodes *own,
+                                      struct wide3 force, wide mass, wide inverse, long i,
+                                      long left, bool loaded, enum sweep_finish finish)
+{
+    struct moving now[3] = {{own->x.x, own->v.x, force.x},
+                            {own->x.y, own->v.y, force.y},
+                            {own->x.z, own->v.z, force.z}};
+    for (int c = 0; c < 3; c++) {
+        const struct component *to = &motion->components[c];
+        if (loaded)
+            now[c].force = wide_add(wide_load_first(to->f + i, left), now[c].force);
+        now[c].force =
+            finish_component(to, &motion->steps, now[c], mass, inverse, i, left, loaded, finish);
+    }
+    return (struct wide3){now[0].force, now[1].force, now[2].force};
+}
+
+// `masses` of the nodes, or NULL where each has `each`. `finish` and the absence of masses are
+// constants where this is inlined for symplectic Euler, and variables for all others, which it
+// costs nothing that could be measured.
+WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range *range,
+                           const real *masses, real each, const struct wind_now *wind,
+                           struct wind_variant wind_variant, struct variant variant, bool loaded,
+                           enum sweep_finish finish)
 {
     struct power_sums *const sums = range->powers;
     const bool drives = variant.powers && sums->drives;
     const struct cloth it = cloth_of(range, wind);
     const struct node_motion motion = motion_of(system, range->first, finish);
-    const wide one_mass = wide_set(mass);
+    const wide one_mass = wide_set(each);
     const real *inverses = system->constants->inverse_mass + range->first;
     struct cloth_previous previous = {
         .one = wide3_zero(),
@@ -248,19 +271,28 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
                 power_add(sums, POWER_WIND, i,
                           wide_masked(wide_lane_range(0, left), wide3_dot(blown, own.v)));
         }
-        struct moving now[3] = {
-            {own.x.x, own.v.x, force.x}, {own.x.y, own.v.y, force.y}, {own.x.z, own.v.z, force.z}};
-        for (int c = 0; c < 3; c++) {
-            const struct component *to = &motion.components[c];
-            if (loaded)
-                now[c].force = wide_add(wide_load_first(to->f + i, left), now[c].force);
-            now[c].force = finish_component(to, &motion.steps, now[c], one_mass, inverse, i, left,
-                                            loaded, finish);
+        const wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
+        struct wide3 total = force;
+        switch (finish) {
+        case SWEEP_FORCES:
+            total =
+                cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_FORCES);
+            break;
+        case SWEEP_EXPLICIT_EULER:
+            total = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
+                                 SWEEP_EXPLICIT_EULER);
+            break;
+        case SWEEP_SYMPLECTIC_EULER:
+            total = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
+                                 SWEEP_SYMPLECTIC_EULER);
+            break;
+        case SWEEP_VELOCITY_VERLET:
+            total = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
+                                 SWEEP_VELOCITY_VERLET);
+            break;
         }
-        if (variant.powers) {
-            const struct wide3 total = {now[0].force, now[1].force, now[2].force};
-            add_node_powers(sums, drives, &own.v, &total, one_mass, inverse, false, i, left);
-        }
+        if (variant.powers)
+            add_node_powers(sums, drives, &own.v, &total, mass, inverse, masses != NULL, i, left);
     }
     i -= WIDE_LANES;
     struct wide3 none = wide3_zero(), last = wide3_shift_down(previous.left, none, 1);
@@ -268,67 +300,81 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
     subtract_reaction(&it.reactions, i + it.nx, last, it.count - i);
 }
 
-#define CLOTH_CALM(name, damping, loaded, powers)                                                  \
-    static void name(const struct system *system, const struct pass_range *range, real mass,       \
-                     const struct wind_now *wind)                                                  \
+typedef void (*cloth_function)(const struct system *system, const struct pass_range *range,
+                               const real *masses, real each, const struct wind_now *wind,
+                               enum sweep_finish finish);
+
+// NAME_any: for every finish and any masses; NAME_euler: for symplectic Euler and one mass.
+#define CLOTH(name, windy, relative, damping, loaded, powers)                                      \
+    static void name##_any(const struct system *system, const struct pass_range *range,            \
+                           const real *masses, real each, const struct wind_now *wind,             \
+                           enum sweep_finish finish)                                               \
     {                                                                                              \
-        (void)wind;                                                                                \
-        run_cloth(system, range, mass, NULL, (struct wind_variant){false, false},                  \
+        run_cloth(system, range, masses, each, windy ? wind : NULL,                                \
+                  (struct wind_variant){windy, relative},                                          \
+                  (struct variant){damping, false, powers}, loaded, finish);                       \
+    }                                                                                              \
+    static void name##_euler(const struct system *system, const struct pass_range *range,          \
+                             const real *masses, real each, const struct wind_now *wind,           \
+                             enum sweep_finish finish)                                             \
+    {                                                                                              \
+        (void)masses, (void)finish;                                                                \
+        run_cloth(system, range, NULL, each, windy ? wind : NULL,                                  \
+                  (struct wind_variant){windy, relative},                                          \
                   (struct variant){damping, false, powers}, loaded, SWEEP_SYMPLECTIC_EULER);       \
     }
 
-CLOTH_CALM(calm_undamped, UNDAMPED, false, false)
-CLOTH_CALM(calm_axial, DAMPED_AXIAL, false, false)
-CLOTH_CALM(calm_undamped_loaded, UNDAMPED, true, false)
-CLOTH_CALM(calm_axial_loaded, DAMPED_AXIAL, true, false)
-CLOTH_CALM(calm_undamped_powers, UNDAMPED, false, true)
-CLOTH_CALM(calm_axial_powers, DAMPED_AXIAL, false, true)
-CLOTH_CALM(calm_undamped_loaded_powers, UNDAMPED, true, true)
-CLOTH_CALM(calm_axial_loaded_powers, DAMPED_AXIAL, true, true)
+CLOTH(calm_undamped, false, false, UNDAMPED, false, false)
+CLOTH(calm_axial, false, false, DAMPED_AXIAL, false, false)
+CLOTH(calm_undamped_loaded, false, false, UNDAMPED, true, false)
+CLOTH(calm_axial_loaded, false, false, DAMPED_AXIAL, true, false)
+CLOTH(calm_undamped_powers, false, false, UNDAMPED, false, true)
+CLOTH(calm_axial_powers, false, false, DAMPED_AXIAL, false, true)
+CLOTH(calm_undamped_loaded_powers, false, false, UNDAMPED, true, true)
+CLOTH(calm_axial_loaded_powers, false, false, DAMPED_AXIAL, true, true)
+CLOTH(windy_undamped, true, false, UNDAMPED, false, false)
+CLOTH(windy_axial, true, false, DAMPED_AXIAL, false, false)
+CLOTH(windy_undamped_relative, true, true, UNDAMPED, false, false)
+CLOTH(windy_axial_relative, true, true, DAMPED_AXIAL, false, false)
+CLOTH(windy_undamped_powers, true, false, UNDAMPED, false, true)
+CLOTH(windy_axial_powers, true, false, DAMPED_AXIAL, false, true)
+CLOTH(windy_undamped_relative_powers, true, true, UNDAMPED, false, true)
+CLOTH(windy_axial_relative_powers, true, true, DAMPED_AXIAL, false, true)
 
-#define CLOTH_WINDY(name, damping, relative, powers)                                               \
-    static void name(const struct system *system, const struct pass_range *range, real mass,       \
-                     const struct wind_now *wind)                                                  \
+// Without wind by powers, then loaded, then damped; with wind by powers, then relative, then
+// damped.
+#define CLOTH_FUNCTIONS(finishes)                                                                  \
     {                                                                                              \
-        run_cloth(system, range, mass, wind, (struct wind_variant){true, relative},                \
-                  (struct variant){damping, false, powers}, false, SWEEP_SYMPLECTIC_EULER);        \
+        {{{calm_undamped##_##finishes, calm_axial##_##finishes},                                   \
+          {calm_undamped_loaded##_##finishes, calm_axial_loaded##_##finishes}},                    \
+         {{calm_undamped_powers##_##finishes, calm_axial_powers##_##finishes},                     \
+          {calm_undamped_loaded_powers##_##finishes, calm_axial_loaded_powers##_##finishes}}},     \
+            {{{windy_undamped##_##finishes, windy_axial##_##finishes},                             \
+              {windy_undamped_relative##_##finishes, windy_axial_relative##_##finishes}},          \
+             {{windy_undamped_powers##_##finishes, windy_axial_powers##_##finishes},               \
+              {windy_undamped_relative_powers##_##finishes,                                        \
+               windy_axial_relative_powers##_##finishes}}},                                        \
     }
 
-CLOTH_WINDY(windy_undamped, UNDAMPED, false, false)
-CLOTH_WINDY(windy_axial, DAMPED_AXIAL, false, false)
-CLOTH_WINDY(windy_undamped_relative, UNDAMPED, true, false)
-CLOTH_WINDY(windy_axial_relative, DAMPED_AXIAL, true, false)
-CLOTH_WINDY(windy_undamped_powers, UNDAMPED, false, true)
-CLOTH_WINDY(windy_axial_powers, DAMPED_AXIAL, false, true)
-CLOTH_WINDY(windy_undamped_relative_powers, UNDAMPED, true, true)
-CLOTH_WINDY(windy_axial_relative_powers, DAMPED_AXIAL, true, true)
-
-typedef void (*cloth_function)(const struct system *system, const struct pass_range *range,
-                               real mass, const struct wind_now *wind);
-
-static void grid_cloth(const struct system *system, const struct pass_range *range, double mass,
-                       bool loaded, const struct wind_now *wind)
+static void grid_cloth(const struct system *system, const struct pass_range *range,
+                       const real *masses, double each, bool loaded, const struct wind_now *wind,
+                       enum sweep_finish finish)
 {
-    // By powers, then loaded or relative, then damped.
-    static const cloth_function calm[2][2][2] = {
-        {{calm_undamped, calm_axial}, {calm_undamped_loaded, calm_axial_loaded}},
-        {{calm_undamped_powers, calm_axial_powers},
-         {calm_undamped_loaded_powers, calm_axial_loaded_powers}}};
-    static const cloth_function windy[2][2][2] = {
-        {{windy_undamped, windy_axial}, {windy_undamped_relative, windy_axial_relative}},
-        {{windy_undamped_powers, windy_axial_powers},
-         {windy_undamped_relative_powers, windy_axial_relative_powers}}};
+    static const cloth_function functions[2][2][2][2][2] = {CLOTH_FUNCTIONS(any),
+                                                            CLOTH_FUNCTIONS(euler)};
+    const bool euler = finish == SWEEP_SYMPLECTIC_EULER && !masses;
     const bool damped = range->sweep->passes[0].damping != UNDAMPED;
     struct power_sums *const total = range->powers;
+    const cloth_function function =
+        functions[euler][wind != NULL][total != NULL][wind ? wind->relative : loaded][damped];
     if (!total) {
-        (wind ? windy[0][wind->relative] : calm[0][loaded])[damped](system, range, (real)mass,
-                                                                    wind);
+        function(system, range, masses, (real)each, wind, finish);
         return;
     }
     struct power_sums sums = {.drives = total->drives};
     struct pass_range part = *range;
     part.powers = &sums;
-    (wind ? windy[1][wind->relative] : calm[1][loaded])[damped](system, &part, (real)mass, wind);
+    function(system, &part, masses, (real)each, wind, finish);
     power_flush_all(&sums);
-    add_sums(total, &sums, false, mass);
+    add_sums(total, &sums, masses != NULL, each);
 }

@@ -448,6 +448,14 @@ struct moving {
     wide x, v, force; // x is not asked for by SWEEP_FORCES
 };
 
+// The velocity after the kick or kicks of a step.
+WIDE_INLINE wide kicked(wide v, wide factor, wide force, enum sweep_finish finish)
+{
+    const wide change = wide_multiply(factor, force);
+    v = wide_add(v, change);
+    return finish == SWEEP_VELOCITY_VERLET ? wide_add(v, change) : v;
+}
+
 WIDE_INLINE wide finish_component(const struct component *c, const struct motion_steps *steps,
                                   struct moving now, wide mass, wide inverse_mass, long i,
                                   long left, bool clears, enum sweep_finish finish)
@@ -458,9 +466,8 @@ WIDE_INLINE wide finish_component(const struct component *c, const struct motion
         wide_store_first(c->f + i, force, left);
         return force;
     }
-    wide faster =
-        wide_add(now.v, wide_multiply(wide_multiply(steps->velocity_step, inverse_mass), force));
-    wide moves = finish == SWEEP_SYMPLECTIC_EULER ? faster : now.v;
+    wide faster = kicked(now.v, wide_multiply(steps->velocity_step, inverse_mass), force, finish);
+    wide moves = finish == SWEEP_EXPLICIT_EULER ? now.v : faster;
     wide_store_first(c->v + i, faster, left);
     wide_store_first(c->x + i, wide_add(now.x, wide_multiply(steps->position_step, moves)), left);
     if (clears)
@@ -479,6 +486,7 @@ static inline struct node_motion motion_of(const struct system *system, int64_t 
 {
     const struct state *s = system->state;
     const vec3 g = system->topology->environment.gravity;
+    const real dt = (real)system->settings.dt;
     const double position_step =
         finish == SWEEP_SYMPLECTIC_EULER ? system->settings.position_step : system->settings.dt;
     return (struct node_motion){
@@ -486,7 +494,7 @@ static inline struct node_motion motion_of(const struct system *system, int64_t 
          {s->y + first, s->vy + first, s->fy + first, wide_set((real)g.y)},
          {s->z + first, s->vz + first, s->fz + first, wide_set((real)g.z)}},
         {wide_set((real)system->topology->environment.air_drag),
-         wide_set((real)system->settings.dt), wide_set((real)position_step)},
+         wide_set(finish == SWEEP_VELOCITY_VERLET ? dt / 2 : dt), wide_set((real)position_step)},
     };
 }
 
@@ -547,18 +555,33 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
     }
 }
 
-static void finish_masses(const struct system *system, const struct finish_range *range,
-                          const real *masses, real each, enum sweep_finish finish)
+WIDE_INLINE void finish_with(const struct system *system, const struct finish_range *range,
+                             const real *masses, real each, enum sweep_finish finish, bool powers)
 {
-    bool loaded = range->loaded, clears = range->clears;
-    if (finish == SWEEP_FORCES)
-        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_FORCES, false);
-    else if (finish == SWEEP_EXPLICIT_EULER)
-        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_EXPLICIT_EULER, false);
-    else if (masses || loaded || clears)
-        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_SYMPLECTIC_EULER, false);
+    if (masses || range->loaded || range->clears || finish == SWEEP_FORCES ||
+        finish == SWEEP_EXPLICIT_EULER)
+        finish_nodes(system, range, masses, each, range->loaded, range->clears, finish, powers);
     else
-        finish_nodes(system, range, NULL, each, false, false, SWEEP_SYMPLECTIC_EULER, false);
+        finish_nodes(system, range, NULL, each, false, false, finish, powers);
+}
+
+WIDE_INLINE void finish_masses(const struct system *system, const struct finish_range *range,
+                               const real *masses, real each, enum sweep_finish finish, bool powers)
+{
+    switch (finish) {
+    case SWEEP_FORCES:
+        finish_with(system, range, masses, each, SWEEP_FORCES, powers);
+        break;
+    case SWEEP_EXPLICIT_EULER:
+        finish_with(system, range, masses, each, SWEEP_EXPLICIT_EULER, powers);
+        break;
+    case SWEEP_SYMPLECTIC_EULER:
+        finish_with(system, range, masses, each, SWEEP_SYMPLECTIC_EULER, powers);
+        break;
+    case SWEEP_VELOCITY_VERLET:
+        finish_with(system, range, masses, each, SWEEP_VELOCITY_VERLET, powers);
+        break;
+    }
 }
 
 // Adds the sums of a range, of whose nodes each has a mass of its own (`massed`) or `each`.
@@ -570,20 +593,6 @@ static inline void add_sums(struct power_sums *to, const struct power_sums *sums
             to->lanes[column][lane] += sums->lanes[column][lane];
     for (int lane = 0; !massed && lane < POWER_LANES; lane++)
         to->lanes[POWER_KINETIC][lane] += each * sums->lanes[POWER_SQUARE][lane];
-}
-
-static void finish_powers(const struct system *system, const struct finish_range *range,
-                          const real *masses, real each, enum sweep_finish finish)
-{
-    bool loaded = range->loaded, clears = range->clears;
-    if (finish == SWEEP_FORCES)
-        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_FORCES, true);
-    else if (finish == SWEEP_EXPLICIT_EULER)
-        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_EXPLICIT_EULER, true);
-    else if (masses || loaded || clears)
-        finish_nodes(system, range, masses, each, loaded, clears, SWEEP_SYMPLECTIC_EULER, true);
-    else
-        finish_nodes(system, range, NULL, each, false, false, SWEEP_SYMPLECTIC_EULER, true);
 }
 
 static const struct reals no_reals = {NULL, NULL, NULL};
@@ -611,11 +620,11 @@ static void grid_finish(const struct system *system, const struct finish_range *
         if (range->powers) {
             struct power_sums sums = {.drives = range->powers->drives};
             part.powers = &sums;
-            finish_powers(system, &part, listed, (real)masses.each, finish);
+            finish_masses(system, &part, listed, (real)masses.each, finish, true);
             power_flush_all(&sums);
             add_sums(range->powers, &sums, masses.listed, masses.each);
         } else {
-            finish_masses(system, &part, listed, (real)masses.each, finish);
+            finish_masses(system, &part, listed, (real)masses.each, finish, false);
         }
         node = masses.end;
     }

@@ -611,18 +611,11 @@ static void sweep_chunks(const struct tile_sweep *it, struct rows rows)
     }
 }
 
-static struct node_masses masses_of(const struct system *system, const struct sweep *sweep)
-{
-    const struct topology *topology = system->topology;
-    return topology_masses(topology, sweep->grid->first_node, topology->node_count);
-}
-
-struct range REAL_NAME(sweep_cloth_rows)(const struct system *system, const struct sweep *sweep,
-                                         uint64_t number, enum sweep_finish finish)
+struct range REAL_NAME(sweep_cloth_rows)(const struct sweep *sweep, uint64_t number)
 {
     const struct plan_tile tile = tiling_tile(&sweep->tiling, number);
     const struct range none = {(size_t)tile.j1, (size_t)tile.j1};
-    if (!sweep->cloth || finish != SWEEP_SYMPLECTIC_EULER || masses_of(system, sweep).listed)
+    if (!sweep->cloth)
         return none;
     struct rows rows = finished_rows(sweep, &tile, 0);
     rows.j1 = min_u64(rows.j1, sweep->tiling.ny - 2);
@@ -633,8 +626,7 @@ bool REAL_NAME(sweep_blows)(const struct system *system, const struct sweep *swe
                             const struct wind_now *wind, enum sweep_finish finish)
 {
     return wind->factor != 0 && wind->law == WIND_FACE && system->sweeps->load == LOAD_WIND &&
-           !contacts_are_found(system) && sweep->cloth && sweep->faces &&
-           finish == SWEEP_SYMPLECTIC_EULER && !masses_of(system, sweep).listed;
+           !contacts_are_found(system) && sweep->cloth && sweep->faces && finish != SWEEP_FORCES;
 }
 
 // What the cells between the last row before and the first of these give to the latter goes to
@@ -667,15 +659,19 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
         .other = reaction_row(it, rows.j0, 0),
         .powers = it->powers,
     };
-    it->system->kernels->grid_cloth(it->system, &range, masses_of(it->system, it->sweep).each,
-                                    sweep_is_loaded(it->system) && !blows, blows ? it->wind : NULL);
+    const struct topology *topology = it->system->topology;
+    const struct node_masses masses =
+        topology_masses(topology, it->sweep->grid->first_node, topology->node_count);
+    const real *listed = masses.listed ? it->system->constants->mass + range.first : NULL;
+    it->system->kernels->grid_cloth(it->system, &range, listed, masses.each,
+                                    sweep_is_loaded(it->system) && !blows, blows ? it->wind : NULL,
+                                    it->finish);
 }
 
 static void sweep_layer(const struct tile_sweep *it, uint64_t k)
 {
     const struct plan_tile *tile = &it->tile;
-    const struct range done =
-        REAL_NAME(sweep_cloth_rows)(it->system, it->sweep, it->index, it->finish);
+    const struct range done = REAL_NAME(sweep_cloth_rows)(it->sweep, it->index);
     struct rows cloth = {done.first, done.end, k};
     sweep_chunks(it, (struct rows){tile->j0, cloth.j0, k});
     sweep_cloth(it, cloth);

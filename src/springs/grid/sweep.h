@@ -122,10 +122,10 @@ struct pass_range {
 
 // Rows [first, end) of a tile that grid_cloth does: those that are finished when their tile is
 // swept and have two more ahead.
-struct range REAL_NAME(sweep_cloth_rows)(const struct system *system, const struct sweep *sweep,
-                                         uint64_t number, enum sweep_finish finish);
+struct range REAL_NAME(sweep_cloth_rows)(const struct sweep *sweep, uint64_t number);
 
-// Whether grid_cloth does the wind on these rows.
+// Whether grid_cloth does the wind on these rows: where it moves their nodes, because forces alone
+// may be wanted without springs (forces_outside).
 bool REAL_NAME(sweep_blows)(const struct system *system, const struct sweep *sweep,
                             const struct wind_now *wind, enum sweep_finish finish);
 
