@@ -1,4 +1,5 @@
-"""Reads a .pc2 point cache from its description and prints it, a sample a line.
+"""Reads a .pc2 point cache, implemented from the description of the format, and prints one line per
+sample.
 
 Usage: read_pc2.py FILE.pc2
 Exit: 0 read, 1 not sound (the file's length must be what its header promises), 2 wrong usage.

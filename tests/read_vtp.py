@@ -1,4 +1,4 @@
-"""Reads .vtp files, or the frames of a .pvd, with VTK's own reader and prints what is in them.
+"""Reads .vtp files, or the frames of a .pvd, with VTK's own reader and prints their contents.
 
 Usage: read_vtp.py FILE.vtp | FILE.pvd
 Exit: 0 read, 1 not sound, 2 wrong usage, 77 no VTK for Python here.
@@ -58,7 +58,7 @@ def print_frame(data):
     for kind, arrays in (("point", data.GetPointData()), ("cell", data.GetCellData())):
         for i in range(arrays.GetNumberOfArrays()):
             if arrays.GetArrayName(i) == "TextureCoordinates":
-                continue  # below, as what VTK takes them for
+                continue  # printed below, with the meaning that VTK gives them
             print_array(f"{kind} {arrays.GetArrayName(i)}", arrays.GetArray(i))
     texture = data.GetPointData().GetTCoords()
     if texture:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
-"""tools/compare.py on made-up results: it finds a real change, does not cry on noise, computes the
-p values that are in books, and fails when it should."""
+"""tools/compare.py on made-up results: it finds a real change, reports no change in noise, computes
+the p values of textbooks, and fails when it should."""
 import contextlib
 import io
 import json
@@ -14,14 +14,14 @@ import compare  # pylint: disable=wrong-import-position
 
 
 def taut_result(rows):
-    """{(scene, isa, threads): speeds} as `taut-bench --json` writes it."""
+    """{(scene, isa, threads): speeds} in the format of `taut-bench --json`."""
     return google_result({f"step/{scene}/symplectic_euler/single/{isa}/threads:{threads}":
                           [1e9 / speed if speed else 0 for speed in speeds]
                           for (scene, isa, threads), speeds in rows.items()})
 
 
 def google_result(rows):
-    """{name: milliseconds} as Google Benchmark writes it, with the aggregates that it adds."""
+    """{name: milliseconds} in the format of Google Benchmark, with the aggregates that it adds."""
     benchmarks = [{"name": name, "run_name": name, "run_type": "iteration", "real_time": time,
                    "time_unit": "ms"} for name, times in rows.items() for time in times]
     benchmarks += [{"name": name + "_mean", "run_name": name, "run_type": "aggregate",
@@ -32,7 +32,7 @@ def google_result(rows):
 
 
 def run(folder, before, after, *options):
-    """(exit status, what it printed)."""
+    """(exit status, output)."""
     paths = []
     for name, result in (("before.json", before), ("after.json", after)):
         paths.append(os.path.join(folder, name))
@@ -42,13 +42,13 @@ def run(folder, before, after, *options):
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         try:
             code = compare.main([*paths, *options])
-        except SystemExit as end:  # of argparse
+        except SystemExit as end:  # raised by argparse
             code = end.code
     return code, said.getvalue()
 
 
 def noisy(rng, speed, count=11):
-    """A speed as a busy machine shows it: mostly near, now and then much lower."""
+    """A speed as measured on a busy machine: mostly close, sometimes much lower."""
     return [speed * (1 - abs(rng.gauss(0, 0.03))) * (0.6 if rng.random() < 0.1 else 1)
             for _ in range(count)]
 
@@ -64,7 +64,7 @@ def p_values_are_those_of_the_tables():
     assert abs(compare.mann_whitney([1, 2, 3, 5, 6], [4, 7, 8, 9, 10]) - 8 / 252) < 1e-12  # U = 2
     assert abs(compare.mann_whitney([1, 2, 3, 5, 7], [4, 6, 8, 9, 10]) - 14 / 252) < 1e-12  # U = 3
     assert compare.mann_whitney([5, 5, 5], [5, 5, 5]) == 1
-    # Both ways agree where both are good.
+    # Both methods agree where both are accurate.
     rng = random.Random(3)
     a, b = [rng.gauss(0, 1) for _ in range(28)], [rng.gauss(0.5, 1) for _ in range(28)]
     exact = compare.mann_whitney(a, b)
@@ -128,7 +128,7 @@ def bad_files_are_refused(folder):
                 json.dumps(taut_result({("cloth", "v4", 1): [0.0]}))):
         code, said = run(folder, good, bad)
         assert code == 2 and "compare.py: " in said, (bad, code, said)
-    # A file of the time before taut-bench.
+    # A file from before taut-bench.
     code, said = run(folder, good, '{"benchmark": "taut bench", "results": []}')
     assert code == 2 and "benchmark_results.py convert" in said, said
     assert run(folder, good, good, "--rounds", "1")[0] == 2

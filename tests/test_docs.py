@@ -4,17 +4,17 @@ scenes/README.md.
 
     test_docs.py              fails where a page refers to something that does not exist
 
-Checked are
+It checks
 - paths: `src/...` anywhere, and `FOLDER/NAME.c` and the like between backticks, relative to the top
   folder or to src/; `*` matches as in a shell, and so does a part in capitals, such as NAME. The
-  changelog may name files that were moved since;
+  changelog may name files that were moved later;
 - links to files and to headings, whose anchors are those that GitHub makes;
 - tables: a table has a head, a line of dashes, and rows of as many cells, without prose between;
-- pages (NAME.md) that comments in src/, cmake/ and scenes/ name, and source files that comments in
-  src/ name, by any part of their path.
+- pages (NAME.md) named in comments of src/, cmake/ and scenes/, and source files named in comments
+  of src/ by any part of their path.
 
-What a run of the program prints is compared by test_tutorial.py, and the tables of keys by
-test_scene_docs.c. The checker proves on made-up mistakes that it would find one.
+test_tutorial.py compares the output of runs, and test_scene_docs.c the tables of keys. The checker
+is tested on made-up mistakes.
 """
 import glob
 import os
@@ -35,14 +35,14 @@ QUOTED = re.compile(r"`([\w.*-]+(?:/[\w.*-]+)*/(?:[\w*-]+\.(?:c|h|cc|py|sh|yaml|
 HEADING = re.compile(r"^#+ +(.*?)\s*$")
 PAGE_NAME = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*[\w-]+\.md)\b")
 FILE_NAME = re.compile(r"(?<![\w./<*-])((?:\w+/)*\w+\.(?:c|h|cc|py|sh|glsl))\b")
-# A part of a path that matches any.
+# A part of a path that matches any name.
 PLACEHOLDER = re.compile(r"(?<![^/_])[A-Z]{2,}(?:_[A-Z]+)*(?![^/_.])")
-# Folders that runs and builds make, which the repository does not have.
+# Folders that runs and builds create, which are not in the repository.
 MADE = ("out/", "build/")
 
 
 def anchor(heading):
-    """The anchor that GitHub makes of a heading."""
+    """The anchor that GitHub makes from a heading."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
 
@@ -72,13 +72,13 @@ def anchors(text):
 
 
 def cells(line):
-    """How many cells a row has: bars in code and behind a backslash separate none."""
+    """The number of cells of a row: bars in code or after a backslash do not separate cells."""
     bare = re.sub(r"`[^`]*`", "", line.strip().replace("\\|", ""))
     return bare.count("|") - 1
 
 
 def table_complaints(text):
-    """A table that prose splits leaves rows without a head behind."""
+    """Prose that splits a table leaves rows without a head after it."""
     found, rows = [], []
     for number, line in [*prose(text), (0, "")]:
         if line.startswith("|"):
@@ -109,7 +109,7 @@ def path_complaints(text, exists):
 
 
 def link_complaints(page, text, exists, read):
-    """Links of `page`, a path relative to the top folder."""
+    """Checks the links of `page`, a path relative to the top folder."""
     found = []
     for number, line in prose(text):
         for link in LINK.findall(re.sub(r"`[^`]*`", "`", line)):
@@ -125,14 +125,15 @@ def link_complaints(page, text, exists, read):
 
 
 def page_complaints(text, names):
-    """Pages that a source file names; `names` are those of the repository, without folders."""
+    """Checks the pages that a source file names; `names` are those of the repository, without
+    folders."""
     return [(number, f"there is no page {name}")
             for number, line in enumerate(text.splitlines(), 1)
             for name in PAGE_NAME.findall(line) if os.path.basename(name) not in names]
 
 
 def comment_complaints(text, paths):
-    """Files that comments of C code name; `paths` are those of the repository."""
+    """Checks the files named in comments of C code; `paths` are those of the repository."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         comment = line.partition("//")[2]
@@ -143,7 +144,7 @@ def comment_complaints(text, paths):
     return found
 
 
-# ---- That it finds mistakes
+# ---- Test of the checker
 
 def prove():
     there = {"src/a.c", "src/base", "src/base/b.h", "docs/x.md", "README.md"}

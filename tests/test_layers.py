@@ -29,8 +29,8 @@ BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "s
 USERS = {"study": {"study"}, "picture": {"output", "picture"}, "play": {"output", "picture", "play"},
          "view": {"output", "picture", "play", "view"}}
 SOLVER_HEADER = "solver/solver.h"
-# What other modules may include of a module. Of those not named here (base/, parallel/, simd/,
-# scene/, state/, output/, picture/), each header is a subject by itself.
+# The headers of a module that other modules may include. In modules that are not listed (base/,
+# parallel/, simd/, scene/, state/, output/, picture/) each header is a subject of its own.
 PUBLIC = {
     "topology": {"topology.h", "cut.h", "reorder.h"},
     "kernels": {"kernels.h"},
@@ -47,14 +47,14 @@ PUBLIC = {
 }
 # The dispatch of the numeric part is private to solver/; neon/ compiles that part without a solver.
 DISPATCH = re.compile(r"\bfunctions->")
-# The members of a plan: of one in a struct, and of variables declared as one.
+# The members of a plan that is in a struct, and of variables declared as a plan.
 PLAN_MEMBER = re.compile(r"(?:->|\.)plan->|\bsolver_plan\(\w*\)->")
 PLAN_VARIABLE = re.compile(r"\bstruct plan \*?(?:const )?(\w+)\s*[,;=)]")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
 def position(path):
-    """The name in the order of the folder that a file (relative to src/) belongs to."""
+    """The name, in the order, of the folder of a file (relative to src/)."""
     folder = path.partition("/")[0]
     if PLANNED.fullmatch(path):
         return "plan"
@@ -66,7 +66,7 @@ def allowed_folders(path):
     folder, _, rest = path.partition("/")
     folder = position(path) if rest else folder
     if not rest:
-        return set()  # taut.h is what others include: it includes nothing of ours
+        return set()  # taut.h is included by others, and includes nothing of the project
     if folder == "cli":
         return None
     if folder in BASES:
@@ -79,7 +79,7 @@ def allowed_folders(path):
 
 
 def is_private(path, name):
-    """Whether a file includes what another module keeps to itself."""
+    """Whether a file includes a private header of another module."""
     module, _, header = name.partition("/")
     if path.partition("/")[0] == module or position(path) == "table":
         return False
@@ -94,7 +94,7 @@ def reads_plan(text):
 
 
 def violations(path, text, exists):
-    """Sentences about what is wrong with the includes of one file."""
+    """Sentences that describe the invalid includes of a file."""
     found = []
     try:
         allowed = allowed_folders(path)
@@ -102,7 +102,7 @@ def violations(path, text, exists):
         return [str(error)]
     for name in INCLUDE.findall(text):
         if name == "version_info.h" and path.startswith("cli/"):
-            continue  # generated into the build folder, for the command line alone
+            continue  # generated into the build folder, for the command line only
         folder = position(name) if "/" in name else None
         if ".." in name.split("/") or not exists(name):
             found.append(f'{path}: "{name}" is no file of src/ (write the path from src/)')
@@ -122,7 +122,7 @@ def violations(path, text, exists):
 
 
 def outside_violations(path, text):
-    """The same for a file of tests/ or bench/, where only access to the solver is checked."""
+    """The same for a file of tests/ or bench/, for which only access to the solver is checked."""
     found = []
     for name in INCLUDE.findall(text):
         if name in ("solver/private.h", "solver/system.h", "solver/checkpoint.h"):
@@ -132,7 +132,7 @@ def outside_violations(path, text):
     return found
 
 
-# path, text, whether it is a violation; every file that is named here is taken to exist.
+# path, text, whether it is a violation; all files named here are assumed to exist.
 PROOF = [
     ("scene/a.c", '#include "base/memory.h"\n#include "taut.h"\n#include <yaml.h>', False),
     ("scene/a.c", '#include "topology/topology.h"', True),
@@ -235,7 +235,7 @@ def main():
     for folder in ("tests", "bench"):
         for root, _, names in os.walk(os.path.join(source, "..", folder)):
             for name in sorted(names):
-                # neon/ compiles the numeric part by itself, for a machine that has no solver.
+                # neon/ compiles the numeric part by itself, for a machine without a solver.
                 if name.endswith((".c", ".h", ".cc")) and os.path.basename(root) != "neon":
                     files += 1
                     path = os.path.join(root, name)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
-"""The measuring tools, with mock programs: measure.py finds the run that differs, keeps the
-requested and complete results, and replaces a result only by a complete one; benchmark_results.py
-writes through no link of another user; bad input causes one line and exit status 2."""
+"""The measuring tools, with mock programs: measure.py finds the run that differs, keeps requested
+and complete results, and replaces a result only by a complete one; benchmark_results.py does not
+write through links of other users; bad input causes one line and exit status 2."""
 import concurrent.futures
 import contextlib
 import io
@@ -20,7 +20,7 @@ import performance  # pylint: disable=wrong-import-position
 MASK = os.umask(0)
 os.umask(MASK)
 
-# Three threads on v3 have bits of their own.
+# Three threads on v3 give different bits.
 TAUT = """#!/bin/sh
 case $* in
 *--version*) echo 'instruction sets: base (SSE2), v3 (AVX2)';;
@@ -83,7 +83,7 @@ RESULT = {"context": {"date": "now", "num_cpus": 2, "executable": "x", "machine"
 
 
 def a_result_is_made_small(folder):
-    """A line for each repetition, steps first; and what failed is reported."""
+    """A line for each repetition, steps first; failures are reported."""
     small = json.loads(benchmark_results.compact(RESULT))
     assert small["benchmarks"] == [
         {"run_name": "step/cloth/verlet/single/v3/threads:1/manual_time", "real_time": 1.23457,
@@ -126,8 +126,8 @@ def run_script(name, *words):
 
 
 def bad_input_is_one_line(folder):
-    """A file, folder or program that is not there, is empty, or holds something else: no traceback,
-    but a message and exit status 2."""
+    """A file, folder or program that is missing, empty, or of another kind: no traceback, but a
+    message and exit status 2."""
     def file(name, text):
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
         return program(folder, name, text)
@@ -177,7 +177,7 @@ def bad_input_is_one_line(folder):
 
 
 def only_the_file_itself_is_written(folder):
-    """Neither what a link leads to that is called as a temporary file could be, nor such a file."""
+    """A link, or a file, with a possible name of a temporary file is not written to."""
     path, part, victim = (os.path.join(folder, name) for name in ("a.json", "a.json.tmp", "victim"))
     program(folder, "victim", "mine")
     os.symlink("victim", part)

@@ -3,7 +3,7 @@
 
     test_openmp.py TAUT
 
-Exit status: 0; 1 with what is wrong; 77 where the build uses POSIX threads.
+Exit status: 0; 1 with an error message; 77 if the build uses POSIX threads.
 """
 import json
 import os
@@ -22,21 +22,21 @@ output: {work: false}
 
 
 def environment(variables):
-    """This process's, with OpenMP's variables replaced."""
+    """The environment of this process, with OpenMP's variables replaced."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
     return {**kept, **variables}
 
 
 def threads(taut, scene, variables, *options):
-    """What `taut info` says."""
+    """The number of threads in the output of `taut info`."""
     done = subprocess.run([taut, "info", "--json", *options, scene], env=environment(variables),
                           capture_output=True, text=True, timeout=60, check=True)
     return json.loads(done.stdout)["threads"]
 
 
 def masks(taut, scene, variables, wanted):
-    """The processors that each of the threads of a run may use, as many as are `wanted`. A thread is
-    bound a while after it is there: they have ten seconds to become what is wanted."""
+    """The affinity masks of the threads of a run. Threads are bound some time after they start, so
+    they have ten seconds to match `wanted`."""
     count = len(wanted)
     process = subprocess.Popen([taut, "run", "--no-output", "--quiet", "--threads", str(count), scene],
                                env=environment(variables), stdout=subprocess.DEVNULL,
@@ -53,7 +53,7 @@ def masks(taut, scene, variables, wanted):
             for task in os.listdir(folder):
                 try:
                     found[task] = frozenset(os.sched_getaffinity(int(task)))
-                except OSError:  # it has just ended
+                except OSError:  # the thread has just ended
                     pass
             if not complete and len(found) >= count:
                 complete = time.monotonic()
@@ -65,7 +65,7 @@ def masks(taut, scene, variables, wanted):
 
 
 def main():
-    """All of it."""
+    """Runs all checks."""
     taut = sys.argv[1]
     version = subprocess.run([taut, "--version"], capture_output=True, text=True, check=True).stdout
     if "threads: OpenMP" not in version:
@@ -108,7 +108,7 @@ def main():
         expect("OMP_PLACES backwards, OMP_PROC_BIND=true",
                masks(taut, scene, {"OMP_PLACES": ",".join(reversed(places.split(","))),
                                    "OMP_PROC_BIND": "true"}, pair), pair)
-        # The binding of the calling thread does not make the machine smaller.
+        # The binding of the calling thread does not reduce the detected machine.
         expect("threads with OMP_PROC_BIND=true",
                threads(taut, scene, {"OMP_PROC_BIND": "true"}), threads(taut, scene, {}))
         both = [frozenset(allowed)] * 2

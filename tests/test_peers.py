@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """bench/peers/run.py with mock programs: it writes the input for LAMMPS, reads its output, stops
-ranks that wait, and takes ratios of measurements of the same round."""
+waiting ranks, and takes ratios of measurements of the same round."""
 import contextlib
 import importlib.util
 import io
@@ -19,7 +19,7 @@ spec.loader.exec_module(run)
 NETWORK = {"nodes": 2, "springs": 1, "dt": 1e-4, "bin": 0.4, "cutoff": 0.15, "data": "x.data",
            "binary": "x.bin"}
 
-# Answers a run of N steps with N milliseconds; writes down its input.
+# Reports N milliseconds for a run of N steps; logs its input.
 LMP = """#!/bin/sh
 echo "$@" >>'{log}'
 while read -r line; do
@@ -66,7 +66,7 @@ def state(pid):
 
 
 def stopped(pids):
-    """Whether they come to a stop: a signal takes its time."""
+    """Whether the processes stop; signals take some time."""
     end = time.monotonic() + 10
     while time.monotonic() < end:
         if all(state(pid) == "T" for pid in pids):
@@ -76,7 +76,7 @@ def stopped(pids):
 
 
 def waiting_ranks_are_stopped(folder):
-    # As mpirun does, it hands its own input to a process that it starts.
+    # Like mpirun it passes its input to a process that it starts.
     program(folder, "mpirun", f"#!/bin/sh\nshift 4\nmkfifo '{folder}/pipe'\n"
             f"\"$@\" <'{folder}/pipe' &\ncat >'{folder}/pipe'\nwait\n")
     side = run.Lammps("LAMMPS", 2, 1, NETWORK)
@@ -111,7 +111,7 @@ def ratios_are_of_one_round():
 
 
 def our_networks_are_whole(folder, peer):
-    """The data file has what it announces, and every bond its atoms and its kind."""
+    """The data file is complete: the counts are right, and every bond has atoms and a type."""
     network = run.write_network(peer, "shuffled-undamped", 3000, folder)
     with open(network["data"], encoding="ascii") as file:
         head, _, rest = file.read().partition("\nMasses\n")
@@ -128,7 +128,7 @@ def our_networks_are_whole(folder, peer):
         assert 1 <= kind <= len(kinds) and a != b
         assert 1 <= min(a, b) and max(a, b) <= len(atoms)
     assert os.path.getsize(network["binary"]) == 32 + 25 * len(atoms) + 8 * len(bonds)
-    # Four springs of rest length 0.05 * sqrt(3) and less reach as far as is said.
+    # The cutoff is 1.5 times the longest rest length, 0.05 * sqrt(3).
     assert abs(network["cutoff"] - 1.5 * 0.05 * 3 ** 0.5) < 1e-9, network
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3 -B
 """tools/performance.py and tools/benchmark_results.py on the committed results and on made-up ones:
-the tables have a line for every result, goals are reached as they should, pictures are XML with
-every scene in them and are known to be stale when a number changes, and results of earlier programs
-are converted."""
+the tables have a line for every result, goals are evaluated correctly, pictures are valid XML with
+every scene in them and are recognised as stale when a number changes, and results of earlier
+programs are converted."""
 import contextlib
 import copy
 import io
@@ -66,7 +66,7 @@ def quiet(*words):
 
 
 def everything_is_shown(folder):
-    """And each number that changes makes what shows it stale."""
+    """Every number is shown: if it changes, its table or picture is stale."""
     steps = load("steps")
     write(folder, "steps", steps)
     write(folder, "sizes", sizes())
@@ -87,7 +87,7 @@ def everything_is_shown(folder):
     assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text
     table = text[text.index("### Speeds"):text.index("### Goals")]
     assert table.count("symplectic_euler") == len([n for n in names if n.startswith("step/")])
-    # Drawn again, they are the same bytes.
+    # Drawing again gives the same bytes.
     with open(os.path.join(folder, "sizes.svg"), encoding="utf-8") as file:
         svg = file.read()
     assert quiet(folder, path, folder)[0] == 0

@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
-"""tools/taut_report, by its parts and as `taut stability` runs it: numbers, ticks and text; studies
-in which there is nothing to be seen; figures and page that are whole, the same each time, and fit
-for dark pages; and what becomes of them where a disk is full or a study is none.
+"""tools/taut_report, its parts and as `taut stability` runs it: numbers, ticks and text; studies
+without data; figures and page that are complete, reproducible and suitable for dark pages; and the
+result on a full disk or for an invalid study.
 
 usage: test_report.py TAUT
 """
@@ -72,7 +72,7 @@ def ticks_are_round_numbers():
 
 
 def every_axis_has_ticks():
-    """Whatever is shown, there are ticks, hardly more than asked for, in order, on the axis."""
+    """For any values there are ticks, hardly more than requested, in order, on the axis."""
     for i in range(0, 4000, 7):
         logarithmic = i % 2 == 0
         low, factor = 10 ** (-20 + 0.01 * i), 1 + 10 ** (-3 + i % 41 * 0.5)
@@ -95,7 +95,7 @@ def axes_show_what_cannot_be_shown_somehow():
     for ends in (None, (0, 0), (5, 5), (1e-300, 1e300), (-3, -3)):
         for logarithmic in (False, True):
             if logarithmic and ends and ends[0] < 0:
-                continue  # span() leaves these out
+                continue  # span() omits these
             low, high = figures.limits(ends, logarithmic, 0.05)
             assert math.isfinite(low) and math.isfinite(high) and low < high
             assert figures.chosen_ticks((low, high), logarithmic, 5)[0]
@@ -110,7 +110,7 @@ def row(integrator="rk4", **members):
 
 
 def bare_study():
-    """What is written where nothing was measured."""
+    """A study in which nothing was measured."""
     return {
         "taut_study": 1, "scene": "bare.yaml", "name": "<&>", "title": '"a" < b & c $x$',
         "nodes": 2,
@@ -132,7 +132,7 @@ def bare_study():
 
 
 def drawn(figure, data):
-    """A figure's elements, and all that is written in it."""
+    """The elements of a figure, and all its text."""
     root = tree.fromstring(figures.render(figure, study.Study(data)).svg)
     return root, [element.text for element in root.iter(SVG + "text")]
 
@@ -168,7 +168,8 @@ def a_figure_of_little_is_whole():
             whole = "".join(root.itertext())
             assert "between" in whole or "below" in whole or "limit is" in whole, whole
             assert "nan" not in whole, whole
-    # One value on each axis, one cell a row, a run that left at once: something is shown.
+    # One value on each axis, one cell per row, a run that became unstable at once: something is
+    # drawn.
     data["drift"] = [row(dt=0.1, steps=1, verdict="stable", drift=-1e-300, deviation=0)]
     data["work_precision"][0]["error"] = 1e-9
     data["frequency"] = [row(dt=0.1, y=1, ratio=1, factor=1, phase=0)]
@@ -193,8 +194,8 @@ def integrators_look_different(taut):
     for a, b in itertools.combinations(styles.values(), 2):
         assert a["color"] != b["color"] or (a["linestyle"] != b["linestyle"]
                                             and a["marker"] != b["marker"])
-    figures.stroke("one_of_later")  # looks like something
-    # They are taut's, in its order.
+    figures.stroke("one_of_later")  # an unknown name gets a style too
+    # The names are taut's, in the same order.
     said = subprocess.run([taut, "stability", "none.yaml", "--integrators", "none"], check=False,
                           capture_output=True, text=True).stderr
     assert re.findall("^    (.*)$", said, re.MULTILINE) == list(study.INTEGRATORS), said
@@ -203,15 +204,15 @@ def integrators_look_different(taut):
 def colours_stand_for_one_thing():
     for side in (0, 1):
         found = [pair[side] for pair in figures.PAIRS]
-        # On dark pages what is much gained may be as orange as it is on light ones.
+        # On dark pages the colour for large gains may equal the orange of light pages.
         assert len(set(found)) >= len(found) - side, found
     assert "#000000" not in [pair[0] for pair in figures.PAIRS]
 
 
-# ---- As taut runs it
+# ---- The report as taut runs it
 
 def run(words, code=0, **options):
-    """A command that ends with that code."""
+    """Runs a command that must end with that code."""
     done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300,
                           **options)
     assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
@@ -219,7 +220,7 @@ def run(words, code=0, **options):
 
 
 def study_spring(taut, folder):
-    """A study of a spring, in FOLDER/out, with a title and a name that XML must be told about."""
+    """A study of a spring, in FOLDER/out, with a title and a name that must be escaped in XML."""
     scene = ("title: '" + TITLE.replace("'", "''") + "'\n"
              "simulation: {integrator: verlet, dt: 0.01, duration: 2}\n"
              "bodies: [{name: o, type: oscillator, anchor: [0, 0, 0], axis: [1, 0, 0],\n"
@@ -228,7 +229,7 @@ def study_spring(taut, folder):
         file.write(scene)
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    # Whatever the user's own settings are.
+    # Whatever the user's own matplotlib settings are.
     with open(os.path.join(folder, "matplotlibrc"), "w", encoding="utf-8") as file:
         file.write("backend: TkAgg\ntext.usetex: True\nfigure.dpi: 10\n")
     return run([taut, "stability", "a&b<c>.yaml", "--integrators", "explicit_euler,verlet,rk4",
@@ -236,7 +237,7 @@ def study_spring(taut, folder):
 
 
 def places(root):
-    """Coordinates of all that no clip path holds."""
+    """The coordinates of all elements that no clip path limits."""
     clipped = {id(element) for element in root.iter() if "clip-path" in element.attrib}
     hidden = {id(inner) for element in root.iter()
               if element.tag in (SVG + "defs", SVG + "clipPath") or id(element) in clipped
@@ -279,7 +280,7 @@ def figures_and_page_are_whole(taut, folder):
         with open(os.path.join(out, name + ".png"), "rb") as file:
             head = file.read(24)
         assert head[:8] == b"\x89PNG\r\n\x1a\n"
-        # Twice as large as the SVG, whose points are 4/3 pixels.
+        # Twice the size of the SVG, whose points are 4/3 pixels.
         width = int.from_bytes(head[16:20], "big")
         assert abs(width - 2 * box[2] * 4 / 3) <= 1, (width, box)
     assert sorted(os.listdir(out)) == sorted(
@@ -357,7 +358,7 @@ def what_is_no_study_is_reported(folder):
 
 
 def limited():
-    """In a child: no file may grow beyond 30 kB, as on a full disk."""
+    """Called in a child: no file may exceed 30 kB, as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))
 
 
@@ -369,7 +370,7 @@ def a_full_disk_is_reported(taut, folder):
                         done.stderr), done.stderr
     assert all(os.path.getsize(os.path.join(half, name)) < 30000 and ".tmp" not in name
                for name in os.listdir(half))
-    # As taut runs it: all of the report appears, or nothing; the numbers are there.
+    # As taut runs it: the report appears as a whole or not at all; the data is there in any case.
     python = os.path.join(folder, "python")
     with open(python, "w", encoding="utf-8") as file:
         file.write(f'#!/bin/sh\nulimit -f 50\nexec {sys.executable} "$@"\n')
@@ -385,7 +386,7 @@ def a_full_disk_is_reported(taut, folder):
 
 def a_missing_package_is_named(taut, folder):
     python = os.path.join(folder, "python")
-    with open(python, "w", encoding="utf-8") as file:  # without the folders of packages
+    with open(python, "w", encoding="utf-8") as file:  # without the package folders
         file.write(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')
     os.chmod(python, 0o755)
     done = run([taut, "stability", "a&b<c>.yaml", "--integrators", "rk4", "--map", "none",
@@ -394,7 +395,7 @@ def a_missing_package_is_named(taut, folder):
     assert ("the package python3-matplotlib is missing (taut_report: No module named "
             "'matplotlib')") in done.stderr, done.stderr
     assert os.path.exists(os.path.join(folder, "lacking", "study.json"))
-    # Where python3 of PATH lacks it, the system's is taken.
+    # If the python3 of PATH lacks it, the system's is used.
     os.rename(python, os.path.join(folder, "python3"))
     if subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], check=False,
                       capture_output=True).returncode == 0:

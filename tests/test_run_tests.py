@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Does run_tests count right? Made-up runners: good, failing, crashing, silent, late."""
+"""run_tests with made-up runners: passing, failing, crashing, silent, late."""
 import importlib.machinery
 import importlib.util
 import os

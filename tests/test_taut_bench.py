@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
-"""taut-bench and `taut bench`, on small scenes and for short times only: tests that the result is
-complete and consistent, not how fast anything is. If taut-bench was not built, only the message of
-`taut bench` is tested."""
+"""taut-bench and `taut bench` on small scenes for short times: tests that the result is complete
+and consistent, not the speed. If taut-bench was not built, only the message of `taut bench` is
+tested."""
 import json
 import os
 import re
@@ -61,13 +61,13 @@ def the_json_holds_every_variant_and_is_consistent(bench):
         assert row["label"] == ("reference" if "reference" in row["run_name"] else "grid")
         nodes = row["node_updates/s"] / row["spring_updates/s"] * 3997 / 2000
         assert abs(nodes - 1) < 1e-9, nodes
-        # An iteration takes as many steps as make a million updates.
+        # An iteration makes enough steps for a million updates.
         steps = row["spring_updates/s"] * row["real_time"] * 1e-3 / 3997
         assert abs(steps - 251) < 1e-6, steps
         assert row["bytes/spring"] > 4 and row["setup_s"] > 0
         triad = row["GB/s"] / row["share_of_triad"]
         assert 0.1 < triad < 1e4, triad
-    # The model: 13 numbers a node and step on a grid of one tile.
+    # The model: 13 numbers per node and step on a grid of one tile.
     grid = next(row for row in rows if "base/threads:1" in row["run_name"])
     assert abs(grid["GB/s"] * 1e9 / grid["node_updates/s"] - 52) < 1e-6
     aggregates = {row["aggregate_name"] for row in found["benchmarks"]
@@ -94,7 +94,7 @@ def integrators_and_precisions_are_compared(bench):
     rows = {tuple(row["run_name"].split("/")[2:4]): row for row in iterations(found)}
     assert len(rows) == 4 and ("rk4", "double") in rows, rows.keys()
     assert (rows["rk4", "double"]["bytes/spring"] > 1.5 * rows["rk4", "single"]["bytes/spring"])
-    # A step of rk4 evaluates each force four times; what it moves is not modelled.
+    # A step of rk4 evaluates each force four times; its memory traffic is not modelled.
     rk4 = rows["rk4", "single"]
     assert abs(rk4["spring_updates/s"] / rk4["node_updates/s"] * 2000 / 3997 - 4) < 1e-9, rk4
     assert "GB/s" not in rk4 and "GB/s" in rows["symplectic_euler", "single"]
@@ -114,7 +114,7 @@ def a_scene_file_is_measured(bench, folder):
                    "--precision", "single", "--set", "bodies.rope.nodes=300", *BRIEF)
     assert names(found) == ["step/my/verlet/single/reference/threads:1"], names(found)
     assert all(row["springs"] == 299 for row in iterations(found))
-    # dt: auto, energy and output of a run have no part in it.
+    # dt: auto, energy and output of a scene are ignored.
     found = result(bench, os.path.join(ROOT, "scenes/rope.yaml"), "--threads", "1", "--kernel",
                    "auto", "--isa", "base", "--set", "simulation.dt=auto", *BRIEF)
     assert len(iterations(found)) == 2 and os.listdir(folder) == ["my.rope.yaml"]
@@ -159,7 +159,7 @@ def google_benchmarks_flags_work(bench, folder):
     assert "bandwidth/triad/threads:2/manual_time" in listed
     some = run([bench, "--benchmark_list_tests"]).stdout.split()
     assert set(some) < set(listed) and not any("cloth-wind" in name for name in some)
-    # The console has the median alone, the file all of it.
+    # The console shows only the median, the file has everything.
     out = os.path.join(folder, "out.csv")
     said = run([bench, "rope", "--kernel", "reference", "--integrator", "symplectic_euler", *SMALL,
                 f"--benchmark_out={out}", "--benchmark_out_format=csv"]).stdout
@@ -172,7 +172,7 @@ def google_benchmarks_flags_work(bench, folder):
     said = run([bench, "rope", "--kernel", "reference", "--integrator", "symplectic_euler", *SMALL,
                 "--verbose"]).stdout
     assert len([line for line in said.splitlines() if line.startswith("step/")]) == 8, said
-    # Ours are defaults alone: the command line and the environment come first.
+    # taut-bench only sets defaults: the command line and the environment override them.
     found = result(bench, "rope", "--kernel", "reference", "--integrator", "symplectic_euler",
                    "--springs", "1000", "--benchmark_min_time=0.001", BENCHMARK_REPETITIONS="1")
     assert len(found["benchmarks"]) == 1, found
@@ -209,7 +209,7 @@ def wrong_usage_is_refused(bench, folder):
 
 
 def a_failing_benchmark_is_reported(bench, folder):
-    """A run that diverges: the result says so, and so does the exit status."""
+    """A run that diverges: the result and the exit status report it."""
     path = os.path.join(folder, "diverges.yaml")
     with open(path, "w", encoding="ascii") as file:
         file.write(SCENE.replace("dt: 0.0001", "dt: 10"))
@@ -220,7 +220,7 @@ def a_failing_benchmark_is_reported(bench, folder):
 
 
 def an_interruption_leaves_what_was_measured(bench, folder):
-    """Before the first repetition, within it, and after several of them."""
+    """An interruption before the first repetition, within it, and after several."""
     out = os.path.join(folder, "out.json")
     for springs, seconds in ((100000, 0.3), (100000, 1), (1000, 1), (1000, 2)):
         with open(out, "wb") as file, subprocess.Popen(
@@ -256,7 +256,7 @@ def taut_bench_starts_it(taut, bench, folder):
                             "symplectic_euler", *SMALL, "--json"]).stdout)
     assert len(iterations(found)) == 2
     assert run([taut, "bench", "cloht"], 2).returncode == 2
-    # By a link, from anywhere.
+    # Through a link, from another folder.
     link = os.path.join(folder, "link")
     os.symlink(taut, link)
     assert "taut-bench" in run([link, "bench", "--version"]).stdout

@@ -1,26 +1,26 @@
 #!/usr/bin/python3 -B
-"""Runs the commands that the documents show, in an empty folder, and compares what they print with
-what is shown.
+"""Runs the commands shown in the documents in an empty folder, and compares their output with the
+output shown.
 
     test_tutorial.py TAUT [DOCUMENT...]            fails where a document is stale
     test_tutorial.py --renew TAUT [DOCUMENT...]    writes what is printed into the documents
 
-TAUT is the program of a build folder; without documents these are DOCUMENTS below. CC and CFLAGS
-are the compiler and flags of programs that use the library.
+TAUT is the program of a build folder; the default documents are DOCUMENTS below. CC and CFLAGS are
+the compiler and flags for programs that use the library.
 
 In a document
 
-- a block ```sh holds commands; all blocks of a document run one after the other, in one folder, in
+- a block ```sh has commands; all blocks of a document run one after the other, in one folder, in
   which scenes/ and build/release/ are those of the repository. `./dev run` and `./dev render` stand
   for the program that they would build.
-- the next block ```text holds what they print on both streams, without lines of progress. A line
-  `...` stands for any lines. Without one at the beginning or the end all is shown that is printed.
-- a block ```text that begins with `$ ` holds commands and what they print together.
+- the next block ```text has their output on both streams, without progress lines. A line `...`
+  stands for any lines; without one at the beginning or the end the block is complete there.
+- a block ```text that begins with `$ ` has commands together with their output.
 - <!-- file: NAME --> before a block writes it to NAME; <!-- run: COMMAND --> is a command that is
-  not shown; <!-- exit: N --> says that the next commands end with N, not 0; <!-- skip: WHY -->
-  leaves the next block out.
+  not shown; <!-- exit: N --> expects the exit code N, not 0, of the next commands;
+  <!-- skip: WHY --> skips the next block.
 
-What depends on the machine, the time or the number of threads is not compared (MASKS).
+Text that depends on the machine, the time or the number of threads is not compared (MASKS).
 """
 import difflib
 import os
@@ -45,7 +45,7 @@ MASKS = [(re.compile(pattern), hidden) for pattern, hidden in (
     (r"^(  threads    by ).*", r"\1RUNTIME"),
     (r"^(  memory     ).*", r"\1BYTES"),
 )]
-# Which stages there are depends on the shares that they took, and so does where lines break.
+# The stages that are listed depend on their shares of the time, and so do line breaks.
 STAGES, CONTINUED = "  stages     ", " " * 13
 
 
@@ -56,7 +56,7 @@ def masked(line):
 
 
 class Line:
-    """A line as it stands and as it is compared."""
+    """A line as printed and as compared."""
 
     def __init__(self, text, shares=False):
         self.text = text
@@ -69,7 +69,7 @@ class Line:
 
 
 def lines_of(texts):
-    """The lines to compare; those of the stages are one."""
+    """The lines to compare; those of the stages are joined."""
     found = []
     for text in texts:
         if found and found[-1].key == STAGES + "SHARES" and text.startswith(CONTINUED):
@@ -83,8 +83,8 @@ def lines_of(texts):
 
 
 class Block:
-    """A fenced block: what language it is in, its lines, the number of the first, and the comments
-    before it."""
+    """A fenced block: its language, its lines, the number of the first, and the comments before it.
+    """
 
     def __init__(self, language, number, directives):
         self.language, self.number, self.directives = language, number, directives
@@ -112,7 +112,7 @@ def blocks_of(text):
 
 
 class Example:
-    """Commands, what is shown of their output, and where."""
+    """Commands, their output as shown, and its position."""
 
     def __init__(self, commands, block, code):
         self.commands, self.block, self.code = commands, block, code
@@ -123,7 +123,7 @@ class Example:
 
 
 def examples_of(blocks, complaints):
-    """The steps of a document in their order: (file name, content), a command or an Example."""
+    """The steps of a document in order: (file name, content), a command or an Example."""
     steps, last = [], None
     for block in blocks:
         steps += [value for key, value in block.directives if key == "run"]
@@ -155,7 +155,7 @@ def examples_of(blocks, complaints):
 
 
 class Folder:
-    """Where the commands of a document run; what they export stays for the next."""
+    """The folder in which the commands of a document run; exported variables are kept."""
 
     def __init__(self, path, taut):
         self.path, self.exports, self.draws = path, [], False
@@ -168,7 +168,7 @@ class Folder:
         self.write(".tools/taut", f'#!/bin/sh\nexec "{taut}" "$@"\n')
         self.write("dev", '#!/bin/sh\n[ "$*" != run ] || set -- run scenes/flag.yaml --force\n'
                           'exec taut "$@"\n')
-        compiler = shutil.which(os.environ.get("CC", "cc"))  # its path: `cc` would be this one
+        compiler = shutil.which(os.environ.get("CC", "cc"))  # by path: `cc` is this script
         self.write(".tools/cc", f'#!/bin/sh\nexec {compiler} {os.environ.get("CFLAGS", "")} "$@"\n')
         for name in (".tools/taut", ".tools/cc", "dev"):
             os.chmod(os.path.join(path, name), 0o755)
@@ -189,7 +189,7 @@ class Folder:
         lines = [line for line in commands.splitlines() if not line.startswith("alias ")]
         if not (draws or self.draws):
             lines = [line for line in lines if not line.startswith(("taut render", "./dev render"))]
-        # A film of fewer pixels is as good, and ten times as fast.
+        # A film with fewer pixels tests the same, and is ten times as fast.
         lines = [re.sub(r"^(taut render .*\.mp4)$", r"\1 --size 320x180", line) for line in lines]
         script = "\n".join(["set -e", *self.exports, *lines])
         with subprocess.Popen(["bash", "-c", script], cwd=self.path, env=self.environment,
@@ -209,7 +209,8 @@ class Folder:
 
 
 def segments_of(shown):
-    """Runs of lines between the lines `...`, and whether there is one before and behind all."""
+    """Groups of lines between the lines `...`, and whether there is one before and after all of
+    them."""
     segments, open_start, gap = [[]], False, False
     for index, text in enumerate(shown):
         gap = text.strip() == "..."
@@ -230,14 +231,14 @@ def find(lines, segment, start):
 
 
 def nearest(lines, line, start):
-    """The index of the line most like it."""
+    """The index of the most similar line."""
     def likeness(index):
         return difflib.SequenceMatcher(None, lines[index].key, line.key, autojunk=False).ratio()
     return max(range(start, len(lines)), key=likeness, default=start)
 
 
 def place(lines, segment, start, open_start, at_end):
-    """Where a segment should be among the lines: (first, behind the last)."""
+    """The range of lines where a segment should be: (first, end)."""
     exact = find(lines, segment, start)
     if exact is not None and (open_start or exact == start) and \
             (not at_end or exact + len(segment) == len(lines)):
@@ -248,7 +249,7 @@ def place(lines, segment, start, open_start, at_end):
 
 
 def compare(shown, printed):
-    """(what should be shown, as texts; the differences: (index in `shown`, shown, printed))"""
+    """(the text that should be shown; the differences: (index in `shown`, shown, printed))"""
     segments, open_start, open_end = segments_of(shown)
     lines, renewed, differences, start, index = lines_of(printed), [], [], 0, 0
     for number, segment in enumerate(segments):
@@ -264,7 +265,7 @@ def compare(shown, printed):
         for kind, a, b, c, d in matcher.get_opcodes():
             offset = sum(l.text.count("\n") + 1 for l in segment[:a])
             old, new = segment[a:b], lines[first + c:first + d]
-            # Where only what is masked differs, the document stays as it is.
+            # If only masked text differs, the document is unchanged.
             renewed += [text for line in (old if kind == "equal" else new)
                         for text in line.text.split("\n")]
             if kind != "equal":
@@ -311,7 +312,7 @@ def check(name, taut, renew):
     return [name + complaint for complaint in complaints]
 
 
-# ---- That it knows stale from fresh
+# ---- Test of the comparison
 
 RUN = """flag: Flag
   computed   rk4, single precision, instruction set v4, 1 thread
@@ -324,7 +325,7 @@ RUN = """flag: Flag
 
 
 def knows_stale_from_fresh():
-    """(shown, printed, what it should be renewed to, or None where it is fresh)"""
+    """(shown, printed, the renewed text, or None if it is up to date)"""
     other = [line.replace("v4, 1 thread", "base, 16 threads").replace("1.46 s: 248", "9 s: 7")
              for line in RUN]
     other[3:5] = ["  stages     springs 99.1%"]

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""taut view in use: a sphere is dragged into a jelly, a rope's end is moved by keys, a cloth is cut,
-a slider changes the wind. Each effect is checked twice: in the window's report of the simulation,
-and in the picture on the screen.
+"""taut view in use: a sphere is dragged into a jelly, the end of a rope is moved by keys, a cloth
+is cut, a slider changes the wind. Each effect is checked twice: in the window's report of the
+simulation, and in the picture on the screen.
 
 usage: test_view.py TAUT [NAME...]"""
 import os
@@ -15,7 +15,7 @@ from view_fixture import Screen, Window  # noqa: E402
 
 SCENES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scenes")
 
-# Hangs by its upper edge; nothing is below it.
+# Pinned at its upper edge; nothing is below it.
 CLOTH = """
 simulation: {integrator: symplectic_euler, dt: 0.001, duration: 1000}
 environment: {gravity: [0, -9.81, 0], air_drag: 0.01, wind: {velocity: [0, 0, 0], coefficient: 2}}
@@ -141,7 +141,7 @@ def keys_and_buttons(screen, taut, folder):
     window.click("playback.Reset")
     window.until(lambda now: now["step"] == 0, "the button resets")
     assert paused["step"] > 10
-    # On what is empty, the camera turns.
+    # A drag on the background turns the camera.
     at = window.now()["leader"]["seen"]
     window.drag((box[0] + 40, box[1] + 60), (150, 0))
     window.until(lambda now: abs(now["leader"]["seen"][0] - at[0]) > 5 or
@@ -157,16 +157,16 @@ def pull_the_cloth(screen, taut, folder):
     window.until(lambda now: now["time"] > 0.2, "it plays")
     before = window.now()
     at = before["last"]["at"]
-    # The lower right corner, upwards by a tenth of the picture; it comes a good part of the way.
+    # The lower right corner, upwards by a tenth of the picture; it follows a good part of the way.
     way = -0.1 * before["picture"][3]
     held = window.drag(before["last"]["seen"], (0, way),
                        held=lambda now: now["last"]["seen"][1] < before["last"]["seen"][1] + way / 2)
     assert held["last"]["at"][1] > at[1] + 0.05, (at, held["last"])
     window.until(lambda now: now["last"]["at"][1] < at[1] + 0.03, "it falls back when let go")
-    # A pinned corner is led, and stays where it was let go.
+    # A pinned corner follows the mouse, and stays where it was released.
     at, seen = before["first"]["at"], before["first"]["seen"]
     window.drag(seen, (30, 30), held=lambda now: now["first"]["at"][0] > at[0] + 0.02)
-    time.sleep(0.5)  # the report after the drag may still be of the way
+    time.sleep(0.5)  # the first report after the drag may still be from before its end
     led = window.now()["first"]["at"]
     time.sleep(0.5)
     assert window.now()["first"]["at"] == led and led[1] < at[1] - 0.02, (at, led)
@@ -186,7 +186,7 @@ def show_the_energy_budget(screen, taut, folder):
 
 
 def build_beside_and_cancel(screen, taut, folder):
-    # So that the answer does not depend on the machine.
+    # So that the estimate does not depend on the machine.
     screen.environment["TAUT_MEMORY_LIMIT"] = "6G"
     window = Window(screen, taut, os.path.join(SCENES, "flag.yaml"))
     del screen.environment["TAUT_MEMORY_LIMIT"]
@@ -207,7 +207,7 @@ def build_beside_and_cancel(screen, taut, folder):
         time.sleep(0.3)
         screen.do("key", "Return")
 
-    enter("400000")  # 16 million nodes, which take some seconds
+    enter("400000")  # 16 million nodes, which take several seconds
     asked = window.until(lambda now: now["asks"], "it is asked whether that is wanted")
     later = window.until(lambda now: now["time"] > asked["time"] + 0.2, "the present scene goes on")
     assert later["asks"] and later["nodes"] == nodes and later["frames"] > asked["frames"], later
@@ -217,11 +217,11 @@ def build_beside_and_cancel(screen, taut, folder):
     after = window.until(lambda now: not now["building"] and now["pending"] == 0, "it is given up")
     assert after["nodes"] == nodes and "given up" in after["message"], after["message"]
     window.until(lambda now: now["time"] > after["time"], "the present scene goes on")
-    # What there is no memory for is refused at once.
+    # A scene for which memory is short is rejected at once.
     enter("9999999")
     refused = window.until(lambda now: "needs about" in now["message"], "it is refused")
     assert refused["nodes"] == nodes and not refused["building"], refused
-    # A small one takes over without a question.
+    # A small one is built without confirmation.
     enter("2000")
     window.until(lambda now: now["nodes"] == 2000 * 41, "a cloth of 2000 x 41 nodes")
     window.close()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Nothing that people change of a scene in `taut view` is lost: every slider, box and list of the
-panels, and spheres moved and scaled by the mouse, are still there after a reset and in the scene
-that is saved; and what is saved is to the letter the scene with these changes, and runs to the same
+"""No change of a scene in `taut view` is lost: the effects of every slider, box and list of the
+panels, and of spheres moved and scaled by the mouse, are still there after a reset and in the saved
+scene; the saved scene equals the scene with these changes, letter by letter, and runs to the same
 hash.
 
 usage: test_view_changes.py TAUT [NAME...]"""
@@ -17,16 +17,16 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from view_fixture import Screen, Window  # noqa: E402
 
 SCENES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scenes")
-# So tall that no panel must be scrolled.
+# Tall enough to show all panels without scrolling.
 SCREEN, SIZE = (1280, 2000), (1100, 1900)
 SCENE_KEYS = ("environment", "bodies", "simulation", "colliders", "", "spheres")
 
-# What the last part of a widget's path is, unless it is a slider.
+# Widgets that are not sliders, by the last part of their path.
 COUNTS = {"nodes": ["7", "6", "5"], "subdivisions": ["2"], "substeps": ["7"], "iterations": ["3"],
           "newton": ["2"]}
 BOOLEANS = ("relative", "blocks_drives", "line_search", "dt_auto")
 NAMES = ("law", "damping_law", "precision", "volume", "response", "links", "model", "shells")
-LEFT_OUT = ("integrator",)  # which changes what other widgets there are
+LEFT_OUT = ("integrator",)  # it changes which other widgets there are
 
 
 def say(text):
@@ -42,7 +42,7 @@ def is_set(changes, path):
 
 
 def first_widget(report, name):
-    """A widget by the last part of its name, where that is a title."""
+    """A widget by the last part of its name, for titles."""
     return next(key for key in report["widgets"] if key.split(".")[-1] == name)
 
 
@@ -51,8 +51,8 @@ def settled(window, what="all is done"):
 
 
 def spheres_at_rest(window):
-    """The spheres, once no event of a drag moves them any more: a loaded machine handles the last
-    ones after the button was released."""
+    """The spheres, once no event of a drag moves them any more: a busy machine handles the last
+    events after the button was released."""
     spheres, same = settled(window)["spheres"], 0
     while same < 4:
         now = settled(window, "the drag has ended")["spheres"]
@@ -71,7 +71,7 @@ def press(screen, x, y):
 
 
 def slide(screen, box, values):
-    """To two fifths of the slider; of several side by side, of the first."""
+    """Drags to two fifths of the slider, or of the first of several side by side."""
     x, y, width, height = box
     begin, end = x + 0.2 * width / values, x + 0.4 * width / values
     screen.do("mousemove", int(begin), int(y + height / 2))
@@ -85,7 +85,7 @@ def slide(screen, box, values):
 
 
 def enter(screen, box, texts):
-    """A count, or several side by side; the box is that of the label as well."""
+    """Enters a count, or several side by side; the box includes the label."""
     x, y, _, height = box
     width = 200
     for i in range(len(texts)):
@@ -100,7 +100,7 @@ def enter(screen, box, texts):
 
 
 def choose(screen, box, item):
-    """An item of a list that opens below its box."""
+    """Chooses an item of a list that opens below its box."""
     x, y, width, height = box
     press(screen, x + 30, y + height / 2)
     time.sleep(0.2)
@@ -108,8 +108,8 @@ def choose(screen, box, item):
 
 
 def change(window, name, report):
-    """Changes what a widget shows. Where its key changes with others, waits until the scene has
-    it: whether it came is not seen later on."""
+    """Changes the value of a widget. If its key changes together with others, waits until the scene
+    has the value, since later changes would hide whether it arrived."""
     screen = window.screen
     box, before = report["widgets"][name], report["changes"]
     key = name.split(".")[-1]
@@ -132,8 +132,8 @@ def change(window, name, report):
 
 
 def panel_widgets(report):
-    """Those that belong to the scene, sliders first: boxes and lists may change what else there
-    is."""
+    """The widgets of the scene, sliders first: boxes and lists may change which others there are.
+    """
     names = [name for name in report["widgets"]
              if "." in name and name.split(".")[0] in SCENE_KEYS and name.split(".")[-1] not in
              LEFT_OUT and not name.split(".")[-1].isdigit() and name != "spheres.number"]
@@ -165,10 +165,10 @@ def change_all_of_a_tab(window, tab):
 
 
 def save_scene(window, path):
-    """By the keyboard and the dialogue. What is typed there does nothing else."""
+    """Saves by keyboard and dialogue. Text typed there must have no other effect."""
     window.screen.do("key", "--clearmodifiers", "ctrl+s")
     window.until(lambda now: "dialogue.path" in now["widgets"], "the dialogue opens")
-    window.now()  # and what is typed goes there
+    window.now()  # then typed text goes there
     window.screen.do("type", "--delay", 60, path)
     time.sleep(0.3)
     window.screen.do("key", "Return")
@@ -177,7 +177,7 @@ def save_scene(window, path):
 
 
 def run(taut, scene, changes, folder):
-    """Hash and resolved scene of a run of some steps."""
+    """Hash and resolved scene after a run of some steps."""
     words = [word for change in changes for word in ("--set", change)]
     done = subprocess.run([taut, "run", scene, *words, "--set", "simulation.steps=5", "--hash",
                            "--quiet", "--force", "--output", folder],
@@ -188,7 +188,7 @@ def run(taut, scene, changes, folder):
 
 
 def check_saved(window, taut, scene, folder):
-    """What was changed is there after a reset and in what is saved; returns the changes."""
+    """Checks that changes are there after a reset and in the saved scene; returns them."""
     before = settled(window)
     changes = before["changes"]
     saved = os.path.join(folder, "saved.yaml")
@@ -241,11 +241,11 @@ def move_and_scale_spheres(screen, taut, folder):
     window.screen.do("mousemove", 700, 700)
     changes = check_saved(window, taut, path, folder)
     assert is_set(changes, "colliders.1.center") and is_set(changes, "colliders.2.radius"), changes
-    # One more sphere, in the panel, and one less: the others stay as they were put.
+    # One more sphere, by the panel, and one less: the others keep their positions.
     window.click(first_widget(window.now(), "Body"))
     x, y, width, height = window.until(lambda now: "spheres.number" in now["widgets"],
                                        "the panel opens")["widgets"]["spheres.number"]
-    for at, count in ((130, 4), (105, 3)):  # the buttons of more and less
+    for at, count in ((130, 4), (105, 3)):  # the buttons for more and less
         press(screen, x + at, y + height / 2)
         now = window.until(lambda now: len(now["spheres"]) == count and now["pending"] == 0,
                            f"there are {count} spheres")
@@ -258,8 +258,8 @@ def move_and_scale_spheres(screen, taut, folder):
 
 
 def enter_while_busy(screen, taut, folder):
-    """A window that did not come to its events for a while handles them in their order: what was
-    typed into one field stays there, though the mouse is pressed elsewhere by then."""
+    """A window that was busy for a while handles its events in order: text typed into one field
+    stays there, although the mouse has been pressed elsewhere since."""
     del folder
     window = Window(screen, taut, os.path.join(SCENES, "ball-floor.yaml"), "--paused", size=SIZE)
     window.click(first_widget(window.now(), "Body"))

@@ -16,7 +16,7 @@ from view_fixture import Screen, skip  # noqa: E402
 
 SCENES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scenes")
 
-# What is large is made small.
+# Large scenes are made smaller.
 SMALLER = {"cloth-large": ["bodies.cloth.nodes=[60,61]"],
            "jelly-large": ["bodies.jelly.nodes=[8,8,8]"]}
 
@@ -27,12 +27,12 @@ def view(taut, environment, scene, *options):
 
 
 def last_report(taut, environment, path, frames, folder):
-    """What the window said of itself when so many frames were drawn; and its picture."""
+    """The window's last report after that many frames, and its picture."""
     name = os.path.splitext(os.path.basename(path))[0]
     report, picture = os.path.join(folder, "report"), os.path.join(folder, name + ".png")
     sets = [word for change in SMALLER.get(name, []) for word in ("--set", change)]
     if os.path.exists(report):
-        os.remove(report)  # --report writes to no file that exists
+        os.remove(report)  # --report does not write to a file that exists
     done = view(taut, environment, path, "--frames", str(frames), "--report", report,
                 "--screenshot", picture, *sets)
     if done.returncode != 0 and ("no window with OpenGL" in done.stderr or

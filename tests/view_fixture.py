@@ -1,6 +1,6 @@
-"""A window of `taut view` on a virtual screen, worked by real mouse and key events (xdotool).
+"""A window of `taut view` on a virtual screen, controlled by real mouse and key events (xdotool).
 
-Without Xvfb, xdotool or OpenGL on that screen, or without the viewer in that taut, `start` ends the
+Without Xvfb, xdotool, OpenGL on that screen, or a viewer in this build of taut, `start` ends the
 test as skipped (77)."""
 import json
 import os
@@ -20,13 +20,13 @@ def skip(why):
 
 
 class Picture:
-    """Four bytes a pixel: blue, green, red, and one without meaning."""
+    """Four bytes per pixel: blue, green, red, and an unused one."""
 
     def __init__(self, width, height, stride, data):
         self.width, self.height, self.stride, self.data = width, height, stride, data
 
     def changed(self, other, box):
-        """The share of the pixels of a box (x, y, width, height) that differ visibly."""
+        """The share of the pixels in a box (x, y, width, height) that differ visibly."""
         x, y, width, height = (int(value) for value in box)
         different = 0
         for row in range(y, y + height):
@@ -38,7 +38,7 @@ class Picture:
 
 
 class Screen:
-    """A virtual screen of its own, as large as a common one or another."""
+    """A separate virtual screen, of a common size or another."""
 
     def __init__(self, size=(1280, 800)):
         for program in ("Xvfb", "xdotool"):
@@ -57,7 +57,8 @@ class Screen:
             skip("Xvfb does not start")
         self.environment = dict(os.environ, DISPLAY=":" + number)
         self.environment.pop("WAYLAND_DISPLAY", None)
-        # Drivers of OpenGL leave a few bytes behind; whose, cannot be said once they are unloaded.
+        # OpenGL drivers leak a few bytes; once they are unloaded, leaks cannot be attributed to
+        # them.
         self.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
 
     def close(self):
@@ -66,19 +67,19 @@ class Screen:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def picture(self):
-        """What is on the screen now. Xvfb keeps it in a file, as an X window dump."""
+        """The present contents of the screen. Xvfb keeps them in a file, as an X window dump."""
         with open(os.path.join(self.folder, "Xvfb_screen0"), "rb") as file:
             dump = file.read()
         fields = struct.unpack(">25I", dump[:100])
         return Picture(fields[4], fields[5], fields[12], dump[fields[0] + 12 * fields[19]:])
 
     def do(self, *words):
-        """xdotool's words, e.g. do("mousemove", 10, 20, "click", 1)."""
+        """Runs xdotool with these words, e.g. do("mousemove", 10, 20, "click", 1)."""
         subprocess.run(["xdotool", *map(str, words)], env=self.environment, check=True)
 
 
 class Window:
-    """One `taut view`, and what it reports of itself."""
+    """One `taut view` process, and its reports."""
 
     def __init__(self, screen, taut, scene, *options, size=SIZE):
         self.screen = screen
@@ -102,7 +103,7 @@ class Window:
             return [line for line in file.read().split("\n")[:-1] if line]
 
     def until(self, holds, what, seconds=60):
-        """Waits for a report, later than those there are now, of which that holds; returns it."""
+        """Waits for a new report for which `holds` is true, and returns it."""
         seen = len(self.lines())
         end = time.monotonic() + seconds
         last = None
@@ -125,7 +126,8 @@ class Window:
         return self.until(lambda report: True, "a report")
 
     def drag(self, start, way, button=1, keys=(), steps=12, held=None):
-        """Presses, goes that way (pixels) bit by bit, and lets go; before that, `held` is true."""
+        """Presses, moves by `way` (pixels) in steps, and releases; `held` must become true before
+        the release."""
         do = self.screen.do
         do("mousemove", int(start[0]), int(start[1]))
         time.sleep(0.2)
@@ -143,7 +145,7 @@ class Window:
         return seen
 
     def click(self, name):
-        """The middle of a widget."""
+        """Clicks the middle of a widget."""
         x, y, width, height = self.until(lambda now: name in now["widgets"], name)["widgets"][name]
         self.screen.do("mousemove", int(x + min(width / 2, 30)), int(y + height / 2))
         time.sleep(0.3)
@@ -152,7 +154,7 @@ class Window:
         self.screen.do("mouseup", 1)
 
     def close(self):
-        """Leaves by the keyboard, as users do."""
+        """Closes the window by the keyboard, as users do."""
         self.screen.do("key", "--clearmodifiers", "ctrl+q")
         try:
             code = self.process.wait(30)

@@ -1,16 +1,16 @@
 #!/usr/bin/python3 -B
-"""Results of benchmarks: what the other tools read and write.
+"""Benchmark results, which the other tools read and write.
 
     benchmark_results.py convert OLD.json NEW.json
 
 converts a result of the former `taut bench --json`, or of the former taut_benchmarks, into the form
-of taut-bench --json, with the names and counters of now. Each turn of the old result becomes a
+of taut-bench --json, with the present names and counters. Each turn of the old result becomes a
 repetition, whose time is that of one step.
 
-The folder bench/results/MACHINE_ISA/ holds results of one machine: steps.json (taut-bench: steps of
-all scenes, and the limits of the machine) always; sizes.json (steps and the volume over sizes),
-scaling.json, peers.json, neighbour.json, billion.json and hashes.json where they were measured.
-tools/measure.py measures all of it.
+The folder bench/results/MACHINE_ISA/ has the results of one machine: always steps.json (taut-bench:
+steps of all scenes, and the limits of the machine); sizes.json (steps and the volume over sizes),
+scaling.json, peers.json, neighbour.json, billion.json and hashes.json if they were measured.
+tools/measure.py measures all of them.
 """
 import contextlib
 import functools
@@ -23,18 +23,18 @@ import sys
 import tempfile
 
 MILLISECONDS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
-# What is kept of a repetition: the rest is the same for all, or follows from this.
+# The fields of a repetition that are kept: the others are constant, or follow from these.
 KEPT = ("run_name", "real_time", "time_unit", "label", "springs", "nodes", "spring_updates/s",
         "face_updates/s", "GB/s", "Gflop/s", "bytes/spring", "setup_s", "speedup", "efficiency")
 
 
 class BadInput(Exception):
-    """A file, a folder or a program that gives no result; the text says which and why."""
+    """A file, a folder or a program without a usable result; the message says which and why."""
 
 
 def script(main):
-    """Decorates main(words) of a script: bad input is one line on standard error and exit status 2,
-    not a traceback."""
+    """Decorates main(words) of a script: bad input causes one line on standard error and exit
+    status 2, not a traceback."""
     name = os.path.basename(main.__code__.co_filename)
 
     @functools.wraps(main)
@@ -49,7 +49,7 @@ def script(main):
 
 @contextlib.contextmanager
 def expecting(what, path):
-    """Takes an error in what is done with a result for a result that is not of that kind."""
+    """Reports errors in the use of a result as "not a result of this kind"."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError,
@@ -75,9 +75,9 @@ def read(folder, name):
 
 
 def write(path, text):
-    """Writes a file whole or not at all, by a temporary file beside it that has a name of its own,
-    is created exclusively and is never opened through a link (mkstemp). A link at the path leads
-    to the file that is replaced; a device or a pipe is written directly."""
+    """Writes a file as a whole or not at all, through a temporary file beside it that has a unique
+    name, is created exclusively and is never opened through a link (mkstemp). If the path is a
+    link, the file that it leads to is replaced; a device or a pipe is written directly."""
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -91,7 +91,7 @@ def write(path, text):
         with open(descriptor, "w", encoding="utf-8") as file:
             mask = os.umask(0)
             os.umask(mask)
-            os.fchmod(descriptor, 0o666 & ~mask)  # mkstemp's are for the user alone
+            os.fchmod(descriptor, 0o666 & ~mask)  # files of mkstemp are readable by the user alone
             file.write(text)
         os.replace(part, path)
     except BaseException:
@@ -127,7 +127,7 @@ class Row:
         return [float(repetition[counter]) for repetition in self.repetitions]
 
     def best(self, counter):
-        """Of a rate, or of anything of which more is better."""
+        """The maximum: for rates, and other values for which more is better."""
         return max(self.all(counter))
 
     def least(self, counter):
@@ -150,8 +150,8 @@ class Benchmarks:
                 self.rows.setdefault(name.removesuffix("/manual_time"), Row()).add(repetition)
 
     def kinds(self, kind):
-        """(scene, integrator, precision, kernel, threads, springs or None, row) of those that are
-        called KIND/SCENE/INTEGRATOR/PRECISION/KERNEL/threads:N, and energy_budget of none."""
+        """(scene, integrator, precision, kernel, threads, springs or None, row) of the benchmarks
+        named KIND/SCENE/INTEGRATOR/PRECISION/KERNEL/threads:N, without energy_budget."""
         for name, row in self.rows.items():
             parts = name.split("/")
             if parts[0] == kind and 6 <= len(parts) <= 7 and parts[-1] != "energy_budget":
@@ -159,7 +159,7 @@ class Benchmarks:
                 yield (*parts[1:5], int(parts[5].removeprefix("threads:")), springs, row)
 
     def step(self, scene, kernel, threads, precision="single", integrator="symplectic_euler"):
-        """The row of whole steps of a scene of its own size, or None."""
+        """The row of whole steps of a scene of default size, or None."""
         return self.rows.get(f"step/{scene}/{integrator}/{precision}/{kernel}/threads:{threads}")
 
     def bandwidth(self, kind, threads):
@@ -175,7 +175,7 @@ class Benchmarks:
 
     @property
     def isas(self):
-        """From the narrowest to the widest."""
+        """The instruction sets, from the narrowest to the widest."""
         measured = {name.split("/")[1] for name in self.rows if name.startswith("peak/")}
         return [isa for isa in ("base", "v3", "v4") if isa in measured]
 
@@ -189,20 +189,20 @@ class Benchmarks:
 
 
 def ratio(above, below, counter="spring_updates/s"):
-    """(of the best repetitions, of the medians) of two rows."""
+    """(ratio of the best repetitions, ratio of the medians) of two rows."""
     return above.best(counter) / below.best(counter), above.median(counter) / below.median(counter)
 
 
 def compact(result):
-    """The text of a result of Google Benchmark with a line for each repetition and numbers of 6
-    digits, which is more than any of them is good for."""
+    """The text of a result of Google Benchmark with one line per repetition and numbers of 6
+    digits, more than the accuracy of any of them."""
     def short(value):
         if not isinstance(value, float):
             return value
         return int(value) if value.is_integer() else float(f"{value:.6g}")
     rows = [{key: short(row[key]) for key in KEPT if key in row} for row in result["benchmarks"]
             if row.get("run_type", "iteration") == "iteration" and not row.get("error_occurred")]
-    # A repetition's index among its own is the order; that of the file would be random.
+    # Repetitions are ordered by their index; the order of the file is random.
     rows.sort(key=lambda row: sort_key(row["run_name"]))
     lines = ",\n".join("  " + json.dumps(row) for row in rows)
     context = {key: value for key, value in result["context"].items()
@@ -216,7 +216,7 @@ KERNEL_ORDER = ("reference", "base", "v3", "v4")
 
 
 def sort_key(name):
-    """Steps first, then in the order of tables: scenes, precision, kernel, threads, size."""
+    """Steps first, then the order of tables: scenes, precision, kernel, threads, size."""
     parts = name.removesuffix("/manual_time").split("/")
     numbers = [int(part.split(":")[1]) if ":" in part else 0 for part in parts]
     if len(parts) < 6:
@@ -250,7 +250,7 @@ def convert_taut_bench(old):
         rates, springs, nodes = (row["spring_updates_per_second"], row["springs"], row["nodes"])
         kernel, threads = row["isa"] or "reference", row["threads"]
         precision = row.get("precision", old["precision"])
-        moved = row["model_bytes_per_second"]["best"] / rates["best"] * 1e-9  # GB a spring update
+        moved = row["model_bytes_per_second"]["best"] / rates["best"] * 1e-9  # GB per spring update
         speeds = rates["repetitions"]
         add(f"step/{row['scene']}/symplectic_euler/{precision}/{kernel}/threads:{threads}",
             [1e3 * springs / speed for speed in speeds], label=row["kernel"], springs=springs,
@@ -312,25 +312,25 @@ class Peers:
 
     @staticmethod
     def ratio(above, below):
-        """(of the best speeds, the median of that of each round)"""
+        """(ratio of the best speeds, median of the ratios of each round)"""
         over, under = (row["spring_updates_per_second"]["repetitions"] for row in (above, below))
         return max(over) / max(under), statistics.median(a / b for a, b in zip(over, under))
 
     def fastest(self, scene, name):
-        """That program's fastest row, whatever its style and number of threads."""
+        """The fastest row of that program, with any style and number of threads."""
         rows = [row for row in self.rows(scene) if row["program"].startswith(name)]
         return max(rows, default=None, key=lambda r: r["spring_updates_per_second"]["best"])
 
 
 def read_benchmarks(folder, name):
-    """The result of that name of taut-bench, or None."""
+    """The result of taut-bench with that name, or None."""
     result = read(folder, name)
     with expecting("taut-bench --json", os.path.join(folder, name + ".json")):
         return Benchmarks(result) if result is not None else None
 
 
 def read_steps(folder):
-    """The result that every folder of results has."""
+    """The result that every folder of results must have."""
     if not os.path.isdir(folder):
         raise BadInput(f"{folder}: no folder of results" + (
             ", but a file; give the folder it is in" if os.path.exists(folder) else ""))

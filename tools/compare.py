@@ -1,23 +1,24 @@
 #!/usr/bin/python3 -B
-"""Compares two benchmark results, or two builds run in turns.
+"""Compares two benchmark results, or two builds run alternately.
 
     compare.py BEFORE.json AFTER.json         results of taut-bench --json, or of any other
                                               program of Google Benchmark
     compare.py --builds BEFORE AFTER [-- OPTIONS OF taut-bench]
                                               two `taut-bench` programs, one run each a round
 
-For each line that both have: the ratio AFTER / BEFORE of the median speeds (above 1 is faster),
-that of the best ones, and whether the difference can be chance. The test is that of Mann and
-Whitney (Wilcoxon's rank sum) on the repetitions: two-sided, exact up to EXACT_MAX of them (ties by
-mid ranks), after that by the normal approximation with the correction for ties. With many lines
-some would stand out by chance, so the p values are Holm's, corrected for the number of lines.
+For each benchmark in both: the ratio AFTER / BEFORE of the median speeds (above 1 is faster), that
+of the best ones, and whether the difference can be chance. The test is that of Mann and Whitney
+(Wilcoxon's rank sum) on the repetitions: two-sided, exact up to EXACT_MAX of them (mid ranks for
+ties), beyond that with the normal approximation corrected for ties. With many benchmarks some
+differences would be significant by chance, so the p values are Holm's, corrected for their number.
 
-The test knows the noise within a run, not what changed between two runs an hour apart: a machine
-that was busy for one of them shows as a change. --builds lets both sides see the same disturbances; its
-repetitions are whole runs, of each the best repetition of a line.
+The test knows the noise within a run, but not changes between two runs an hour apart: a machine
+that was busy during one of them shows as a change. With --builds both sides see the same
+disturbances; its repetitions are whole runs, each represented by its best repetition of a
+benchmark.
 
-Exit status: 0; 1 if --fail-below is given and a line is below it and significantly slower, or is
-missing from AFTER; 2 for wrong usage or files.
+Exit status: 0; 1 if --fail-below is given and a benchmark is below it and significantly slower, or
+is missing from AFTER; 2 for wrong usage or files.
 """
 import argparse
 import json
@@ -36,7 +37,7 @@ SIGNIFICANCE = 0.05
 
 
 def lines_of(result, name):
-    """{name of a benchmark: its runs a second, one a repetition}"""
+    """{name of a benchmark: its rates in 1/s, one per repetition}"""
     if isinstance(result, dict) and "results" in result and "benchmarks" not in result:
         raise BadInput(f"{name}: a result of the former `taut bench`; convert it by "
                        "benchmark_results.py convert")
@@ -58,8 +59,8 @@ def read(path):
 
 
 def run_builds(builds, rounds, options):
-    """[{name: speeds}] of the two programs. The order changes from round to round, so that neither
-    always follows the other."""
+    """[{name: speeds}] of the two programs. The order alternates from round to round, so that
+    neither always follows the other."""
     sides = [{}, {}]
     for number in range(rounds):
         for side in (0, 1) if number % 2 == 0 else (1, 0):
@@ -79,7 +80,7 @@ def run_builds(builds, rounds, options):
 
 
 def doubled_ranks(values):
-    """Twice the mid rank of each value, whole numbers; and the sizes of groups of equal values."""
+    """Twice the mid rank of each value, as integers; and the sizes of groups of equal values."""
     order = sorted(range(len(values)), key=values.__getitem__)
     ranks, ties, first = [0] * len(values), [], 0
     while first < len(order):
@@ -94,7 +95,8 @@ def doubled_ranks(values):
 
 
 def exact_p(ranks, count):
-    """Of all choices of `count` ranks, the part whose sum is as far out as that of the first."""
+    """The fraction of all choices of `count` ranks whose sum is at least as extreme as that of the
+    first ones."""
     ways = [{} for _ in range(count + 1)]  # ways[k][s]: choices of k ranks with sum s
     ways[0][0] = 1
     for rank in ranks:
@@ -121,7 +123,7 @@ def normal_p(ranks, ties, count):
 
 
 def mann_whitney(before, after):
-    """The two-sided p value of the two samples coming from one distribution."""
+    """The two-sided p value for the hypothesis that both samples come from one distribution."""
     ranks, ties = doubled_ranks(before + after)
     if len(ranks) <= EXACT_MAX:
         return exact_p(ranks, len(before))
@@ -129,7 +131,7 @@ def mann_whitney(before, after):
 
 
 def holm(p_values):
-    """Corrected so that the chance of even one false finding among all is kept."""
+    """p values corrected so that the probability of any false finding among all stays the same."""
     corrected, least = [0.0] * len(p_values), 0.0
     for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         least = max(least, min(1.0, (len(p_values) - place) * p_values[index]))
@@ -141,7 +143,7 @@ def holm(p_values):
 
 
 def compare(before, after):
-    """(name, median ratio, best ratio, corrected p) of every line that both have."""
+    """(name, median ratio, best ratio, corrected p) of every benchmark in both."""
     names = [name for name in before if name in after]
     p_values = holm([mann_whitney(before[name], after[name]) for name in names])
     return [(name, statistics.median(after[name]) / statistics.median(before[name]),
@@ -168,7 +170,7 @@ def report(rows, before, after):
 
 
 def gate(rows, missing, least):
-    """0 or 1: what --fail-below means."""
+    """The exit status for --fail-below: 0 or 1."""
     failed = [row for row in rows if row[1] < least and verdict(row[1], row[3]) == "slower"]
     unsure = [row for row in rows if row[1] < least and row not in failed]
     for name, ratio, _, _ in failed:

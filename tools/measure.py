@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -B
-"""Measures what docs/performance.md shows.
+"""Measures the figures of docs/performance.md.
 
     measure.py all BUILD [--only LIST] [--list]     everything, in about a quarter of an hour
     measure.py steps|scaling TAUT_BENCH FILE
@@ -8,27 +8,27 @@
     measure.py billion TAUT [--side N] [--steps N] [--json FILE]
     measure.py hashes TAUT SCENE.yaml ... [--steps N] [--threads N] [--isas LIST] [--json FILE]
 
-`all` is what ./dev bench --renew calls: BUILD is a build folder with taut, taut-bench and
-bench/taut_peer. Let the machine do nothing else meanwhile. Results go to bench/results/MACHINE_ISA/,
-each as soon as it is complete; then the tables and pictures are made from all that are there, and the
-goals are printed. --only measures some of them again.
+`all` is called by ./dev bench --renew: BUILD is a build folder with taut, taut-bench and
+bench/taut_peer. The machine should be idle otherwise. Results are written to
+bench/results/MACHINE_ISA/, each as soon as it is complete; then the tables and pictures are made
+from all results there, and the goals are printed. --only repeats some measurements.
 
 `steps` and `sizes` are results of taut-bench: whole steps of all scenes, and over sizes, with the
 volume and the bandwidth.
 
-`neighbour` is what a busy process on one of the cores costs: one thread alone, all threads alone, and
-all threads with a process that does nothing but compute bound to one of the processors, another one
-each round. Ratios are taken within a round. Without scenes: a cloth of 1.5 million springs, a jelly
-of 3.6 million, a rope of 40,000.
+`neighbour` measures the cost of a busy process on one of the cores: one thread alone, all threads
+alone, and all threads beside a process that computes all the time, bound to one of the processors,
+another one each round. Ratios are taken within a round. Default scenes: a cloth of 1.5 million
+springs, a jelly of 3.6 million, a rope of 40,000.
 
-`billion` is a lattice of 342 x 342 x 342 nodes with 52 neighbours, a billion springs, for a few
-steps: how fast they are, and the most memory that the process holds. It wants 6 GiB free.
+`billion` runs a lattice of 342 x 342 x 342 nodes with 52 neighbours, a billion springs, for a few
+steps and reports their speed and the peak memory of the process. It needs 6 GiB of free memory.
 
 `hashes` runs each scene with every number of threads from 1 to N (8) on every instruction set of
-this machine, and prints the hash of its state, or which runs had another one.
+this machine, and prints the hash of its state, or the runs with a different hash.
 
-Exit status: 0; 1 where a hash differs or something could not be measured; 2 for wrong usage or a
-program that gives no result.
+Exit status: 0; 1 if a hash differs or something could not be measured; 2 for wrong usage or a
+program without a usable result.
 """
 import argparse
 import contextlib
@@ -54,7 +54,7 @@ def note(text):
 
 
 def run_taut(command):
-    """What a run of taut prints; BadInput where it fails."""
+    """The output of a run of taut; BadInput if it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -75,7 +75,7 @@ def run_taut_json(command):
 
 
 def benchmark(program, *words):
-    """The result of taut-bench, after a message for each benchmark that failed."""
+    """The result of taut-bench; prints a message for each benchmark that failed."""
     try:
         done = subprocess.run([program, "--json", *words], stdout=subprocess.PIPE, check=False)
     except OSError as error:
@@ -98,7 +98,7 @@ def write_benchmarks(path, result, failed):
 
 
 def measure_steps(words):
-    """All scenes on every instruction set; what is compared with them on the widest alone."""
+    """All scenes on every instruction set; the scenes for comparison on the widest only."""
     program, path = words
     isas = isas_of(os.path.join(os.path.dirname(program), "taut"))
     widest, scene = isas[-1], "[^/]+/symplectic_euler/single"
@@ -125,7 +125,7 @@ def measure_sizes(words):
     parser.add_argument("--isa")
     parser.add_argument("--most", type=float, default=1e7)
     given = parser.parse_args(words)
-    # 8 subdivisions of a ball, the most that there are, have 2 million springs.
+    # 8 subdivisions of a ball, the maximum, have 2 million springs.
     springs = ",".join(str(10 ** n) for n in range(4, 9) if 10 ** n <= given.most)
     largest_ball = "1000000"
     wanted = f"^step/[^b]|^(step|volume)/ball/.*springs:(10000|100000|{largest_ball})/|^bandwidth/"
@@ -179,7 +179,7 @@ def busy_process(processor):
 
 
 def speed(taut, scene, threads, steps, options):
-    """Spring updates a second of one run, and the seconds of a step."""
+    """Spring updates per second of one run, and the seconds per step."""
     result = run_taut_json([taut, "run", scene, "--json", "--quiet", "--no-output", "--threads",
                             str(threads), "--steps", str(steps), *options])
     with expecting("taut run --json", taut):
@@ -187,7 +187,7 @@ def speed(taut, scene, threads, steps, options):
 
 
 def steps_for(taut, scene, seconds, options):
-    """As many steps as one thread does in so many seconds."""
+    """The number of steps that one thread makes in that many seconds."""
     steps = 20
     while True:
         _, each = speed(taut, scene, 1, steps, options)
@@ -298,11 +298,11 @@ def measure_billion(words):
     return 0
 
 
-# ---- The same bits
+# ---- Reproducibility
 
 
 def isas_of(taut):
-    """Those that --isa takes here, from the narrowest to the widest."""
+    """The values that --isa accepts here, from the narrowest to the widest."""
     found = list(dict.fromkeys(re.findall(r"\b(base|neon|v3|v4)\b", run_taut([taut, "--version"]))))
     if not found:
         raise BadInput(f"{taut} --version names no instruction set")
@@ -310,7 +310,7 @@ def isas_of(taut):
 
 
 def differing_runs(given, scene):
-    """The runs of a scene whose hash is not that of the first."""
+    """The runs of a scene whose hash differs from that of the first."""
     first, different = None, []
     for isa in given.isas:
         for threads in range(1, given.threads + 1):
@@ -350,7 +350,7 @@ def measure_hashes(words):
 
 
 def commands(build):
-    """(name, what it is, command, whether it prints its result instead of writing {file})"""
+    """(name, description, command, whether it prints its result instead of writing {file})"""
     taut, bench = os.path.join(build, "taut"), os.path.join(build, "taut-bench")
     scenes = sorted(glob.glob(os.path.join(ROOT, "scenes/*.yaml")))
 
@@ -377,7 +377,7 @@ def commands(build):
 
 
 def folder_of(bench):
-    """bench/results/MACHINE_ISA of this machine, from the shortest of measurements."""
+    """bench/results/MACHINE_ISA of this machine, from a very short measurement."""
     result, _ = benchmark(bench, "--suite", "limits", "--threads", "1", "--isa", "all",
                           "--benchmark_filter=^peak/", "--benchmark_repetitions=1",
                           "--benchmark_min_time=0.01", "--benchmark_min_warmup_time=0")
@@ -388,8 +388,8 @@ def folder_of(bench):
 
 
 def measure(folder, name, command, prints):
-    """Whether the result is there and complete; an old one stays where it is not."""
-    # Programs get a name to write to in a folder that nobody else can write to.
+    """Whether the result exists and is complete; otherwise an old one is kept."""
+    # Programs write to a name in a folder that nobody else can write to.
     with tempfile.TemporaryDirectory(dir=folder, prefix=".taut-") as private:
         return measure_to(os.path.join(private, name + ".json"), folder, name, command, prints)
 

@@ -6,14 +6,15 @@
     performance.py --check FOLDER DOC.md PICTURES   only looks whether both show FOLDER: 1 if not
     performance.py --goals FOLDER                   prints the goals beside what was measured
 
-FOLDER holds results of one machine, e.g. bench/results/amd-epyc_v4 (benchmark_results.py). Drawing
-needs matplotlib (Debian: python3-matplotlib); checking does not: each picture carries a digest of
-the numbers in it and of the function that drew them.
+FOLDER has the results of one machine, e.g. bench/results/amd-epyc_v4 (benchmark_results.py).
+Drawing needs matplotlib (Debian: python3-matplotlib); checking does not: each picture has a digest
+of its numbers and of the function that drew them.
 
-sizes.svg: speed over the number of springs; threads.svg: speed over one thread's; roofline.svg: the
-arithmetic that a scene does, beside what the machine's memory and its arithmetic allow.
+sizes.svg: speed over the number of springs; threads.svg: speed relative to one thread;
+roofline.svg: the arithmetic of each scene, with the limits set by the machine's memory and
+arithmetic.
 
-Of two figures the first is of the best repetitions, the second of the medians; the first decides
+Of two figures the first is for the best repetitions, the second for the medians; the first decides
 whether a goal is reached.
 """
 import hashlib
@@ -37,7 +38,7 @@ GRIDS = ("cloth", "jelly26", "jelly52")
 
 
 class Goal:
-    """A figure and what it should be."""
+    """A figure and its target."""
 
     def __init__(self, what, figures, least=None, most=None, unit=""):
         self.what, self.unit = what, unit
@@ -134,7 +135,7 @@ def memory_and_setup(steps):
                         ("shuffled", 200)):
         row = steps.step(scene, isa, 1)
         if row:
-            # Every instruction set is set up the same way: the least disturbed one.
+            # Every instruction set is set up in the same way: takes the least disturbed one.
             setup = min(steps.step(scene, other, 1).least("setup_s") for other in steps.isas
                         if steps.step(scene, other, 1))
             yield Goal(f"{scene}, set-up in steps of 1 thread",
@@ -275,20 +276,21 @@ def tables(folder):
         return "\n".join(lines + goals_section(folder))
 
 
-# ---- Pictures: what is in them, which needs no matplotlib, and how they are drawn
+# ---- Pictures: their data, which needs no matplotlib, and their drawing
 
 SIZES = ("jelly52", "jelly26", "cloth", "rope", "ball", "shuffled")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#666666")
-# Operations of a spring: difference 3, squared length 5, root, stretch and stiffness 2, over the
-# length 1, force 3, both ends 6; damping adds velocities 3, along the spring 5, its force 3. Of a
-# node: velocity 9, position 6. A root and a division count as one, though they take longer.
+# Operations per spring: difference 3, squared length 5, root, stretch and stiffness 2, divided by
+# the length 1, force 3, both ends 6; damping adds velocities 3, component along the spring 5, its
+# force 3. Per node: velocity 9, position 6. A root and a division count as one, though they take
+# longer.
 SPRING_OPERATIONS, DAMPING_OPERATIONS, NODE_OPERATIONS = 21, 11, 15
-# Forces of faces are not counted, so scenes with wind or gas have no place among the operations.
+# Forces on faces are not counted, so scenes with wind or gas are not in the roofline picture.
 UNCOUNTED = ("cloth-wind", "ball")
 
 
 def sizes_data(sizes, isa, threads):
-    """{threads: {scene: [(springs, spring updates per second)]}}, on one isa."""
+    """{threads: {scene: [(springs, spring updates per second)]}} for one instruction set."""
     found = {count: {} for count in threads}
     for scene, integrator, precision, kernel, count, springs, row in sizes.kinds("step"):
         if (integrator, precision, kernel) == (EULER, "single", isa) and springs \
@@ -406,7 +408,7 @@ def pictures(folder):
 
 
 def digest(draw, data):
-    """Of the numbers, and of how they are drawn."""
+    """A digest of the numbers and of the function that draws them."""
     text = json.dumps(data) + inspect.getsource(draw)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -429,7 +431,7 @@ def draw_svg(draw, data):
 
 
 def shows(path, draw, data):
-    """Whether the picture is of this data and this drawing."""
+    """Whether the picture shows this data, drawn by this function."""
     try:
         with open(path, encoding="utf-8") as file:
             return "digest " + digest(draw, data) in file.read()
@@ -476,7 +478,7 @@ def main(words):
         for path in stale:
             print(f"{path} does not show {folder}; tools/performance.py writes it")
         return int(bool(stale))
-    # Everything is made before anything is written.
+    # Everything is computed before anything is written.
     svgs = {name: draw_svg(draw, data) for name, (draw, data) in drawn.items()}
     write(document, before + BEGIN + wanted + END + after)
     os.makedirs(drawn_in, exist_ok=True)

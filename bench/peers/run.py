@@ -1,23 +1,25 @@
 #!/usr/bin/python3
-"""Compares taut with LAMMPS and Bullet on the same springs, side by side.
+"""Compares taut with LAMMPS and Bullet on the same springs, in alternation.
 
     run.py BUILD [--json FILE] [--scenes LIST] [--rounds N] [--threads N] [--check-only]
 
 BUILD is a build folder with bench/taut_peer in it; ./dev bench --peers makes one and installs the
-others' packages. The networks are those of taut's undamped benchmark scenes, written by taut_peer.
+packages of the other programs. The networks are those of taut's undamped benchmark scenes, written
+by taut_peer.
 
-Each program reads its network once and then takes turns, round by round, of equal numbers of steps
-(Bullet a tenth of them, being slower), so that a disturbance meets all of them. Who waits for its
-turn does not run: MPI's ranks spin while they wait, so they are stopped. Set-up is not counted.
+Each program reads its network once. Then they alternate, round by round, with equal numbers of
+steps (Bullet with a tenth of them, since it is slower), so that a disturbance affects all of them.
+A program that waits for its turn must not run: MPI's ranks spin while they wait, so they are
+stopped. Set-up is not measured.
 
-LAMMPS runs with what makes it fastest here: no pair forces, no neighbour list ever rebuilt, atoms
-sorted in space when it starts, energies never asked for; on one rank Newton's third law is off
-(nothing to send back), on more it is on. The OpenMP and Intel styles run where its build has them.
-Bullet makes one soft body of the network, one position iteration a step.
+LAMMPS runs with its fastest settings for this problem: no pair forces, no neighbour list that is
+rebuilt, atoms sorted in space at the start, no evaluation of energies; Newton's third law is off on
+one rank (there is nothing to send back) and on on several. The OpenMP and Intel styles run if its
+build has them. Bullet makes one soft body of the network, with one position iteration per step.
 
-That LAMMPS and taut compute the same is checked first: on a small network of each kind both take
-CHECK_STEPS steps of velocity Verlet in double precision. Bullet's links are constraints, other
-physics at the same price or less.
+First the script checks that LAMMPS and taut compute the same: on a small network of each kind both
+make CHECK_STEPS steps of velocity Verlet in double precision. Bullet's links are constraints: other
+physics, at the same cost or less.
 """
 import argparse
 import json
@@ -33,12 +35,12 @@ import tempfile
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
 from benchmark_results import script, write_json  # noqa: E402
 
-# (name here, scene of taut-bench, springs; 0: its own number)
+# (name here, scene of taut-bench, springs; 0: the default number)
 SCENES = [("cloth", "cloth-undamped", 0), ("jelly26", "jelly26-undamped", 0),
           ("jelly52", "jelly52-undamped", 0), ("cloth-large", "cloth-undamped", 12600000),
           ("ball", "ball-undamped", 0), ("shuffled", "shuffled-undamped", 0)]
 CHECK_SPRINGS, CHECK_STEPS, TOLERANCE = 20000, 100, 1e-9
-TURN_SECONDS = 0.3  # of the slowest of taut and LAMMPS
+TURN_SECONDS = 0.3  # of the slower of taut and LAMMPS
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 LAMMPS_INPUT = """\
@@ -65,11 +67,11 @@ run 0
 
 
 class Failure(Exception):
-    """Something that ends the comparison; the text says what."""
+    """An error that ends the comparison, with its message."""
 
 
 def children(pid):
-    """The processes that a process has started, and theirs."""
+    """All descendants of a process."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -84,7 +86,7 @@ def children(pid):
 
 
 class Side:
-    """A program that obeys lines of its standard input."""
+    """A program that reads requests from its standard input."""
 
     share = 1.0  # of the steps of a turn
 
@@ -108,7 +110,7 @@ class Side:
         return line
 
     def turn(self, steps):
-        """Seconds that so many steps took."""
+        """The seconds that this number of steps took."""
         self.say(f"{self.threads} {steps}\n")
         return float(self.line())
 
@@ -123,7 +125,7 @@ class Side:
 
 
 class Lammps(Side):
-    """LAMMPS, interactively. stdbuf: it would keep its answers back from a pipe."""
+    """LAMMPS, interactively. It buffers its output to a pipe, hence stdbuf."""
 
     def __init__(self, name, ranks, threads, network, options=()):
         command = ["stdbuf", "-oL", "lmp", "-log", "none", "-nocite", *options]
@@ -176,7 +178,7 @@ def output(command):
 
 
 def lammps_build():
-    """(version, the accelerated styles that it has: "omp", "intel")."""
+    """(version, the available accelerated styles: "omp", "intel")."""
     said = output(["lmp", "-h"])
     version = re.search(r"Simulator - (.*)", said)
     packages = re.search(r"Installed packages:\n\n(.*?)\n\n", said, re.DOTALL)
@@ -188,7 +190,7 @@ def lammps_build():
 
 
 def write_network(peer, scene, springs, folder):
-    """Writes it for the others; what LAMMPS' input needs to know of it."""
+    """Writes the network for the other programs; returns the values for LAMMPS' input."""
     prefix = os.path.join(folder, "network")
     nodes, springs, dt, _ = output([peer, "write", scene, str(springs), prefix]).split()
     longest = 0.0
@@ -203,7 +205,7 @@ def write_network(peer, scene, springs, folder):
             "cutoff": 1.5 * longest, "data": prefix + ".data", "binary": prefix + ".bin"}
 
 
-# ---- That it is the same
+# ---- The check that both compute the same
 
 
 def lammps_positions(network, ranks, folder):
@@ -220,7 +222,7 @@ def lammps_positions(network, ranks, folder):
 
 
 def check(peer, scene, ranks, folder):
-    """The largest difference of a coordinate, over the largest way that one has gone."""
+    """The largest difference of a coordinate, divided by the largest displacement."""
     network = write_network(peer, scene, CHECK_SPRINGS, folder)
     start, ours = [[[float(word) for word in row.split()] for row in
                     output([peer, "check", scene, str(CHECK_SPRINGS), str(steps)]).splitlines()]
@@ -252,7 +254,8 @@ def checks(peer, ranks, folder, scenes):
 
 
 def start_sides(build, scene, springs, network, threads, styles, sides):
-    """Adds each to `sides` as it is started, so that the caller can end those that were."""
+    """Adds each side to `sides` as it is started, so that the caller can end those that were
+    started."""
     ours = [os.path.join(build, "bench/taut_peer"), "serve", scene, str(springs)]
     for count in sorted({1, threads}):
         side = Side("taut", count, ours)
@@ -272,9 +275,9 @@ def start_sides(build, scene, springs, network, threads, styles, sides):
 
 
 def measure(sides, rounds):
-    """{side: seconds a step, one a round}."""
+    """{side: seconds per step, one value per round}."""
     slowest = 0.0
-    for side in sides:  # warm: the second turn counts
+    for side in sides:  # warm-up: the second turn determines the speed
         if side.share == 1:
             side.turn(2)
             slowest = max(slowest, side.turn(3) / 3)
@@ -325,7 +328,7 @@ def tell(rows):
 def compile_bullet(build):
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bullet_peer.cc")
     flags = output(["pkg-config", "--cflags", "--libs", "bullet"]).split()
-    # Bullet comes as libraries; this is the loop around them.
+    # Bullet is a library; this program has the loop.
     output(["g++", "-O3", "-march=native", "-std=c++17", source, "-o",
             os.path.join(build, "bench/bullet_peer"), *flags])
     return output(["pkg-config", "--modversion", "bullet"]).strip()

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The same bits on 64-bit ARM: builds hashes.c and what it needs of the library with a cross
-# compiler, runs it under qemu, and compares its lines with those of this machine, on each
-# instruction set that it has. Skipped (77) where the compiler or qemu is not installed; on
+# Tests for the same bits on 64-bit ARM: builds hashes.c and the parts of the library that it needs
+# with a cross compiler, runs it under qemu, and compares its output with that of this machine on each
+# of its instruction sets. Skipped (77) if the compiler or qemu is not installed; on
 # Debian: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 #
 # usage: test_neon.sh SOURCE WORK NATIVE GENERATOR SOURCES NUMERIC_SOURCES OPTIONS [LAUNCHER]
-# where the three lists are words in one argument, and LAUNCHER is ccache or the like.
+# where each of the three lists is one argument of several words, and LAUNCHER is ccache or similar.
 set -eu
 
 source=$1 work=$2 native=$3 generator=$4 sources=$5 numeric=$6 options=$7 launcher=${8:-}
@@ -38,9 +38,9 @@ build_for_arm >"$work/build.log" 2>&1 || {
     exit 1
 }
 
-# On one processor: qemu (7.2 at least) lets a load-acquire overtake a store-release before it, as
-# no ARM does, and with it the barrier of the team loses calls to wake up. Threads that take turns on
-# one processor see everything in order. Should it hang all the same, it fails.
+# On one processor: qemu (at least 7.2) lets a load-acquire overtake an earlier store-release, which
+# no ARM processor does, and the barrier of the team then misses wake-ups. Threads that alternate on
+# one processor see everything in order. If the program hangs all the same, the test fails.
 processor=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
 TAUT_ISA=base timeout 200 taskset -c "$processor" "$qemu" "$work/build/neon_hashes" $steps \
     >"$work/arm" || {

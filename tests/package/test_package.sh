@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the build into an empty folder, moves it elsewhere, and builds and runs the example there
-# in the ways that a user would: with pkg-config, shared and static, and with find_package(taut).
+# as users do: with pkg-config, shared and static, and with find_package(taut).
 #
 # usage: test_package.sh SOURCE BUILD WORK CC CXX GENERATOR [CFLAGS]
 set -eu
@@ -28,7 +28,7 @@ find_one taut.h >/dev/null
 PKG_CONFIG_PATH=$(dirname "$(find_one taut.pc)")
 export PKG_CONFIG_PATH
 
-# The shared library shows what taut.h declares, all of it, and nothing else.
+# The shared library exports everything that taut.h declares, and nothing else.
 nm -D --defined-only "$library" | awk '$2 ~ /[A-Z]/ && $2 != "A" {print $3}' | sort >"$work/shown"
 sed -n 's/^TAUT_API .*[ *]\(taut_[a-z_]*\)(.*/\1/p' "$source/src/taut.h" | sort >"$work/declared"
 [ -s "$work/declared" ] || { say "no declaration found in taut.h"; exit 1; }
@@ -38,7 +38,7 @@ diff "$work/declared" "$work/shown" >"$work/difference" || {
     exit 1
 }
 
-# The header alone, as strict C and as C++.
+# The header by itself, as strict C and as C++.
 include=$(dirname "$(find_one taut.h)")
 printf '#include <taut.h>\n' >"$work/header.c"
 "$cc" -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$include" "$work/header.c"
@@ -70,7 +70,7 @@ cmake --build "$work/cmake" >"$work/build.log" || { cat "$work/build.log"; exit 
 "$work/taut/bin/taut" --version
 "$work/taut/bin/taut" check "$work/taut/share/taut/scenes/flag.yaml"
 
-# Its tools are found where it was moved to.
+# Its tools are found in the new location.
 if /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
     (cd "$work" && "$work/taut/bin/taut" stability "$work/taut/share/taut/scenes/oscillators.yaml" \
         --integrators verlet --map none --budget 2 --quiet --output study)

@@ -14,14 +14,14 @@ PACKAGE_MISSING = 3  # python_tool.h
 
 
 def refuse(code, message):
-    """Says why it ends."""
+    """Exits with that code and a message."""
     print(f"taut_report: {message}", file=sys.stderr)
     sys.exit(code)
 
 
 class Output:
-    """Where files go: descriptors by name, or a folder, in which a file has its name when it is
-    whole."""
+    """The destination of files: descriptors by name, or a folder, in which a file gets its name
+    when it is complete."""
 
     def __init__(self, words):
         self.folder, self.descriptors = None, {}
@@ -37,7 +37,7 @@ class Output:
             refuse(2, f"nothing to write to\n{__doc__}")
 
     def write(self, name, content):
-        """A whole file of bytes."""
+        """Writes a whole file of bytes."""
         try:
             if self.folder is None:
                 self._write_through(self.descriptors[name], content)
@@ -63,11 +63,11 @@ class Output:
 
 
 def main(words):
-    """The command."""
+    """The command line program."""
     if not words or words[0] in ("-h", "--help"):
         refuse(2, __doc__)
     output = Output(words[1:])
-    # One thread draws; libraries that start more of them only take memory for their stacks.
+    # Only one thread draws; the libraries' further threads would only need memory for their stacks.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         import figures  # pylint: disable=import-outside-toplevel

@@ -1,8 +1,8 @@
 """The seven figures of a study, drawn by matplotlib.
 
 Sizes are in pixels of 1/96 inch, from the upper left corner. Colours of lines are those of Okabe
-and Ito, which are distinguishable with any type of colour vision; lines differ in dashes and marks
-too. Each colour has one meaning, so that it can be replaced on dark pages (svg.dark_style).
+and Ito, which are distinguishable with any type of colour vision; lines also differ in dashes and
+markers. Each colour has one meaning, so that it can be replaced on dark pages (svg.dark_style).
 """
 import io
 import logging
@@ -37,7 +37,7 @@ COLOURS = {  # light, dark
     "gained_much": ("#e59e00", "#e69f00"),
     "unstable": ("#c64f00", "#b84a00"),
     "unknown": ("#c4c4c4", "#55595e"),
-    # matplotlib leaves out a pure black, which could not be replaced.
+    # matplotlib omits pure black, which could then not be replaced.
     "series": (("#d55e00", "#f07f2c"), ("#0072b2", "#4aa8e0"), ("#56b4e9", "#8fd0f5"),
                ("#009e73", "#1fc795"), ("#e69f00", "#f2b53a"), ("#cc79a7", "#e39cc3"),
                ("#010101", "#f4f4f4")),
@@ -45,17 +45,17 @@ COLOURS = {  # light, dark
 PAIRS = [pair for name, pair in COLOURS.items() if name != "series"] + list(COLOURS["series"])
 STYLE = svg.dark_style(PAIRS)
 
-DOTS = 96  # pixels an inch
-POINT = 72 / DOTS  # a pixel in matplotlib's unit
+DOTS = 96  # pixels per inch
+POINT = 72 / DOTS  # a pixel in points, matplotlib's unit
 PNG_SCALE = 2
 WIDTH, HEADING = 860, 56
 TEXT, SMALL = 12, 11
 TWO_PI = 2 * math.pi
 
 SETTINGS = {
-    "font.family": ["DejaVu Sans"],  # comes with matplotlib
+    "font.family": ["DejaVu Sans"],  # part of matplotlib
     "font.size": TEXT * POINT,
-    "text.parse_math": False,  # a title may have dollars
+    "text.parse_math": False,  # a title may contain dollar signs
     "text.color": COLOURS["ink"][0],
     "axes.labelcolor": COLOURS["ink"][0],
     "axes.titlesize": TEXT * POINT,
@@ -72,12 +72,12 @@ SETTINGS = {
 
 
 def light(name):
-    """The colour of that name on light paper."""
+    """The colour of that name on light pages."""
     return COLOURS[name][0]
 
 
 def prepare():
-    """Sets matplotlib up, whatever the user's own settings are. Raises KeyError where it is older
+    """Configures matplotlib, whatever the user's own settings are. Raises KeyError if it is older
     than 3.6."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     matplotlib.use("Agg")  # no display
@@ -88,8 +88,8 @@ def prepare():
 # ---- Lines and axes
 
 def stroke(integrator):
-    """How an integrator is drawn, the same in all figures and reports. Lines that often lie on each
-    other (those of the symplectic ones) differ in their dashes."""
+    """The line style of an integrator, the same in all figures and reports. Lines that often
+    coincide (those of the symplectic integrators) differ in their dashes."""
     index = (INTEGRATORS.index(integrator) if integrator in INTEGRATORS
              else len(INTEGRATORS) + sum(integrator.encode()) % 32)
     round_, colour = divmod(index, len(COLOURS["series"]))
@@ -103,16 +103,16 @@ def stroke(integrator):
 
 
 def span(values, positive=False):
-    """The least and the largest of the finite values (above 0); None if there are none."""
+    """The least and the greatest finite value (above 0 if `positive`); None if there are none."""
     found = [value for value in values if math.isfinite(value) and (value > 0 or not positive)]
     return (min(found), max(found)) if found else None
 
 
 def limits(values, logarithmic, margin):
-    """The ends of an axis that shows a span and a part of its length more on both sides; something
-    sensible around an empty one, or a single value."""
+    """The ends of an axis that shows a span with a margin, a fraction of its length, on both sides;
+    a suitable range for an empty span or a single value."""
     low, high = values or ((0.1, 10) if logarithmic else (0, 1))
-    least = 1e-250 if logarithmic else -1e250  # beyond there is no number for the margin
+    least = 1e-250 if logarithmic else -1e250  # beyond, the margin would overflow
     low, high = (min(max(value, least), 1e250) for value in (low, high))
     if logarithmic:
         low, high = math.log10(low), math.log10(high)
@@ -126,13 +126,13 @@ def limits(values, logarithmic, margin):
 
 
 def set_axis(panel, name, ends, logarithmic, labels=True):
-    """The "x" or "y" axis of a panel: its scale and ends, ticks at round numbers, grid lines."""
+    """Sets the "x" or "y" axis of a panel: scale and ends, ticks at round numbers, grid lines."""
     axis = getattr(panel, name + "axis")
-    # A line is interrupted where a logarithm is undefined.
+    # Lines are interrupted where a logarithm is undefined.
     options = {"nonpositive": "mask"} if logarithmic else {}
     getattr(panel, f"set_{name}scale")("log" if logarithmic else "linear", **options)
     getattr(panel, f"set_{name}lim")(ends)
-    spacing = {"x": 56, "y": 34}[name]  # pixels of a number and the gap to its neighbour
+    spacing = {"x": 56, "y": 34}[name]  # pixels of a number and the gap after it
     ticks, minor = chosen_ticks(ends, logarithmic, max(2, int(panel.pixels[name] / spacing)))
     axis.set_major_locator(FixedLocator(ticks))
     axis.set_minor_locator(FixedLocator(minor))
@@ -146,7 +146,7 @@ def set_axis(panel, name, ends, logarithmic, labels=True):
 
 
 def chosen_ticks(ends, logarithmic, most):
-    """Round numbers with labels, about `most` of them at the most, and round numbers without."""
+    """Round numbers with labels, at most about `most`, and round numbers without."""
     low, high = ends
     tolerance = 1e-9 * (high - low)
     decades = math.log10(high / low) if logarithmic else 0
@@ -171,7 +171,7 @@ def chosen_ticks(ends, logarithmic, most):
 
 
 def tick_labels(ticks):
-    """The numbers of an axis: powers of ten where they reach far, and all of them alike."""
+    """The labels of an axis: powers of ten for wide ranges, in one format for all."""
     powers = all(value > 0 and value == float(f"{value:.0e}") and f"{value:e}"[0] == "1"
                  for value in ticks)
     if ticks and powers and (ticks[0] < 1e-3 or ticks[-1] > 1e4):
@@ -180,26 +180,26 @@ def tick_labels(ticks):
 
 
 class Sheet:
-    """A figure while it is drawn: a heading, and panels below."""
+    """A figure being drawn: a heading, and panels below."""
 
     def __init__(self, height):
         self.height = height
         self.figure = Figure(figsize=(WIDTH / DOTS, height / DOTS), dpi=DOTS)
 
     def panel(self, left, top, right, bottom):
-        """Axes at a position, with their size in .pixels."""
+        """Axes at a position; their size is in .pixels."""
         panel = self.figure.add_axes([left / WIDTH, 1 - bottom / self.height,
                                       (right - left) / WIDTH, (bottom - top) / self.height])
         panel.pixels = {"x": right - left, "y": bottom - top}
         return panel
 
     def text(self, x, y, text, **options):
-        """Text whose baseline begins there."""
+        """Text whose baseline begins at (x, y)."""
         options.setdefault("fontsize", TEXT * POINT)
         return self.figure.text(x / WIDTH, 1 - y / self.height, text, **options)
 
     def legend(self, x, y, handles, **options):
-        """Handles below each other; their labels are beside them."""
+        """Handles one below the other, with labels beside them."""
         options = {"loc": "upper left", "frameon": False, "borderaxespad": 0, "borderpad": 0,
                    "handlelength": 2.7, "handletextpad": 0.7, "labelspacing": 0.62, **options}
         return self.figure.legend(handles=handles,
@@ -220,7 +220,7 @@ REFERENCE = {"color": light("frame"), "linewidth": 5 * POINT}
 # ---- Largest stable step
 
 class Upright(HandlerPatch):
-    """A stroke of the legend that is vertical, as in the panel."""
+    """A vertical stroke in the legend, as in the panel."""
 
     def create_artists(self, _, original, left, descent, width, height, __, transform):
         stroke_ = Line2D([left + width / 2] * 2, [-descent - 0.4 * height, 1.3 * height - descent],
@@ -230,12 +230,12 @@ class Upright(HandlerPatch):
 
 
 def has_limits(study):
-    """Whether there is anything to draw; so for each figure."""
+    """Whether there is data to draw; likewise for each figure."""
     return any(row.kind != "unknown" for row in study.limits)
 
 
 def limit_text(row):
-    """What a row of the figure says."""
+    """The text of a row of the figure."""
     if row.kind == "grows":
         return "none: energy always grows"
     if row.kind == "beyond":
@@ -253,7 +253,7 @@ def limit_text(row):
 
 
 def draw_limits(study):
-    """Bars: stable on the left and unstable on the right, a row for each integrator."""
+    """Bars: stable on the left and unstable on the right, one row per integrator."""
     row_height, names, right = 30, 160, 570
     top = HEADING + 8
     bottom = top + row_height * len(study.limits)
@@ -304,8 +304,8 @@ def draw_limits(study):
 
 # ---- Stability map
 
-# What a run may lose or gain within the map's time, in what is available, and still be called
-# unchanged; and what is much.
+# The fraction of the available energy that a run may lose or gain within the map's time and still
+# count as unchanged; and the fraction that counts as much.
 KEPT, MUCH = 0.01, 0.5
 
 MAP_COLOURS = (("lost_much", "more than half lost"), ("lost", "1 to 50% lost"),
@@ -321,7 +321,7 @@ def has_map(study):
 
 
 def cell_colour(study, verdict, drift):
-    """The name of a cell's colour."""
+    """The name of the colour of a cell."""
     if verdict != "stable":
         return "unstable" if verdict == "unstable" else "unknown"
     change = drift * study.map.window
@@ -333,13 +333,14 @@ def cell_colour(study, verdict, drift):
 
 
 def edges(values):
-    """Where cells end towards the next: halfway, on the logarithmic axis."""
+    """The borders between cells: halfway on the logarithmic axis."""
     inner = [math.sqrt(a * b) for a, b in zip(values, values[1:])]
     return [values[0] ** 2 / inner[0], *inner, values[-1] ** 2 / inner[-1]]
 
 
 def draw_cells(panel, study, rows, across, up):
-    """The cells of a panel: those of one colour as one path. Returns the colours that occur."""
+    """Draws the cells of a panel, those of one colour as one path. Returns the colours that occur.
+    """
     columns = len(study.map.steps)
     shapes = {}
     for row in range(len(study.map.factors)):
@@ -356,7 +357,7 @@ def draw_cells(panel, study, rows, across, up):
             begin = end
     codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
     for colour, points in shapes.items():
-        # With edges, so that no seam is seen between neighbours.
+        # With edges, so that no seams show between neighbours.
         panel.add_patch(PathPatch(Path(points, codes * (len(points) // 5)), color=light(colour),
                                   linewidth=0.4 * POINT, zorder=1.5))
     return set(shapes)
@@ -384,7 +385,7 @@ def draw_map(study):
         set_axis(panel, "x", (across[0], across[-1]), True)
         set_axis(panel, "y", (up[0], up[-1]), True, labels=i % columns == 0)
         panel.minorticks_off()
-        panel.grid(False)  # cells cover it
+        panel.grid(False)  # cells cover the grid
         panel.set_title(integrator, pad=7)
         if i + columns >= count:
             panel.set_xlabel("time step dt (s)", labelpad=6)
@@ -420,14 +421,14 @@ def has_energies(study):
 
 
 def distance(series, reference):
-    """The energies, or how far they are from the reference's."""
+    """The energies, or their distance from those of the reference run."""
     if reference is None:
         return series.energy
     return [abs(a - b) for a, b in zip(series.energy, reference.energy)]
 
 
 def energies_to_show(study, reference):
-    """What stable runs fill, and a part more in which the others leave it."""
+    """The range of stable runs, extended so that other runs are seen to leave it."""
     values, leaving = [], False
     for series in study.energy:
         if study.verdict(series) == "stable":
@@ -435,7 +436,7 @@ def energies_to_show(study, reference):
         else:
             leaving = leaving or len(series.time) > 1
     found = span(values, positive=reference is not None)
-    if reference is not None and found:  # below, differences of energies are of rounding
+    if reference is not None and found:  # smaller differences of energies are rounding
         found = max(found[0], found[1] * 1e-9), found[1]
     if not leaving:
         return found
@@ -446,7 +447,7 @@ def energies_to_show(study, reference):
 
 
 def draw_energy_lines(panel, study, reference):
-    """The reference first, below the others."""
+    """Draws the reference first, below the others."""
     for series in sorted(study.energy, key=lambda it: it.integrator is not None):
         if series.integrator is None and reference is not None:
             continue
@@ -459,7 +460,8 @@ def draw_energy_lines(panel, study, reference):
 
 
 def draw_energy(study):
-    """Above the energy gained, below the distance from the reference run."""
+    """The upper panel shows the energy gained, the lower one the distance from the reference run.
+    """
     left, right, legend, height, gap = 82, 606, 622, 230, 50
     reference = study.reference()
     top = HEADING + 24
@@ -498,7 +500,7 @@ def has_drifts(study):
 
 
 def draw_drift(study):
-    """Drift of the energy against the step."""
+    """Drift of the energy over the step."""
     left, right, legend, height = 82, 606, 622, 330
     top = HEADING + 10
     bottom = top + height
@@ -534,7 +536,7 @@ def draw_drift(study):
 
 ERROR = "error of positions / how far they moved"
 
-# Errors of some lengths of the motion show no more than that all accuracy is lost.
+# Errors of several times the extent of the motion only show that all accuracy is lost.
 ERROR_MOST = 10
 
 
@@ -543,7 +545,7 @@ def has_accuracies(study):
 
 
 def draw_errors(panel, study, cost, labels=True):
-    """Error against a member of the rows."""
+    """Errors over a member of the rows."""
     rows = [row for row in study.work_precision if row.error > 0]
     set_axis(panel, "x", limits(span([getattr(row, cost) for row in rows], True), True, 0.05),
              True)
@@ -559,7 +561,7 @@ def draw_errors(panel, study, cost, labels=True):
 
 
 def error_legend(study, orders):
-    """Handles of the integrators with errors, and against what those are."""
+    """Handles of the integrators with errors, and what the errors are relative to."""
     handles = []
     for integrator, row in zip(study.integrators, study.order):
         if not any(own.error > 0 for own in study.of(study.work_precision, integrator)):
@@ -574,7 +576,7 @@ def error_legend(study, orders):
 
 
 def draw_convergence(study):
-    """Error against the step."""
+    """Errors over the step."""
     left, right, legend, height = 82, 594, 610, 350
     top = HEADING + 10
     bottom = top + height
@@ -588,7 +590,7 @@ def draw_convergence(study):
 
 
 def draw_work_precision(study):
-    """Error against evaluations, and against seconds."""
+    """Errors over evaluations, and over seconds."""
     top = HEADING + 10
     bottom = top + 350
     sheet = Sheet(bottom + 54)
@@ -609,7 +611,7 @@ def has_frequencies(study):
 
 
 def draw_frequency(study):
-    """What an integrator makes of one oscillator: its frequency, its amplitude after a period."""
+    """The frequency of one oscillator with each integrator, and its amplitude after a period."""
     top = HEADING + 24
     bottom = top + 300
     sheet = Sheet(bottom + 54)
@@ -634,7 +636,7 @@ def draw_frequency(study):
     return sheet
 
 
-# ---- All of them
+# ---- All figures
 
 def _figure(name, title, shows, present, draw):
     return SimpleNamespace(name=name, title=title, shows=shows, present=present, draw=draw)
@@ -678,7 +680,7 @@ def _save(sheet, kind, **options):
 
 
 def render(figure, study):
-    """A figure as a file of SVG, as PNG, and as a part of the page, without the heading that the
+    """A figure as an SVG file, as PNG, and as a part of the page, without the heading, which the
     page has itself: .svg, .png (bytes), .part (text)."""
     sheet = figure.draw(study)
     part = _save(sheet, "svg", bbox_inches=Bbox(

@@ -1,10 +1,10 @@
-"""Text of figures and pages: numbers as people write them, and characters that XML allows."""
+"""Text of figures and pages: formatted numbers, and text that is valid in XML."""
 import math
 import re
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-# What XML 1.0 does not allow.
+# Characters that XML 1.0 does not allow.
 NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -14,12 +14,12 @@ def clean(text):
 
 
 def shortened(text, length):
-    """The text, cut to so many characters with a mark of omission."""
+    """The text, cut to `length` characters with an ellipsis."""
     return text if len(text) <= length else text[:length - 1] + "…"
 
 
 def scientific(value, digits):
-    """3.58·10⁻⁵; a mantissa of 1 is left out."""
+    """3.58·10⁻⁵; a mantissa of 1 is omitted."""
     mantissa, _, power = f"{value:.{max(digits, 1) - 1}e}".partition("e")
     if "." in mantissa:
         mantissa = mantissa.rstrip("0").rstrip(".")
@@ -30,7 +30,7 @@ def scientific(value, digits):
 
 
 def number(value, digits):
-    """A number with so many significant digits: 0.00358, 3.58·10⁻⁵, −2; "none" if not finite."""
+    """A number with that many significant digits: 0.00358, 3.58·10⁻⁵, −2; "none" if not finite."""
     if not math.isfinite(value):
         return "none"
     size = abs(value)
@@ -42,7 +42,7 @@ def number(value, digits):
 
 
 def fixed(value, decimals):
-    """A number with so many decimals."""
+    """A number with that many decimals."""
     if not abs(value) < 1e15:
         return number(value, 6)
     return f"{value:.{decimals}f}".replace("-", "−")

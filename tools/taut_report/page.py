@@ -1,5 +1,5 @@
-"""report.html: everything in one file that needs no network and no script. It is XML as well, so
-that whatever reads either can check it."""
+"""report.html: one file that needs neither network nor scripts. It is valid XML as well, so that
+XML tools can check it."""
 import math
 from xml.sax.saxutils import escape
 
@@ -35,12 +35,12 @@ REASONS = {"runs": "too few stable runs", "rounding": "errors are of rounding",
 
 
 def text(value):
-    """Text as HTML."""
+    """Text escaped for HTML."""
     return escape(clean(value), {'"': "&quot;"})
 
 
 def cell(value, digits, unit=""):
-    """A number of a table."""
+    """A number in a table."""
     return f"<td>{number(value, digits)}{unit}</td>" if math.isfinite(value) else "<td>–</td>"
 
 
@@ -56,7 +56,7 @@ def table(headings, rows):
 # ---- The tables below figures
 
 def limits_table(study):
-    """Of the largest stable steps."""
+    """The table of the largest stable steps."""
     rows = [(row.integrator, (
         "<td>every step</td>" if row.unconditional else cell(row.predicted, 5, " s"),
         cell(row.measured, 5, " s"), cell(row.measured / row.predicted, 4),
@@ -66,7 +66,7 @@ def limits_table(study):
 
 
 def drift_table(study):
-    """Of the drift, a column for each step."""
+    """The table of the drift, one column per step."""
     each = [row.dt for row in study.of(study.drift, study.integrators[0])]
     rows = [(name, ('<td class="bad">unstable</td>' if row.verdict == "unstable"
                     else cell(row.drift, 3) for row in study.of(study.drift, name)))
@@ -75,7 +75,7 @@ def drift_table(study):
 
 
 def accuracy_table(study):
-    """Of orders, and of what it costs to come within an error."""
+    """The table of orders, and of the cost of reaching an error."""
     rows = []
     for row in study.order:
         cells = [cell(row.order, 3) if row.reason is None
@@ -90,7 +90,7 @@ def accuracy_table(study):
 
 
 def frequency_table(study):
-    """Of frequency errors, a column for each step."""
+    """The table of frequency errors, one column per step."""
     each = [row.y for row in study.of(study.frequency, study.integrators[0])]
     rows = [(name, (cell(100 * (row.ratio - 1), 3, "%")
                     for row in study.of(study.frequency, name))) for name in study.integrators]
@@ -101,10 +101,10 @@ TABLES = {"limits": limits_table, "drift": drift_table, "work_precision": accura
           "frequency": frequency_table}
 
 
-# ---- What is around the figures
+# ---- Text around the figures
 
 def undecided(study, limit):
-    """The same, where runs are too short to show between which steps the limit is."""
+    """The same if the runs are too short to tell between which steps the limit lies."""
     low, high = number(limit.stable, 4), number(limit.unstable, 4)
     if study.dt >= limit.unstable:
         return (f', which is <strong class="bad">unstable</strong>: the limit is below {high} s.')

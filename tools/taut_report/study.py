@@ -1,32 +1,32 @@
-"""study.json of `taut stability` (docs/cli.md): read and checked, for figures and page."""
+"""Reads and checks study.json of `taut stability` (docs/cli.md), for figures and page."""
 import json
 import math
 from types import SimpleNamespace
 
-FORMAT = 1  # of study.json, its member taut_study
+FORMAT = 1  # the value of study.json's member taut_study
 
-# In the order of taut's own list, by which each has its colour and its marks in every report.
+# In the order of taut's own list, which determines the colour and marker of each in every report.
 INTEGRATORS = ("explicit_euler", "symplectic_euler", "verlet", "velocity_verlet", "midpoint", "rk4",
                "implicit_euler", "implicit_midpoint", "bdf2", "xpbd")
 
 
 class StudyError(Exception):
-    """What was given is no study, or not one of this version."""
+    """The file is not a study, or not one of this version."""
 
 
 def _value(value):
-    """JSON has null for a number that is not known."""
+    """JSON has null for an unknown number."""
     return math.nan if value is None else value
 
 
 def _rows(rows, *texts):
-    """Objects of JSON as rows with attributes; all members but `texts` are numbers."""
+    """JSON objects as rows with attributes; all members except `texts` are numbers."""
     return [SimpleNamespace(**{key: value if key in texts else _value(value)
                                for key, value in row.items()}) for row in rows]
 
 
 class Study:
-    """The members of study.json as attributes, with NaN for numbers that are not known."""
+    """The members of study.json as attributes, with NaN for unknown numbers."""
 
     def __init__(self, data):
         version = data.get("taut_study") if isinstance(data, dict) else None
@@ -60,25 +60,25 @@ class Study:
         return [row for row in rows if row.integrator == integrator]
 
     def reference(self):
-        """The reference run's energy over time; None where there is none."""
+        """The reference run's energy over time, or None."""
         return next((series for series in self.energy
                      if series.integrator is None and len(series.time) > 1), None)
 
     def verdict(self, series):
-        """Whether the run of that energy was stable."""
+        """Whether the run with that energy was stable."""
         if series.integrator is None:
             return "stable"
         return next((row.verdict for row in self.drift
                      if row.integrator == series.integrator and row.dt == series.dt), "unknown")
 
     def cheapest(self, integrator, error):
-        """The run with an error up to that with the fewest evaluations, or None."""
+        """The run with the fewest evaluations among those with at most this error, or None."""
         runs = [row for row in self.of(self.work_precision, integrator) if row.error <= error]
         return min(runs, key=lambda row: row.evaluations, default=None)
 
 
 def read(path):
-    """The study in a file. Raises OSError, StudyError."""
+    """Reads a study from a file. Raises OSError, StudyError."""
     try:
         with open(path, encoding="utf-8") as file:
             return Study(json.load(file))

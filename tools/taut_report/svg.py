@@ -1,5 +1,5 @@
-"""What matplotlib's SVG lacks: a name for those who cannot see it, colours for dark pages, and a
-form that fits inside a page of HTML beside others."""
+"""Extensions of matplotlib's SVG: an accessible name, colours for dark pages, and a form for use
+inside an HTML page with other figures."""
 import re
 from xml.sax.saxutils import quoteattr
 
@@ -7,7 +7,7 @@ OPENING = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- taut: a figure of taut s
 
 
 def dark_style(colours):
-    """A style sheet by which shapes of the colours, pairs of light and dark, follow the reader's
+    """A style sheet in which shapes of the colours, pairs of light and dark, follow the reader's
     preference: matplotlib writes colours into style attributes, where selectors find them."""
     rules = "".join(f'[style*="fill: {light}"] {{ fill: {dark} !important }} '
                     f'[style*="stroke: {light}"] {{ stroke: {dark} !important }}\n'
@@ -16,21 +16,21 @@ def dark_style(colours):
 
 
 def _element(text, label):
-    """The <svg> element alone, without metadata, with a label."""
+    """The <svg> element without metadata, with a label."""
     text = text[text.index("<svg"):].strip()
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     return text.replace("<svg", f'<svg role="img" aria-label={quoteattr(label)}', 1)
 
 
 def as_file(text, label, style):
-    """A file of its own."""
+    """As a separate file."""
     element = _element(text, label)
     end = element.index(">") + 1
     return f"{OPENING}{element[:end]}\n <style>\n{style}</style>{element[end:]}\n"
 
 
 def in_page(text, label, prefix):
-    """A part of a page, whose ids begin with `prefix`: each id occurs once in a page."""
+    """As a part of a page. All ids begin with `prefix`, so that each occurs once in the page."""
     element = _element(text, label)
     element = re.sub(r'( id="|href="#|url\(#)', lambda found: found[0] + prefix + "-", element)
     return element + "\n"
