@@ -243,7 +243,7 @@ static char *jelly_text(const struct bench_scene *scene, uint64_t springs)
 
 static char *ball_text(const struct bench_scene *scene, uint64_t springs)
 {
-    int subdivisions = 0; // an icosphere has 30 * 4^subdivisions edges; up to the nearest by ratio
+    int subdivisions = 0; // an icosphere has 30 * 4^subdivisions edges; the nearest size by ratio
     while (subdivisions < 10 && 60.0 * pow(4, subdivisions) < (double)springs)
         subdivisions++;
     return text_format(HEAD "  - {name: ball, type: sphere, center: [0, 0, 0], radius: 1,\n"

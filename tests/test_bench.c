@@ -127,7 +127,7 @@ static void the_model_counts_what_packed_springs_move(void **state)
     (void)state;
     static const struct {
         const char *name;
-        double reals; // a node
+        double reals; // per node
     } of[] = {{"ball-undamped", 9 + 19}, {"ball-airless", 12 + 19}, {"ball", 12 + 6 + 19}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         taut_solver *solver = modelled(of[i].name, 7680, PRECISION_SINGLE, TAUT_KERNEL_AUTO);

@@ -101,7 +101,7 @@ static void test_moving_sphere(void **state)
     assert_int_equal(taut_solver_set_sphere(solver, 0, centre, velocity, &error),
                      TAUT_ERROR_ARGUMENT); // a plane
     assert_int_equal(taut_solver_set_sphere(solver, 2, centre, velocity, &error),
-                     TAUT_ERROR_ARGUMENT); // nothing
+                     TAUT_ERROR_ARGUMENT); // no such collider
     taut_solver_destroy(solver);
 }
 
@@ -1010,7 +1010,7 @@ static void test_friction_counts_in_the_limit(void **state)
         assert_true(critical.dt_bound <= low * (1 + 1e-9));
         assert_true(critical.dt_bound >= 0.7 * low);
         advance(solver, 300);
-        assert_true(energy_of(solver).total < 3); // 0.5 J, and what a step near the limit adds
+        assert_true(energy_of(solver).total < 3); // 0.5 J, plus the gain of a step near the limit
         taut_solver_destroy(solver);
     }
 }

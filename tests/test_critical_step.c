@@ -20,7 +20,7 @@ static struct critical_step sharp_of(taut_solver *solver)
 // ---- The oracle: K of the springs as a dense matrix, and ARPACK
 
 struct dense {
-    size_t size; // 3 a node
+    size_t size; // 3 per node
     double *values;
 };
 

@@ -74,7 +74,7 @@ static void test_every_integrator(void **state)
         }
 }
 
-// What changes with time or with the step, and what a step leaves for the next.
+// Effects that depend on time or on the step number, and data that a step leaves for the next.
 static const char *const busy =
     "precision: %s\nsimulation: {integrator: %s, dt: 0.0005, steps: 1%s}\n"
     "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02, wind: {velocity: [3,1,-2],\n"

@@ -32,7 +32,7 @@ static struct study *oscillator_study(enum study_map_kind map, double damping)
     return study_of(oscillator_text(damping), options);
 }
 
-// The one without damping and without a map, which several tests sample at.
+// The study without damping and without a map, which several tests use.
 static struct study *plain;
 
 static const struct study *plain_study(void)

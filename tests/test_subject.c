@@ -183,7 +183,7 @@ static void test_a_part_of_the_springs_is_scattered_over_all(void **state)
         rows |= 1u << part.springs[i][0] / 9 % 6;
         columns |= 1u << part.springs[i][0] % 9;
     }
-    assert_int_equal(rows, 0x3f); // of the cloth: none is without springs
+    assert_int_equal(rows, 0x3f); // every row of the cloth has springs
     assert_int_equal(columns, 0x1ff);
     frame_free(&whole);
     frame_free(&some);

@@ -185,8 +185,8 @@ void colliders_free(struct colliders *colliders)
     *colliders = (struct colliders){0};
 }
 
-// Faces whose nodes lie on a sphere dip into it; up to this fraction of the radius below the surface
-// they are drawn over the sphere.
+// Faces whose nodes lie on a sphere dip into it; they are drawn over the sphere down to this
+// fraction of the radius below its surface.
 static const double SUNK = 0.06;
 
 void colliders_draw_spheres(const struct solids *solids, const struct render_context *context)

@@ -54,13 +54,13 @@ bool arrows_have_wind(const struct render_context *context);
 // Draws over everything before. arrows_wind_label returns the position of the text.
 void arrows_draw_wind(const struct solids *solids, const struct render_context *context);
 
-// The middle of the line of text below the arrows, pixels from the top left.
+// The centre of the line of text below the arrows, pixels from the top left.
 void arrows_wind_label(const struct render_context *context, double *x, double *y);
 
-// The thread from the anchor to a mass, where no spring is drawn between them.
+// Draws the string from the anchor to a mass, if no spring is drawn between them.
 void arrows_draw_strings(const struct solids *solids, const struct render_context *context);
 
-// From the node that the mouse has grabbed to the pointer.
+// Draws the mouse spring, from the grabbed node to the pointer.
 void arrows_draw_mouse_spring(const struct solids *solids, const struct render_context *context);
 
 #endif

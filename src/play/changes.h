@@ -18,7 +18,7 @@ struct changes {
     size_t count, capacity;
 };
 
-// False without memory; `to` is empty then.
+// False if memory is short; `to` is empty then.
 bool changes_copy(const struct changes *from, struct changes *to);
 
 // Adds a change. It replaces earlier changes of that path, of paths below it, and of keys that it

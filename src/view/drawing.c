@@ -124,7 +124,8 @@ static void box_of(const struct view *view, vec3 *low, vec3 *high)
     }
 }
 
-// Extends a box to the present positions of the nodes, so that what has fallen far is seen too.
+// Extends a box to the present positions of the nodes, so that parts that have fallen far are
+// visible too.
 static void stretch_to_nodes(const struct view *view, vec3 *low, vec3 *high)
 {
     const struct subject *subject = player_subject(view->player);

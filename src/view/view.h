@@ -17,7 +17,7 @@ enum dialogue { DIALOGUE_NONE, DIALOGUE_OPEN, DIALOGUE_SAVE_SCENE, DIALOGUE_SAVE
 
 enum { PATH_SIZE = 1024, PLOT_ROWS = 400 };
 
-// Which panels are open, and how the window is divided between them and the scene.
+// The open panels, and the division of the window between them and the scene.
 struct layout {
     bool options, playback, plots, controls, about;
     struct gui_box scene, options_box, playback_box;
