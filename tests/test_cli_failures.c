@@ -458,7 +458,7 @@ static void a_limit_of_address_space_counts(void **state)
     if (!works)
         skip();
     outcome = cli_expect(1, "ulimit -v 1000000; taut run --no-output ring.yaml");
-    assert_says(outcome.err, "left by its limit of address space, ulimit -v");
+    assert_says(outcome.err, "left by its address-space limit, ulimit -v");
     outcome_free(&outcome);
 }
 

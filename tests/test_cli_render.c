@@ -231,7 +231,7 @@ static void a_finished_run_looks_as_its_scene_does(void **state)
     render("run --output run.png --json");
     assert_true(difference("scene.png", "run.png") < 0.5);
     outcome = cli_expect(2, "taut render run --set simulation.dt=1 --output run.png");
-    assert_says(outcome.err, "a finished run is as it is");
+    assert_says(outcome.err, "--set and --precision cannot be used with a finished run");
     outcome_free(&outcome);
     outcome = cli_expect(1, "rm run/rope.pc2 && taut render run --output run.png");
     assert_says(outcome.err, "has no frames: neither a .pvd with .vtp files nor 'rope.pc2'");
@@ -332,7 +332,7 @@ static void what_is_no_picture_is_not_replaced(void **state)
     need_drawing();
     fixture_write("mine.png", "my notes\n");
     struct outcome outcome = cli_expect(1, "taut render falling.yaml --output mine.png");
-    assert_says(outcome.err, "'mine.png' is in the way and is no such picture");
+    assert_says(outcome.err, "'mine.png' exists and is no such picture");
     outcome_free(&outcome);
     outcome = cli_expect(0, "grep -q notes mine.png");
     outcome_free(&outcome);

@@ -29,7 +29,7 @@ const char *taut_status_text(taut_status status)
     case TAUT_ERROR_ARGUMENT:
         return "wrong argument";
     case TAUT_ERROR_SCENE:
-        return "the scene is not sound";
+        return "the scene is not valid";
     case TAUT_ERROR_MEMORY:
         return "out of memory";
     case TAUT_ERROR_IO:

@@ -47,7 +47,7 @@ static taut_status prepare_run(const struct options *options, struct frame_sourc
     source->is_run = true;
     if (options->override_count > 0)
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "a finished run is as it is: --set and --precision have no place");
+                    "--set and --precision cannot be used with a finished run");
     source->scene_path = finished_run_scene(options->scene, error);
     if (!source->scene_path)
         return error->code;

@@ -75,7 +75,7 @@ enum {
 static const struct option_entry option_entries[] = {
     {"integrators", "LIST", KEY_INTEGRATORS, STUDY, "only these, e.g. --integrators verlet,rk4"},
     {"map", "NAME", KEY_MAP, STUDY,
-     "what the map has beside the step: stiffness,\ndamping, or none (default: stiffness)"},
+     "the second axis of the map: stiffness, damping,\nor none (default: stiffness)"},
     {"budget", "S", KEY_BUDGET, STUDY,
      "about how long to measure; of larger scenes runs\nare shortened (default: 30)"},
     {"output", "FILE", KEY_OUTPUT, RENDER,
@@ -85,7 +85,7 @@ static const struct option_entry option_entries[] = {
      "the time, in s (default: the end); several make a\nstrip, two are the beginning and end of "
      "a video"},
     {"frames", "N", KEY_FRAMES, RENDER, "a strip or video of N frames from 0 to the end"},
-    {"columns", "N", KEY_COLUMNS, RENDER, "of a strip: frames in a row"},
+    {"columns", "N", KEY_COLUMNS, RENDER, "frames per row of a strip"},
     {"fps", "N", KEY_FPS, RENDER, "frame rate of a video (default: 30; of a run,\nits own)"},
     {"speed", "X", KEY_SPEED, RENDER, "of a video: simulated seconds per second\n(default: 1)"},
     {"size", "WxH", KEY_SIZE, RENDER,

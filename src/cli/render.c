@@ -381,14 +381,14 @@ static taut_status check_output(const char *path, enum render_sort sort, bool fo
     const char *reason = NULL;
     FILE *file = open_to_read(path, &reason);
     if (!file)
-        return fail(error, TAUT_ERROR_IO, "'%s' is in the way: %s", path, reason);
+        return fail(error, TAUT_ERROR_IO, "cannot replace '%s': %s", path, reason);
     char begins[8] = {0};
     size_t count = fread(begins, 1, sizeof begins, file);
     (void)fclose(file);
     if (count == 0 || memcmp(begins + signatures[sort].skipped, signatures[sort].opening, 4) == 0)
         return TAUT_OK;
     return fail(error, TAUT_ERROR_IO,
-                "'%s' is in the way and is no such picture: replace it with --force, or choose "
+                "'%s' exists and is no such picture: replace it with --force, or choose "
                 "another name with --output",
                 path);
 }

@@ -58,7 +58,7 @@ taut_status render_sort_of(const struct render_request *request, const char *pat
                     "--fps and --speed are for videos: let the output end in .mp4 or .gif");
     if (*sort != RENDER_STRIP && request->columns > 0)
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "--columns is of strips: give several times with --time, or --frames");
+                    "--columns is only for strips: give several times with --time, or --frames");
 
     // Times that contradict each other.
     if (render_is_film(*sort) && request->time_count == 1)

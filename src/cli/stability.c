@@ -30,7 +30,7 @@ static void print_heading(const struct stability *stability)
            study->shortened ? " (the scene is longer: see --budget)" : "",
            study->at_rest ? "small random velocities, since nothing moves by itself"
                           : "the scene's own start");
-    printf("  energies   are in parts of %.4g J, %s\n", study->available,
+    printf("  energies   are relative to %.4g J, %s\n", study->available,
            study->at_rest ? "what the random velocities are"
                           : "what the scene turns over in that time");
 }

@@ -211,8 +211,8 @@ static const char *const source_texts[] = {
     [MEMORY_UNKNOWN] = "of any size",
     [MEMORY_MACHINE] = "free on this machine, swap included",
     [MEMORY_GROUP] = "left by the limit of its control group",
-    [MEMORY_ADDRESSES] = "left by its limit of address space, ulimit -v",
-    [MEMORY_DATA] = "left by its limit of data, ulimit -d",
+    [MEMORY_ADDRESSES] = "left by its address-space limit, ulimit -v",
+    [MEMORY_DATA] = "left by its data limit, ulimit -d",
     [MEMORY_WISHED] = "by TAUT_MEMORY_LIMIT",
 };
 

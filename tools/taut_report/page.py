@@ -155,7 +155,7 @@ def facts(study):
         ("the scene's own duration", f"{number(study.duration, 6)} s"),
         (runs, f"{number(study.window, 6)} s"),
         ("they start from", start),
-        ("energies are in parts of", f"{number(study.available, 6)} J"),
+        ("energies are relative to", f"{number(study.available, 6)} J"),
         ("integrators", settings["integrators"]), ("map", settings["map"]),
         ("budget", f"{number(settings['budget'], 6)} s"),
         ("runs at the same time", str(settings["threads"])), ("kernel", settings["kernel"]),

@@ -426,9 +426,10 @@ static bool bind_spring(struct binder *binder, const struct dom_value *item, siz
     uint32_t *ends = network->springs[index];
     network->spring_marks[index] = item->at;
     if (list->kind != DOM_LIST || (list->count != 2 && list->count != 3))
-        return bind_report(binder, item->at, NULL,
-                           "a spring is [a, b] or [a, b, material], two node numbers and what it "
-                           "has of its own");
+        return bind_report(
+            binder, item->at, NULL,
+            "a spring is [a, b] or [a, b, material], two node numbers and an optional "
+            "material");
     bool first = bind_end(binder, &list->items[0], network, &ends[0]);
     bool second = bind_end(binder, &list->items[1], network, &ends[1]);
     if (first && second && ends[0] == ends[1])
