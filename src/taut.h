@@ -40,39 +40,39 @@ typedef enum taut_status {
     TAUT_ERROR_IO,          // a file could not be read or written
     TAUT_ERROR_DIVERGED,    // a value is not finite, or energy grew as only instability explains
     TAUT_ERROR_COLLAPSED,   // the volume of a pressurised body is zero or negative
-    TAUT_ERROR_UNSUPPORTED, // this build or machine cannot do what was asked
+    TAUT_ERROR_UNSUPPORTED, // not supported by this build or machine
 } taut_status;
 
 // A short English name of the status; never NULL.
 TAUT_API const char *taut_status_text(taut_status status);
 
-// Where a failing function puts its sentence. Zero it before the first use.
+// Receives the message of a failing function. Zero it before the first use.
 typedef struct taut_error {
     taut_status code;
     char text[1024];
 } taut_error;
 
 // Memory for the solver's arrays. `allocate` returns a block of at least `bytes` bytes aligned to
-// `alignment` (a power of two), or NULL; `release` gets the size it was asked for.
+// `alignment` (a power of two), or NULL; `release` receives the size that was requested.
 typedef struct taut_allocator {
     void *(*allocate)(void *context, size_t bytes, size_t alignment);
     void (*release)(void *context, void *block, size_t bytes);
     void *context;
 } taut_allocator;
 
-// "0.1.0", the version of the library that is linked.
+// The version of the linked library, for example "0.1.0".
 TAUT_API const char *taut_version(void);
 
 // ---- Scenes -------------------------------------------------------------------------------------
 
 typedef struct taut_scene taut_scene;
 
-// Receives each finding about a scene, rendered as FILE:LINE:COLUMN: error: TEXT with the source
-// line and a caret. Several lines, ending in a newline.
+// Receives each finding about a scene, formatted as FILE:LINE:COLUMN: error: TEXT with the source
+// line and a caret: several lines, ending in a newline.
 typedef void (*taut_message_function)(void *context, const char *message);
 
 typedef struct taut_scene_options {
-    const char *const *overrides; // "PATH=VALUE", as the command line's --set; may be NULL
+    const char *const *overrides; // "PATH=VALUE", as for --set of the command line; may be NULL
     size_t override_count;
     taut_message_function on_message; // may be NULL
     void *message_context;
@@ -82,15 +82,15 @@ typedef struct taut_scene_options {
 TAUT_API void taut_scene_options_default(taut_scene_options *options);
 
 // Reads and validates a scene file and every file that it names. On failure *scene is NULL, every
-// error has been given to on_message, and `error` says why: TAUT_ERROR_IO with the system's reason
-// if the scene file itself cannot be read, TAUT_ERROR_SCENE with the number of errors if anything
-// in it or in a file that it names is wrong (or that file cannot be read), TAUT_ERROR_MEMORY.
+// error has been passed to on_message, and `error` has the reason: TAUT_ERROR_IO with the system's
+// message if the scene file itself cannot be read, TAUT_ERROR_SCENE with the number of errors if
+// anything in it is wrong or a file that it names is wrong or cannot be read, TAUT_ERROR_MEMORY.
 // `options` may be NULL.
 TAUT_API taut_status taut_scene_load(const char *path, const taut_scene_options *options,
                                      taut_scene **scene, taut_error *error);
 
-// The same from `length` bytes of text. `name` is what messages call it, and its folder is what
-// relative paths are relative to.
+// Reads and validates a scene from `length` bytes of text. `name` is its name in messages, and
+// relative paths are relative to the folder of `name`.
 TAUT_API taut_status taut_scene_parse(const char *text, size_t length, const char *name,
                                       const taut_scene_options *options, taut_scene **scene,
                                       taut_error *error);
@@ -102,71 +102,72 @@ TAUT_API void taut_scene_destroy(taut_scene *scene);
 typedef struct taut_solver taut_solver;
 
 // How springs are stored and computed. All but the reference use the widest instruction set and all
-// threads, and each gives the same bits for every number of threads and instruction set; from one
-// to another forces are summed in another order, so results differ by rounding. Gravity, drag,
-// wind, gas and contacts are computed alike by all of them.
+// threads, and each returns the same bits for every number of threads and instruction set.
+// Different kernels sum forces in different orders, so their results differ by rounding. Gravity,
+// drag, wind, gas and contacts are computed in the same way by all of them.
 typedef enum taut_kernel {
-    // The fastest: springs of bodies on a grid as stencils, those of others packed; with the
-    // integrator xpbd, which solves one after the other, those of others in coloured blocks.
+    // The fastest: springs of bodies on a grid as stencils, all others packed. With the integrator
+    // xpbd, which solves springs one after another, all others in coloured blocks.
     TAUT_KERNEL_AUTO,
-    TAUT_KERNEL_REFERENCE, // plain serial loops in the order of the scene: oracle and baseline
-    // Sliced ELLPACK: each node adds up its own springs, so each spring is computed twice and
-    // nothing is scattered. TAUT_ERROR_ARGUMENT with the integrator xpbd.
+    TAUT_KERNEL_REFERENCE, // plain serial loops in the order of the scene: test oracle and baseline
+    // Sliced ELLPACK: each node sums its own springs, so each spring is computed twice and nothing
+    // is scattered. TAUT_ERROR_ARGUMENT with the integrator xpbd.
     TAUT_KERNEL_PACKED,
-    // As auto, and TAUT_ERROR_ARGUMENT where no body with springs is on a grid.
+    // As auto, but TAUT_ERROR_ARGUMENT if no body with springs is on a grid.
     TAUT_KERNEL_GRID,
     // Graph colouring: each spring is computed once and scattered to both ends. Blocks of one
-    // colour share no node and run at once; inside a block so do groups of springs, which fill
-    // registers.
+    // colour share no node and run concurrently; inside a block, groups of springs that share no
+    // node fill vector registers.
     TAUT_KERNEL_COLOURED,
 } taut_kernel;
 
 typedef enum taut_isa {
-    TAUT_ISA_AUTO, // the environment variable TAUT_ISA (base, v3, v4), else the widest there is
-    TAUT_ISA_BASE, // what every machine of the architecture has: SSE2 or NEON
+    TAUT_ISA_AUTO, // the environment variable TAUT_ISA (base, v3, v4), else the widest
+    TAUT_ISA_BASE, // supported by every machine of the architecture: SSE2 or NEON
     TAUT_ISA_V3,   // x86-64-v3: AVX2
     TAUT_ISA_V4,   // x86-64-v4: AVX-512
 } taut_isa;
 
 typedef struct taut_config {
-    // 0: as many as OMP_NUM_THREADS or omp_set_num_threads asks for; if neither does, one for each
-    // physical core that this process may use, and fewer for small scenes. At most four for each
-    // logical processor (or 16, if that is more): taut_solver_threads returns how many there are.
+    // 0: as many as OMP_NUM_THREADS or omp_set_num_threads sets; if neither is used, one per
+    // physical core that this process may use, and fewer for small scenes. At most four per logical
+    // processor (or 16, if that is more); taut_solver_threads returns the actual number.
     int threads;
     taut_kernel kernel;
-    // 0: on machines with several NUMA nodes a team with a thread for each core has each of them
-    // bound to its node while it steps, unless OMP_PROC_BIND or OMP_PLACES binds them; 1: never.
+    // 0: on machines with several NUMA nodes, a team with one thread per core binds each thread to
+    // its node while it steps, unless OMP_PROC_BIND or OMP_PLACES binds them; 1: never.
     int no_pin;
-    taut_isa isa;                    // which kernels to use; the results are the same bits
+    taut_isa isa; // the instruction set of the kernels; the results are the same bits
     const taut_allocator *allocator; // NULL: aligned_alloc, and mappings for large blocks
 } taut_config;
 
 // Fills `config` with the defaults.
 TAUT_API void taut_config_default(taut_config *config);
 
-// Builds the bodies of the scene, compiles them, and is at time 0. The scene may be destroyed
-// afterwards. `config` may be NULL.
+// Builds and compiles the bodies of the scene and sets the solver to time 0. The scene may be
+// destroyed afterwards. `config` may be NULL.
 TAUT_API taut_status taut_solver_create(const taut_scene *scene, const taut_config *config,
                                         taut_solver **solver, taut_error *error);
 
 TAUT_API void taut_solver_destroy(taut_solver *solver);
 
 // Advances by `steps` steps of the scene's dt. On TAUT_ERROR_DIVERGED and TAUT_ERROR_COLLAPSED the
-// state is left as it was when the fault was found, and `error` says where it began.
+// state is left as it was when the fault was detected, and `error` names the place where it began.
 TAUT_API taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error);
 
 typedef struct taut_energy {
     double kinetic, elastic, gravity, gas, contact, total; // J
 } taut_energy;
 
-// The energy now, in joules; gravity is measured from the origin of coordinates.
+// The energy of the present state, J. Gravitational energy is relative to the origin of
+// coordinates.
 TAUT_API taut_status taut_solver_energy(taut_solver *solver, taut_energy *energy,
                                         taut_error *error);
 
 TAUT_API double taut_solver_time(const taut_solver *solver);            // s
 TAUT_API double taut_solver_dt(const taut_solver *solver);              // s
-TAUT_API uint64_t taut_solver_step_count(const taut_solver *solver);    // steps done
-TAUT_API uint64_t taut_solver_steps_planned(const taut_solver *solver); // steps the scene asks for
+TAUT_API uint64_t taut_solver_step_count(const taut_solver *solver);    // steps completed
+TAUT_API uint64_t taut_solver_steps_planned(const taut_solver *solver); // steps of the scene
 TAUT_API uint64_t taut_solver_node_count(const taut_solver *solver);
 TAUT_API uint64_t taut_solver_spring_count(const taut_solver *solver);
 TAUT_API uint64_t taut_solver_face_count(const taut_solver *solver);
@@ -174,97 +175,103 @@ TAUT_API uint64_t taut_solver_broken_count(const taut_solver *solver);
 TAUT_API int taut_solver_threads(const taut_solver *solver);
 TAUT_API size_t taut_solver_body_count(const taut_solver *solver);
 
-// The index of the body of that name, or -1.
+// The index of the body with this name, or -1.
 TAUT_API ptrdiff_t taut_solver_find_body(const taut_solver *solver, const char *name);
 TAUT_API const char *taut_solver_body_name(const taut_solver *solver, size_t body);
 TAUT_API uint64_t taut_solver_body_node_count(const taut_solver *solver, size_t body);
 
-// The volume (in 2D the area) that the faces of a closed body enclose now, in m3 (m2); 0 for
-// others.
+// The present volume (in 2D the area) enclosed by the faces of a closed body, m3 (m2); 0 for other
+// bodies.
 TAUT_API double taut_solver_body_volume(taut_solver *solver, size_t body);
 
-// Copies 3 doubles a node (x, y, z), in builder order, into `values`, which holds 3 * node_count of
-// the body. Velocities of the Verlet integrator are the centred ones of the present state.
+// Copies 3 doubles per node (x, y, z), in builder order, into `values`, an array of 3 * node_count
+// of the body, m and m/s. Velocities of the Verlet integrator are the centred ones of the present
+// state.
 TAUT_API void taut_solver_get_positions(const taut_solver *solver, size_t body, double *values);
 TAUT_API void taut_solver_get_velocities(const taut_solver *solver, size_t body, double *values);
 
 // The largest stable steps at the present state (docs/numerics.md). Bounds are guaranteed and cost
-// a few steps; sharp values come from eigenvalues and cost some hundred.
+// as much as a few steps; sharp values are computed from eigenvalues and cost as much as some
+// hundred.
 typedef struct taut_critical_step {
-    double bound, sharp;       // s, of an undamped symplectic step; 0 where nothing oscillates
+    double bound, sharp;       // s, of an undamped symplectic step; 0 if nothing oscillates
     double dt_bound, dt_sharp; // s, of the scene's integrator, damping included; 0: no step is
                                // stable; INFINITY: every step is
-    uint64_t node;             // over all bodies: where the bound is set
+    uint64_t node;             // numbered over all bodies: where the bound is set
 } taut_critical_step;
 
-// `sharp` and `dt_sharp` are 0 unless `want_sharp`. The state stays as it is.
+// `sharp` and `dt_sharp` are 0 unless `want_sharp` is set. The state does not change.
 TAUT_API taut_status taut_solver_critical_step(taut_solver *solver, int want_sharp,
                                                taut_critical_step *result, taut_error *error);
 
-// Moves a sphere collider (by its index in the scene's list of colliders) and gives it a velocity.
+// Moves a sphere collider (by its index in the scene's list of colliders) and sets its velocity; m
+// and m/s.
 TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider,
                                             const double centre[3], const double velocity[3],
                                             taut_error *error);
 
+//
 // ---- Constants that change during a run
 //
-// Between two steps these functions change a constant of the scene and all that follows from it, in
-// place: nothing is built again, and positions, velocities and time stay. The next step, evaluation
-// or critical step is the first with the new value. The run continues to the bit as that of a
-// solver which was created with the value and took over the state.
+// These functions change a constant of the scene, and everything derived from it, in place between
+// two steps: nothing is rebuilt, and positions, velocities and time stay. The next step, evaluation
+// or critical step is the first with the new value. The run continues bit by bit as that of a
+// solver that was created with the value and took over the state.
 //
-// The critical step changes with stiffness, damping, mass, drag, wind, gas and contacts: a given dt
-// stays as it is, and taut_solver_critical_step says whether it is still stable; dt: auto follows.
-// Energies change at once, without work; the energy budget does not explain that.
+// The critical step changes with stiffness, damping, mass, drag, wind, gas and contacts. A given dt
+// stays as it is, and taut_solver_critical_step tells whether it is still stable; dt: auto follows.
+// Energies change at once, without work, and the energy budget does not account for that change.
 //
-// All of them return TAUT_ERROR_ARGUMENT for a value out of range or an index of nothing,
-// TAUT_ERROR_UNSUPPORTED where the change needs another solver (each says when), and
-// TAUT_ERROR_MEMORY; then nothing has changed.
+// All of them return TAUT_ERROR_ARGUMENT for a value out of range or an invalid index,
+// TAUT_ERROR_UNSUPPORTED if the change needs another solver (see each function), and
+// TAUT_ERROR_MEMORY; in each of these cases nothing has changed.
 
-// Springs have materials: of most bodies one for each kind of springs that the scene may name
-// (structural, shear, ...; some have no springs), of a network any number, in the order of its
-// first springs.
+// Every spring has a material. Most bodies have one material for each kind of spring that the scene
+// may name (structural, shear, ...), even if no spring is of that kind; a network has any number,
+// in the order in which its springs first use them.
 TAUT_API size_t taut_solver_material_count(const taut_solver *solver, size_t body);
 
-// The material of a kind of springs by its name in scene files, or -1; of networks always -1.
+// The index of the material of a kind of spring, by its name in scene files, or -1; always -1 for
+// networks.
 TAUT_API ptrdiff_t taut_solver_find_material(const taut_solver *solver, size_t body,
                                              const char *kind);
 
-// N/m, at least 0, above 0 of oscillators and pendulums; not of law rigid. Unsupported where a body
-// moves by a formula (model: closed_form and the like).
+// N/m, at least 0, and above 0 for oscillators and pendulums; not for law rigid. Unsupported if a
+// body moves by a formula (model: closed_form and the like).
 TAUT_API taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t material,
                                                double stiffness, taut_error *error);
 
-// N s/m, at least 0. Springs of law rigid are not damped by it. Unsupported as for the stiffness.
+// N s/m, at least 0; has no effect on springs of law rigid. Unsupported in the same cases as the
+// stiffness.
 TAUT_API taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t material,
                                              double damping, taut_error *error);
 
 // Multiplies the present rest lengths of a material's springs by `factor`, above 0: muscles,
-// growth, shrinkage. Springs that have yielded keep their proportion. Factors of several calls
+// growth, shrinkage. Springs that have yielded keep their proportion. The factors of several calls
 // multiply.
 TAUT_API taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body,
                                                     size_t material, double factor,
                                                     taut_error *error);
 
-// kg, above 0: every node of the body has this mass from now on. Unsupported where a body moves by
-// a formula.
+// kg, above 0: the mass of every node of the body from now on. Unsupported if a body moves by a
+// formula.
 TAUT_API taut_status taut_solver_set_node_mass(taut_solver *solver, size_t body, double mass,
                                                taut_error *error);
 
-// m/s2. Unsupported where an oscillator or a pendulum moves by a formula.
+// m/s2. Unsupported if an oscillator or a pendulum moves by a formula.
 TAUT_API taut_status taut_solver_set_gravity(taut_solver *solver, const double gravity[3],
                                              taut_error *error);
 
-// kg/s of each node, at least 0. Unsupported where an oscillator moves by a formula.
+// kg/s per node, at least 0. Unsupported if an oscillator moves by a formula.
 TAUT_API taut_status taut_solver_set_air_drag(taut_solver *solver, double drag, taut_error *error);
 
 typedef struct taut_wind {
     double velocity[3];   // m/s, without gusts
-    double coefficient;   // of laws node (kg/s) and face (kg/(m2 s)), at least 0
-    double density, drag; // of law quadratic: kg/m3 and C_d, at least 0
+    double coefficient;   // for laws node (kg/s) and face (kg/(m2 s)), at least 0
+    double density, drag; // for law quadratic: kg/m3 and C_d, at least 0
 } taut_wind;
 
-// Unsupported where the scene has no wind. Law, `relative` and gusts are the scene's.
+// Unsupported if the scene has no wind. Law, `relative` and gusts stay as in the scene.
 TAUT_API taut_status taut_solver_get_wind(const taut_solver *solver, taut_wind *wind,
                                           taut_error *error);
 TAUT_API taut_status taut_solver_set_wind(taut_solver *solver, const taut_wind *wind,
@@ -274,32 +281,32 @@ typedef struct taut_gas {
     double amount;     // nRT, J, at least 0
     double atmosphere; // Pa, at least 0
     double gamma;      // at least 1; 1: isothermal
-    double inflate;    // the fraction of the amount that is added each step, in (0, 1]
+    double inflate;    // the fraction of the amount that is added per step, in (0, 1]
 } taut_gas;
 
-// Unsupported where the body has no gas.
+// Unsupported if the body has no gas.
 TAUT_API taut_status taut_solver_get_gas(const taut_solver *solver, size_t body, taut_gas *gas,
                                          taut_error *error);
 TAUT_API taut_status taut_solver_set_gas(taut_solver *solver, size_t body, const taut_gas *gas,
                                          taut_error *error);
 
 typedef struct taut_contact {
-    double stiffness;   // N/m, at least 0; of response penalty
+    double stiffness;   // N/m, at least 0; for response penalty
     double friction;    // N s/m, at least 0
-    double absorption;  // N s/m, at least 0; of response penalty
-    double restitution; // in [0, 1]; of response project
-    double keep;        // in [0, 1]; of response project
+    double absorption;  // N s/m, at least 0; for response penalty
+    double restitution; // in [0, 1]; for response project
+    double keep;        // in [0, 1]; for response project
 } taut_contact;
 
-// Of a collider, by its index in the scene's list of colliders.
+// For a collider, by its index in the scene's list of colliders.
 TAUT_API taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
                                              taut_contact *contact, taut_error *error);
 TAUT_API taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
                                              const taut_contact *contact, taut_error *error);
 
-// s, above 0. dt: auto is off from now on. A duration that the scene gives stays as it is, and so
-// the number of planned steps changes. What integrators with a memory (verlet, bdf2) know of the
-// step before is of another dt: they start again from the velocities.
+// s, above 0. Turns dt: auto off. A duration given by the scene stays as it is, so the number of
+// planned steps changes. Integrators that remember the previous step (verlet, bdf2) start again
+// from the velocities, because that step had another dt.
 TAUT_API taut_status taut_solver_set_dt(taut_solver *solver, double dt, taut_error *error);
 
 // A 64-bit hash of all positions and velocities in builder order.
