@@ -1,5 +1,5 @@
-// Refreshes what is derived from constants (change.h): before a change the state is remembered, and
-// after it forces, contacts and energies follow. Which value is allowed is left to set.c.
+// Refreshes what is derived from constants (change.h): the state is remembered before a change;
+// forces, contacts and energies are updated after it. Checking values is left to set.c.
 #include "solver/change.h"
 
 #include <string.h>
@@ -15,11 +15,11 @@
 #include "stability/divergence.h"
 
 struct change {
-    double dt;    // s, before
-    bool forces;  // the arrays hold something
+    double dt;    // s, before the change
+    bool forces;  // the arrays are filled
     size_t nodes; // 0: no arrays
-    // 3 a node, in N: those that the next step would begin with, and those that the old constants
-    // give at the present positions and velocities.
+    // 3 per node, N: the forces with which the next step would begin, and the forces of the old
+    // constants at the present positions and velocities.
     real *kept, *seen;
 };
 
@@ -90,7 +90,7 @@ void REAL_NAME(change_remember)(struct system *system, struct change *change,
     worker_barrier(worker);
 }
 
-// Arrays that a scene without restitution does not have.
+// Adds the arrays that a scene without restitution does not have.
 static bool add_restitution(struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -124,8 +124,8 @@ static bool sees_same_forces(const struct system *system, const struct change *c
     return true;
 }
 
-// As in checkpoint.c: forces of the last step are kept where the same act now as before; otherwise
-// they are found again, and verlet starts as at t = 0, from the velocities.
+// As in checkpoint.c: forces of the last step are kept if the forces at the present state have not
+// changed; otherwise they are evaluated again, and verlet starts as at t = 0, from the velocities.
 static void continue_forces(struct system *system, const struct change *change, bool current,
                             const struct worker *worker)
 {
@@ -154,13 +154,13 @@ void REAL_NAME(change_finish)(struct system *system, const struct change *change
     struct state *s = system->state;
     const bool current = s->forces_current;
     stage_clock_start(&system->clock, worker);
-    worker_barrier(worker); // all have read what is set now
+    worker_barrier(worker); // all have read the present values
     if (worker->index == 0) {
         struct mouse_spring *mouse_spring = &system->mouse_spring;
         s->forces_current = s->forces_zero = s->grid_forces_zero = false;
         s->energy_current = false;
         if (system->settings.dt != change->dt)
-            s->memory_from = s->step; // what bdf2 remembers is of another step
+            s->memory_from = s->step; // the step that bdf2 remembers had another length
         if (mouse_spring->pulls && mouse_spring->chosen)
             REAL_NAME(mouse_spring_set_stiffness)(system, mouse_spring);
         system->fault = (struct fault){.code = TAUT_OK};
@@ -171,7 +171,7 @@ void REAL_NAME(change_finish)(struct system *system, const struct change *change
     worker_barrier(worker);
     continue_forces(system, change, current, worker);
 
-    // What may be judged about divergence begins here: energies.
+    // The check of divergence starts again with the present energies.
     taut_energy energy = {0};
     REAL_NAME(energy_measure)(system, REAL_NAME(evaluation_now)(system), &energy, worker);
     if (worker->index == 0) {

@@ -1,5 +1,5 @@
 // Creates and destroys a solver: loads and validates the scene, builds and renumbers its bodies,
-// compiles them into a topology and a plan, and makes state and threads. Steps are in step.c.
+// compiles them into a topology and a plan, and creates state and threads. Stepping is in step.c.
 #include "solver/private.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void report(const struct diagnostics *diagnostics, const taut_scene_optio
     }
 }
 
-// Builds the bodies once to see that they can be, so that an unsound file fails here and not later.
+// Builds the bodies once as a check, so that an invalid file fails here and not later.
 static taut_status validate(const taut_scene *scene, struct diagnostics *diagnostics,
                             taut_error *error)
 {
@@ -48,7 +48,7 @@ static taut_status validate(const taut_scene *scene, struct diagnostics *diagnos
     return status;
 }
 
-// The file cannot be read, or memory ran out: the last finding has the reason.
+// For a file that cannot be read, or when memory ran out: the last finding has the reason.
 static void fail_file(const struct diagnostics *diagnostics, taut_status status, const char *name,
                       taut_error *error)
 {
@@ -59,7 +59,7 @@ static void fail_file(const struct diagnostics *diagnostics, taut_status status,
         fail_memory(error, name);
 }
 
-// Either from text, or from the file `name` where text is NULL.
+// Loads from `text`, or from the file `name` if text is NULL.
 static taut_status load(const char *text, size_t length, const char *name,
                         const taut_scene_options *options, taut_scene **scene, taut_error *error)
 {
@@ -124,7 +124,7 @@ static void free_team(taut_solver *solver)
     solver->binding = NULL;
 }
 
-// The team of so many threads as are wanted now; NULL without memory.
+// The team with the present number of threads; NULL without memory.
 static struct team *team_of(taut_solver *solver)
 {
     if (solver->team_threads != solver->threads)
@@ -151,9 +151,9 @@ static void start(void *context, const struct worker *worker)
     solver->functions->start(solver->system, worker);
 }
 
-// Small systems are done sooner by fewer threads. A second thread gains a third with 7,000 springs
-// each and two thirds with 30,000 (measured on a quiet machine), but where another process keeps a
-// worker waiting at the dozens of barriers of a short step, it costs several times as much as it
+// Small systems are faster with fewer threads. A second thread gains a third with 7,000 springs per
+// thread and two thirds with 30,000 (measured on a quiet machine). If another process delays a
+// worker at the dozens of barriers of a short step, however, it costs several times as much as it
 // gains.
 enum { SPRINGS_PER_THREAD = 16384 };
 
@@ -164,7 +164,8 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
         wanted = team_threads_requested();
     solver->threads = wanted;
     if (plan_is_reference(solver->plan) || (wanted == 0 && useful <= 1)) {
-        // Without inspecting the machine, which takes ten times as long as all else of a flag.
+        // The machine is not inspected here, because that takes ten times as long as everything
+        // else for a flag.
         solver->threads = 1;
     } else if (wanted == 0) {
         struct machine machine;
@@ -178,21 +179,21 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
     return TAUT_OK;
 }
 
-// Between two stages of a build: names the next one, and fails where the build was cancelled.
+// Between two stages of a build: names the next stage, and fails if the build was cancelled.
 static taut_status begin_stage(const char *stage, taut_error *error)
 {
     task_stage(stage);
     return task_is_cancelled() ? fail_memory(error, "a cancelled build") : TAUT_OK;
 }
 
-// The plan's options that follow from the kernel and the integrator.
+// Plan options that follow from the kernel and the integrator.
 static void add_kernel_options(const taut_solver *solver, struct plan_options *options)
 {
     const taut_kernel kernel = solver->kernel;
     options->reference = kernel == TAUT_KERNEL_REFERENCE;
     options->coloured |= kernel == TAUT_KERNEL_COLOURED;
     options->no_spring_grids |= kernel == TAUT_KERNEL_COLOURED || kernel == TAUT_KERNEL_PACKED;
-    // xpbd solves springs one after the other: those on no grid are in coloured blocks.
+    // xpbd solves springs one after another: those on no grid are in coloured blocks.
     options->no_packing |= options->coloured || solver->integrator == INTEGRATOR_XPBD;
 }
 
@@ -266,7 +267,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
         numa_unbind_thread(solver->binding, before);
     }
 
-    bodies_free(bodies); // before what follows takes memory in their place
+    bodies_free(bodies); // before the allocations that replace it
     if (status == TAUT_OK)
         plan_forget(solver->topology, solver->plan);
 
@@ -279,7 +280,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     return status;
 }
 
-// Whether every value of the configuration is one of its type's.
+// Whether every value of the configuration is valid for its type.
 static taut_status check_config(const taut_config *config, taut_error *error)
 {
     enum { THREADS_MAX = 4096 };
@@ -316,7 +317,7 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     struct diagnostics own = {0};
     struct diagnostics *diagnostics = options->diagnostics ? options->diagnostics : &own;
 
-    // What is cheap to refuse comes before what is expensive to build.
+    // Cheap checks come before anything expensive is built.
     taut_status status = check_config(&options->config, error);
     if (status == TAUT_OK)
         status = isa_choose(options->config.isa, &solver->isa, error);
@@ -371,7 +372,7 @@ taut_status taut_solver_create(const taut_scene *scene, const taut_config *confi
 
 // ---- Without some springs and faces
 
-// What else is wanted of the bodies, and then the cuts.
+// Applies the caller's change of the bodies, and then the cuts.
 struct cut_change {
     const struct solver_options *wanted;
     const struct solver_cuts *cuts;

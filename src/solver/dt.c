@@ -1,17 +1,18 @@
-// The step of a solver: given by the scene, or (dt: auto) a safe fraction of the guaranteed bound,
-// followed as the state changes; and the critical steps that it follows from.
+// The time step of a solver: given by the scene, or (dt: auto) a safe fraction of the guaranteed
+// bound that follows the state; and the critical steps on which it is based.
 #include "solver/private.h"
 
 #include <math.h>
 
-// A dt in use may come so near to the bound, and lag so far behind it, before it is set again: a
-// symplectic integrator keeps energy only while dt stays as it is.
+// dt is set again when it is nearer to the bound than DT_NEAR, or below DT_FAR of its target. It
+// stays constant in between, because a symplectic integrator conserves energy only with a constant
+// dt.
 static const double DT_NEAR = 0.95, DT_FAR = 0.8;
 
-// Steps between two checks. A check costs a few steps where all springs are on grids and nothing
-// acts through faces, or where there is not much of them, and some 40 elsewhere, where worker 0
-// does most of it alone. With few, checks keep up with gas that is pumped in; with many all of what
-// will have come until the next check counts.
+// Steps between two checks. A check costs as much as a few steps if all springs are on grids and
+// nothing acts through faces, or if there are few elements; otherwise as much as some 40 steps,
+// because worker 0 does most of it alone. With few elements, checks keep up with gas that is pumped
+// in; with many, each check assumes all the gas that will have been added by the next check.
 enum { STEPS_OF_FEW = 512, STEPS_OF_MANY = 4096, FEW = 1024, STEPS_OF_PUMPING = 32 };
 
 bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
@@ -31,7 +32,7 @@ static uint64_t check_interval(const taut_solver *solver)
     return slow <= FEW ? STEPS_OF_FEW : STEPS_OF_MANY;
 }
 
-// How often to check while gas is pumped in: until the check that finds all of it there.
+// Sets how often to check while gas is pumped in: up to the check that finds all of it present.
 void dt_plan_checks(taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
@@ -67,7 +68,7 @@ double solver_steps_until(const taut_solver *solver, double time)
     return (double)rule->since_step + round((time - rule->since_time) / solver->dt);
 }
 
-// So many steps that the duration is reached, from where dt changed last.
+// The number of steps that reaches the duration, counted from the last change of dt.
 static uint64_t count_steps(const taut_solver *solver)
 {
     const struct dt_rule *rule = &solver->dt_rule;
@@ -93,7 +94,7 @@ static void find_up_to(void *context, const struct worker *worker)
 {
     struct up_to *it = context;
     double dt = it->solver->functions->critical_up_to(it->solver->system, it->dt, worker);
-    worker_barrier(worker); // all have read what it begins with
+    worker_barrier(worker); // all have read the initial dt
     if (worker->index == 0)
         it->dt = dt;
 }
@@ -132,8 +133,8 @@ static taut_status choose_automatic(taut_solver *solver, taut_error *error)
     return TAUT_OK;
 }
 
-// Whether eigenvalues may be found: without the memory for them, it is said that they are not, to
-// whom it concerns.
+// Whether there is enough memory for eigenvalues. If not, a warning reports that they are not
+// computed, if there are `diagnostics`.
 static bool has_room(const taut_scene *scene, struct diagnostics *diagnostics)
 {
     taut_error lacking;
@@ -146,15 +147,16 @@ static bool has_room(const taut_scene *scene, struct diagnostics *diagnostics)
     return false;
 }
 
-// What a check of dt may take: so much of the time that the steps take, or this long at the start
-// and at the end. All times are estimates from counts: with measured ones what is found out, and so
-// what is printed, would differ from run to run.
+// The time that a check of dt may take: a fraction of the time of the steps, or at least this long
+// at the start and at the end. All times are estimated from counts: with measured times, the
+// findings, and so the printed output, would differ from run to run.
 static const double CHECK_SHARE = 0.1, CHECK_AT_START = 1, CHECK_AT_END = 0.1; // s
 
-// Products with the tangent that show whether a step is too long, of which the first few do where
-// it is far too long, and that find how long it may be, about; the latter by all eigenvalues, of a
-// few nodes, takes some operations of a ns for each cubed. A solve of an implicit step takes some,
-// too.
+// Numbers of products with the tangent: enough to detect a step that is too long (PRODUCTS_TO_SEE,
+// or PRODUCTS_AT_LEAST if it is far too long), and enough, approximately, to find the longest
+// stable step (PRODUCTS_TO_FIND). For a system of a few nodes all eigenvalues are computed instead,
+// which takes some operations of a ns times the cube of the number of unknowns. A solve of an
+// implicit step also takes PRODUCTS_TO_SOLVE products.
 enum {
     PRODUCTS_AT_LEAST = 8,
     PRODUCTS_TO_SEE = 48,
@@ -206,7 +208,7 @@ static double seconds_of_step(const taut_solver *solver, const struct scene_simu
     return evaluation;
 }
 
-// *checked: whether it is known.
+// *checked: whether the result is known.
 static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *scene,
                                          struct diagnostics *diagnostics, double seconds,
                                          bool *exceeded, bool *checked, taut_error *error)
@@ -222,7 +224,7 @@ static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *
     quick.products = (int)fmin(PRODUCTS_TO_SEE, fmax(PRODUCTS_AT_LEAST, products));
     if (*checked || !has_room(scene, diagnostics))
         return TAUT_OK;
-    if (topology_wind_damps_nodes(solver->topology)) { // beyond the bound nothing is known
+    if (topology_wind_damps_nodes(solver->topology)) { // nothing is known beyond the bound
         *exceeded = *checked = true;
         return TAUT_OK;
     }
@@ -234,11 +236,12 @@ static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *
     return status;
 }
 
-// Where the dt in use is seen to be unstable at the present state, what is stable: `critical` with
-// the computed step of the integrator in use; else .omega is 0. First a bound from materials and
-// nodes, which most scenes pass; then whether eigenvalues show it; and only then what they are.
-// What is expected to take longer than `seconds` is left out: of what the step may be, the bound
-// stays. *checked: whether it is known that dt is stable, or not.
+// Finds the stable step if the dt in use is found to be unstable at the present state: `critical`
+// then has the computed step of the integrator in use, otherwise .omega is 0. The first test is a
+// bound from materials and nodes, which most scenes pass; the second whether eigenvalues show an
+// instability; only then are they computed accurately. Whatever is expected to take longer than
+// `seconds` is left out, and the bound replaces the stable step. *checked: whether it is known that
+// dt is stable or unstable.
 static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
                                  struct diagnostics *diagnostics, double seconds,
                                  struct critical_step *critical, bool *checked, taut_error *error)
@@ -251,7 +254,7 @@ static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
                                                          &exceeded, checked, error)
                                  : solver_critical_step(solver, critical, error);
     const bool is_long = seconds_to_find(solver) > seconds;
-    if (!follows) { // what is not damped is known to grow at every step
+    if (!follows) { // without damping every step is known to grow
         *checked = !(critical->damping > 0) || solver->dt <= critical->dt[solver->integrator];
         exceeded = !*checked && has_room(scene, diagnostics);
         *checked |= exceeded && !is_long;
@@ -285,7 +288,7 @@ static struct dt_exceeded as_exceeded(const taut_solver *solver,
     };
 }
 
-// Says so where a dt of the scene's is not stable.
+// Warns if the dt of the scene is not stable.
 static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
                             struct diagnostics *diagnostics, taut_error *error)
 {
@@ -342,14 +345,14 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagn
     return status;
 }
 
-// Evaluates more than is needed to see that dt lags too far behind.
+// Computes the bound up to twice the value that shows that dt is too far below it.
 void dt_adapt(taut_solver *solver, const struct worker *worker)
 {
     const struct system_functions *call = solver->functions;
     double before = solver->dt, safety = solver->dt_rule.safety;
     double bound = call->critical_up_to(solver->system, 2 * before / (safety * DT_FAR), worker);
     double wanted = safety * bound;
-    // Not finite where the run has diverged, which the next check finds.
+    // The bound is not finite if the run has diverged, which the next check detects.
     bool near = before > DT_NEAR * bound, far = before < DT_FAR * wanted;
     if ((!near && !far) || !(wanted > 0) || !isfinite(wanted))
         return;
@@ -373,7 +376,8 @@ bool dt_restore(taut_solver *solver, const taut_solver *from)
     uint64_t step = taut_solver_step_count(from);
     double present = solver_time_of(from, step);
     bool follows = rule->automatic && before->automatic && solver->integrator == from->integrator;
-    if (follows) { // what the state made of it counts more than what it was as built
+    if (follows) { // the dt found during the run is more accurate than the one chosen for the scene
+                   // as built
         solver->dt = from->dt;
         solver->functions->set_dt(solver->system, solver->dt);
     }
@@ -385,7 +389,7 @@ bool dt_restore(taut_solver *solver, const taut_solver *from)
     return rule->automatic && !same;
 }
 
-// ---- For others
+// ---- Queries
 
 struct dt_exceeded solver_dt_at_start(const taut_solver *solver)
 {
@@ -431,7 +435,7 @@ static taut_status measure_critical(taut_solver *solver, enum critical_wanted wa
         solver->functions->prepare_critical(solver->system, wanted != CRITICAL_WANT_BOUNDS, error);
     if (status == TAUT_OK)
         solver_work(solver, measure, &(struct measurement){solver, wanted, result});
-    if (!solver->dt_rule.automatic) // else it is wanted again
+    if (!solver->dt_rule.automatic) // otherwise it will be needed again
         solver->functions->forget_critical(solver->system);
     return status;
 }

@@ -80,7 +80,7 @@ uint64_t taut_solver_body_node_count(const taut_solver *solver, size_t body)
 
 double taut_solver_body_volume(taut_solver *solver, size_t body)
 {
-    taut_energy energy; // evaluating it computes the volumes too
+    taut_energy energy; // the evaluation also computes the volumes
     taut_solver_energy(solver, &energy, NULL);
     return solver->functions->volume(solver->system, body);
 }
@@ -295,7 +295,7 @@ static void fill_lists(const struct topology *topology, const struct topology_bo
     }
 }
 
-// Whether the state of a spring does not follow from positions alone.
+// Whether the state of some spring does not follow from positions alone: it can break or yield.
 static bool springs_change(const struct topology *topology, const struct topology_body *body)
 {
     uint64_t end = body->first_spring + body->spring_count;

@@ -1,4 +1,4 @@
-// Interaction with a solver between two steps: spheres moved and scaled, kinematic targets for
+// Interaction with a solver between two steps: moving and scaling spheres, kinematic targets of
 // pinned and driven nodes, the mouse spring.
 #include "solver/private.h"
 

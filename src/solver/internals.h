@@ -1,5 +1,5 @@
-// For tests and for benchmarks of single stages, and for nobody else: the parts of a solver, to be
-// called stage by stage, and to be damaged so that a checker can find it.
+// The parts of a solver, only for tests and for benchmarks of single stages: they call them stage
+// by stage, and damage them to test the checkers.
 #ifndef TAUT_SOLVER_INTERNALS_H
 #define TAUT_SOLVER_INTERNALS_H
 
@@ -10,7 +10,7 @@ const struct plan *solver_plan(const taut_solver *solver);
 struct topology *solver_topology_to_damage(taut_solver *solver);
 struct plan *solver_plan_to_damage(taut_solver *solver);
 
-// As system.h has them; all workers together (solver_work).
+// As in system.h. All workers together (solver_work).
 double solver_critical_up_to(taut_solver *solver, double most, const struct worker *worker);
 void solver_change_dt(taut_solver *solver, double dt, const struct worker *worker);
 

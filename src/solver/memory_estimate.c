@@ -1,5 +1,5 @@
-// Estimates by formula how much memory a scene takes, before anything is built, and compares it
-// with what is available. Without the estimate an allocation would fail late, after minutes of
+// Estimates by formula how much memory a scene needs, before anything is built, and compares it
+// with the available memory. Without the estimate an allocation would fail late, after minutes of
 // building, or not at all: a system that overcommits kills the process when the pages are touched.
 #include "solver/private.h"
 
@@ -28,36 +28,36 @@ static void drop(struct ledger *ledger, double bytes)
     ledger->now -= bytes;
 }
 
-// Allocated for a short time.
+// Allocates and frees.
 static void touch(struct ledger *ledger, double bytes)
 {
     take(ledger, bytes);
     drop(ledger, bytes);
 }
 
-// ---- The scene, counted
+// ---- Counts of the scene
 
 struct census {
     const taut_scene *scene;
     bool packs, reference;       // as in struct plan
     bool spring_grids, coloured; // as in struct plan_options
-    double real;                 // bytes of a number
+    double real;                 // bytes per number
     double nodes, springs, faces;
     double listed, listed_faces; // in the topology's lists
     double massed;               // nodes of bodies that list masses
-    double off_grid;             // nodes of bodies that are no grids to the kernels
-    double planned;              // springs that are on no such grid, listed or not
+    double off_grid;             // nodes of bodies that the kernels do not compute as grids
+    double planned;              // springs on no such grid, listed or not
     double remembered;           // springs of grids that break or yield
-    double fragile;              // planned ones that do
+    double fragile;              // planned springs that break or yield
     double columns, gathered;    // of packed springs, and those of them that gather
-    double mixed;                // and those of several materials
+    double mixed;                // and those with several materials
     double blocked_faces;        // faces in blocks
-    double ringed, ring_faces;   // nodes and faces of bodies with gas that get rings
+    double ringed, ring_faces;   // nodes and faces of bodies with gas that have vertex rings
     double outlines;             // faces of plane bodies
     double grids;                // bodies that are grids
     double grid_numbers;         // nodes of grids times their directions
-    double lined;                // slots in lines that implicit integrators solve
-    double halo;                 // nodes of the tiles' halo contributions
+    double lined;                // slots in the lines solved by implicit integrators
+    double halo;                 // nodes whose contributions are exchanged between tiles
     bool renumbers, sorts, breaks, yields, gas, penalty, projects;
     int listing; // bodies that list springs
     bool one_kind;
@@ -97,20 +97,20 @@ static bool is_grid(const struct census *census, const struct body_size *size)
            size->springs > 0;
 }
 
-// Bodies whose builder's numbering is nearly always improved on (topology/reorder.h): rings and
-// complete graphs go by constant steps already.
+// Bodies whose renumbering nearly always improves on the builder's numbering (topology/reorder.h):
+// rings and complete graphs already have constant strides.
 static bool is_renumbered(const struct body_size *size)
 {
     return size->directions == 0 && size->springs > 0 && size->nodes >= NODES_RENUMBERED_MIN &&
            (size->is_surface || size->type == BODY_NETWORK);
 }
 
-// Lanes that a chunk of 16 nodes spends on each spring's end (packed/plan.h), and columns that
-// gather, as a share of all: from plans of bodies of each sort.
+// Lanes that a chunk of 16 nodes needs per end of a spring (packed/plan.h), and the fraction of
+// columns that gather: measured on the plans of bodies of each kind.
 static double lanes_a_half(const struct body_size *size)
 {
     double springs_a_node = size->springs / size->nodes;
-    if (size->is_surface) // edges alone, with bends, with all second neighbours
+    if (size->is_surface) // edges only, with bending springs, with all second neighbours
         return 1.05 + 0.06 * fmax(0, springs_a_node - 3);
     return size->type == BODY_NETWORK ? 1.3 : 1.05;
 }
@@ -120,7 +120,7 @@ static double gathered_share(const struct body_size *size)
     return size->is_surface ? 0.25 : size->type == BODY_NETWORK ? 0.6 : 0.02;
 }
 
-// Of networks whose springs each have a material of their own; of a file nobody knows.
+// For networks whose springs each have their own material; a guess for files.
 static double mixed_share(const struct scene_body *body)
 {
     if (body->type != BODY_NETWORK)
@@ -129,7 +129,7 @@ static double mixed_share(const struct scene_body *body)
     return network->nodes_path ? 0.3 : network->material_count > 8 ? 1 : 0;
 }
 
-// springs/grid/sweep.c: reactions that go from tile to tile.
+// springs/grid/sweep.c: reactions exchanged between tiles.
 static double halo_of(const struct body_size *size)
 {
     int x = (int)size->reach[0], y = (int)size->reach[1], z = (int)size->reach[2];
@@ -153,8 +153,8 @@ static double halo_of(const struct body_size *size)
     return (layers * around + (double)tiling.above * (rows + around)) * (double)tiling.nx * tiles;
 }
 
-// springs/grid/lines.c: slots in the bundles of the lines of ropes and cloths whose grid
-// lines are twice as stiff as everything else.
+// springs/grid/lines.c: slots in the bundles of lines of ropes and cloths whose grid lines are
+// twice as stiff as all other springs.
 static double lined_by(const struct scene_body *body, const struct body_size *size)
 {
     enum { LANES = 8 };
@@ -176,7 +176,7 @@ static void count_faces(struct census *census, const struct scene_body *body,
                         const struct body_size *size)
 {
     bool gas = body->pressure.present, wind = census->scene->environment.wind.present;
-    // faces/plan.c: closed surfaces most of whose nodes are on it.
+    // faces/plan.c: closed surfaces that contain most nodes of their body.
     bool ringed = gas && !census->reference && size->face_arity == 3 && size->faces >= size->nodes;
     bool face_grid = !census->reference && size->is_sheet && size->grid[0] >= ROW_MIN;
     if ((gas && !ringed) || (wind && !face_grid))
@@ -205,7 +205,7 @@ static void count_body(struct census *census, const struct scene_body *body,
     census->yields |= any_material(body, yields);
     census->gas |= body->pressure.present;
 
-    // Springs that are listed.
+    // Listed springs.
     if (size->directions == 0 && size->springs > 0) {
         census->listed += size->springs;
         census->listing++;
@@ -255,14 +255,14 @@ static void renumber(struct ledger *ledger, const struct body_size *size)
     drop(ledger, orders + neighbours);
     if (!is_renumbered(size))
         return;
-    take(ledger, 4 * nodes + 4 * springs); // the orders that stay
+    take(ledger, 4 * nodes + 4 * springs); // the orders, which are kept
     touch(ledger, fmax(8 * nodes, 8 * springs));
 }
 
 static double topology_bytes_of(const struct census *census)
 {
-    // Whatever its size, a body takes this in the topology and in the plan; its name, which is a
-    // block of its own, and what blocks are rounded up by.
+    // Memory of a body in the topology and in the plan that does not depend on its size, with its
+    // name, which is a block of its own, and the rounding of block sizes.
     double bodies = (double)census->scene->body_count *
                     (sizeof(struct topology_body) + sizeof(struct plan_grid) +
                      sizeof(struct plan_face_grid) + sizeof(struct plan_rings) + 128);
@@ -275,7 +275,7 @@ static double topology_bytes_of(const struct census *census)
 // faces/plan.c: a ring's entries and its share of the lengths and halos.
 static const double ring_bytes = 2 * 6.5 + 1.0 / RING_GROUP + 1;
 
-// Corners and slots of nodes, then what is kept until springs are packed.
+// Corners and slots of nodes, and then what is kept until the springs are packed.
 static double rings(struct ledger *ledger, const struct census *census)
 {
     double kept = census->ringed * ring_bytes;
@@ -294,8 +294,8 @@ static void blocks(struct ledger *ledger, const struct census *census, double el
         return;
     double listed = lists ? elements * (4.0 * arity + 4) : 0;
     take(ledger, listed);
-    take(ledger, 4 * elements);                      // the order, which stays
-    touch(ledger, 4 * elements + 8 * census->nodes); // sorted; the colours met by each node
+    take(ledger, 4 * elements);                      // the order, which is kept
+    touch(ledger, 4 * elements + 8 * census->nodes); // sorting; the colours at each node
     drop(ledger, listed);
 }
 
@@ -346,8 +346,8 @@ static void plan(struct ledger *ledger, const struct census *census)
         colour(ledger, census);
     if (census->fragile > 0)
         take(ledger, census->fragile * (census->packs ? 20 : 4));
-    // The rings of bodies whose springs are packed go with the slots, when constants are made
-    // (plan_forget); until then they stay.
+    // The rings of bodies with packed springs are freed with the slots, when constants are made
+    // (plan_forget).
     (void)rings_kept;
 }
 
@@ -361,7 +361,7 @@ static double constants_bytes_of(const struct census *census)
            16 * census->blocked_faces;
 }
 
-// state/state.h, whose list the system counts by; integrate/implicit.h.
+// state/state.h, by the system's own count; integrate/implicit.h.
 static double state_bytes_of(const struct census *census, const struct system_functions *call)
 {
     const taut_scene *scene = census->scene;
@@ -384,7 +384,7 @@ static double state_bytes_of(const struct census *census, const struct system_fu
     return (double)call->state_bytes(scene, &topology, &counts);
 }
 
-// faces/tangent.c: what is filled when the tangent is made.
+// faces/tangent.c: the part allocated when the tangent is made.
 static double tangent_faces_bytes_of(const struct census *census)
 {
     const struct scene_wind *wind = &census->scene->environment.wind;
@@ -434,7 +434,7 @@ static double bound_bytes_of(const struct census *census)
     return 20 * census->real * census->off_grid + (faces ? 128 * census->nodes : 0);
 }
 
-// A team's threads: their stacks, and what each has for itself.
+// The threads of a team: their stacks, and their own arrays.
 static double threads_bytes(const struct solver_options *options)
 {
     int threads = options ? options->config.threads : 0;
@@ -442,7 +442,7 @@ static double threads_bytes(const struct solver_options *options)
         return 0;
     if (threads == 0)
         threads = team_threads_requested();
-    taut_error error; // without memory to inspect the machine the solver reports it
+    taut_error error; // the solver reports missing memory for inspecting the machine
     if (machine_cap_threads(threads, &threads, &error) != TAUT_OK)
         return 0;
     return threads > 1 ? (threads - 1) * 256e3 : 0;
@@ -473,7 +473,7 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     struct ledger ledger = {0, 0};
     double largest = -1;
     *estimate = (struct memory_estimate){.exact = true};
-    // Bodies one after the other, and then their renumbering, in one loop: the most is
+    // All bodies are built first and then all are renumbered. One loop suffices: the maximum is
     // reached with the last of the large ones in either order.
     double bodies = 0, renumbering = 0;
     for (size_t b = 0; b < scene->body_count; b++) {
@@ -531,11 +531,11 @@ double memory_of_frame(const struct memory_estimate *estimate, unsigned fields)
     return (double)frame_bytes(&shape, fields);
 }
 
-// ---- Whether there is so much
+// ---- Comparing with the available memory
 
 #define GIBIBYTE 1073741824.0
 
-// What is smaller is not worth reading the limits of the process for.
+// Smaller amounts are not worth reading the limits of the process.
 #define BYTES_CHECKED 16e6
 
 static const char *remedy(enum memory_source source)

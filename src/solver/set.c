@@ -1,7 +1,7 @@
-// The setters of taut.h: each checks a value, writes it into the compiled scene, and refreshes what
-// is derived from it (change.h). What also depends on the state (forces that integrators continue
-// from, contacts, energies) is updated once, before the next step or evaluation, however many
-// constants have changed by then.
+// The setters of taut.h: each checks a value, writes it into the compiled scene, and refreshes
+// everything derived from it (change.h). Values that also depend on the state (forces from which
+// integrators continue, contacts, energies) are updated once, before the next step or evaluation,
+// however many constants have changed by then.
 #include "solver/private.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static void remember(void *context, const struct worker *worker)
     it->solver->functions->change_remember(it->solver->system, it->change, worker);
 }
 
-// Before a value is written.
+// Called before a value is written.
 static taut_status begin_change(taut_solver *solver, taut_error *error)
 {
     struct change *change = NULL;
@@ -36,19 +36,19 @@ static taut_status begin_change(taut_solver *solver, taut_error *error)
     return TAUT_OK;
 }
 
-// After it has been written.
+// Called after a value has been written.
 static taut_status refresh(taut_solver *solver, bool stiffnesses, taut_error *error)
 {
     plan_find_damped(solver->topology, solver->plan);
     dt_plan_checks(solver);
     solver->exceeded_by = 0;
     if (solver->dt_rule.automatic)
-        solver->dt_rule.built = NAN; // a solver that was created with these constants has another
+        solver->dt_rule.built = NAN; // a solver created with these constants has another one
     return solver->functions->change_refresh(solver->system, stiffnesses, error);
 }
 
-// Writes `size` bytes of a value and refreshes what follows from it; without memory for that, the
-// value is as it was.
+// Writes `size` bytes of a value and refreshes what is derived from it. If there is not enough
+// memory, the value is restored.
 static taut_status write_value(taut_solver *solver, void *at, const void *value, size_t size,
                                taut_error *error)
 {
@@ -63,7 +63,7 @@ static taut_status write_value(taut_solver *solver, void *at, const void *value,
     status = refresh(solver, true, error);
     if (status != TAUT_OK) {
         memcpy(at, before, size);
-        (void)refresh(solver, false, NULL); // the lines are still those of before
+        (void)refresh(solver, false, NULL); // the lines have not changed
     }
     return status;
 }
@@ -96,7 +96,7 @@ static taut_status find_body(const taut_solver *solver, size_t body, taut_error 
                 body, solver->topology->body_count);
 }
 
-// Whether some node moves by a formula of that type; of one body, or of any (SIZE_MAX).
+// Whether a node of `body`, or of any body (SIZE_MAX), moves by a formula of this type.
 static bool moves_by(const struct topology *topology, enum motion_type type, size_t body)
 {
     for (size_t m = 0; m < topology->motion_count; m++)
@@ -193,7 +193,8 @@ taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t mat
     return write_value(solver, &it->damping, &damping, sizeof damping, error);
 }
 
-// Rest lengths of the compiled scene; those of lists in the precision that they are kept in.
+// Scales the rest lengths of the compiled scene; those of listed springs have the precision of
+// their arrays.
 static void scale_lists(taut_solver *solver, size_t body, uint32_t material, double factor)
 {
     struct topology *topology = solver->topology;

@@ -7,7 +7,7 @@
 
 #include "base/os.h"
 
-// One step. It is counted by one worker; others may read the count only after the next barrier.
+// One step. One worker counts it; others may read the count only after the next barrier.
 static void one_step(taut_solver *solver, uint64_t done, const struct worker *worker)
 {
     const struct system_functions *call = solver->functions;
@@ -26,13 +26,13 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
 
 struct advance {
     taut_solver *solver;
-    uint64_t end;     // the number of steps to come to
-    uint64_t changes; // of dt when the work began: one more ends it
+    uint64_t end;     // the step number to reach
+    uint64_t changes; // of dt when the work began: another change ends it
     bool checks_at_end;
 };
 
-// How many steps are still to be taken. All workers of a group find the same: a fault is set, and
-// a step counted, before a barrier, and read after it.
+// The number of steps still to be taken. All workers of a group get the same result: faults are set
+// and steps are counted before a barrier, and read after it.
 static uint64_t steps_left(const struct advance *it)
 {
     const struct system_functions *call = it->solver->functions;
@@ -43,7 +43,7 @@ static uint64_t steps_left(const struct advance *it)
     return it->end - call->steps(it->solver->system);
 }
 
-// The team's work for many steps. Workers come and go between them.
+// The team's work for many steps. Workers may join and leave between them.
 static void advance(void *context, const struct worker *worker)
 {
     struct advance *it = context;
@@ -69,8 +69,8 @@ static taut_status explain_collapse(const taut_solver *solver, const struct faul
                 (unsigned long long)fault->step);
 }
 
-// Where positions are so far from the origin that they resolve less of a spring's strain than this,
-// what its rounded length adds to its force in each step is energy from nowhere.
+// Far from the origin, positions may resolve less than this of a spring's strain. The rounding of
+// its length then adds spurious energy in each step.
 static const double COARSE = 1e-4;
 
 static taut_status explain_divergence(taut_solver *solver, const struct fault *fault,
@@ -142,7 +142,7 @@ taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *er
 {
     uint64_t end = solver->functions->steps(solver->system) + steps;
     taut_status status;
-    do { // dt: auto stops where dt changes
+    do { // with dt: auto, one pass ends where dt changes
         uint64_t left = end - solver->functions->steps(solver->system);
         status = solver_advance(solver, left, true, error);
     } while (status == TAUT_OK && solver->functions->steps(solver->system) < end);

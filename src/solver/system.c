@@ -1,4 +1,5 @@
-// Makes and reads the numeric part of a solver. Numeric: compiled for float and for double.
+// Creates, reads and changes the numeric part of a solver. Numeric: compiled for float and for
+// double.
 #include "solver/system.h"
 
 #include <stdlib.h>
@@ -177,7 +178,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->settings.keep_energy_budget = options->keep_energy_budget;
     set_dt(system, options->dt);
 
-    // Constants, state and scratch, in the order in which they need each other.
+    // Constants, state and scratch, in the order of their dependencies.
     const struct plan_counts counts = plan_counts(topology, plan);
     const bool powers = options->keep_energy_budget && !REAL_NAME(work_is_measured)(system);
     struct state_needs needs = needs_of(&system->settings, topology, &counts, powers);
@@ -192,7 +193,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     if (status == TAUT_OK && !allocate_scratch(system))
         status = fail_memory(error, "the solver");
 
-    // What single families of integrators need.
+    // Parts that only some families of integrators need.
     const enum integrator integrator = system->settings.integrator;
     if (status == TAUT_OK && integrator_is_implicit(integrator))
         status = REAL_NAME(implicit_make)(system, error);
@@ -231,8 +232,8 @@ static void evaluate(struct system *system, bool want_forces, taut_energy *energ
                      const struct worker *worker)
 {
     struct evaluation now = REAL_NAME(evaluation_now)(system);
-    struct stage_clock clock = system->clock; // an evaluation is no part of the steps that it times
-    struct fault found = system->fault;       // and ends no run
+    struct stage_clock clock = system->clock; // an evaluation does not count as time of the steps
+    struct fault found = system->fault;       // and does not end a run
     bool wanted = want_forces || system->settings.keep_energy_budget;
     now.powers = REAL_NAME(work_is_measured)(system);
     if (wanted && (now.powers || !system->state->forces_current))
@@ -374,7 +375,7 @@ static bool set_kinematic_velocity(struct system *system, uint64_t node, vec3 ve
     return REAL_NAME(kinematic_set_target)(system, (uint32_t)inside, velocity);
 }
 
-// The same mouse spring at the same node stays as stiff as it is.
+// The same mouse spring at the same node keeps its stiffness.
 static void grab(struct system *system, uint64_t node, vec3 target, double stiffness,
                  double damping)
 {

@@ -1,5 +1,5 @@
-// The numeric part of a solver: one table of functions for float, one for double, chosen when a
-// solver is made. Private to solver/.
+// The numeric part of a solver: one table of functions for float and one for double, chosen when a
+// solver is created. Private to solver/.
 #ifndef TAUT_SOLVER_SYSTEM_H
 #define TAUT_SOLVER_SYSTEM_H
 
@@ -19,9 +19,9 @@ struct system_options {
     double dt; // s; 0: not known yet
     enum isa isa;
     int threads;
-    struct team *team;       // to fill large arrays with; may be NULL
-    bool keep_energy_budget; // keep the energy budget
-    bool tolerant;           // only values that are not finite are a divergence
+    struct team *team; // fills large arrays; may be NULL
+    bool keep_energy_budget;
+    bool tolerant; // only non-finite values count as a divergence
 };
 
 struct system_functions {
@@ -29,16 +29,16 @@ struct system_functions {
     taut_status (*make)(const struct topology *topology, const struct plan *plan,
                         const struct bodies *bodies, const struct system_options *options,
                         const taut_allocator *allocator, struct system **system, taut_error *error);
-    // Bytes of the state of a system whose plan has these counts; of the topology only the counts
+    // Bytes of the state of a system whose plan has these counts. Only the counts of the topology
     // are read.
     uint64_t (*state_bytes)(const taut_scene *scene, const struct topology *topology,
                             const struct plan_counts *counts);
     void (*free)(struct system *system);
     void (*set_dt)(struct system *system, double dt); // before the start
-    // So many steps between two evaluations of the bound that dt: auto follows; 0: none.
+    // Steps between two evaluations of the bound that dt: auto follows; 0: none.
     void (*set_dt_interval)(struct system *system, uint64_t every);
     void (*change_dt)(struct system *system, double dt, const struct worker *worker); // later
-    // Allocates for that many workers; false without memory.
+    // Allocates the arrays of this number of workers; false without memory.
     bool (*reserve_workers)(struct system *system, int workers);
     // The state at t = 0: built volumes, energies, what the integrator must remember.
     void (*start)(struct system *system, const struct worker *worker);
@@ -51,11 +51,11 @@ struct system_functions {
     // behind. Everything outside of a run of steps sees complete ones.
     void (*complete)(struct system *system, const struct worker *worker);
 
-    // Evaluates the present state, which stays as it is: energies; forces, if they are wanted or
-    // the energy budget is kept, which is brought up to now.
+    // Evaluates the present state, which does not change: energies; forces, if `want_forces` or if
+    // the energy budget is kept, which is updated.
     void (*evaluate)(struct system *system, bool want_forces, taut_energy *energy,
                      const struct worker *worker);
-    // Nodes by their builder numbers.
+    // By builder numbers.
     void (*read_nodes)(const struct system *system, uint64_t first, uint64_t count,
                        double *positions, double *velocities, double *forces);
     // Strains and broken flags of all springs, over all bodies in builder order; `broken` may be
@@ -66,11 +66,12 @@ struct system_functions {
     uint64_t (*hash)(const struct system *system);
     uint64_t (*bytes)(const struct system *system);
     uint64_t (*steps)(const struct system *system);
-    int (*evaluations)(const struct system *system); // of forces, a step
+    int (*evaluations)(const struct system *system); // force evaluations per step
     const char *(*kernel_name)(const struct system *system);
     const struct fault *(*fault)(const struct system *system);
-    const struct energy_budget *(*work)(const struct system *system); // NULL: no budget is kept
-    const struct implicit_statistics *(*implicit)(const struct system *system); // NULL: no such one
+    const struct energy_budget *(*work)(const struct system *system); // NULL if no budget is kept
+    const struct implicit_statistics *(*implicit)(
+        const struct system *system); // NULL: not implicit
     const struct stage_clock *(*clock)(const struct system *system);
     // stability/critical_step.h
     taut_status (*prepare_critical)(struct system *system, bool sharp, taut_error *error);
@@ -85,14 +86,14 @@ struct system_functions {
                        double radius);
     bool (*set_kinematic_velocity)(struct system *system, uint64_t node,
                                    vec3 velocity); // builder number
-    // A mouse spring at a free node, by its builder number; stiffness and damping 0: chosen.
+    // A mouse spring at a free node, by its builder number; stiffness and damping 0: automatic.
     void (*grab)(struct system *system, uint64_t node, vec3 target, double stiffness,
                  double damping);
     void (*release_grab)(struct system *system);
     struct sphere_state (*sphere)(const struct system *system, size_t collider);
-    // Another dt from the present step on, with the ratio of position_step to it.
+    // Sets dt from the present step on, with the ratio of position_step to it.
     void (*set_dt_now)(struct system *system, double dt, double position_ratio);
-    // Constants that changed in the topology (change.h).
+    // After constants have changed in the topology (change.h).
     taut_status (*change_begin)(struct system *system, struct change **change, taut_error *error);
     void (*change_remember)(struct system *system, struct change *change,
                             const struct worker *worker);
@@ -101,7 +102,8 @@ struct system_functions {
     void (*change_finish)(struct system *system, const struct change *change,
                           const struct worker *worker);
     void (*change_free)(struct system *system, struct change *change);
-    // State and history of a run, from one system and into another (checkpoint.h). All workers.
+    // Copies state and history of a run out of a system and into a system (checkpoint.h). All
+    // workers.
     void (*checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
                             const struct worker *worker);
     void (*checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
