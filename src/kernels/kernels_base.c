@@ -1,5 +1,5 @@
-// Kernels of the instruction set that every machine of the architecture has; the table of plain
-// loops; which table belongs to an instruction set.
+// Kernels of the instruction set that every machine of the architecture has, the table of plain
+// loops, and the choice of the table for an instruction set.
 #define TAUT_WIDE_ISA 0
 #define KERNELS_TABLE REAL_NAME(kernels_base)
 #include "kernels/table.h"

@@ -1,5 +1,5 @@
-// All kernels for one instruction set. The thin file that includes this (kernels_base.c and so on)
-// defines TAUT_WIDE_ISA and KERNELS_TABLE, the name of the table.
+// Compiles all kernels for one instruction set. The file that includes this (kernels_base.c,
+// kernels_v3.c, kernels_v4.c) defines TAUT_WIDE_ISA and KERNELS_TABLE, the name of the table.
 #include "kernels/kernels.h"
 
 #include "springs/grid/force_body.h"

@@ -1,15 +1,16 @@
 // The arrays that a run changes, declared once. The state (state.h) allocates, frees and counts
 // them from this list; a checkpoint (solver/checkpoint.h) declares, allocates, saves and frees
-// those that it keeps from the same list. Of no precision: whoever uses it says what `real` is.
+// those that it keeps from the same list. Independent of the precision: the including file defines
+// what `real` is.
 #ifndef TAUT_STATE_ARRAYS_H
 #define TAUT_STATE_ARRAYS_H
 
-// X(type, name, length, condition, kept): the array exists in the state where the condition holds,
-// else it is NULL; a checkpoint keeps it where `kept` holds. Node arrays are in internal order over
-// all bodies (topology/reorder.h); spring arrays in the order of the plan's blocks, and behind them
-// those of grids that remember (plan.h). A checkpoint has builder order, and positions and
-// velocities in its frame. What it does not keep follows from constants and positions, or is of one
-// step alone.
+// X(type, name, length, condition, kept): the array exists in the state if `condition` is true,
+// otherwise it is NULL; a checkpoint keeps it if `kept` is true. Node arrays are in internal order
+// over all bodies (topology/reorder.h). Spring arrays are in the order of the plan's blocks,
+// followed by the springs of grids that break or yield (plan.h). A checkpoint has builder order,
+// and positions and velocities in its frame. Arrays that it does not keep follow from constants and
+// positions, or are used within one step only.
 #define STATE_ARRAYS(X)                                                                            \
     /* positions (m), velocities (m/s), forces (N) */                                              \
     X(real, x, nodes, true, false)                                                                 \

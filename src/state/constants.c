@@ -1,7 +1,7 @@
 // Copies the topology's constants into the arrays that kernels read, in the order of the plan and
 // first touched by the worker that uses them, and copies materials and masses again after a setter
-// has changed them. What the passes of a grid derive further is left to springs/grid/sweep.c.
-// Numeric.
+// has changed them. Constants that the passes of a grid derive from them are left to
+// springs/grid/sweep.c. Numeric.
 #include "state/constants.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static void fill_springs(const struct filling *it, struct range share)
     struct constants *constants = it->constants;
     struct spring_run near = {0};
     if (constants->rests == 0 && constants->copies == 0)
-        return; // the lists serve
+        return; // the lists of the topology suffice
     for (uint64_t i = share.first; i < share.end; i++) {
         struct spring_run spring =
             topology_spring_near(it->topology, plan_off_grid_spring(it->plan, i), &near);
@@ -80,7 +80,7 @@ static void fill_springs(const struct filling *it, struct range share)
     }
 }
 
-// Slots take from springs that other workers filled.
+// Slots are copied from springs that other workers have filled.
 static void fill_slots(const struct filling *it, struct range share)
 {
     struct constants *constants = it->constants;
@@ -132,7 +132,7 @@ static void fill_materials(struct constants *constants, const struct topology *t
     }
 }
 
-// What is not filled by shares.
+// Constants that are not filled by shares.
 static void fill_rest(struct constants *constants, const struct topology *topology)
 {
     fix_nodes(constants, topology);

@@ -1,5 +1,5 @@
 // The topology's constants in the run's precision and the plan's order: what kernels read besides
-// the state. Const after it is made. Numeric: compiled for float and for double.
+// the state. Const once made. Numeric: compiled for float and for double.
 #ifndef TAUT_STATE_CONSTANTS_H
 #define TAUT_STATE_CONSTANTS_H
 
@@ -14,26 +14,26 @@ struct spring_constants {
     real break_at, yield_at; // INFINITY: never
 };
 
-// Springs and faces: those that stand in the plan's blocks.
+// Counts of springs and faces include only those in the plan's blocks.
 struct constants {
     const taut_allocator *allocator;
     uint64_t nodes, springs, faces, materials, slots;
-    uint64_t massed;    // nodes, or 0: every body has one mass for all of its nodes
+    uint64_t massed;    // nodes; 0: all nodes of each body have the same mass
     real *mass;         // length massed
-    real *inverse_mass; // 0 for nodes that take no part in integration
-    // In the plan's order: the topology's own lists where that is theirs, else copies.
+    real *inverse_mass; // 0 for nodes that are not integrated
+    // In the plan's order: the topology's own lists if they have that order, otherwise copies.
     const uint32_t (*spring_nodes)[2];
     const uint32_t *spring_material; // NULL: all have one_material
     uint32_t one_material;
     uint64_t copies;
     uint32_t (*nodes_copy)[2];
     uint32_t *material_copy;
-    uint64_t rests;    // all springs; or 0 where the lists serve and no kernel reads rest_length
+    uint64_t rests;    // all springs; 0 if the lists suffice and no kernel reads rest_length
     real *rest_length; // plan order, as built
-    const struct topology *listed; // where the lists are
+    const struct topology *listed; // the topology with the lists
     uint32_t (*face_nodes)[3];     // plan order
     uint32_t *face_body;           // plan order
-    real *slot_rest; // of packed springs, by slots (springs/packed/plan.h); -1 where there is none
+    real *slot_rest; // for packed springs, by slot (springs/packed/plan.h); -1 for an empty slot
     struct spring_constants *material;
 };
 
@@ -50,12 +50,12 @@ static inline uint32_t spring_material_number(const struct constants *constants,
     return constants->spring_material ? constants->spring_material[i] : constants->one_material;
 }
 
-// Filled by all workers of the team, each its own shares; `team` may be NULL.
+// All workers of the team fill their own shares; `team` may be NULL.
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
                                       struct team *team, const taut_allocator *allocator,
                                       struct constants **result, taut_error *error);
 
-// After materials or masses have changed in the topology.
+// Updates the constants after materials or masses have changed in the topology.
 void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology);
 
 void REAL_NAME(constants_free)(struct constants *constants);

@@ -1,4 +1,4 @@
-// Frames as memory: made, copied, freed.
+// Creates, copies and frees frames.
 #include "state/frame.h"
 
 #include <string.h>

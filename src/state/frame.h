@@ -1,9 +1,8 @@
-// A frame: what there is to be seen of a run at one time, in the builders' numbering over all
-// bodies. The writers of output files, pictures, the window with its history, films and checkpoints
-// hold their values in this struct, and each of them asks for the fields that it needs.
-// solver_read_frame (solver/solver.h) fills it from a solver, finished_run_read
-// (output/finished_run.h) from the files of a run. It knows no solver, and nothing of how its
-// values are written or drawn.
+// A frame: the data of a run at one time, in the builders' numbering over all bodies. The writers
+// of output files, pictures, the window with its history, films and checkpoints all use this
+// struct, each with the fields that it needs. solver_read_frame (solver/solver.h) fills it from a
+// solver, finished_run_read (output/finished_run.h) from the files of a run. A frame does not
+// depend on solvers, nor on how its values are written or drawn.
 #ifndef TAUT_STATE_FRAME_H
 #define TAUT_STATE_FRAME_H
 
@@ -16,18 +15,18 @@
 
 struct scene_wind; // scene/scene.h
 
-// What a frame may have beside its head; each is a bit of a mask.
+// The optional fields of a frame; each is a bit of a mask.
 enum frame_field {
     FRAME_POSITIONS = 1 << 0,
     FRAME_VELOCITIES = 1 << 1,
     FRAME_FORCES = 1 << 2,
     FRAME_STRAINS = 1 << 3,
     FRAME_BROKEN = 1 << 4,
-    FRAME_ENERGY = 1 << 5,  // energies and the energy budget, and volumes
+    FRAME_ENERGY = 1 << 5,  // energies, the energy budget and volumes
     FRAME_VOLUMES = 1 << 6, // those of the last evaluation of energies
-    FRAME_BODIES = 1 << 7,  // names and counts of the bodies, which never change
-    FRAME_LISTS = 1 << 8,   // their springs and faces by their nodes, which never change
-    // What pictures show, in single precision: half of the bytes.
+    FRAME_BODIES = 1 << 7,  // names and counts of the bodies, which are constant
+    FRAME_LISTS = 1 << 8,   // their springs and faces as node numbers, which are constant
+    // Values for pictures, in single precision: half as many bytes.
     FRAME_DRAWN_POSITIONS = 1 << 9,
     FRAME_DRAWN_STRAINS = 1 << 10,
     FRAME_DRAWN_BROKEN = 1 << 11,
@@ -38,20 +37,20 @@ enum frame_field {
     FRAME_DRAWN_SPRINGS = FRAME_DRAWN_STRAINS | FRAME_DRAWN_BROKEN,
 };
 
-// A body as frames have it. The nodes in its lists are its own numbers.
+// A body of a frame. Its lists have node numbers within the body.
 struct frame_body {
     const char *name; // belongs to the topology
     uint64_t first_node, node_count;
     uint64_t first_spring, spring_count;
     const uint32_t (*springs)[2];
     bool springs_change; // some of its springs can break or yield
-    uint64_t sheet[2];   // of a cloth: nodes along u and v; zeros: it is none
+    uint64_t sheet[2];   // for a cloth: nodes along u and v; otherwise zeros
     uint64_t face_count;
     int face_arity; // 3, 2 (edges of a plane body) or 0
     const uint32_t *faces;
 };
 
-typedef uint32_t frame_spring[2]; // the nodes of a spring, by the numbers of its body
+typedef uint32_t frame_spring[2]; // the nodes of a spring, numbered within its body
 
 struct frame_sphere {
     float centre[3], radius; // m
@@ -61,19 +60,19 @@ struct frame_line {
     float from[3], to[3]; // m
 };
 
-// How long the arrays of a frame are.
+// The lengths of the arrays of a frame.
 struct frame_shape {
     uint64_t node_count, spring_count, face_count;
     size_t body_count;
     size_t collider_count;
-    // The springs that a picture shows, and their numbers among all; NULL: the first ones. The
-    // numbers must live as long as the frame.
+    // The springs that a picture shows, and their numbers among all springs (NULL: the first ones).
+    // The numbers must live as long as the frame.
     uint64_t drawn_count;
     const uint32_t *drawn_numbers;
 };
 
-// X(type, name, length, field): all arrays of a frame, listed once. An array exists where the frame
-// was made for one of its fields, else it is NULL.
+// X(type, name, length, field): all arrays of a frame, listed once. An array exists if the frame
+// was made for one of its fields, otherwise it is NULL.
 #define FRAME_ARRAYS(X)                                                                            \
     /* m, m/s, N (all forces of docs/numerics.md): 3 a node */                                     \
     X(double, positions, 3 * shape->node_count, FRAME_POSITIONS)                                   \
@@ -96,25 +95,25 @@ struct frame_shape {
 
 struct frame {
     struct frame_shape shape;
-    unsigned room;   // the fields that there are arrays for
-    unsigned fields; // those that are of the time below; others keep what they had before
+    unsigned room;   // the fields for which there are arrays
+    unsigned fields; // the fields that are valid at the time below; others have older values
     double time;     // s
     uint64_t step;
-    bool single;              // the run's precision: how many digits are worth writing
-    taut_energy energy;       // J
-    bool has_work;            // an energy budget is kept:
-    double work[WORK_CAUSES]; // J, done so far by each cause; wind, drives and inflation put it in,
-                              // the others take it out
-    float wind[3];            // m/s, at this time; 0 without wind
+    bool single;        // the run's precision: how many digits to write
+    taut_energy energy; // J
+    bool has_work;      // the energy budget is kept:
+    double work
+        [WORK_CAUSES]; // J so far, by cause; wind, drives and inflation add it, others remove it
+    float wind[3];     // m/s, at this time; 0 without wind
     bool has_mouse_spring;
-    struct frame_line mouse_spring; // from the node that is grabbed to the pointer
-    uint64_t generation;            // of the subject that it is drawn with (play/setting.h)
+    struct frame_line mouse_spring; // from the grabbed node to the pointer
+    uint64_t generation;            // of the subject with which it is drawn (play/setting.h)
 #define DECLARE(type, name, length, condition) type *name;
     FRAME_ARRAYS(DECLARE)
 #undef DECLARE
 };
 
-// Makes the arrays of some fields, filled with zeros. The frame is empty after a failure.
+// Allocates the arrays of `fields`, filled with zeros. After a failure the frame is empty.
 taut_status frame_make(const struct frame_shape *shape, unsigned fields, struct frame *frame,
                        taut_error *error);
 
@@ -123,17 +122,17 @@ void frame_free(struct frame *frame);
 // Bytes of the arrays of a frame.
 uint64_t frame_bytes(const struct frame_shape *shape, unsigned fields);
 
-// Copies the head, and of the fields that `from` has of its time those that `to` has room for. The
-// frames have one shape. Bodies and lists, which point into their own frame, are left out.
+// Copies the head, and those valid fields of `from` for which `to` has room. Both frames must have
+// the same shape. Bodies and lists, which point into their own frame, are not copied.
 void frame_copy(const struct frame *from, struct frame *to);
 
 // Copies strains and broken flags of the springs that a picture shows from those of all springs.
 void frame_select_drawn_springs(struct frame *frame);
 
-// Sets the wind of the scene at the frame's time.
+// Sets the scene's wind at the time of the frame.
 void frame_set_wind(struct frame *frame, const struct scene_wind *wind);
 
-// Whether a field, or each of several, is of the frame's time.
+// Whether all of `fields` are valid at the frame's time.
 static inline bool frame_has(const struct frame *frame, unsigned fields)
 {
     return (frame->fields & fields) == fields;

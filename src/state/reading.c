@@ -1,6 +1,6 @@
-// Sums over elements that have the same bits for every number of threads: fixed chunks, each
-// summed by one worker, then added in their order. What is summed is left to the callers; how one
-// node or spring is read is inline in the header. Numeric.
+// Sums over elements that have the same bits for every number of threads: fixed chunks, each summed
+// by one worker, then added in order. The summed terms are left to the callers; reading one node or
+// spring is inline in the header. Numeric.
 #include "state/reading.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-// One node or one spring of the state, read in double: for energies, work, limits and output. Hot
-// loops read the arrays themselves. Springs are those of the plan's blocks, in its order; all
-// springs are visited by springs_walk (springs/springs.h). And sums over elements. Numeric.
+// Reads one node or one spring of the state in double, for energies, work, limits and output; hot
+// loops read the arrays themselves. Springs are those of the plan's blocks, in its order;
+// springs_walk (springs/springs.h) visits all springs. Also sums over elements. Numeric.
 #ifndef TAUT_STATE_READING_H
 #define TAUT_STATE_READING_H
 
@@ -32,19 +32,21 @@ static inline bool spring_is_broken(const struct system *system, size_t spring)
     return system->state->broken && system->state->broken[spring];
 }
 
-// The present rest length, which yielding moves.
+// The present rest length, which changes when the spring yields.
 static inline real spring_rest_length(const struct system *system, size_t spring)
 {
     const real *moved = system->state->rest_length;
     return moved ? moved[spring] : built_rest_length(system->constants, spring);
 }
 
+//
 // ---- Sums
 //
-// Their bits depend on no number of threads: over fixed chunks of SUM_CHUNK elements, in double,
-// the chunks added in their order. Every sum of the program that spans elements is made here.
+// Their bits do not depend on the number of threads: they are formed over fixed chunks of SUM_CHUNK
+// elements, in double, and the chunks are added in order. Every sum of the program over elements is
+// computed here.
 
-// Adds the elements of one chunk to sums, which are 0 at the start; a column for each thing summed.
+// Adds the elements of one chunk to `sums`, which are initially 0, one column per quantity.
 typedef void (*chunk_sum)(const struct system *system, const void *argument, struct range range,
                           double sums[SUM_WIDTH]);
 
@@ -54,8 +56,8 @@ void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum s
                                 const void *argument, double total[SUM_WIDTH],
                                 const struct worker *worker);
 
-// The share of a run of nodes in a volume (faces/plan.h): sum (x - origin) a in eight parts,
-// whatever the instruction set, so that vectors may hold them.
+// The contribution of consecutive nodes to a volume (faces/plan.h): sum (x - origin) a, in eight
+// partial sums whatever the instruction set, so that they can be kept in vectors.
 static inline double volume_partial_sum(const real *x, const real *ax, uint32_t count,
                                         double origin)
 {

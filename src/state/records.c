@@ -1,5 +1,5 @@
-// The names of a step's stages, as reports and benchmarks print them. The records themselves are
-// plain structs (records.h), which the files that keep them fill.
+// The names of the stages of a step, as printed by reports and benchmarks. The records are plain
+// structs (records.h), filled by the files that keep them.
 #include "state/records.h"
 
 const char *stage_name(enum stage stage)

@@ -1,6 +1,6 @@
-// Allocates, starts, measures and hashes the arrays of a run, all by the one list in arrays.h, and
-// first touches each on the worker that steps it. Velocities before the first step, forces and
-// limits are left to integrate/ and solver/; saving and restoring goes by the same list in
+// Allocates, initialises, measures and hashes the arrays of a run, all from the list in arrays.h,
+// and first touches each on the worker that steps it. Velocities before the first step, forces and
+// limits are left to integrate/ and solver/; saving and restoring uses the same list in
 // solver/checkpoint.c. Numeric.
 #include "state/state.h"
 
@@ -27,7 +27,7 @@ static size_t guarded(uint64_t length, size_t start)
     return start + (size_t)length + STATE_GUARD;
 }
 
-// Those that are wanted and not there yet.
+// Allocates the arrays that are needed and do not exist yet.
 static bool allocate_arrays(struct state *state, const struct topology *topology,
                             struct state_needs needs)
 {
@@ -75,8 +75,8 @@ struct starting {
     const struct bodies *bodies;
 };
 
-// Writes 0 over a share of a large array that is 0 already: so the system gives it memory now, near
-// to the worker, and not in the first steps.
+// Writes 0 to a share of a large array that is already 0: the system then assigns memory near the
+// worker now, and not in the first steps.
 static void touch(const struct worker *worker, void *block, size_t count, size_t size)
 {
     struct range share = worker_share(worker, count, 64);
@@ -93,7 +93,7 @@ static void start_nodes(void *context, const struct worker *worker)
               guarded(state->length, ARRAY_START(type, name)), sizeof(type));
     STATE_ARRAYS(TOUCH)
 #undef TOUCH
-    worker_barrier(worker); // shares of nodes are cut elsewhere
+    worker_barrier(worker); // other loops divide nodes into different shares
     struct range share = worker_share(worker, (size_t)state->nodes, 16);
     for (size_t b = 0; b < it->bodies->count; b++)
         start_body(state, &it->bodies->items[b], it->topology->bodies[b].first_node, share);

@@ -1,5 +1,5 @@
-// The state of a run: the arrays that it changes (arrays.h), and counts and flags beside them.
-// Numeric: compiled for float and for double (base/real.h).
+// The state of a run: the arrays that it changes (arrays.h), with counts and flags. Numeric:
+// compiled for float and for double (base/real.h).
 #ifndef TAUT_STATE_STATE_H
 #define TAUT_STATE_STATE_H
 
@@ -8,12 +8,13 @@
 #include "springs/plan.h"
 #include "state/arrays.h"
 
-// Elements before and after every array, so that vectors at the edge of a grid may load beyond it.
+// Elements before and after every array, so that vectors at the edge of a grid may load beyond its
+// ends.
 enum { STATE_GUARD = 64 };
 
-// Large blocks begin at the beginning of a page. If the arrays in them did so as well, node i of
-// all of them would want the same few lines of the first level of the cache; so each begins some
-// lines after the one before, as do arrays that are used beside them.
+// Large blocks begin at the start of a page. If their arrays did so too, node i of all of them
+// would compete for the same few lines of the first-level cache. Each array therefore begins some
+// lines after the previous one, as do other arrays that are used with them.
 enum { STATE_OFFSETS = 12, STATE_OFFSET_FORCES = 6, STATE_OFFSET_SUMS = 9 };
 
 #define STATE_OFFSET_BYTES 320
@@ -27,11 +28,11 @@ static inline size_t state_offset(int slot)
 
 struct state_needs {
     bool base_positions, base_velocities, slopes, normals, power, gradients, multipliers;
-    bool restitution;   // some collider that projects has it
-    size_t projections; // colliders that project
+    bool restitution;   // some projecting collider has restitution
+    size_t projections; // projecting colliders
 };
 
-// Nodes of a block, the unit in which nodes are tested for contacts.
+// Nodes per block, the unit in which nodes are tested for contacts.
 enum { CONTACT_BLOCK = 1024 };
 
 struct state {
@@ -39,37 +40,36 @@ struct state {
     uint64_t nodes, springs, links, slots, bodies, motions, colliders;
     uint64_t touches, contact_blocks;
     uint64_t step;        // steps done
-    uint64_t memory_from; // the step from which on bdf2 remembers the one before it
-    bool forces_current;  // fx, fy, fz belong to x and v (and may serve the next step)
+    uint64_t memory_from; // the step from which on bdf2 has a valid previous state
+    bool forces_current;  // fx, fy, fz are the forces at x and v (and may be used by the next step)
     // Verlet integrators, within a run of steps: v lacks the half kick by the forces at x, which
     // the next step's sweep gives it (integrate/verlet.c)
     bool half_kick_due;
-    bool energy_current;   // the energy that an implicit step found at its end belongs to x and v
-    bool forces_zero;      // fx, fy, fz are 0 at nodes of no grid, and
-    bool grid_forces_zero; // at those of grids
+    bool energy_current;   // the energy that an implicit step found at its end is that of x and v
+    bool forces_zero;      // fx, fy, fz are 0 at nodes on no grid, and
+    bool grid_forces_zero; // at nodes of grids
 #define DECLARE(type, name, length, condition, kept) type *name;
     STATE_ARRAYS(DECLARE)
 #undef DECLARE
 };
 
-// Every worker of the team fills its own share of the nodes, so that it finds them near to it;
-// `team` may be NULL.
+// Every worker of the team initialises its own share of the nodes, so that their memory is near to
+// it; `team` may be NULL.
 taut_status REAL_NAME(state_make)(const struct topology *topology, const struct plan *plan,
                                   const struct bodies *bodies, struct state_needs needs,
                                   struct team *team, const taut_allocator *allocator,
                                   struct state **result, taut_error *error);
 
-// Makes the arrays that restitution needs, where they are not there yet; false without memory.
+// Allocates the arrays that restitution needs, unless they exist; false without memory.
 bool REAL_NAME(state_add_restitution)(struct state *state, const struct topology *topology);
 
 void REAL_NAME(state_free)(struct state *state);
 
-// Bytes of the state of a topology, of which only the counts are read, and a plan with these
-// counts.
+// Bytes of the state for a plan with these counts; only the counts of the topology are read.
 uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
                                    const struct plan_counts *counts, struct state_needs needs);
 
-// Bytes held.
+// Allocated bytes.
 uint64_t REAL_NAME(state_bytes)(const struct state *state);
 
 // The hash of positions and velocities: x, y, z, vx, vy, vz of each node in builder order.

@@ -1,6 +1,5 @@
-// Everything that a stage of a step works on: what never changes (topology, plan, constants,
-// settings), the state, and the scratch space that workers share. Numeric: compiled for float and
-// for double.
+// The data of all stages of a step: the constant part (topology, plan, constants, settings), the
+// state, and the scratch space shared by the workers. Numeric: compiled for float and for double.
 #ifndef TAUT_STATE_SYSTEM_H
 #define TAUT_STATE_SYSTEM_H
 
@@ -20,23 +19,23 @@ struct sweeps;
 
 struct settings {
     enum integrator integrator;
-    double dt;             // s
-    double dt_time;        // s, and
-    uint64_t dt_step;      // the step since when dt is as it is: 0 and 0 where it never changes
+    double dt;        // s
+    double dt_time;   // s, and
+    uint64_t dt_step; // the step since which dt has its present value; both 0 if it never changes
     double position_step;  // s
     double position_ratio; // position_step / dt
-    uint64_t looks_every;  // steps until dt is looked at anew; 0: it stays
+    uint64_t looks_every;  // steps between two evaluations of the bound of dt; 0: dt stays
     double keep_velocity;
-    int substeps, iterations; // of xpbd
-    bool projects, penalises; // some collider has response: project, or penalty
+    int substeps, iterations; // for xpbd
+    bool projects, penalises; // some collider has response: project, or response: penalty
     bool keep_energy_budget;  // forces/energy_budget.c
     struct scene_implicit implicit;
-    bool tolerant; // divergence.h looks for values that are not finite alone
+    bool tolerant; // divergence.h checks only for non-finite values
 };
 
-// What a kernel sums for the energy budget (system->powers).
+// The sums of a kernel for the energy budget (system->powers).
 enum power_column {
-    POWER_DAMPING, // W, taken from springs
+    POWER_DAMPING, // W, dissipated by springs
     POWER_WIND,    // W
     POWER_SQUARE,  // m2/s2: v^2
     POWER_KINETIC, // J: m v^2
@@ -45,20 +44,19 @@ enum power_column {
     POWER_COLUMNS
 };
 
-// Columns of a chunk's sums.
+// The number of columns of a chunk's sums.
 enum { SUM_WIDTH = 8 };
 
-// Scratch of the colliders (contact/colliders.c), an element for each block of nodes.
-// The bounding box of a block of nodes, m, and its greatest coordinate, which rounding errors go
-// by.
+// Scratch of the colliders (contact/colliders.c), one element per block of nodes. The bounding box
+// of a block of nodes, m, and its largest absolute coordinate, which determines rounding errors.
 struct block_box {
     double least[3], most[3];
     double reach;
 };
 
-// While the bounding box of a block is inside of this one, the block is farther than `slack` from
-// every collider of a response. Holds until a collider changes, and is made anew where a block has
-// left it: so results do not depend on it.
+// While the bounding box of a block is inside this one, the block is farther than `slack` from
+// every collider with the response. Valid until a collider changes; it is recomputed when a block
+// has left it, so results do not depend on it.
 struct clear_box {
     real least[3], most[3];
     double slack; // m
@@ -67,23 +65,23 @@ struct clear_box {
 
 struct contacts {
     size_t blocks;
-    uint8_t *near; // whether nodes may touch in the present evaluation, or projection
-    struct clear_box (*clear)[2]; // by response; each written by the worker whose block it is
+    uint8_t *near;                // whether nodes may touch in the present evaluation or projection
+    struct clear_box (*clear)[2]; // by response; written by the worker of the block
     uint8_t *moved;               // whether the last projection changed a node
-    struct block_box *boxes;      // at the last projection, before it changed any; see boxes_known
-    uint8_t *boxes_known;         // 0: not measured, since the block was in its clear box
-    // J of a projection: taken by friction, put in by moving spheres; and the work of surfaces that
-    // an implicit step has solved.
+    struct block_box *boxes; // at the last projection, before it changed any node; see boxes_known
+    uint8_t *boxes_known;    // 0: not measured, because the block was in its clear box
+    // J of a projection: taken by friction, added by moving spheres, and the work of surfaces
+    // within an implicit step.
     double (*work)[3];
-    atomic_bool found; // any block that may touch a penalty collider in the present evaluation
-    struct contact_constraints *constraints; // contact/constraints.h; NULL: none in any step
+    atomic_bool found; // some block may touch a penalty collider in the present evaluation
+    struct contact_constraints *constraints; // contact/constraints.h; NULL: never any
 };
 
-// Where in system->powers the parts of an evaluation begin. Each is done by one worker.
+// Where the parts of an evaluation begin in system->powers. One worker computes each part.
 struct power_parts {
-    size_t tiles;  // of grids: two of each tile, as it is swept and as it is reduced
-    size_t loose;  // chunks of POWER_NODES nodes of each run of nodes on no grid
-    size_t wind;   // of the rows of each grid of faces
+    size_t tiles;  // grids: two per tile, for its sweep and for its reduction
+    size_t loose;  // chunks of POWER_NODES nodes of each range of nodes on no grid
+    size_t wind;   // the rows of each grid of faces
     size_t packed; // tiles of packed springs
     size_t count;
 };
@@ -107,27 +105,27 @@ struct system {
     const taut_allocator *allocator;
     double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length
     size_t chunk_sums_length;
-    double *fragile_losses; // J a chunk of springs that break or yield, running totals
+    double *fragile_losses; // J per chunk of springs that break or yield, running totals
     struct energy_budget work;
-    struct energy_budget work_shown; // brought up to the present time, while that is step
-    uint64_t work_shown_step;        // work_shown_step; UINT64_MAX: none is
-    double (*powers)[POWER_COLUMNS]; // of each part that an evaluation with powers is done in
+    struct energy_budget work_shown; // updated to the present time, valid at
+    uint64_t work_shown_step;        // step work_shown_step; UINT64_MAX: invalid
+    double (*powers)[POWER_COLUMNS]; // of each part of an evaluation with powers
     struct power_parts power_parts;
-    double other_powers[SUM_WIDTH]; // W, by cause: what kernels do not measure
-    struct implicit *implicit;      // integrate/implicit.h; NULL: another integrator
+    double other_powers[SUM_WIDTH]; // W, by cause: not measured by kernels
+    struct implicit *implicit;      // integrate/implicit.h; NULL if the integrator is not implicit
     struct implicit_statistics implicit_statistics;
     struct mouse_spring mouse_spring;
-    struct kinematic_targets kinematic_targets; // worker 0 alone writes them in a step
+    struct kinematic_targets kinematic_targets; // only worker 0 writes them in a step
     struct fault fault;
     struct stage_clock clock;
-    struct critical_meter *meter; // of stability/critical_step.h, once it is wanted; else NULL
-    double energy_start;          // J, what divergence.c counts as available from the start
-    double gravity_start;         // J
-    double explained_peak;  // J, the most that divergence.c could explain at any check until now
-    double fastest_outside; // m/s, of what was moved from outside before it was moved otherwise
+    struct critical_meter *meter; // of stability/critical_step.h; NULL until it is needed
+    double energy_start;    // J, the energy that divergence.c counts as available from the start
+    double gravity_start;   // J
+    double explained_peak;  // J, the largest energy that divergence.c could explain so far
+    double fastest_outside; // m/s, of interactive motions before their latest change
 };
 
-// The sums of a part of an evaluation, where they are wanted; else NULL.
+// The sums of a part of an evaluation, or NULL if they are not wanted.
 static inline double *powers_of_part(const struct system *system, bool wanted, size_t part)
 {
     return wanted ? system->powers[part] : NULL;
@@ -138,15 +136,15 @@ static inline bool contacts_are_found(const struct system *system)
     return atomic_load_explicit(&system->contacts.found, memory_order_relaxed);
 }
 
-// The time at the start of a step, s. Counted from where dt changed last, so that no sum of steps
-// rounds off.
+// The time at the start of a step, s. Computed from the last change of dt, so that rounding errors
+// do not accumulate over steps.
 static inline double step_time(const struct system *system, uint64_t step)
 {
     const struct settings *settings = &system->settings;
     return settings->dt_time + (double)(step - settings->dt_step) * settings->dt;
 }
 
-// A worker's share of an element-wise loop over nodes: a cache line of floats is never split.
+// A worker's share of an element-wise loop over nodes. A cache line of floats is never split.
 static inline struct range node_share(const struct system *system, const struct worker *worker)
 {
     return worker_share(worker, (size_t)system->state->nodes, 16);
@@ -156,7 +154,7 @@ static inline struct range node_share(const struct system *system, const struct 
 
 static const double SHORT_STEP = 2e-5; // s
 
-// Before what is timed each time.
+// Starts the clock before a stage that is always timed.
 static inline void stage_clock_start(struct stage_clock *clock, const struct worker *worker)
 {
     if (worker->index != 0)
@@ -165,10 +163,10 @@ static inline void stage_clock_start(struct stage_clock *clock, const struct wor
     clock->last = clock_seconds();
 }
 
-// Before a step.
+// Starts the clock before a step.
 static inline void stage_clock_step(struct stage_clock *clock, const struct worker *worker)
 {
-    static const uint64_t always = 1000; // steps at first, which short runs consist of
+    static const uint64_t always = 1000; // the first steps, which are all that short runs have
     if (worker->index != 0)
         return;
     if (clock->untimed_steps > 0) {
@@ -183,20 +181,20 @@ static inline void stage_clock_step(struct stage_clock *clock, const struct work
     clock->step_seconds = 0;
 }
 
-// Gives the time since the last end to `stage`, where nobody has to wait.
+// Adds the time since the end of the last stage to `stage`, without a barrier.
 static inline void stage_count(struct stage_clock *clock, enum stage stage,
                                const struct worker *worker)
 {
     if (worker->index != 0 || clock->weight == 0)
         return;
     const double now = clock_seconds(), elapsed = now - clock->last;
-    // Where the thread lost its processor, other steps need not have.
+    // A longer time means that the thread lost its processor, which need not hold for other steps.
     clock->seconds[stage] += elapsed < SHORT_STEP ? clock->weight * elapsed : elapsed;
     clock->step_seconds += elapsed;
     clock->last = now;
 }
 
-// Ends a stage: waits for all workers first.
+// Waits for all workers, then ends a stage.
 static inline void stage_end(struct stage_clock *clock, enum stage stage,
                              const struct worker *worker)
 {
