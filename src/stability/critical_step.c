@@ -1,4 +1,4 @@
-// The largest stable step: the guaranteed one from upper bounds (step_bounds.h), the computed one
+// The largest stable step: guaranteed values from upper bounds (step_bounds.h), computed values
 // from eigenvalues by Lanczos (lanczos.h) or of the quadratic problem (quadratic.h).
 #include "stability/critical_step.h"
 
@@ -15,12 +15,12 @@
 
 struct critical_meter {
     struct spectral_bound *spectral_bound;
-    struct lanczos *lanczos; // NULL until it is needed, and so is
+    struct lanczos *lanczos; // NULL until it is needed, as is
     struct quadratic *quadratic;
-    struct mode_range range; // what worker 0 has found of springs,
-    double lower_ratio;      // s: range's without colliders that touch no node now,
-    bool pressed;            // and whether K may be negative somewhere;
-    struct dense_steps few;  // and of all eigenvalues of few nodes
+    struct mode_range range; // results of worker 0 for springs:
+    double lower_ratio;      // s: as in range, without colliders that touch no node now,
+    bool pressed;            // K may be negative somewhere;
+    struct dense_steps few;  // and for all eigenvalues of few nodes
     double form_step;        // s, likewise
 };
 
@@ -93,7 +93,8 @@ static struct stepping stepping_of(const struct system *system)
     return (struct stepping){system->settings.position_ratio, system->settings.keep_velocity};
 }
 
-// c / m of the most friction on a collider that projects and the least mass of a free node, 1/s.
+// c / m with the largest friction of a projecting collider and the smallest mass of a free node,
+// 1/s.
 static double fastest_friction(const struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -114,10 +115,11 @@ static double fastest_friction(const struct system *system)
     return friction / least;
 }
 
-// What friction on colliders that project leaves of symplectic Euler's largest stable step h. After
-// each step it multiplies the velocities of nodes in contact by q = exp(-c h / m), as keep_velocity
-// does those of all nodes: K < 2 + 2 q instead of 4, where q is the least of them (the quotients of
-// modes lie between q and 1). A shorter step has a larger q, so that this is never too large.
+// The factor by which friction on projecting colliders reduces symplectic Euler's largest stable
+// step h. After each step, friction multiplies the velocities of nodes in contact by q = exp(-c h /
+// m), as keep_velocity does for all nodes: K < 2 + 2 q instead of 4, with q the smallest of them
+// (the quotients of modes lie between q and 1). A shorter step has a larger q, so the result is
+// never too large.
 static double share_with_friction(double rate, double h)
 {
     return rate > 0 && isfinite(h) ? sqrt((1 + exp(-rate * h)) / 2) : 1;
@@ -126,7 +128,7 @@ static double share_with_friction(double rate, double h)
 static void add_friction(const struct system *system, struct critical_step *result)
 {
     const double rate = fastest_friction(system);
-    const double tells = 0.99; // below it the limit is that of contacts, which is not computed
+    const double tells = 0.99; // below this the limit is that of contacts, which is not computed
     double *steps[] = {&result->dt[INTEGRATOR_SYMPLECTIC_EULER],
                        &result->sharp_dt[INTEGRATOR_SYMPLECTIC_EULER]};
     for (int i = 0; i < 2; i++) {
@@ -135,7 +137,7 @@ static void add_friction(const struct system *system, struct critical_step *resu
         result->exact[INTEGRATOR_SYMPLECTIC_EULER] &= share > tells;
     }
     if (system->settings.keep_velocity < 1 && result->damping > 0)
-        result->exact[INTEGRATOR_VELOCITY_VERLET] = false; // more is stable than is counted
+        result->exact[INTEGRATOR_VELOCITY_VERLET] = false; // more is stable than the form allows
     if (system->settings.integrator == INTEGRATOR_SYMPLECTIC_EULER)
         result->followed *= share_with_friction(rate, result->followed);
 }
@@ -167,15 +169,15 @@ double REAL_NAME(critical_step_up_to)(struct system *system, double most,
     const double rate = slows ? fastest_friction(system) : 0;
     if (share_with_friction(rate, most) == 1)
         return step_up_to(system, most, worker);
-    const double step = step_up_to(system, sqrt(2) * most, worker); // no share is below 1 / sqrt(2)
+    const double step = step_up_to(system, sqrt(2) * most, worker); // factors are >= 1 / sqrt(2)
     return fmin(most, step * share_with_friction(rate, step));
 }
 
-// The forms of all integrators, each once: most have the same.
+// The forms of all integrators, each listed once: most integrators share one.
 struct form_list {
     int count;
     struct step_form forms[STEP_FORMS_MAX];
-    uint32_t users[STEP_FORMS_MAX]; // a bit for each integrator that has it
+    uint32_t users[STEP_FORMS_MAX]; // a bit for each integrator with this form
 };
 
 static void list_form(struct form_list *list, struct step_form form, int integrator)
@@ -205,7 +207,7 @@ static struct form_list list_forms(const struct system *system, bool damped)
     return list;
 }
 
-// The step of each integrator from those of its forms; without a form all steps are stable, or
+// The step of each integrator from the steps of its forms. Without a form all steps are stable, or
 // none.
 static void share_out(const struct form_list *list, const double *steps, double *by_integrator)
 {
@@ -217,7 +219,7 @@ static void share_out(const struct form_list *list, const double *steps, double 
     }
 }
 
-// The step of the symplectic integrators, which most of them share.
+// The step of the form shared by the symplectic integrators.
 static double find_common(struct system *system, const struct step_form *form,
                           const struct worker *worker)
 {
@@ -253,8 +255,8 @@ static void level(struct system *system, const struct worker *worker)
     }
 }
 
-// The node that sets the bound: of nodes that are equal up to round-off, which depends on their
-// numbers, the first one in the builder's order.
+// The node that sets the bound. Of nodes that are equal up to round-off, which depends on their
+// numbers, it is the first in the builder's order.
 static uint64_t find_node(struct system *system, double bound, const struct worker *worker)
 {
     const double ties = sizeof(real) == sizeof(float) ? 1e-5 : 1e-9;
@@ -269,10 +271,10 @@ static uint64_t find_node(struct system *system, double bound, const struct work
     return bounds.node;
 }
 
-// ---- The ratio of damping to stiffness: lower K + ... <= C <= upper K + ..., of springs alone
+// ---- The ratio of damping to stiffness of springs: lower K + ... <= C <= upper K + ...
 
 struct ratios {
-    double lower, upper; // s; INFINITY: so far no spring sets it; of upper: there is no such bound
+    double lower, upper; // s; INFINITY: no spring so far sets it; for upper: there is no such bound
     bool pressed;        // K may be negative in some direction
 };
 
@@ -333,7 +335,7 @@ static bool any_touches(const struct system *system)
     return false;
 }
 
-// The smallest ratio of damping to stiffness now, where `springs` is that of springs.
+// The smallest ratio of damping to stiffness in the present state; `springs` is that of springs.
 static double find_present_ratio(const struct system *system, double springs)
 {
     const struct topology *topology = system->topology;
@@ -386,8 +388,8 @@ static void update_range(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-// The Runge-Kutta methods have a larger limit, or one at all, where damping is proportional to
-// stiffness. `lack`: a bound of how far K is below 0, 1/s2.
+// The Runge-Kutta methods have a larger limit, or any limit at all, if damping is proportional to
+// stiffness. `lack`: a bound on how far K is below 0, 1/s2.
 static void add_ranges(struct system *system, double lack, struct critical_step *result,
                        const struct worker *worker)
 {
@@ -405,7 +407,7 @@ static void add_ranges(struct system *system, double lack, struct critical_step 
                                           integrator_range_step(integrators[i], &stepping, &range));
 }
 
-// Bounds: of omega, of c, and then of the forms and ranges.
+// Computes the bounds of omega, of c, and then those of the forms and ranges.
 static void find_bounds(struct system *system, struct critical_step *result,
                         const struct worker *worker)
 {
@@ -452,7 +454,7 @@ static double sharp_step(struct system *system, const struct step_form *form, do
         struct lanczos_mode mode = REAL_NAME(lanczos_mode)(
             system->meter->lanczos, form->stiffness * h * h, form->damping * h, 0, worker);
         double next = step_of_form(form, fmax(0, mode.square), fmax(0, mode.damping));
-        bool same = fabs(next - h) <= near * h; // and the error is of the square of that
+        bool same = fabs(next - h) <= near * h; // and the error is of the order of its square
         least = fmin(least, next);
         h = next;
         if (same)
@@ -462,13 +464,13 @@ static double sharp_step(struct system *system, const struct step_form *form, do
 }
 
 // The set of (x'Kx / x'Mx, x'Cx / x'Mx) over all complex x is convex (Toeplitz and Hausdorff), and
-// holds the mode of every eigenvector. It is enclosed from two sides: eigenvectors of s K + d C are
-// points of its edge, and their eigenvalues s square + d damping tangents. Where K and C have their
-// eigenvectors in common, its corners are modes, and the step that is least in it is exact; else no
-// mode has a smaller one. In parts of the largest square and of the largest damping.
+// contains the mode of every eigenvector. It is enclosed from two sides: eigenvectors of s K + d C
+// are points of its boundary, and their eigenvalues s square + d damping are tangents. If K and C
+// have common eigenvectors, its corners are modes, and the smallest step in it is exact; otherwise
+// no mode has a smaller one. In units of the largest square and of the largest damping.
 struct tangent_line {
     double normal[2], limit;
-    double point[2], error[2]; // of the point: how far an eigenvalue of K and of C is at the most
+    double point[2], error[2]; // error: the maximum distance of an eigenvalue of K and C
 };
 
 enum { LINES_MAX = 24, MANY_NODES = 20000 };
@@ -476,11 +478,11 @@ enum { LINES_MAX = 24, MANY_NODES = 20000 };
 struct enclosure {
     double scale[2]; // the largest square, of either sign, and damping
     int count;
-    struct tangent_line lines[LINES_MAX]; // by the angle of the normal, anticlockwise
+    struct tangent_line lines[LINES_MAX]; // by the angle of the normal, counter-clockwise
 };
 
-// The tangent with such a normal. Where it misses a known point by round-off alone, it goes through
-// it.
+// The tangent with a given normal. If it misses a known point only by round-off, it is moved to
+// that point.
 static struct tangent_line find_tangent(struct system *system, const struct enclosure *set,
                                         double square, double damping,
                                         const struct tangent_line *known,
@@ -506,7 +508,7 @@ static struct tangent_line find_tangent(struct system *system, const struct encl
     return line;
 }
 
-// Where two neighbouring tangents meet.
+// The intersection of two neighbouring tangents.
 static void find_corner(const struct enclosure *set, int i, double corner[2])
 {
     const struct tangent_line *p = &set->lines[i], *q = &set->lines[i + 1];
@@ -515,20 +517,20 @@ static void find_corner(const struct enclosure *set, int i, double corner[2])
     corner[1] = (p->normal[0] * q->limit - q->normal[0] * p->limit) / determinant;
 }
 
-// Above this part of the largest a square counts as more than round-off.
+// Squares above this fraction of the largest one are more than round-off.
 static double still_square(const struct enclosure *set)
 {
     return (sizeof(real) == sizeof(float) ? 2e-5 : 1e-6) * set->scale[0];
 }
 
-// The step allowed by modes that count as stationary: some may oscillate slowly, and only the ratio
-// of their damping to stiffness is known.
+// The step allowed by modes that count as stationary. Some of them may oscillate slowly, and only
+// the ratio of their damping to stiffness is known.
 static double step_of_still(const struct system *system, const struct enclosure *set,
                             enum integrator integrator, const struct stepping *stepping)
 {
     struct mode_range range = system->meter->range;
     range.square_most = still_square(set);
-    range.square_lack = 0; // growth and decay are as slow
+    range.square_lack = 0; // growth and decay are equally slow
     range.lower_ratio = system->meter->lower_ratio;
     range.damping_most = set->scale[1];
     range.form_step = INFINITY;
@@ -552,7 +554,7 @@ static void take_error(const struct enclosure *set, double mode[2])
         mode[1] = fmax(0, mode[1] - error * set->scale[1]);
 }
 
-// The largest step of a mode within the errors of the point: the point itself may be a mixture of
+// The largest step of a mode within the errors of the point. The point itself may be a mixture of
 // modes on the same tangent.
 static double step_near(const struct enclosure *set, const struct tangent_line *line,
                         enum integrator integrator, const struct stepping *stepping)
@@ -568,8 +570,8 @@ static double step_near(const struct enclosure *set, const struct tangent_line *
     return most;
 }
 
-// The least step on the polygon of tangents, with the corner next to it, and the least step of the
-// known modes.
+// The smallest step on the polygon of tangents, with the nearest corner, and the smallest step of
+// the known modes.
 struct least_step {
     double outside, inside;
     int corner;
@@ -601,7 +603,7 @@ static struct least_step find_least(const struct enclosure *set, enum integrator
     return least;
 }
 
-// Another tangent between two neighbours: along the chord of their points.
+// Adds a tangent between two neighbours, parallel to the chord of their points.
 static bool refine(struct system *system, struct enclosure *set, int corner,
                    const struct worker *worker)
 {
@@ -635,7 +637,7 @@ static bool is_runge_kutta(enum integrator integrator)
 // Ends of the spectra of M^-1 K and M^-1 C.
 struct spectra {
     struct lanczos_mode stiffest, softest, most_damped; // softest: of -K
-    double square, lack, damping; // their values, none below 0; lack 0: K is nowhere negative
+    double square, lack, damping; // their values, at least 0; lack 0: K is nowhere negative
 };
 
 static struct tangent_line line_through(const struct enclosure *set, double s, double d,
@@ -648,7 +650,7 @@ static struct tangent_line line_through(const struct enclosure *set, double s, d
         .error = {mode->square_error / set->scale[0], mode->damping_error / set->scale[1]}};
 }
 
-// C is positive semidefinite and includes drag; K is indefinite only where springs are compressed
+// C is positive semidefinite and includes drag. K is indefinite only where springs are compressed
 // or gas and spheres push.
 static struct enclosure enclose(const struct mode_range *range, const struct spectra *ends)
 {
@@ -690,8 +692,8 @@ static unsigned wanted_runge_kutta(const struct system *system, enum critical_wa
     return bits;
 }
 
-// The steps of the integrators in `wanted`, from the enclosure: the limit if K and C have common
-// eigenvectors, or if some eigenvalue allows no more.
+// The steps of the integrators in `wanted`, from the enclosure. A step is the limit if K and C have
+// common eigenvectors, or if some eigenvalue allows no more.
 static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool common,
                                     const struct quadratic_steps *steps, const struct spectra *ends,
                                     struct critical_step *result, struct enclosure *set,
@@ -718,14 +720,14 @@ static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool
             step = 0;
         step = fmax(step, guaranteed);
         result->sharp_dt[i] = step;
-        double seen = steps->stays[i] ? steps->step[i] : 0; // less than `step`: not converged
+        double seen = steps->stays[i] ? steps->step[i] : 0; // less than `step` if not converged
         bool met = seen > 0 && step >= certain * seen && seen >= certain * step;
         result->exact[i] =
             none_at_all || met || (common && !many && step >= certain * least.inside);
     }
 }
 
-// Without damping every oscillation grows with explicit Euler and midpoint; modes that do not
+// Without damping every oscillation grows with explicit Euler and midpoint. Modes that do not
 // oscillate grow and decay at the same rate, and the decaying root limits all three methods.
 static void find_sharp_of_undamped(const struct system *system, const struct spectra *ends,
                                    unsigned wanted, struct critical_step *result)
@@ -766,9 +768,9 @@ static unsigned find_sharp_of_few(struct system *system, const struct spectra *e
     return steps.found ? 0 : wanted;
 }
 
-// For more nodes: if K and C have common eigenvectors, which a product shows, quotients suffice;
-// otherwise, and where the enclosure is not tight, the fastest eigenvalues of the quadratic
-// problem, and bounds by quotients for the limits that these do not determine.
+// For more nodes. If K and C have common eigenvectors, which a product shows, quotients suffice.
+// Otherwise, and if the enclosure is not tight, the fastest eigenvalues of the quadratic problem
+// are computed, with bounds by quotients for the limits that these do not determine.
 static void find_sharp_of_damped(struct system *system, const struct spectra *ends, unsigned wanted,
                                  struct critical_step *result, const struct worker *worker)
 {
@@ -780,7 +782,7 @@ static void find_sharp_of_damped(struct system *system, const struct spectra *en
     const double square = set.scale[0], damping = set.scale[1];
     bool many = system->state->nodes > MANY_NODES, common = false;
     struct quadratic_steps steps = {.found = {false}};
-    if (square == 0) { // drag and damping alone
+    if (square == 0) { // only drag and damping
         const struct stepping stepping = stepping_of(system);
         for (int i = 0; i < INTEGRATOR_COUNT; i++)
             if (left >> i & 1) {
@@ -810,7 +812,8 @@ static void find_sharp_of_damped(struct system *system, const struct spectra *en
         find_sharp_by_quotients(system, left, false, &steps, ends, result, &set, worker);
 }
 
-// That of the integrators that have the form: for the symplectic ones all that there is.
+// The guaranteed step of the integrators with this form. For the symplectic integrators it is the
+// only limit.
 static double guaranteed_step(const struct form_list *list, int form,
                               const struct critical_step *result)
 {
@@ -831,8 +834,8 @@ static bool is_form_definite(struct system *system, const struct step_form *form
     return largest < form->limit;
 }
 
-// The same for an indefinite K: its negative modes limit no step by themselves, but reduce the
-// stiffness of combinations with other modes. *exact: whether the result is the limit.
+// The same for an indefinite K. Its negative modes do not limit the step by themselves, but reduce
+// the stiffness of combinations with other modes. *exact: whether the result is the limit.
 static double sharp_pressed_step(struct system *system, const struct step_form *form, double guess,
                                  const struct spectra *ends, bool *exact,
                                  const struct worker *worker)
@@ -852,7 +855,8 @@ static double sharp_pressed_step(struct system *system, const struct step_form *
     }
     double high = 2 * form->limit / (form->damping * ends->damping), low = fmin(guess, high);
     if (is_form_definite(system, form, high, worker)) {
-        // More is possible only where damping and negative stiffness belong to the same modes.
+        // A larger step is possible only if damping and negative stiffness belong to the same
+        // modes.
         *exact = false;
         return fmax(high, guess);
     }
@@ -867,7 +871,7 @@ static double sharp_pressed_step(struct system *system, const struct step_form *
     return low;
 }
 
-// The ends of the spectra, with vectors except for many nodes, where these take as long again.
+// The ends of the spectra, with vectors except for many nodes, for which these take as long again.
 static struct spectra find_ends(struct system *system, bool damped, const struct worker *worker)
 {
     struct lanczos *lanczos = system->meter->lanczos;
@@ -911,7 +915,7 @@ static void find_sharp(struct system *system, enum critical_wanted wanted,
         exact[f] = true;
         double guess = guaranteed_step(&list, f, result);
         if (form->negative || list.users[f] >> INTEGRATOR_RK4 & 1)
-            steps[f] = guess; // the Runge-Kutta methods' own limits follow
+            steps[f] = guess; // the own limits of the Runge-Kutta methods follow
         else if (damped && ends.lack > 0)
             steps[f] = sharp_pressed_step(system, form, guess, &ends, &exact[f], worker);
         else if (damped && ends.square > 0)
@@ -937,7 +941,7 @@ static void find_sharp(struct system *system, enum critical_wanted wanted,
         find_sharp_of_damped(system, &ends, left, result, worker);
 }
 
-// ---- The stiffest spring at a node, for messages.
+// ---- The stiffest spring at a node, for messages
 
 struct stiffest {
     const struct topology *topology;
@@ -945,7 +949,7 @@ struct stiffest {
     uint64_t spring;
 };
 
-// Of equal ones the first in the builder's order.
+// Of equally stiff springs, the first in the builder's order.
 static void take_stiffer(void *context, uint64_t spring, const struct spring_constants *material)
 {
     struct stiffest *best = context;
@@ -966,7 +970,7 @@ bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint
     return best.stiffness >= 0;
 }
 
-// Forces that the eigenvalues omit can only reduce the limit: only the guaranteed step is known.
+// Forces that the eigenvalues omit can only reduce the limit, so only the guaranteed step is known.
 static void fall_back_to_bounds(struct critical_step *result)
 {
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {

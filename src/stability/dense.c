@@ -2,13 +2,14 @@
 // 7.4), the QR algorithm (hessenberg.h), and Cholesky's factorisation (4.2) as a test of
 // definiteness.
 //
-// The linear form [0 I; -K / s^2, -C / s] has s = sqrt(|K|), not |C|: with strong damping its norm
-// is |C| / s then, and round-off changes K by that times the last digit, instead of its square.
+// The linearisation [0 I; -K / s^2, -C / s] uses s = sqrt(|K|), not |C|: with strong damping its
+// norm is then |C| / s, and the relative round-off of K is that times the last digit, instead of
+// its square.
 //
 // Explicit Euler is limited by 2 z / omega of a mode with the damping ratio z, midpoint by the cube
-// root of z, and eigenvalues have an error of the last digit times |C| / s. Where that hides z, the
-// mode's vector x is found by inverse iteration (7.6.1): its error is its residual over the
-// distance to other eigenvalues, and x' C x, a sum of squares, is off by the square of that.
+// root of z, and eigenvalues have an error of the last digit times |C| / s. If that hides z, the
+// mode's vector x is found by inverse iteration (7.6.1): its error is its residual divided by the
+// distance to other eigenvalues, and x' C x, a sum of squares, has an error of the square of that.
 #include "stability/dense.h"
 
 #include <float.h>
@@ -21,7 +22,7 @@
 size_t dense_scratch(int size)
 {
     size_t rows = 2 * (size_t)size;
-    return rows * rows + 5 * rows; // the linear form; its eigenvalues, and between what they are
+    return rows * rows + 5 * rows; // the linearised matrix; its eigenvalues with their brackets
 }
 
 // Whether limit I - d C - s K is positive definite.
@@ -43,9 +44,9 @@ static bool is_definite(const struct dense *dense, double limit, double d, doubl
     return true;
 }
 
-// With u = 1 / h it is the largest u at which F(u) = limit u^2 M - damping u C - stiffness K is
-// singular. From u = damping |C| / (2 limit) on F grows with u, so that its root there is the only
-// one; below, where K has to be indefinite, u falls in small steps.
+// With u = 1 / h this is the largest u at which F(u) = limit u^2 M - damping u C - stiffness K is
+// singular. For u > damping |C| / (2 limit), F grows with u, so a root there is the only one; below
+// that, where K must be indefinite, u decreases in small steps.
 double dense_form_step(const struct dense *dense, const struct step_form *form, double damping)
 {
     const double ratio = 1.01;
@@ -57,7 +58,7 @@ double dense_form_step(const struct dense *dense, const struct step_form *form, 
             row += fabs(dense->stiffness[i * (size_t)dense->size + j]);
         scale = fmax(scale, form->stiffness * row);
     }
-    // No root is beyond this.
+    // No root is larger than this.
     double above = 1.01 / form->limit * (form->damping * damping + sqrt(form->limit * scale));
     double below = above;
     if (!(above > 0))
@@ -82,16 +83,16 @@ double dense_form_step(const struct dense *dense, const struct step_form *form, 
     return 1 / above;
 }
 
-// Roots of the quadratic problem in parts of s. Pairs: the one with im > 0 counts.
+// Roots of the quadratic problem in units of s. Of a pair, the one with im > 0 counts.
 struct roots {
     int count;
     double *re, *im;
-    double *low, *high; // of damped oscillations, between what their damping -re is
-    double still;       // of modulus: those up to it count as at rest
-    double error;       // of re, of a root of modulus 1: the more the slower they are
+    double *low, *high; // for damped oscillations, a bracket of the damping -re
+    double still;       // modulus up to which roots count as stationary
+    double error;       // error of re for a root of modulus 1; slower roots have larger errors
 };
 
-// Between which steps the least one is that the roots allow, in parts of 1 / s.
+// A bracket of the smallest step that the roots allow, in units of 1 / s.
 struct bracket {
     double low, value, high;
 };
@@ -100,7 +101,8 @@ struct bracket {
 static bool counts(const struct roots *roots, int i)
 {
     const double re = roots->re[i], im = roots->im[i];
-    // By itself, where springs are pressed; and two that coincide need not be real to the digit.
+    // Physical growth, if springs are compressed. Two coinciding roots may have a small imaginary
+    // part.
     const bool grows = re > fabs(im);
     return im >= 0 && hypot(re, im) > roots->still && !grows;
 }
@@ -259,12 +261,12 @@ static void make_orthonormal(double *vectors, size_t n, size_t last)
 struct vectors {
     const struct dense *dense;
     double scale;    // 1/s
-    double damping;  // the largest eigenvalue of C, in parts of s
+    double damping;  // the largest eigenvalue of C, in units of s
     double *scratch; // 4 size^2 numbers
 };
 
-// How far a vector is from solving the problem at root i: what is left of it across all `count`
-// vectors, and what round-off may leave.
+// How far a vector is from solving the problem at root i: its residual orthogonal to all `count`
+// vectors, and the amount that round-off may leave.
 static double find_residual(const struct vectors *problem, const struct roots *roots, int i,
                             size_t count, size_t which, double *rest)
 {
@@ -296,8 +298,8 @@ static double find_residual(const struct vectors *problem, const struct roots *r
     return sqrt(square) + DBL_EPSILON * sqrt(sizes);
 }
 
-// The trace of C in the space of the vectors of root i and of as many more that are next to it; how
-// far they are from solving the problem, the worst.
+// The trace of C in the space of the vectors of root i and of its `count` - 1 nearest neighbours,
+// and the largest of their residuals.
 static double find_damping(const struct vectors *problem, const struct roots *roots, int i,
                            size_t count, double *residual)
 {
@@ -320,14 +322,14 @@ static double find_damping(const struct vectors *problem, const struct roots *ro
             make_orthonormal(vectors, n, v);
         }
     *residual = 0;
-    for (size_t v = 0; v < count; v++) // the factors are not needed any more
+    for (size_t v = 0; v < count; v++) // the factors are no longer needed
         *residual = fmax(*residual, find_residual(problem, roots, i, count, v, matrix));
     for (size_t v = 0; v < 2 * count; v++) // real and imaginary parts
         sum += dense->damping_of(dense->context, vectors + n * v);
     return sum / problem->scale;
 }
 
-// The distances to the roots that are nearest to root i, the nearest first; how many.
+// The distances to the roots nearest to root i, in ascending order. Returns their number.
 static size_t find_nearest(const struct roots *roots, int i, double nearest[CLUSTER_MAX])
 {
     size_t count = 0;
@@ -343,10 +345,10 @@ static size_t find_nearest(const struct roots *roots, int i, double nearest[CLUS
     return count;
 }
 
-// What damps root i: into low and high. False: an oscillation there is damped by nothing but errors
-// of its vector, and of the last digit of directions. The part of a vector that belongs to another
-// pair of roots l, l' is that of the residual over |z - l| |z - l'|, of which the former is at
-// least the distance to the next root and the latter about |z| or more.
+// Brackets the damping of root i in low and high. False: the damping of an oscillation there is
+// only the error of its vector, and of the last digit of directions. The component of a vector that
+// belongs to another pair of roots l, l' is that of the residual divided by |z - l| |z - l'|, of
+// which the former is at least the distance to the next root and the latter about |z| or more.
 static bool refine(const struct vectors *problem, struct roots *roots, int i)
 {
     const double fine = 1e-9, coarse = 1e-3, digit = 4 * DBL_EPSILON, safety = 16;
@@ -370,14 +372,14 @@ static bool refine(const struct vectors *problem, struct roots *roots, int i)
             roots->re[i] = -sum / 2;
             return true;
         }
-        if (finite) // none of them has more
+        if (finite) // none has a larger one
             roots->high[i] = fmin(roots->high[i], (sum + lost) / 2);
         if (count == cluster)
             return true;
     }
 }
 
-// The oscillation whose damping limits explicit Euler, as far as is known, and is hidden by
+// The oscillation whose damping limits explicit Euler, as far as is known, but is hidden by
 // round-off; -1: there is none.
 static int find_hidden(const struct roots *roots, const bool *refined)
 {
@@ -398,9 +400,9 @@ static int find_hidden(const struct roots *roots, const bool *refined)
     return found;
 }
 
-// Refines until the least step of explicit Euler is known, as far as it can be; midpoint's is set
-// by as light a damping. True: some mode oscillates without damping, so that no step is stable with
-// them.
+// Refines roots until the smallest step of explicit Euler is known, as far as possible; midpoint's
+// step is set by equally light damping. True: some mode oscillates without damping, so no step of
+// these is stable.
 static bool refine_roots(const struct vectors *problem, struct roots *roots)
 {
     enum { TRIES = 24 };
@@ -441,7 +443,7 @@ struct dense_steps dense_find(const struct dense *dense, double square, double d
     if (!hessenberg_eigenvalues(matrix, (int)rows, (int)rows, re, im))
         return steps;
 
-    // Two roots that coincide at rest are moved by the root of the error.
+    // Two coinciding roots at 0 are moved by the square root of the error.
     const double norm = 1 + damping / scale, omega = sqrt(square) / scale,
                  round_off = 4 * DBL_EPSILON * norm,
                  off = dense->damping_error / scale + dense->stiffness_error / (scale * scale);

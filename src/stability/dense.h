@@ -1,7 +1,6 @@
-// All eigenvalues of small systems: explicit matrices K and C, in double whatever the
-// precision of the run, so that modes next to stiffer or more strongly damped ones are not lost in
-// round-off. In plain C: the same bits wherever the program runs. What the matrices are is for
-// quadratic.h to find.
+// All eigenvalues of small systems: explicit matrices K and C, in double whatever the precision of
+// the run, so that modes next to stiffer or more strongly damped ones are not lost in round-off. In
+// plain C, for the same bits on every machine. The matrices are assembled in quadratic.c.
 #ifndef TAUT_STABILITY_DENSE_H
 #define TAUT_STABILITY_DENSE_H
 
@@ -10,24 +9,25 @@
 #include "stability/limits.h"
 
 struct dense {
-    int size;                    // rows, three for each free node
-    double *stiffness, *damping; // row after row: M^-1/2 K M^-1/2, 1/s2; M^-1/2 C M^-1/2, 1/s
+    int size;                    // rows, three per free node
+    double *stiffness, *damping; // row by row: M^-1/2 K M^-1/2, 1/s2; M^-1/2 C M^-1/2, 1/s
     double *scratch;             // dense_scratch(size) numbers
-    // Absolute errors of their elements beyond round-off in double.
+    // Absolute errors of the elements beyond round-off in double.
     double stiffness_error, damping_error;
-    // x' M^-1/2 C M^-1/2 x as a sum of what each spring and contact damps, none of it negative: of
-    // an x that nothing damps hardly anything remains, where elements leave their round-off.
+    // x' M^-1/2 C M^-1/2 x as a sum of the non-negative contributions of springs and contacts. For
+    // an undamped x almost nothing remains, whereas the matrix elements would leave their
+    // round-off.
     double (*damping_of)(const void *context, const double *x);
     const void *context;
 };
 
-// How many numbers the matrices and the scratch take.
+// The number of elements of the matrices and the scratch.
 size_t dense_scratch(int size);
 
 struct dense_steps {
     bool found;                    // false: the iteration has not converged
-    double step[INTEGRATOR_COUNT]; // s; of the Runge-Kutta methods; 0: none is stable
-    bool exact[INTEGRATOR_COUNT];  // else what is certain: round-off hides the rest
+    double step[INTEGRATOR_COUNT]; // s, of the Runge-Kutta methods; 0: none is stable
+    bool exact[INTEGRATOR_COUNT];  // false: a guaranteed step, because round-off hides the limit
 };
 
 // Limits of the Runge-Kutta methods from all roots of lambda^2 M + lambda C + K. `square` is the
@@ -35,7 +35,7 @@ struct dense_steps {
 // (2 size)^3 operations.
 struct dense_steps dense_find(const struct dense *dense, double square, double damping);
 
-// The least h at which limit M - damping h C - stiffness h^2 K becomes singular; INFINITY: none
+// The smallest h at which limit M - damping h C - stiffness h^2 K becomes singular; INFINITY: none
 // (limits.h, struct step_form). K may be indefinite.
 double dense_form_step(const struct dense *dense, const struct step_form *form, double damping);
 

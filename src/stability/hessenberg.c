@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-// Many eigenvalues that are 0 but for round-off, as of a flat cloth across, take some hundred
-// rounds until the first of them is found.
+// If many eigenvalues are 0 up to round-off, as across a flat cloth, it takes some hundred rounds
+// until the first of them is found.
 enum { ROUNDS_MAX = 300, EXCEPTIONAL_EVERY = 10 };
 
-// The block [first, last] that is being worked on; what was subtracted from the diagonal so far.
+// The active block [first, last], and the total shift subtracted from the diagonal so far.
 struct active {
     double *matrix;
     int stride;
@@ -27,9 +27,9 @@ static double *element(const struct active *h, int row, int column)
 
 #define H(row, column) (*element(h, row, column))
 
-// The first row of the block that ends at `last`: where a subdiagonal element is negligible beside
-// its neighbours on the diagonal, or beside rows as they are on the average: neighbours alone would
-// never do where many eigenvalues are 0 but for round-off, as of bodies that nothing holds.
+// The first row of the block that ends at `last`: where a subdiagonal element is negligible
+// compared with its neighbours on the diagonal, or with the average of the rows. Neighbours alone
+// would never suffice if many eigenvalues are 0 up to round-off, as for bodies without pins.
 static int find_first(const struct active *h, double average)
 {
     int row = h->last;
@@ -62,8 +62,9 @@ static void solve_pair(const struct active *h, double *real, double *imaginary)
     }
 }
 
-// The shifts: trace and determinant of the last 2 x 2 block stand in two diagonal elements and the
-// product of the others. Every tenth round takes others, since those can go round in circles.
+// The shifts: trace and determinant of the last 2 x 2 block, stored as two diagonal elements and
+// the product of the others. Every tenth round uses exceptional ones, because the normal ones may
+// cycle.
 struct shifts {
     double x, y, product;
 };
@@ -81,8 +82,8 @@ static struct shifts choose_shifts(struct active *h, int round)
     return (struct shifts){0.75 * size, 0.75 * size, -0.4375 * size * size};
 }
 
-// The row to begin at: two small subdiagonal elements in succession will do. Its first column of
-// (H - shift 1)(H - shift 2) is written to `column`.
+// The first row of the step: two small consecutive subdiagonal elements suffice. Writes the first
+// column of (H - shift 1)(H - shift 2) to `column`.
 static int find_start(const struct active *h, const struct shifts *by, double column[3])
 {
     int m = h->last - 2;
@@ -104,7 +105,7 @@ static int find_start(const struct active *h, const struct shifts *by, double co
 }
 
 // Applies I - u w' with u = (1, u1, u2), w = (w0, w1, w2) to rows k, k + 1 (and k + 2) from the
-// left and I - w u' to the columns from the right: a Householder reflection either way.
+// left and I - w u' to the columns from the right: a Householder reflection in both cases.
 static void reflect(const struct active *h, int k, const double u[3], const double w[3])
 {
     bool three = k < h->last - 1;
@@ -214,7 +215,7 @@ void hessenberg_reduce(double *matrix, size_t n, double *restrict v, double *res
         double largest = 0, square = 0, below = 0;
         for (size_t i = k + 1; i < n; i++)
             largest = fmax(largest, fabs(matrix[i * n + k]));
-        for (size_t i = k + 1; i < n; i++) { // in parts of it: squares of what is tiny underflow
+        for (size_t i = k + 1; i < n; i++) { // scaled: squares of tiny numbers underflow
             v[i] = largest > 0 ? matrix[i * n + k] / largest : 0;
             square += v[i] * v[i];
             below += i > k + 1 ? v[i] * v[i] : 0;

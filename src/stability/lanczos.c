@@ -1,6 +1,6 @@
 // Lanczos' recurrence (Golub and Van Loan, Matrix Computations, 4th ed., 10.1) for K u = lambda M
-// u: vectors that are orthonormal in M, of which only the last two are kept. Lost orthogonality
-// makes copies of eigenvalues that were found, and does not harm the largest.
+// u: M-orthonormal vectors, of which only the last two are kept. Loss of orthogonality makes copies
+// of eigenvalues that were found, and does not affect the largest one.
 #include "stability/lanczos.h"
 
 #include <assert.h>
@@ -11,7 +11,8 @@
 
 enum { ITERATIONS_MAX = 300, ITERATIONS_FEW = 48, LOOK_EVERY = 8 };
 
-// The largest Ritz value counts as found when it grows by less than this part in LOOK_EVERY steps.
+// The largest Ritz value counts as converged when it grows by less than this fraction in LOOK_EVERY
+// steps.
 static const double GROWTH_MIN = 2e-6;
 
 struct lanczos {
@@ -90,7 +91,7 @@ static real random_of(uint64_t index)
     return (real)((double)(z >> 11) * 0x1p-52 - 1);
 }
 
-// u_0, not yet normalised, into `before`, where every w is stored before it is normalised.
+// u_0, not yet normalised, into `before`, where every w is stored before normalisation.
 static void begin(struct lanczos *lanczos, const struct worker *worker)
 {
     const struct system *system = lanczos->system;
@@ -164,7 +165,7 @@ static void advance_vectors(struct lanczos *here, double length, const struct wo
     worker_barrier(worker);
 }
 
-// The symmetric tridiagonal matrix: alpha on the diagonal, beta[j] between j - 1 and j.
+// The symmetric tridiagonal matrix T: alpha on the diagonal, beta[j] between j - 1 and j.
 struct tridiagonal {
     int size;
     double alpha[ITERATIONS_MAX], beta[ITERATIONS_MAX];
@@ -199,17 +200,17 @@ static double largest_of(const struct tridiagonal *t)
     return high;
 }
 
-// What to compute: with a maximum of products, and only until the eigenvalue is known to exceed a
-// sufficient value.
+// What to compute, with a maximum number of products; may stop as soon as the eigenvalue is known
+// to exceed a given value.
 struct task {
     double stiffness, damping;
-    double scale; // of eigenvalues, where the largest may be near to 0
+    double scale; // of eigenvalues, because the largest may be near 0
     double enough;
     int products;
 };
 
-// u_(j+1) from w, and its image. False if the vectors span an invariant subspace, so that w is
-// round-off. *alpha and *length are the next elements of T.
+// Computes u_(j+1) from w, and its image. False if the vectors span an invariant subspace, so that
+// w is round-off. *alpha and *length are the next elements of T.
 static bool advance(struct lanczos *here, const struct task *task, int done, double found,
                     double *alpha, double *length, const struct worker *worker)
 {
@@ -228,7 +229,7 @@ static bool advance(struct lanczos *here, const struct task *task, int done, dou
     return true;
 }
 
-// The matrix T, and its largest eigenvalue; NAN where values are not finite.
+// Builds the matrix T, and returns its largest eigenvalue; NAN if values are not finite.
 static double find_largest(struct lanczos *lanczos, const struct task *task, struct tridiagonal *t,
                            const struct worker *worker)
 {
@@ -263,12 +264,12 @@ static double largest(struct lanczos *lanczos, double stiffness, double damping,
     return find_largest(lanczos, &task, &t, worker);
 }
 
-// The eigenvector of T, by inverse iteration from a little above the eigenvalue, where x I - T is
+// The eigenvector of T, by inverse iteration from slightly above the eigenvalue, where x I - T is
 // positive definite.
 static void find_vector_of(const struct tridiagonal *t, double value, double scale,
                            double vector[ITERATIONS_MAX])
 {
-    assert(t->size > 0); // there has been an iteration
+    assert(t->size > 0); // at least one iteration
     double pivots[ITERATIONS_MAX], x = value + 1e-11 * fmax(fabs(value), scale);
     pivots[0] = x - t->alpha[0];
     for (int j = 1; j < t->size; j++) {
@@ -321,7 +322,7 @@ static void sum_quotient(const struct system *system, const void *argument, stru
     }
 }
 
-// The quotient of the eigenvector with K or C, and how far it is from an eigenvector of that.
+// The quotient of the eigenvector with K or C, and its distance from an eigenvector of that matrix.
 static double quotient(struct lanczos *lanczos, double stiffness, double damping, double *error,
                        const struct worker *worker)
 {

@@ -44,7 +44,7 @@ static struct step_form symplectic_form(enum integrator integrator, const struct
 int integrator_forms(enum integrator integrator, const struct stepping *stepping, bool damped,
                      struct step_form forms[INTEGRATOR_FORMS_MAX])
 {
-    // The classical method's region holds this half disc (least radius 2.61, at 122 degrees).
+    // rk4's region contains this half disc (smallest radius 2.61, at 122 degrees).
     const double radius = 2.6;
     double limit = integrator_limit(integrator);
     if (limit == 0 || isinf(limit))
@@ -60,7 +60,8 @@ int integrator_forms(enum integrator integrator, const struct stepping *stepping
 
 double step_of_form(const struct step_form *form, double square, double damping)
 {
-    // The least root of s K h^2 + d C h = limit, without cancellation; K < 0 may have none.
+    // The smallest root of s K h^2 + d C h = limit, without cancellation; with K < 0 there may be
+    // none.
     double linear = form->damping * damping;
     double under = linear * linear + 4 * form->stiffness * square * form->limit;
     double below = linear + sqrt(fmax(0, under));
@@ -69,13 +70,13 @@ double step_of_form(const struct step_form *form, double square, double damping)
 
 // ---- Runge-Kutta methods, by the eigenvalue lambda of x'' + c x' + k x = 0
 
-// On the negative real axis h lambda may reach as far: 2, and the root of 1 - |R(-r)| = 0.
+// The limit of h lambda on the negative real axis: 2, and the root of 1 - |R(-r)| = 0 for rk4.
 static double real_limit(enum integrator integrator)
 {
     return integrator == INTEGRATOR_RK4 ? 2.785293563405282 : 2;
 }
 
-// |R(z)|^2 - 1 of the classical method
+// |R(z)|^2 - 1 of rk4
 static double excess_of_rk4(double re, double im)
 {
     double x = 1, y = 0; // Horner: 1 + z (1 + z/2 (1 + z/3 (1 + z/4)))
@@ -87,15 +88,15 @@ static double excess_of_rk4(double re, double im)
     return x * x + y * y - 1;
 }
 
-// r^3 - 4 z r^2 + 8 z^2 r - 8 z, which has one root: |R|^2 = 1 of the midpoint rule at |h lambda| =
-// r and the damping ratio z.
+// r^3 - 4 z r^2 + 8 z^2 r - 8 z, which has one root: |R|^2 = 1 for the midpoint rule at |h lambda|
+// = r and damping ratio z.
 static double excess_of_midpoint(double ratio, double r)
 {
     return ((r - 4 * ratio) * r + 8 * ratio * ratio) * r - 8 * ratio;
 }
 
-// How large |h lambda| may be where lambda is complex, of the damping ratio -re lambda / |lambda|
-// in [0, 1): every ray into the left half plane leaves the region once.
+// The limit of |h lambda| for complex lambda, for the damping ratio -re lambda / |lambda| in [0,
+// 1): every ray into the left half plane leaves the region once.
 static double complex_limit(enum integrator integrator, double ratio)
 {
     if (integrator == INTEGRATOR_EXPLICIT_EULER)
@@ -126,7 +127,7 @@ double integrator_mode_step(enum integrator integrator, const struct stepping *s
         return step_of_form(&form, square, damping);
     }
     double discriminant = damping * damping / 4 - square;
-    if (discriminant >= 0) { // both roots are real, and this is the faster one
+    if (discriminant >= 0) { // both roots are real; this is the faster one
         double fastest = damping / 2 + sqrt(discriminant);
         return fastest > 0 ? real_limit(integrator) / fastest : INFINITY;
     }
@@ -164,8 +165,8 @@ double integrator_segment_step(enum integrator integrator, const struct stepping
     return least_on_segment(integrator, stepping, from, to, integrator_mode_step);
 }
 
-// Near critical damping both roots are nearly the same, and amplitudes grow with the number of
-// steps before they decay: at 0.999 of the limit 400 times. At 0.95 of it they grow 7 times.
+// Near critical damping both roots nearly coincide, and amplitudes grow with the number of steps
+// before they decay: at 0.999 of the limit 400 times, at 0.95 of it 7 times.
 static double guarded_step(enum integrator integrator, const struct stepping *stepping,
                            double square, double damping)
 {
@@ -211,7 +212,7 @@ double integrator_range_step(enum integrator integrator, const struct stepping *
     const double a = range->square_most, b = range->damping_most, h = range->form_step;
     const double lack = -range->square_lack;
     struct polygon polygon = {4, {{lack, 0}, {a, 0}, {a, b}, {lack, b}}};
-    const double more = 1 + 1e-12, less = 1 - 1e-12; // lest round-off cuts off all of a line
+    const double more = 1 + 1e-12, less = 1 - 1e-12; // protects lines from round-off
     if (isfinite(h))
         cut_polygon(&polygon, h * h, 2 * h, 4 * more);
     cut_polygon(&polygon, less * range->lower_ratio, -1, -less * range->lower);

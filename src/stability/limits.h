@@ -1,46 +1,47 @@
-// The stability limits of the integrators: of one mode, and of all modes within a range.
+// The stability limits of the integrators, for one mode and for all modes within a range.
 #ifndef TAUT_STABILITY_LIMITS_H
 #define TAUT_STABILITY_LIMITS_H
 
 #include "scene/scene.h"
 
-// Steps between two checks for divergence (divergence.h). Growth that overflows in fewer shows as
-// values that are not finite.
+// Steps between two checks for divergence (divergence.h). Growth that overflows in fewer steps
+// appears as non-finite values.
 enum { DIVERGENCE_STEPS = 16 };
 
-// The fastest oscillation of a system, and the steps that it allows (critical_step.h computes it).
+// The fastest oscillation of a system, and the steps that it allows (computed in critical_step.h).
 struct critical_step {
     bool known;     // false: nothing oscillates (no spring at a free node)
     double omega;   // rad/s, an upper bound of the largest angular frequency without damping
     double damping; // 1/s, an upper bound of the largest eigenvalue of M^-1 C
     double bound;  // s, 2 / omega: an undamped symplectic Euler or Verlet step up to this is stable
     uint64_t node; // builder number over all nodes: where the bound is set
-    uint64_t spring; // builder number over all springs: the stiffest there
-    // Of each integrator, damping included, the dt that is certain to be stable, s; 0: none is.
+    uint64_t spring; // builder number over all springs: the stiffest at that node
+    // For each integrator, the dt that is certain to be stable, damping included, s; 0: none is.
     double dt[INTEGRATOR_COUNT];
-    // The same from eigenvalues instead of their bounds, which is nearly the limit. 0 where it was
-    // not requested.
+    // The same from eigenvalues instead of their bounds, and so nearly the limit. 0 if not
+    // requested.
     double sharp_omega, sharp; // rad/s; s
     double sharp_dt[INTEGRATOR_COUNT];
-    // Whether sharp_dt is the limit, to less than 1%; else it is certainly not above it.
+    // Whether sharp_dt is the limit, to less than 1%; otherwise it is certainly not above it.
     bool exact[INTEGRATOR_COUNT];
-    // For the integrator in use, the bound that dt: auto uses: dt[] without the values that hold in
+    // For the integrator in use, the bound used by dt: auto: dt[] without the values that hold in
     // this state only and are not recomputed during a run.
     double followed;
 };
 
 // What to compute: bounds; also the computed values, of the integrator in use (and of those that
-// follow without further cost); or of all.
+// need no further work); or of all.
 enum critical_wanted { CRITICAL_WANT_BOUNDS, CRITICAL_WANT_OWN, CRITICAL_WANT_ALL };
 
-// How the integrator in use is stepped.
+// How the integrator in use makes its step.
 struct stepping {
-    double position_ratio; // position_step / dt, of symplectic Euler
-    double keep_velocity;  // what is kept of velocities after each step, in (0, 1]
+    double position_ratio; // position_step / dt, for symplectic Euler
+    double keep_velocity;  // the factor of velocities after each step, in (0, 1]
 };
 
-// From the stability polynomial: 2 for the symplectic ones, 2 sqrt 2 for rk4, 0 for explicit Euler
-// and midpoint, which grow at every step, INFINITY for the implicit ones and xpbd, which never do.
+// The limit of omega h from the stability polynomial: 2 for the symplectic integrators, 2 sqrt 2
+// for rk4, 0 for explicit Euler and midpoint, which grow at every step, INFINITY for the implicit
+// ones and xpbd, which never do.
 double integrator_limit(enum integrator integrator);
 
 // The largest stable step, s, of one mode x'' + damping x' + square x = 0: where a root of the
@@ -60,20 +61,20 @@ double integrator_limit(enum integrator integrator);
 double integrator_mode_step(enum integrator integrator, const struct stepping *stepping,
                             double square, double damping);
 
-// The same of one root lambda = re + i im, 1/s, of a mode, for explicit Euler, midpoint and rk4:
-// the least h for which h lambda is at the edge of their region. Growth that is not the step's (re
-// > 0) counts as no damping where lambda is complex, and not at all where it is real.
+// The same for one root lambda = re + i im, 1/s, of a mode, for explicit Euler, midpoint and rk4:
+// the smallest h for which h lambda is at the edge of their region. Physical growth (re > 0) counts
+// as no damping if lambda is complex, and is ignored if it is real.
 double integrator_root_step(enum integrator integrator, double re, double im);
 
-// The least of them over the straight line between two modes {square, damping}, whose ends count
-// too: found on a grid, since rk4's region has a dent; the others have it at an end.
+// The smallest step on the straight line between two modes {square, damping}, ends included: found
+// on a grid, because rk4's region has a dent; for the others it is at an end.
 double integrator_segment_step(enum integrator integrator, const struct stepping *stepping,
                                const double from[2], const double to[2]);
 
-// Modes of which some bounds are known: each has -square_lack <= square <= square_most, damping <=
-// damping_most, lower_ratio square + lower <= damping <= upper_ratio square + upper (INFINITY: no
-// such bound), and is within the form below, at its step. A complex eigenvector x has the mode of
-// the quotients x'Kx / x'Mx and x'Cx / x'Mx, so that bounds of these are bounds of all modes.
+// Modes with known bounds: each has -square_lack <= square <= square_most, damping <= damping_most,
+// lower_ratio square + lower <= damping <= upper_ratio square + upper (INFINITY: no such bound),
+// and satisfies the form below at its step. A complex eigenvector x has the mode of the quotients
+// x'Kx / x'Mx and x'Cx / x'Mx, so that bounds of these are bounds of all modes.
 struct mode_range {
     double square_most, damping_most; // 1/s2, 1/s
     double square_lack;               // 1/s2, not negative: how far K may be below 0
@@ -82,39 +83,39 @@ struct mode_range {
     double form_step; // s: form_step^2 square + 2 form_step damping <= 4
 };
 
-// The largest step that is stable for every mode of the range, a little less where a mode is damped
-// critically (limits.c).
+// The largest step that is stable for every mode of the range, reduced slightly near critical
+// damping (limits.c).
 double integrator_range_step(enum integrator integrator, const struct stepping *stepping,
                              const struct mode_range *range);
 
 // A step h is stable while the largest eigenvalue of M^-1 (stiffness h^2 K + damping h C) is below
 // `limit`. For an undamped oscillator this is omega h below integrator_limit.
 //
-// That of the symplectic ones is exact, since an eigenvalue leaves the unit circle through -1,
-// where (2 + 2 q) M - 2 q h C - r h^2 K is singular, whatever the modes of K and C are. Of rk4's
-// region a half disc of radius R = 2.6 is used where there is damping: every eigenvalue is either
-// complex, and then |lambda|^2 is a quotient x'Kx / x'Mx, so that h^2 K < R^2 M is enough; or real,
-// and none is beyond -R / h while R^2 M - R h C + h^2 K is positive definite. Where K is nowhere
-// negative h C < R M does that; pressed springs add to it what they take from K. Explicit Euler and
-// midpoint have none.
+// For the symplectic integrators this is exact, because an eigenvalue leaves the unit circle
+// through -1, where (2 + 2 q) M - 2 q h C - r h^2 K is singular, whatever the modes of K and C are.
+// With damping, a half disc of radius R = 2.6 within rk4's region is used: every eigenvalue is
+// either complex, and then |lambda|^2 is a quotient x'Kx / x'Mx, so that h^2 K < R^2 M is
+// sufficient; or real, and none is beyond -R / h while R^2 M - R h C + h^2 K is positive definite.
+// If K is nowhere negative, h C < R M is sufficient for that; compressed springs add what they
+// subtract from K. Explicit Euler and midpoint have no form.
 struct step_form {
     double stiffness, damping, limit;
-    bool negative; // -K in place of K
+    bool negative; // with -K instead of K
 };
 
 enum { INTEGRATOR_FORMS_MAX = 2 };
 
-// How many forms an integrator has, all of which a stable step obeys: 0 where no step is certain to
-// be stable, or every one is.
+// The number of forms of an integrator, all of which a stable step satisfies: 0 if no step is
+// certain to be stable, or if every step is.
 int integrator_forms(enum integrator integrator, const struct stepping *stepping, bool damped,
                      struct step_form forms[INTEGRATOR_FORMS_MAX]);
 
-// The largest h of a form for one oscillator with K/M = square (1/s2), of the sign that the form
-// counts, and C/M = damping (1/s); INFINITY where nothing limits it.
+// The largest h of a form for one oscillator with K/M = square (1/s2), with the sign that the form
+// uses, and C/M = damping (1/s); INFINITY if there is no limit.
 double step_of_form(const struct step_form *form, double square, double damping);
 
 // The same with symplectic Euler's position step: h h_x omega^2 < 4. In seconds of dt for the given
-// ratio position_step / dt; 0 if there is no stable step, INFINITY if every one is.
+// ratio position_step / dt; 0 if there is no stable step, INFINITY if every step is stable.
 double integrator_critical_dt(enum integrator integrator, double omega, double position_ratio);
 
 #endif

@@ -4,15 +4,15 @@
 //     A = [ 0              I
 //           -M^-1 K / s^2  -M^-1 C / s ]  and vectors (s x, v),
 //
-// whose eigenvalues are lambda / s. Vectors are orthonormal in M, of which they have the root as a
-// factor, and all of them are kept; each is made orthogonal twice, so that no eigenvalue is found
-// again by round-off. Where they fill the space that the start vector spans with A, they have every
-// eigenvalue there is, a multiple one once.
+// whose eigenvalues are lambda / s. Vectors are M-orthonormal, stored with a factor of M^1/2, and
+// all of them are kept. Each is orthogonalised twice, so that round-off does not produce copies of
+// eigenvalues. Once they span the invariant space of the start vector, they have all of its
+// eigenvalues, multiple ones once.
 //
 // A step is limited by the eigenvalue that leaves the integrator's region first. For rk4 it is one
-// of the largest, at the edge of the spectrum, where Arnoldi's method begins to find them. Explicit
-// Euler and midpoint are limited by the least damped one, which can be anywhere: for these all must
-// be found, as dense.c does for few nodes.
+// of the largest, at the edge of the spectrum, where Arnoldi's method converges first. Explicit
+// Euler and midpoint are limited by the least damped one, which can be anywhere: all eigenvalues
+// must be found for them, as dense.c does for few nodes.
 #include "stability/quadratic.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@
 
 enum { FIRST_CHECK = 24, VECTORS_LEAST = 32 };
 
-// A vector of 6 numbers a node: M^1/2 s x, and M^1/2 v.
+// A vector of 6 numbers per node: M^1/2 s x, and M^1/2 v.
 struct pair {
     struct node_vectors x, v;
 };
@@ -35,15 +35,15 @@ struct pair {
 struct quadratic {
     struct system *system;
     struct tangent *tangent;
-    // While limits are looked for; worker 0 writes.
-    int capacity;       // vectors besides the one that is made
-    real *numbers;      // of all of them, and of an image
+    // Used during a search; written by worker 0.
+    int capacity;       // number of vectors, without the one being computed
+    real *numbers;      // of all vectors, and of an image
     double *hessenberg; // capacity + 1 rows of `capacity` numbers
-    double *scratch;    // a copy, which is destroyed
-    double *re, *im;    // eigenvalues in parts of s
-    bool solved;        // they were found
-    struct dense dense; // while it is used
-    uint32_t *free;     // its nodes
+    double *scratch;    // a copy, which the eigenvalue iteration destroys
+    double *re, *im;    // eigenvalues in units of s
+    bool solved;        // the eigenvalues were found
+    struct dense dense; // while it is in use
+    uint32_t *free;     // its free nodes
 };
 
 taut_status REAL_NAME(quadratic_make)(struct system *system, struct tangent *tangent,
@@ -61,7 +61,7 @@ static size_t number_count(const struct quadratic *it)
     return (6 * ((size_t)it->capacity + 1) + 3) * (size_t)it->system->state->nodes;
 }
 
-// Rows of the matrix, its copy, and the eigenvalues.
+// The sizes of the matrix, its copy, and the eigenvalues.
 static size_t dense_count(const struct quadratic *it)
 {
     size_t size = (size_t)it->capacity;
@@ -84,7 +84,7 @@ void REAL_NAME(quadratic_free)(struct quadratic *quadratic)
     memory_release(quadratic->system->allocator, quadratic, 1, sizeof *quadratic);
 }
 
-// By worker 0; false without memory.
+// Called by worker 0; false without memory.
 static bool allocate(struct quadratic *it, int capacity)
 {
     const taut_allocator *allocator = it->system->allocator;
@@ -125,7 +125,7 @@ static struct node_vectors image_of(const struct quadratic *it)
     return pair_at(it, it->capacity + 1).x;
 }
 
-// A number in (-1, 1) that looks random: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
+// A pseudo-random number in (-1, 1): the finaliser of splitmix64 (Steele, Lea, Flood 2014).
 static real random_of(uint64_t index)
 {
     uint64_t z = (index + 0x51) * 0x9e3779b97f4a7c15u;
@@ -155,7 +155,7 @@ struct products {
     int first, count, with;
 };
 
-// Of the numbers that a chunk of as many nodes has, whichever these are.
+// For the numbers of a chunk of that many nodes, whichever array they are in.
 static void sum_products(const struct system *system, const void *argument, struct range range,
                          double sums[SUM_WIDTH])
 {
@@ -183,8 +183,8 @@ static void subtract_from(real *restrict w, const real *restrict q, real by, str
         w[i] -= by * q[i];
 }
 
-// Takes from vector `last` what it has of those before, twice; `column` gets it. The length that is
-// left is returned.
+// Orthogonalises vector `last` against the previous ones, twice, and writes the coefficients to
+// `column`. Returns the remaining length.
 static double make_orthogonal(struct quadratic *it, int last, double *column,
                               const struct worker *worker)
 {
@@ -222,7 +222,7 @@ static void scale_vector(const struct quadratic *it, int index, double by,
     worker_barrier(worker);
 }
 
-// out = M^(-power / 2) in, of this worker's nodes.
+// out = M^(-power / 2) in, for this worker's nodes.
 static void divide(const struct quadratic *it, struct node_vectors in, struct node_vectors out,
                    int power, const struct worker *worker)
 {
@@ -236,7 +236,7 @@ static void divide(const struct quadratic *it, struct node_vectors in, struct no
     }
 }
 
-// Vector j + 1 becomes A times vector j. What is multiplied stands where its x will be.
+// Vector j + 1 := A times vector j. The multiplied vector is stored where the x of the result will be.
 static void apply(const struct quadratic *it, int j, double scale, const struct worker *worker)
 {
     struct system *system = it->system;
@@ -263,17 +263,17 @@ static void apply(const struct quadratic *it, int j, double scale, const struct 
 
 // ---- Eigenvalues
 
-// What is known after so many vectors.
+// The state of a search after a number of vectors.
 struct search {
-    double scale; // 1/s: of A
+    double scale; // 1/s, of A
     unsigned wanted;
     bool complete;
     double before[INTEGRATOR_COUNT]; // steps at the last check
     struct quadratic_steps steps;
 };
 
-// Between which steps the least one is that eigenvalues of the leading block allow. Round-off of
-// products moves them, the more the slower they are; light damping may be lost in it.
+// A bracket of the smallest step that eigenvalues of the leading block allow. Round-off of products
+// shifts them, slower ones more, and may hide light damping.
 struct bracket {
     double low, value, high;
 };
@@ -286,7 +286,7 @@ static struct bracket least_step(const struct quadratic *it, enum integrator int
     struct bracket least = {INFINITY, INFINITY, INFINITY};
     for (int i = 0; i < size; i++) {
         double re = it->re[i], im = it->im[i], modulus = hypot(re, im);
-        bool grows = re > fabs(im); // by itself, where springs are pressed
+        bool grows = re > fabs(im); // physical growth, if springs are compressed
         if (modulus <= still || grows)
             continue;
         double moved = round_off * fmax(1, 1 / modulus);
@@ -300,7 +300,7 @@ static struct bracket least_step(const struct quadratic *it, enum integrator int
     return least;
 }
 
-// By worker 0, for all.
+// Called by all; worker 0 solves.
 static void solve(struct quadratic *it, int size, const struct worker *worker)
 {
     worker_barrier(worker);
@@ -318,9 +318,9 @@ static bool is_at_the_edge(int integrator)
     return integrator == INTEGRATOR_RK4;
 }
 
-// A step of rk4 counts as found when all eigenvalues are, or when a quarter more vectors change it
-// by less than 0.05%; and when round-off leaves it within 1%, or no step worth the name. What
-// integrators have that are not found is for the caller to compare with a bound.
+// A step of rk4 counts as found when all eigenvalues are found, or when a quarter more vectors
+// change it by less than 0.05%; and when round-off leaves it within 1%, or no significant step. For
+// integrators that are not found, the caller compares with a bound.
 static void check(struct quadratic *it, struct search *search, int size,
                   const struct worker *worker)
 {
@@ -328,8 +328,7 @@ static void check(struct quadratic *it, struct search *search, int size,
     const double none = (sizeof(real) == sizeof(float) ? 1e-4 : 1e-6) / search->scale;
     struct quadratic_steps *steps = &search->steps;
     solve(it, size, worker);
-    bool undamped =
-        false; // some mode, but for round-off: of midpoint's limit that is the cube root
+    bool undamped = false; // some mode, up to round-off, whose cube root limits midpoint
     if (search->complete && it->solved) {
         struct bracket least = least_step(it, INTEGRATOR_EXPLICIT_EULER, search, size);
         undamped = least.low == 0 && least.high < none;
@@ -343,7 +342,8 @@ static void check(struct quadratic *it, struct search *search, int size,
         double change = fabs(least.value - search->before[i]);
         bool stays = change <= same * least.value;
         search->before[i] = least.value;
-        // What is still missing falls as the square of the number of vectors: 1.8 times the change.
+        // The remaining error decreases as the square of the number of vectors: 1.8 times the
+        // change.
         steps->step[i] = nothing ? 0 : least.value - (search->complete ? 0 : 2 * change);
         steps->found[i] = known && is_at_the_edge(i) && (search->complete || stays);
         steps->stays[i] = known && stays;
@@ -360,7 +360,7 @@ static bool is_done(const struct search *search)
 
 static void run(struct quadratic *it, struct search *search, const struct worker *worker)
 {
-    // What is left of a vector of an invariant space is round-off, times how far its growth went.
+    // The remainder of a vector in an invariant space is round-off, amplified by its growth.
     const double nothing = sizeof(real) == sizeof(float) ? 2e-6 : 1e-11;
     double column[QUADRATIC_VECTORS_MAX + 1];
     int next = FIRST_CHECK;
@@ -380,7 +380,7 @@ static void run(struct quadratic *it, struct search *search, const struct worker
         if (worker->index == 0)
             for (int i = 0; i <= size && i <= it->capacity; i++)
                 it->hessenberg[i * it->capacity + size - 1] = i < size ? column[i] : length;
-        search->complete = length <= nothing; // what the start vector spans
+        search->complete = length <= nothing; // the space of the start vector is complete
         bool last = search->complete || size == it->capacity;
         if (last || size == next)
             check(it, search, size, worker);
@@ -415,7 +415,7 @@ struct quadratic_steps REAL_NAME(quadratic_find)(struct quadratic *quadratic, do
         return search.steps;
     worker_barrier(worker);
     if (worker->index == 0)
-        (void)allocate(quadratic, capacity); // without memory nothing is found
+        (void)allocate(quadratic, capacity); // without memory no limit is found
     worker_barrier(worker);
     if (quadratic->numbers) {
         run(quadratic, &search, worker);
@@ -445,7 +445,7 @@ static void release_dense(struct quadratic *it)
     release(it);
 }
 
-// The row of a node's x; -1: it has none.
+// The row of a node's x; -1: none.
 static long row_of(const struct quadratic *it, size_t node)
 {
     if (it->system->constants->inverse_mass[node] == 0)
@@ -453,7 +453,7 @@ static long row_of(const struct quadratic *it, size_t node)
     return 3 * (long)lower_bound(it->free, (size_t)it->dense.size / 3, node);
 }
 
-// The direction of a spring; its length is returned, or -1 where it is slack.
+// Sets the direction of a spring and returns its length, or -1 if it is slack.
 static double direct_spring(const struct quadratic *it, const struct spring_constants *material,
                             size_t a, size_t b, real rest, double u[3])
 {
@@ -469,7 +469,7 @@ static double direct_spring(const struct quadratic *it, const struct spring_cons
     return length;
 }
 
-// v' B v of a node's contacts, with v = M^-1/2 x.
+// v' B v of the contacts of a node, with v = M^-1/2 x.
 static double contact_damping(const struct quadratic *it, size_t node, const double v[3])
 {
     const double none = 1e-14;
@@ -482,10 +482,10 @@ static double contact_damping(const struct quadratic *it, size_t node, const dou
     for (size_t i = 0; i < 3; i++)
         square += v[i] * v[i];
     const double trace = damping[0][0] + damping[1][1] + damping[2][2];
-    return sum > none * trace * square ? sum : 0; // round-off of a direction without friction
+    return sum > none * trace * square ? sum : 0; // else round-off: no friction in this direction
 }
 
-// x' M^-1/2 C M^-1/2 x of springs, contacts and drag.
+// x' M^-1/2 C M^-1/2 x for springs, contacts and drag.
 static double damping_of(const void *context, const double *x)
 {
     const struct quadratic *it = context;
@@ -524,7 +524,7 @@ static double damping_of(const void *context, const double *x)
     return sum;
 }
 
-// By worker 0; false without memory.
+// Called by worker 0; false without memory.
 static bool allocate_dense(struct quadratic *it, int size)
 {
     const struct system *system = it->system;
@@ -545,9 +545,9 @@ static bool allocate_dense(struct quadratic *it, int size)
     return true;
 }
 
-// Across itself a spring has this part of its stiffness, and none where it has its rest length but
-// for round-off of that and of coordinates: what is left would not let motions that no spring
-// resists be told from slow ones.
+// The fraction of its stiffness that a spring has across its direction. It is 0 if the spring has
+// its rest length up to round-off of that and of the coordinates: otherwise the round-off would
+// hide the difference between motions that no spring resists and slow ones.
 static double stiffness_across(const struct quadratic *it, size_t a, size_t b, double length,
                                double rest)
 {
@@ -588,7 +588,7 @@ static void add_dense_spring(struct quadratic *it, const struct spring_constants
     }
 }
 
-// The blocks of a node's contacts.
+// Adds the blocks of the contacts of a node.
 static void add_dense_contacts(struct quadratic *it, size_t index)
 {
     const struct system *system = it->system;
@@ -605,7 +605,7 @@ static void add_dense_contacts(struct quadratic *it, size_t index)
         }
 }
 
-// Springs, contacts and drag; worker 0 alone.
+// Adds springs, contacts and drag; worker 0 only.
 static void fill_dense(struct quadratic *it)
 {
     const struct system *system = it->system;
@@ -630,7 +630,7 @@ static real *part_of(struct node_vectors vectors, size_t axis)
     return axis == 0 ? vectors.x : axis == 1 ? vectors.y : vectors.z;
 }
 
-// A column of gas and wind, and its transpose: half to either side.
+// Adds a column of gas and wind: half of it to the column, and half to the row of the transpose.
 static void add_dense_column(struct quadratic *it, struct node_vectors product, size_t column,
                              double *matrix, double *largest)
 {
@@ -701,7 +701,7 @@ void REAL_NAME(quadratic_dense_release)(struct quadratic *quadratic, const struc
     worker_barrier(worker);
 }
 
-// ---- Whether stiffness and damping have their eigenvectors in common
+// ---- Whether stiffness and damping have common eigenvectors
 
 struct commutator {
     struct node_vectors a, b; // K M^-1 C r and C M^-1 K r
@@ -713,7 +713,7 @@ static double square_of(const struct node_vectors *a, size_t i)
     return x * x + y * y + z * z;
 }
 
-// Squares in M^-1 of the difference and of both.
+// Squares, weighted with M^-1, of the difference and of both products.
 static void sum_commutator(const struct system *system, const void *argument, struct range range,
                            double sums[SUM_WIDTH])
 {

@@ -1,6 +1,6 @@
-// The upper bound on the spectral radius, in four parts: listed springs, with the weights of their
-// nodes and with cliques; faces; springs in rows; and their sum at each node. The search for the
-// smallest step is left to step_bounds.c.
+// The upper bound on the spectral radius, from four parts: listed springs, with the weights of
+// their nodes and with cliques; faces; springs in rows; and their sum at each node. The search for
+// the smallest step is left to step_bounds.c.
 #include "stability/spectral_bound.h"
 
 #include <string.h>
@@ -13,37 +13,39 @@
 #include "springs/tangent.h"
 #include "state/reading.h"
 
+//
 // ---- Cliques
 //
 // Cliques: bodies in which nearly every node is joined to every other one. Their fastest
-// oscillations are half as stiff as the blocks of spectral_bound.h say of them (which fit chains
-// and lattices, whose neighbours swing against each other: here not all can).
+// oscillations are half as stiff as the blocks of spectral_bound.h indicate (these are tight for
+// chains and lattices, whose neighbours oscillate against each other, which not all nodes of a
+// clique can do).
 //
-// To K of a body with n free nodes something positive is added, c (sum x_i)^2 for some c. A pair of
-// nodes then has in common 2 c p.q, which makes up for as much of its spring's -2 k (u.p)(u.q).
-// With k = k' + c and across it likewise (if it has less than c, all of it), the rest of a pair is
-// what a spring of k' has, and 2 p.(c (I - u u'))q + c (u.p)^2 + c (u.q)^2 <= c p^2 + c q^2; and
-// that of pairs without a spring is 2 c p.q <= c p^2 + c q^2. So all springs are softer by c, and
-// every node has n c. The same of C. Pairs with two springs would take c off twice: bodies with
-// such are none.
+// For a body with n free nodes, a positive term c (sum x_i)^2 is added to K for some c. This
+// couples a pair of nodes by 2 c p.q, which cancels that much of its spring's -2 k (u.p)(u.q). With
+// k = k' + c, and across the spring likewise (or all of it, if it has less than c), the remainder
+// of a pair is that of a spring of k', plus 2 p.(c (I - u u'))q + c (u.p)^2 + c (u.q)^2 <= c p^2 +
+// c q^2; for a pair without a spring it is 2 c p.q <= c p^2 + c q^2. All springs therefore become
+// softer by c, and every node gets n c. The same holds for C. Pairs with two springs would subtract
+// c twice: bodies with such pairs do not count as cliques.
 
 struct clique {
     struct range nodes;
-    uint64_t free;           // of them
-    real stiffness, damping; // c, of K and of C
+    uint64_t free;           // free nodes
+    real stiffness, damping; // c, for K and for C
 };
 
 struct cliques {
-    bool used; // else their springs are as next_weights
+    bool used; // false: their springs use the weights
     size_t count;
     struct clique *list;
 };
 
-// NULL: the node is in none, or they are not used.
+// The clique of a node; NULL if it is in none, or if they are not used.
 static const struct clique *clique_of(const struct cliques *cliques, size_t node)
 {
     size_t low = 0, high = cliques->used ? cliques->count : 0;
-    while (low < high) { // they are in the order of their nodes
+    while (low < high) { // sorted by their nodes
         size_t middle = low + (high - low) / 2;
         if (node >= cliques->list[middle].nodes.end)
             low = middle + 1;
@@ -55,7 +57,7 @@ static const struct clique *clique_of(const struct cliques *cliques, size_t node
     return NULL;
 }
 
-// More of all pairs than this have a spring: with fewer there is nothing to gain.
+// The minimum fraction of pairs with a spring: with fewer there is no gain.
 static const double CLIQUE_DENSITY = 0.5;
 
 static bool may_be_clique(const struct system *system, size_t index)
@@ -92,15 +94,15 @@ static bool take_spring(const struct system *system, size_t spring, struct cliqu
     return alone;
 }
 
-// A body that may be a clique, while the springs are gone through.
+// A body that may be a clique, during the pass over the springs.
 struct candidate {
     struct clique clique;
-    uint64_t springs, wanted; // found; of the body, which may have springs in rows instead
+    uint64_t springs, wanted; // found so far; of the body, some of which may be in rows
     size_t first_pair;        // in the marks of all candidates
     bool single;              // no pair has two springs
 };
 
-// The candidate that a spring belongs to, or NULL. Candidates are in the order of their nodes.
+// The candidate to which a spring belongs, or NULL. Candidates are sorted by their nodes.
 static struct candidate *candidate_of(struct candidate *candidates, size_t count, size_t node)
 {
     size_t low = 0, high = count;
@@ -114,7 +116,7 @@ static struct candidate *candidate_of(struct candidate *candidates, size_t count
     return low < count && node >= candidates[low].clique.nodes.first ? &candidates[low] : NULL;
 }
 
-// Goes through all springs once, however many candidates there are.
+// Visits all springs once, however many candidates there are.
 static void try_springs(const struct system *system, struct candidate *candidates, size_t count,
                         uint8_t *pairs)
 {
@@ -174,14 +176,14 @@ static void free_cliques(const struct system *system, struct cliques *cliques)
                    sizeof *cliques->list);
 }
 
-// ---- Springs one by one
+// ---- Listed springs
 
 enum { LISTED_WIDTH = 3 * BLOCK_WIDTH };
 
 struct listed_bound {
     struct system *system;
     struct range nodes;
-    real *blocks; // of each node a block of K, one of C and one of -K
+    real *blocks; // for each node a block of K, one of C and one of -K
     real *weights, *next_weights;
     struct cliques cliques;
 };
@@ -245,8 +247,8 @@ static uint64_t listed_bytes(const struct listed_bound *listed)
 
 // ---- Weights
 
-// How much of what two nodes share the first one bears, in halves of it: 1 + (weight of the other)
-// / (its own).
+// The share of the first node in a term of two nodes, in units of one half: 1 + (weight of the
+// other) / (its own).
 static real share_of(const struct listed_bound *listed, size_t node, size_t other)
 {
     struct range nodes = listed->nodes;
@@ -255,8 +257,8 @@ static real share_of(const struct listed_bound *listed, size_t node, size_t othe
     return 1 + listed->weights[other - nodes.first] / listed->weights[node - nodes.first];
 }
 
-// Every node is given another weight, `factor` times its present one; after a swap, which one
-// worker does alone, these are the present ones, and another swap restores the last ones.
+// Sets the next weight of a node to `factor` times its present one. A swap, by one worker, makes
+// the next weights the present ones; another swap restores the previous ones.
 static void scale_weight(struct listed_bound *listed, size_t node, double factor)
 {
     size_t i = node - listed->nodes.first;
@@ -277,7 +279,7 @@ static real *block_of(const struct listed_bound *listed, size_t node)
     return listed->blocks + LISTED_WIDTH * (node - listed->nodes.first);
 }
 
-// Of a spring its direction, its stiffness and damping along it and across, and how far its
+// The direction of a spring, its stiffness and damping along it and across, and how far its
 // stiffness across is below 0.
 struct spring_sides {
     real u[3], k, k_across, c, c_across, lack;
@@ -347,7 +349,7 @@ static void add_clique(const struct listed_bound *listed, const struct clique *c
         }
 }
 
-// Takes the present state; one worker alone.
+// Updates to the present state, by one worker.
 static void update_listed(struct listed_bound *listed)
 {
     const struct system *system = listed->system;
@@ -376,10 +378,10 @@ static void add_listed(const struct listed_bound *listed, bool negative,
     }
 }
 
-// ---- Faces: what gas and wind add
+// ---- Faces: the contributions of gas and wind
 
-// Of each node: what is added to K and -K (blocks) and C (N/m, N s/m), and A n / 3 summed over its
-// faces, which is the gradient of the volume of a closed body.
+// For each node: the contribution to K and -K (blocks) and C (N/m, N s/m), and A n / 3 summed over
+// its faces, which is the gradient of the volume of a closed body.
 struct node_part {
     double stiffness[BLOCK_WIDTH], negative[BLOCK_WIDTH], damping;
     vec3 gradient;
@@ -387,7 +389,7 @@ struct node_part {
 
 struct face_bound {
     struct system *system;
-    const struct listed_bound *listed; // has the weights
+    const struct listed_bound *listed; // contains the weights
     struct node_part *nodes;
     size_t count;
     bool windy;
@@ -432,7 +434,7 @@ static uint64_t faces_bytes(const struct face_bound *bound)
     return bound ? sizeof *bound + bound->count * sizeof *bound->nodes : 0;
 }
 
-// A face's corners and A n; of an edge of a plane body two corners and l n.
+// The corners and A n of a face; for an edge of a plane body, two corners and l n.
 struct surface {
     int corners;
     uint32_t nodes[3];
@@ -458,7 +460,7 @@ static struct surface surface_of(const struct system *system, const struct topol
 
 // ---- Gas
 
-// block += along u u' + across (I - u u') with u = w / |w|; where w is 0 it has to be across alone.
+// block += along u u' + across (I - u u') with u = w / |w|; if w is 0, `across` only.
 static void add_part(double block[BLOCK_WIDTH], vec3 w, double along, double across)
 {
     double square = vec3_dot(w, w), more = square > 0 ? (along - across) / square : 0;
@@ -470,7 +472,7 @@ static void add_part(double block[BLOCK_WIDTH], vec3 w, double along, double acr
     block[5] += more * w.y * w.z;
 }
 
-// Both ends of a block of P times the derivative of the gradient, w as in spectral_bound.h.
+// Adds both ends of a block of P times the derivative of the gradient, w as in spectral_bound.h.
 static void add_pair(struct face_bound *bound, uint32_t a, uint32_t b, vec3 w, double strength)
 {
     const uint32_t ends[2] = {a, b};
@@ -511,7 +513,8 @@ static double weigh_gradient(struct face_bound *bound, const struct topology_bod
     return sum;
 }
 
-// What the faces enclose now: by estimates (box and so on) it is more, and the pressure less.
+// The volume enclosed by the faces now. Estimated volumes (box and so on) are larger, with a lower
+// pressure.
 static double enclosed(const struct system *system, const struct topology_body *body)
 {
     vec3 origin = node_position(system->state, (size_t)body->first_node);
@@ -523,7 +526,7 @@ static double enclosed(const struct system *system, const struct topology_body *
     return volume;
 }
 
-// What will have been pumped in when dt is looked at next; all of it, if that will not be.
+// The amount of gas at the next check of dt; the final amount if there is none.
 static double amount_to_come(const struct system *system, const struct scene_pressure *gas)
 {
     uint64_t ahead = system->settings.looks_every;
@@ -538,7 +541,7 @@ static void add_gas(struct face_bound *bound, const struct topology_body *body, 
     const struct scene_pressure *gas = &body->pressure;
     double volume = enclosed(system, body), built = system->state->volume_built[index];
     if (!(volume > 0))
-        return;     // collapsed, which ends the run
+        return;     // collapsed: the run ends
     if (built == 0) // at the start
         built = volume;
     double inside =
@@ -563,7 +566,7 @@ static void add_gas(struct face_bound *bound, const struct topology_body *body, 
 
 // ---- Wind
 
-// The largest that the derivative of the wind's force on a unit of area can be now, N s/m per m2.
+// The largest possible derivative of the wind's force per unit of area at present, N s/m per m2.
 static double wind_damping(const struct system *system, const struct surface *it)
 {
     const struct scene_wind *wind = &system->topology->environment.wind;
@@ -595,7 +598,7 @@ static void add_wind(struct face_bound *bound, const struct topology_body *body)
 
 // ---- All faces
 
-// Takes the present state; one worker alone.
+// Updates to the present state, by one worker.
 static void update_faces(struct face_bound *bound)
 {
     const struct topology *topology = bound->system->topology;
@@ -624,21 +627,21 @@ static void add_faces(const struct face_bound *bound, bool negative, struct boun
 
 struct spectral_bound {
     struct system *system;
-    struct listed_bound *listed; // of springs one by one
+    struct listed_bound *listed; // springs in no rows
     struct face_bound *faces;    // NULL: nothing acts through faces
     real around_stiffness[BLOCK_WIDTH], around_damping[BLOCK_WIDTH]; // drag, colliders
 };
 
 // ---- Springs in rows: contiguous nodes, contiguous partners
 
-// Of each spring its direction, how often it counts, and what of its stiffness is across it.
+// For each spring its direction, how often it counts, and the fraction of its stiffness across it.
 struct parts {
     real nx[BOUND_NODES], ny[BOUND_NODES], nz[BOUND_NODES];
     real weight[BOUND_NODES], across[BOUND_NODES], undirected[BOUND_NODES];
 };
 
-// Without a direction (no length, or a run that has diverged) a spring counts in all of them.
-// Compilers vectorise plain loops: so what is rare is left to loops of its own.
+// A spring without a direction (zero length, or a diverged run) counts in all directions. Compilers
+// vectorise plain loops, so rare cases have loops of their own.
 static void find_parts(const struct system *system, const struct spring_row *springs,
                        struct parts *restrict parts)
 {
@@ -691,7 +694,7 @@ static void add_blocks(const struct parts *restrict parts, const real *restrict 
     }
 }
 
-// What pressed springs have in -K: weight k (L0/L - 1) (I - n n').
+// The contribution of compressed springs to -K: weight k (L0/L - 1) (I - n n').
 static void add_negative(const struct system *system, const struct spring_row *springs,
                          const struct parts *restrict parts, real (*restrict blocks)[BOUND_NODES],
                          size_t at)
@@ -718,11 +721,11 @@ static void add_negative(const struct system *system, const struct spring_row *s
     }
 }
 
-// Where the springs of rows are added.
+// The destination of the springs in rows.
 struct row_target {
     const struct system *system;
     struct bound_blocks *blocks;
-    bool negative; // whether -K is wanted
+    bool negative; // whether -K is requested
 };
 
 static void add_row(void *context, const struct spring_row *row)
@@ -743,7 +746,7 @@ static void add_row(void *context, const struct spring_row *row)
     add_blocks(&parts, parts.undirected, material->damping, count, blocks->damping, at);
 }
 
-// ---- What acts at every node
+// ---- Contributions to every node
 
 static void add_around(real block[BLOCK_WIDTH], vec3 n, double along, double across)
 {
@@ -756,7 +759,8 @@ static void add_around(real block[BLOCK_WIDTH], vec3 n, double along, double acr
     block[5] += (real)(more * n.y * n.z);
 }
 
-// A sphere and a room may push along any direction, and a room's corner with three walls at once.
+// A sphere and a room may push along any direction, and three walls of a room at once in its
+// corner.
 static void find_around(struct spectral_bound *bound)
 {
     const struct topology *topology = bound->system->topology;
@@ -779,7 +783,7 @@ static void find_around(struct spectral_bound *bound)
     }
 }
 
-// The curvature of the spheres that push a node now.
+// Adds the curvature of the spheres that push a node now.
 static void add_spheres(const struct system *system, struct bound_blocks *blocks)
 {
     const struct topology *topology = system->topology;
@@ -802,7 +806,7 @@ static void add_spheres(const struct system *system, struct bound_blocks *blocks
     }
 }
 
-// ---- All of it
+// ---- The sum
 
 taut_status REAL_NAME(spectral_bound_make)(struct system *system, struct spectral_bound **result,
                                            taut_error *error)
@@ -846,7 +850,7 @@ uint64_t REAL_NAME(spectral_bound_bytes)(const struct spectral_bound *bound)
 
 void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker)
 {
-    worker_barrier(worker); // all have done with what the last update left
+    worker_barrier(worker); // all have finished with the last update
     if (worker->index == 0) {
         update_listed(bound->listed);
         if (bound->faces)
@@ -855,7 +859,7 @@ void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct
     worker_barrier(worker);
 }
 
-// All of a block along every axis: more than it is along any.
+// The trace of each block, which bounds its eigenvalues.
 bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double *stiffness,
                                      double *damping)
 {
@@ -865,18 +869,18 @@ bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double 
     if (listed.end > listed.first || bound->faces)
         return false;
     double k_around = 0, c_around = 0;
-    for (int element = 0; element < 3; element++) { // the trace, of what is nowhere negative
+    for (int element = 0; element < 3; element++) { // the trace: blocks are nowhere negative
         k_around += (double)bound->around_stiffness[element];
         c_around += (double)bound->around_damping[element];
     }
     for (size_t b = 0; b < system->topology->body_count; b++) {
         const struct topology_body *body = &system->topology->bodies[b];
-        if (body->node_mass == 0) // listed, any of them may be the least
+        if (body->node_mass == 0) // masses are listed, and any of them may be the smallest
             return false;
         double k = k_around, c = c_around;
         const struct spring_constants *material;
         for (int kind = 0; (material = REAL_NAME(springs_row_material)(system, b, kind)); kind++) {
-            k += 4 * (double)material->stiffness; // two of them, each twice
+            k += 4 * (double)material->stiffness; // two springs, each twice
             c += 4 * (double)material->damping;
         }
         *stiffness = fmax(*stiffness, k / body->node_mass);
@@ -909,7 +913,7 @@ void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t
 
 // ---- Weights
 
-// Weighs one 3 x 3 block of K and C by the mass: the step that the node alone would allow.
+// The step that a node alone allows, from its blocks of K and C and its mass.
 static double own_step(const struct spectral_bound *bound, const struct bound_blocks *blocks,
                        size_t i, const struct step_form *form)
 {

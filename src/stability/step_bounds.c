@@ -1,17 +1,18 @@
-// The smallest step that the blocks of any node allow (step_bounds.h), computed for many nodes at
-// once.
+// The smallest step that the blocks of any node allow (step_bounds.h), computed for many nodes at a
+// time.
 #include "stability/step_bounds.h"
 
 #include "stability/spectral_bound.h"
 
-// The least so far. Of equal steps the node with the lowest builder's number counts.
+// The smallest step so far. If nodes have equal steps, the one with the lowest builder's number
+// counts.
 struct least {
     double dt[STEP_FORMS_MAX];
-    uint64_t outside; // of dt[0]
+    uint64_t outside; // builder's number of the node of dt[0]
 };
 
-// Whether a node's own h is beyond this one: limit m I - s h^2 K - d h C is positive definite, by
-// its leading minors.
+// Whether a node allows more than this h: limit m I - s h^2 K - d h C is positive definite, by its
+// leading minors.
 static inline int allows(const real (*k)[BOUND_NODES], const real (*c)[BOUND_NODES], size_t i,
                          real of_k, real of_c, real of_mass)
 {
@@ -26,7 +27,7 @@ static inline int allows(const real (*k)[BOUND_NODES], const real (*c)[BOUND_NOD
     return (xx > 0) & (second > 0) & (third > 0);
 }
 
-// What a form counts as stiffness.
+// The matrix that a form uses as stiffness.
 static const real (*stiffness_of(const struct step_form *form,
                                  const struct bound_blocks *blocks))[BOUND_NODES]
 {
@@ -41,9 +42,8 @@ static bool any_negative(const struct step_bounds *bounds)
     return false;
 }
 
-// With which numbers a form is asked for a step: of K, of C and of M over the inverse mass. A step
-// that is a little longer than the least will do to be done with a node, so much that round-off
-// does not matter.
+// The factors of K, of C and of the limit in the test of a step. With a negative slack the tested
+// step is slightly longer than the smallest so far, so that round-off does not matter.
 struct probe {
     real of_k, of_c, of_mass;
 };
@@ -68,7 +68,7 @@ static bool all_allow(const struct step_bounds *bounds, const struct least *leas
     return true;
 }
 
-// The same for all nodes of a run, a 1 for those that all forms allow.
+// The same for all nodes of a block: 1 for those that all forms allow.
 static void find_allowed(const struct system *system, const struct step_bounds *bounds,
                          const struct least *least, const struct bound_blocks *blocks,
                          real *restrict allowed)
@@ -94,7 +94,7 @@ static void take_node(const struct system *system, const struct step_bounds *bou
                       const struct bound_blocks *blocks, size_t i, struct least *least)
 {
     size_t node = blocks->first + i;
-    double inverse = (double)system->constants->inverse_mass[node]; // of the mass
+    double inverse = (double)system->constants->inverse_mass[node]; // 1/kg
     struct block k = block_at(blocks->stiffness, i), c = block_at(blocks->damping, i);
     double square = inverse * block_largest(&k), damping = inverse * block_largest(&c), lack = 0;
     if (any_negative(bounds)) {
@@ -137,12 +137,13 @@ static void try_nodes(const struct spectral_bound *spectral_bound, const struct 
     }
 }
 
-// Into a row of the sums' scratch, and from there: chunk after chunk, so that all find the same.
+// Copies to a row of the sums' scratch, and back: chunk by chunk, so that all workers get the same
+// result.
 static void put(const struct least *least, int count, double row[SUM_WIDTH])
 {
     for (int f = 0; f < count; f++)
         row[f] = least->dt[f];
-    row[SUM_WIDTH - 1] = (double)least->outside; // exact: nodes have 32 bits
+    row[SUM_WIDTH - 1] = (double)least->outside; // exact: node numbers have 32 bits
 }
 
 static void gather(const struct system *system, size_t chunks, struct step_bounds *bounds)
@@ -167,7 +168,7 @@ void REAL_NAME(step_bounds_find)(const struct spectral_bound *spectral_bound, st
     size_t nodes = (size_t)system->state->nodes, chunks = chunk_count(nodes);
     struct range share = worker_share(worker, chunks, 1);
     for (size_t chunk = share.first; chunk < share.end; chunk++) {
-        // Each chunk begins anew, so that whose it is changes nothing.
+        // Each chunk starts anew, so that the result does not depend on the worker.
         struct least least = {.outside = UINT32_MAX};
         for (int f = 0; f < bounds->count; f++)
             least.dt[f] = bounds->dt[f];
