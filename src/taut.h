@@ -210,7 +210,6 @@ TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider
                                             const double centre[3], const double velocity[3],
                                             taut_error *error);
 
-//
 // ---- Constants that change during a run
 //
 // These functions change a constant of the scene, and everything derived from it, in place between

@@ -236,7 +236,8 @@ static void divide(const struct quadratic *it, struct node_vectors in, struct no
     }
 }
 
-// Vector j + 1 := A times vector j. The multiplied vector is stored where the x of the result will be.
+// Vector j + 1 := A times vector j. The multiplied vector is stored where the x of the result will
+// be.
 static void apply(const struct quadratic *it, int j, double scale, const struct worker *worker)
 {
     struct system *system = it->system;

@@ -13,7 +13,6 @@
 #include "springs/tangent.h"
 #include "state/reading.h"
 
-//
 // ---- Cliques
 //
 // Cliques: bodies in which nearly every node is joined to every other one. Their fastest

@@ -39,7 +39,6 @@ static inline real spring_rest_length(const struct system *system, size_t spring
     return moved ? moved[spring] : built_rest_length(system->constants, spring);
 }
 
-//
 // ---- Sums
 //
 // Their bits do not depend on the number of threads: they are formed over fixed chunks of SUM_CHUNK

@@ -107,7 +107,6 @@ struct mouse_spring {
     vec3 force;                // N, of the last step
 };
 
-//
 // ---- The stages of a step, and the time of each, measured by worker 0 (stage_end in system.h)
 //
 // Reading the clock ten times took a seventh of a step of 1 us. If steps are short, only one in
