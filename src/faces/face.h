@@ -1,4 +1,4 @@
-// The geometry of one face, triangle or plane edge, as wind and pressure need it. Numeric.
+// The geometry of one face (a triangle or an edge of a plane body), for wind and pressure. Numeric.
 #ifndef TAUT_FACES_FACE_H
 #define TAUT_FACES_FACE_H
 
@@ -7,12 +7,12 @@
 struct face_shape {
     const uint32_t *nodes;
     int corners;     // 3, or 2 for an edge of a plane body
-    real sx, sy, sz; // area (of an edge: length) times the outward unit normal
+    real sx, sy, sz; // area (for an edge: length) times the outward unit normal
     real area;
 };
 
-// A triangle (a, b, c), counter-clockwise from outside: (b - a) x (c - a) / 2. An edge a -> b of a
-// plane body has its outside on the right: (dy, -dx).
+// A triangle (a, b, c), counter-clockwise seen from outside: (b - a) x (c - a) / 2. An edge a -> b
+// of a plane body has its outside on the right: (dy, -dx).
 static inline struct face_shape face_shape(const struct state *state, const uint32_t nodes[3])
 {
     uint32_t a = nodes[0], b = nodes[1], c = nodes[2];

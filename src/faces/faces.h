@@ -5,23 +5,22 @@
 #include "faces/face.h"
 #include "kernels/kernels.h"
 
-// Adds the wind, except on rows whose wind the sweep with this finish computes itself
-// (sweep_blows).
+// Adds the wind, except on rows whose wind is computed by the sweep with this finish (sweep_blows).
 void REAL_NAME(wind_add)(struct system *system, struct evaluation evaluation,
                          enum sweep_finish finish, const struct worker *worker);
 
 // Parts of system->powers for the wind on all cloths on grids.
 size_t REAL_NAME(wind_parts)(const struct system *system);
 
-// The wind at a time, gusts included; .factor 0 if there is none.
+// The wind at a time, including gusts; .factor is 0 if there is none.
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time);
 
-// Faces that wind acts on, in the range of an order of all of them: those in blocks, in the order
-// of the constants, then those of one cloth after the other.
+// Iterates over faces on which wind acts, for a range of their common order: those in blocks, in
+// the order of the constants, followed by those of each cloth.
 struct face_walk {
     const struct system *system;
     size_t at, end;
-    size_t grid, begin; // of the cloths, and the index of its first face
+    size_t grid, begin; // the cloth, and the index of its first face
 };
 
 static inline struct face_walk faces_walk(const struct system *system, struct range range)
@@ -68,31 +67,33 @@ static inline bool gas_acts_alone(const struct system *system, size_t body)
     return system->topology->bodies[body].pressure.present && !gas_acts_with_springs(system, body);
 }
 
-// state->volume of closed bodies (of all, or of those whose gas acts alone), by the body's rule; of
-// these also the gradient, which pressure_add needs.
-// TAUT_ERROR_COLLAPSED in system->fault where gas has no volume left.
+// Computes state->volume of closed bodies (of all, or only of those whose gas acts in a pass of its
+// own) by the body's rule, and for the latter also the gradient that pressure_add needs. Sets
+// TAUT_ERROR_COLLAPSED in system->fault if gas has no volume left.
 void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,
                                 const struct worker *worker);
 
-// The same of bodies whose gas acts with springs, from what the springs' pass left; worker 0 alone.
+// The same for bodies whose gas acts with springs, from the results of the springs' pass; worker 0
+// only.
 void REAL_NAME(volumes_collect)(struct system *system, double time);
 
 void REAL_NAME(pressure_add)(struct system *system, struct evaluation evaluation,
                              const struct worker *worker);
 
-// The pressure where gas acts with springs; then pressure_apply adds the forces to any nodes.
+// Computes the pressure of bodies whose gas acts with springs; pressure_apply then adds its forces
+// to a range of nodes.
 void REAL_NAME(pressure_after_springs)(struct system *system, struct evaluation evaluation,
                                        const struct worker *worker);
 void REAL_NAME(pressure_apply)(const struct system *system, struct range nodes);
 
-// nRT of the gas in the body after that many increments of the inflation, in J.
+// nRT of the gas in the body after that many increments of the inflation, J.
 double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas_step);
 
-// P over the atmosphere's, in Pa, of that nRT at a volume; `built` is the volume as built.
+// Gauge pressure, Pa, of the amount nRT at a volume; `built` is the volume as built.
 double REAL_NAME(gas_pressure)(const struct scene_pressure *gas, double amount, double volume,
                                double built);
 
-// Energy of the gas: -nRT ln(V / V0) + P_atm (V - V0), or its adiabatic work.
+// Energy of the gas, J: -nRT ln(V / V0) + P_atm (V - V0), or its adiabatic work.
 double REAL_NAME(gas_energy)(const struct scene_pressure *gas, double amount, double volume,
                              double built);
 

@@ -49,8 +49,8 @@ static double divergence_volume(struct system *system, const struct topology_bod
     return total[0];
 }
 
-// Bodies without gas whose faces are one chunk, of which there may be thousands: each is measured
-// by one worker, to the same bits, instead of by all between two barriers.
+// Bodies without gas whose faces fit one chunk, of which there may be thousands: each is measured
+// by one worker, with the same bits, instead of by all workers between two barriers.
 static bool is_one_chunk(const struct topology_body *body)
 {
     return !body->pressure.present && body->face_count <= SUM_CHUNK;
@@ -61,7 +61,7 @@ static void measure_by_one(struct system *system, size_t b)
     const struct topology_body *body = &system->topology->bodies[b];
     double sums[SUM_WIDTH] = {0};
     divergence_of_faces(system, body, (struct range){0, (size_t)body->face_count}, sums);
-    system->state->volume[b] = 0 + sums[0]; // no -0, as of several chunks
+    system->state->volume[b] = 0 + sums[0]; // no -0, as in a sum over several chunks
 }
 
 static double sum_of_tiles(const struct system *system, struct range tiles)
@@ -72,7 +72,7 @@ static double sum_of_tiles(const struct system *system, struct range tiles)
     return sum / 6;
 }
 
-// sum (x - origin) dV/dx over the nodes (faces/plan.h), tile after tile.
+// sum (x - origin) dV/dx over the nodes (faces/plan.h), tile by tile.
 static double volume_of_rings(struct system *system, const struct plan_rings *rings, bool keep,
                               const struct worker *worker)
 {
@@ -86,7 +86,7 @@ static double volume_of_rings(struct system *system, const struct plan_rings *ri
     return volume;
 }
 
-// The tiles of a body whose rings are columns of its packed springs, as a range.
+// The range of tiles of a body whose rings are columns of its packed springs.
 static struct range packed_rings(const struct system *system, size_t body)
 {
     const struct plan_packed *packed = &system->plan->packed;
@@ -99,7 +99,7 @@ static struct range packed_rings(const struct system *system, size_t body)
     return (struct range){begin, end};
 }
 
-// The same from these columns.
+// The same sum from these columns.
 static double volume_of_packed(struct system *system, struct range all, const struct worker *worker)
 {
     struct range tiles;
@@ -122,8 +122,8 @@ static void extend(double low[3], double high[3], const double point[3])
     }
 }
 
-// Edges of the bounding box; minimum and maximum do not depend on the order, so worker 0 does it
-// alone: the estimates are there to be compared with, not to be fast.
+// Edges of the bounding box. Minimum and maximum do not depend on the order, so worker 0 computes
+// them alone: the estimated volumes exist for comparison, not for speed.
 static void bounding_box(const struct system *system, const struct topology_body *body,
                          double edges[3])
 {
@@ -152,14 +152,14 @@ static double box_volume(const struct system *system, const struct topology_body
                                    : pi / 6 * e[0] * e[1] * e[2];
 }
 
-// The rest of a measurement, by worker 0: a volume by another rule, and a verdict.
+// Completes a measurement, on worker 0: a volume by another rule, and the check for collapse.
 static void set_volume(struct system *system, size_t b, double volume, bool exact, double time)
 {
     const struct topology_body *body = &system->topology->bodies[b];
     if (!exact)
         volume = box_volume(system, body, body->pressure.volume);
     system->state->volume[b] = volume;
-    // A volume that is no number is no collapse: positions have diverged.
+    // A volume that is not finite is not a collapse: positions have diverged.
     bool collapsed = body->pressure.present && volume <= 0 && isfinite(volume);
     if (collapsed && system->fault.code == TAUT_OK)
         system->fault = (struct fault){.code = TAUT_ERROR_COLLAPSED,
@@ -220,7 +220,7 @@ double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas
     return fraction < 1 ? fraction * pressure->amount : pressure->amount;
 }
 
-// P = nRT / V - P_atm, and with an adiabatic exponent nRT0 V0^(gamma - 1) / V^gamma - P_atm.
+// P = nRT / V - P_atm, or with an adiabatic exponent nRT0 V0^(gamma - 1) / V^gamma - P_atm.
 double REAL_NAME(gas_pressure)(const struct scene_pressure *gas, double amount, double volume,
                                double built)
 {
@@ -283,7 +283,7 @@ static void add_pressure(const struct system *system, const void *unused, struct
     }
 }
 
-// F = P dV/dp, which is P A n of each of the node's faces by a third.
+// F = P dV/dp, a third of P A n of each of the node's faces.
 static void add_ring_forces(struct system *system, size_t body, const struct worker *worker)
 {
     const struct topology_body *it = &system->topology->bodies[body];

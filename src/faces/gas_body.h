@@ -32,8 +32,8 @@ WIDE_INLINE struct wide3 ring_neighbours(const real *records, const uint16_t *en
     return x;
 }
 
-// sum (p_i - p) x (p_{i+1} - p) of a register of nodes. The products with an odd p_i are taken
-// together, so that there are half as many: (p_{i-1} - p_{i+1}) x (p_i - p). `length` is even.
+// sum (p_i - p) x (p_{i+1} - p) for a register of nodes. The products with an odd p_i are combined,
+// which halves their number: (p_{i-1} - p_{i+1}) x (p_i - p). `length` is even.
 WIDE_INLINE struct wide3 ring_sum(const real *records, const uint16_t *entries, int length,
                                   struct wide3 centre)
 {
@@ -52,8 +52,8 @@ WIDE_INLINE struct wide3 ring_sum(const real *records, const uint16_t *entries, 
     return sum;
 }
 
-// Six times the gradient of the volume at the nodes of a tile: into the state where it is to be
-// kept, else only its x component into ax.
+// Six times the gradient of the volume at the nodes of a tile: written to the state if `keep`,
+// otherwise only its x component to ax.
 WIDE_INLINE void ring_gradients(struct state *s, const struct plan_rings *rings,
                                 const struct ring_tile *tile, const real *records, bool keep,
                                 real *ax)

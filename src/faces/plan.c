@@ -9,7 +9,7 @@
 
 // ---- Faces of a cloth
 
-// Rows shorter than this are left to blocks, as in springs/grid/plan.c.
+// Shorter rows are computed in blocks, as in springs/grid/plan.c.
 enum { ROW_MIN = 4 };
 
 bool face_grid_find(const struct topology *topology, size_t index, struct plan_face_grid *grid)
@@ -19,8 +19,8 @@ bool face_grid_find(const struct topology *topology, size_t index, struct plan_f
     return body->is_sheet && body->grid[0] >= ROW_MIN;
 }
 
-// ---- Corners of a body's triangles, sorted by the node they are at: what rings are made from, and
-// checked against
+// ---- Corners of a body's triangles, sorted by their node: rings are made from them, and checked
+// against them
 
 // A triangle (node, from, to).
 struct ring_corner {
@@ -35,7 +35,7 @@ struct ring_corners {
     struct ring_corner *items;
 };
 
-// Of a body of triangles. What was allocated is to be freed also after a failure.
+// For a body of triangles. What was allocated must be freed also after a failure.
 static taut_status ring_corners_make(const struct topology *topology,
                                      const struct topology_body *body, struct ring_corners *corners,
                                      taut_error *error)
@@ -71,8 +71,8 @@ static void ring_corners_free(struct ring_corners *corners)
 
 enum { LENGTH_MAX = UINT8_MAX - 1 };
 
-// Orders the corners of a node so that each begins with the neighbour that the one before ends
-// with; false if they are not one ring.
+// Orders the corners of a node so that each begins with the neighbour with which the previous one
+// ends; false if they do not form one ring.
 static bool order_ring(struct ring_corner *corners, uint64_t count)
 {
     for (uint64_t i = 0; i + 1 < count; i++) {
@@ -100,11 +100,11 @@ static bool order_rings(struct ring_corners *corners)
 
 // ---- Tiles
 
-// Where nodes are in the buffer of the tile that is being made.
+// The positions of nodes in the buffer of the tile being made.
 struct tile_slots {
     const struct topology_body *body;
-    uint32_t *tile_seen; // of each node of the body: the number of the last tile (+ 1) whose
-                         // halo has it
+    uint32_t *tile_seen; // for each node of the body: the number of the last tile (+ 1) whose halo
+                         // contains it
     uint16_t *slot_seen; // and its slot there
 };
 
@@ -116,7 +116,7 @@ static uint16_t slot_of(const struct tile_slots *slots, const struct ring_tile *
                : slots->slot_seen[node - slots->body->first_node];
 }
 
-// Collects the halo of a tile; false when the buffer is too small.
+// Collects the halo of a tile; false if the buffer is too small.
 static bool find_halo(const struct ring_corners *corners, struct tile_slots *slots, uint32_t number,
                       struct ring_tile *tile, uint32_t *halo)
 {
@@ -147,7 +147,7 @@ static uint8_t group_length(const struct ring_corners *corners, uint64_t first, 
     return (uint8_t)(length + length % 2);
 }
 
-// A group's entries; lanes beyond the tile's last node read its first.
+// Writes a group's entries; lanes beyond the tile's last node read its first one.
 static void write_group(const struct ring_corners *corners, const struct tile_slots *slots,
                         const struct ring_tile *tile, uint32_t group, uint8_t length,
                         uint16_t *entries)
@@ -182,7 +182,7 @@ static void write_tile(const struct ring_corners *corners, const struct tile_slo
     rings->entry_count = entry;
 }
 
-// A tile from `node` on, as large as its buffer allows; false if not even one group fits.
+// A tile that starts at `node`, as large as its buffer allows; false if not even one group fits.
 static bool next_tile(const struct ring_corners *corners, struct tile_slots *slots, uint64_t node,
                       uint32_t *number, struct ring_tile *tile, uint32_t *halo)
 {
@@ -196,8 +196,8 @@ static bool next_tile(const struct ring_corners *corners, struct tile_slots *slo
     return false;
 }
 
-// Cuts the rings into tiles. Called twice: first to count, with only the array of halos, which is
-// as long as it may need be; then, with all arrays in place, to write.
+// Divides the rings into tiles. Called twice: first to count, with only the array of halos, which
+// has its maximum length; then, with all arrays allocated, to write.
 static bool cut(const struct ring_corners *corners, struct tile_slots *slots, bool write,
                 struct plan_rings *rings)
 {
@@ -345,7 +345,7 @@ static bool node_at(const struct plan_rings *rings, const struct ring_tile *tile
     return true;
 }
 
-// Takes the corner (node, from, to) out of those that are left; false if it is not among them.
+// Removes the corner (node, from, to) from the remaining ones; false if it is not among them.
 static bool take_corner(struct ring_corners *left, uint64_t i, struct ring_corner corner)
 {
     for (uint64_t at = left->starts[i]; at < left->starts[i + 1]; at++)
@@ -357,7 +357,7 @@ static bool take_corner(struct ring_corners *left, uint64_t i, struct ring_corne
     return false;
 }
 
-// A node's products: those of equal factors are 0; all others must be corners of faces.
+// Checks the products of a node: those of equal factors are 0; all others must be corners of faces.
 static bool check_node(const struct plan_rings *rings, const struct ring_tile *tile,
                        const uint16_t *entries, int length, uint64_t body_first,
                        struct ring_corners *left, uint32_t node)

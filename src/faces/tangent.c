@@ -7,7 +7,7 @@
 #include "faces/faces.h"
 #include "state/reading.h"
 
-// Whether the wind pulls at what moves.
+// Whether the wind damps motion and is included in the tangent.
 static bool wind_drags(const struct topology *topology)
 {
     return topology_wind_damps(topology) && !topology_wind_damps_nodes(topology);
@@ -161,7 +161,7 @@ static void update_gas(struct face_tangent *tangent, struct evaluation evaluatio
     }
 }
 
-// dV/dx: of each of a node's faces its share of A n.
+// dV/dx of a node: the sum of its shares of A n of its faces.
 static void update_gradients(struct face_tangent *tangent, struct range nodes)
 {
     const struct face_rows *faces = &tangent->faces;
@@ -190,14 +190,14 @@ static void gas_update(struct face_tangent *tangent, struct evaluation evaluatio
     update_gradients(tangent, node_share(tangent->system, worker));
 }
 
-// What the sum over a body's nodes needs to know.
+// The arguments of the sum over a body's nodes.
 struct compression {
     const struct face_tangent *tangent;
     struct node_vectors in;
     size_t first_node;
 };
 
-// In eight partial sums, whose additions are independent of each other.
+// In eight partial sums, whose additions are independent.
 static void sum_compression(const struct system *system, const void *argument, struct range range,
                             double sums[SUM_WIDTH])
 {
@@ -268,8 +268,9 @@ static void gas_apply(const struct face_tangent *tangent, real stiffness, struct
 
 // ---- Wind
 
-// F = f A (r.n) n / corners on each corner, r the wind less the mean of the corners' velocities;
-// so C = f S S' / (A corners^2) with S = A n, and of |r.n| (r.n) the derivative, 2 |r.n|, besides.
+// F = f A (r.n) n / corners on each corner, with r the wind minus the mean velocity of the corners;
+// hence C = f S S' / (A corners^2) with S = A n, and for |r.n| (r.n) an additional factor 2 |r.n|,
+// its derivative.
 static real face_drag(const struct state *s, const struct wind_now *now,
                       const struct face_shape *face)
 {
@@ -403,7 +404,7 @@ void REAL_NAME(face_tangent_apply)(const struct face_tangent *tangent, real stif
     gas_apply(tangent, stiffness, out, nodes);
 }
 
-// v v', times `by`.
+// block += by v v'
 static void block_add_square(real block[6], real by, real x, real y, real z)
 {
     block[0] += by * x * x;
@@ -414,7 +415,7 @@ static void block_add_square(real block[6], real by, real x, real y, real z)
     block[5] += by * y * z;
 }
 
-// The derivative of a node's gradient by its own position is 0 where faces close round it.
+// The derivative of a node's gradient by its own position is 0 if faces enclose the node.
 void REAL_NAME(face_tangent_blocks)(const struct face_tangent *tangent, real stiffness,
                                     real damping, real (*blocks)[6], struct range nodes)
 {

@@ -1,5 +1,6 @@
-// Wind of three laws (docs/numerics.md): node (Matyka 2.19, 2.20), face (Rociek and Rusztowicz),
-// quadratic.
+// Wind, with three laws (docs/numerics.md): node (Matyka 2.19, 2.20), face (Rociek and Rusztowicz),
+// quadratic. Faces in blocks are computed here, those of cloths on grids by the kernels of
+// wind_body.h.
 #include "faces/face.h"
 #include "faces/faces.h"
 #include "kernels/kernels.h"
@@ -41,8 +42,8 @@ struct relative_wind {
     real x, y, z;
 };
 
-// The wind less the mean velocity of the corners. The differences are taken before the mean, so
-// that a face that moves with the wind feels exactly none of it.
+// The wind minus the mean velocity of the corners. The differences are taken before the mean, so
+// that a face that moves with the wind has exactly no force.
 static struct relative_wind relative_wind(const struct state *s, const struct wind_now *now,
                                           const struct face_shape *face, real share)
 {
@@ -58,8 +59,8 @@ static struct relative_wind relative_wind(const struct state *s, const struct wi
     return (struct relative_wind){sum.x * share, sum.y * share, sum.z * share};
 }
 
-// F = c A (r.n) n   (face)   or   rho C_d / 2 A |r.n| (r.n) n   (quadratic), r the wind relative to
-// the mean velocity of the corners; an equal share to each corner, of which pinned ones take none.
+// F = c A (r.n) n (face) or rho C_d / 2 A |r.n| (r.n) n (quadratic), with r the wind relative to
+// the mean velocity of the corners. Each corner gets an equal share; pinned corners are skipped.
 static void add_wind(const struct system *system, const void *argument, struct plan_block block)
 {
     const struct wind_now *now = argument;
@@ -86,7 +87,7 @@ static void add_wind(const struct system *system, const void *argument, struct p
     }
 }
 
-// A worker's share of the nodes of a body whose faces are in blocks; nothing of others.
+// A worker's share of the nodes of a body whose faces are in blocks; empty for other bodies.
 static struct range blocked_share(const struct system *system, size_t body,
                                   const struct worker *worker)
 {
@@ -104,7 +105,7 @@ static void clear_normals(struct state *s, struct range share)
         s->nx[i] = s->ny[i] = s->nz[i] = 0;
 }
 
-// From sums of unit normals to their unit mean; 0 where there is none.
+// Normalises the sums of unit normals; 0 remains 0.
 static void normalise(struct state *s, struct range share)
 {
     for (size_t i = share.first; i < share.end; i++) {
@@ -163,7 +164,7 @@ static const struct sweep *sweep_of_faces(const struct system *system,
     return NULL;
 }
 
-// Rows of a cloth, of which the powers, where they are wanted, go to a part.
+// Rows of a cloth. The powers, if wanted, are added to a part.
 static void add_to_rows(const struct system *system, const struct wind_now *now,
                         const struct plan_face_grid *faces, struct range rows, double *powers)
 {
@@ -177,8 +178,8 @@ static void add_to_rows(const struct system *system, const struct wind_now *now,
     power_sums_store(&sums, powers);
 }
 
-// The rows at the edges of tiles, which the sweep leaves to us: before the first, between one and
-// the next, after the last.
+// The rows at the edges of tiles, which the sweep omits: before the first tile, between tiles, and
+// after the last one.
 static void add_between(const struct system *system, const struct wind_now *now,
                         const struct sweep *sweep, bool powers, size_t part,
                         const struct worker *worker)
@@ -218,7 +219,7 @@ size_t REAL_NAME(wind_parts)(const struct system *system)
     return parts;
 }
 
-// Cloths on grids: workers claim batches of rows.
+// Cloths on grids. Workers claim batches of rows.
 static void add_to_grids(const struct system *system, const struct wind_now *now,
                          enum sweep_finish finish, bool powers, const struct worker *worker)
 {

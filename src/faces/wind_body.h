@@ -1,19 +1,19 @@
-// Wind on the faces of a cloth: two triangles a cell of the grid of nodes, (a, b, d) and (a, d, c)
-// with
+// Wind on the faces of a cloth: two triangles per cell of the grid of nodes, (a, b, d) and (a, d,
+// c) with
 //
 //     c---d      next row
 //     | / |
 //     a---b      this row
 //
-// No list of faces is read. A vector of cells along a row is computed at a time, each face once.
-// What its faces do to their corners is the same for all three, so that per cell two vectors are
-// enough, first and second: a and d get both, b the first, c the second. What is for b and d goes
-// one lane on, and what is for the next row waits in the rolling buffer `above`. Every node adds
-// what comes from the row before it, then what comes from its own, whoever computes it: who starts
-// in the middle of a grid computes the row before once more. Rows are cut into columns of a fixed
-// length, so that this buffer stays in the first-level cache.
+// No list of faces is read. A register of cells along a row is computed at a time, each face once.
+// A face contributes equally to its three corners, so two vectors per cell suffice, `first` and
+// `second`: a and d get both, b the first, c the second. Contributions to b and d move one lane on,
+// and those to the next row wait in the rolling buffer `above`. Every node adds the contributions
+// of the previous row and then those of its own row, whichever worker computes it: a worker that
+// starts in the middle of a grid computes the previous row again. Rows are divided into columns of
+// a fixed length, so that the buffer stays in the first-level cache.
 //
-// The body of a kernel that is compiled for each instruction set.
+// The kernel body is compiled for each instruction set.
 #include <stdalign.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@
 
 // ---- Cells: two triangles, a register of them at a time
 
-// The wind as the kernel needs it.
+// The wind in the form that the kernel uses.
 struct air {
     struct wide3 wind;
     wide factor; // c / 18, rho C_d / 2 / 54 or c: see face_force
@@ -35,10 +35,10 @@ WIDE_INLINE wide magnitude(wide a)
     return wide_add(wide_masked(wide_positive(a), a), wide_masked(wide_positive(minus), minus));
 }
 
-// What a face gives each corner. With K = 2 A n the product of its edges and R = 3 r the sum over
-// its corners of the relative wind, a third of c A (r.n) n is c / 18 (R.K) / |K| K, and a third of
-// rho C_d / 2 A |r.n| (r.n) n is rho C_d / 2 / 54 |R.K| (R.K) / K^2 K. For law node it is the
-// unit normal. A face without area gives nothing.
+// The contribution of a face to each corner. With K = 2 A n the product of its edges and R = 3 r
+// the sum of the relative wind over its corners, a third of c A (r.n) n is c / 18 (R.K) / |K| K,
+// and a third of rho C_d / 2 A |r.n| (r.n) n is rho C_d / 2 / 54 |R.K| (R.K) / K^2 K. For law node
+// it is the unit normal. A face without area contributes nothing.
 WIDE_INLINE struct wide3 face_force(const struct air *air, struct wide3 product, struct wide3 wind,
                                     wide_mask exists, enum wind_law law)
 {
@@ -58,12 +58,12 @@ WIDE_INLINE struct wide3 face_force(const struct air *air, struct wide3 product,
     return wide3_scale(wide_masked(valid, scale), product);
 }
 
-// From each cell's node a the others' positions and velocities, taken from a's.
+// The position and velocity of node a of each cell minus those of its other nodes.
 struct cell_edges {
     struct wide3 b, c, d, vb, vc, vd;
 };
 
-// 3 w - v_a - v_d, of the velocity of a and that of d taken from it.
+// 3 w - 2 v_a - v_d, the part of R that both faces share; vd = v_a - v_d.
 WIDE_INLINE struct wide3 relative_shared(const struct air *air, struct wide3 velocity,
                                          struct wide3 vd)
 {
@@ -71,8 +71,8 @@ WIDE_INLINE struct wide3 relative_shared(const struct air *air, struct wide3 vel
     return wide3_add(wide3_subtract(air->wind, tripled), vd);
 }
 
-// Signs of edges do not matter to their products. R is 3 w - v_a - v_b - v_d of the first, with v_c
-// for v_b of the second; `velocity`: that of a, used if `relative`.
+// The signs of edges do not affect their products. R is 3 w - v_a - v_b - v_d for the first face,
+// with v_c instead of v_b for the second; `velocity`: that of a, used if `relative`.
 WIDE_INLINE void cell_faces(const struct air *air, const struct cell_edges *to,
                             struct wide3 velocity, wide_mask exists, enum wind_law law,
                             bool relative, struct wide3 *first, struct wide3 *second)
@@ -121,7 +121,7 @@ static inline struct wide3 relative_to(const struct air *air, const struct state
     return wide3_subtract(air->wind, wide3_load(s->vx, s->vy, s->vz, at));
 }
 
-// The two faces of each cell from node `at` on.
+// The two faces of each cell, starting at node `at`.
 static inline void cell_forces(const struct state *s, const struct air *air, int64_t at, long nx,
                                wide_mask exists, enum wind_law law, struct wide3 *first,
                                struct wide3 *second)
@@ -141,8 +141,8 @@ static inline void cell_forces(const struct state *s, const struct air *air, int
     cell_faces(air, &to, v, exists, law, air->relative, first, second);
 }
 
-// Adds to the forces of the first `left` nodes from `at` on, and their powers to `powers`; pinned
-// ones take none.
+// Adds to the forces of the first `left` nodes from `at` on, and their powers to `powers`. Pinned
+// nodes are skipped.
 static inline void add_to_forces(const struct system *system, int64_t at, long left,
                                  struct wide3 force, double *powers)
 {
@@ -155,7 +155,7 @@ static inline void add_to_forces(const struct system *system, int64_t at, long l
         wide_add_to(powers, wide3_dot(force, wide3_load_first(s->vx, s->vy, s->vz, at, left)));
 }
 
-// Law node: F = c (r.n) n with n the unit mean of the normals whose sum this is.
+// Law node: F = c (r.n) n, with n the normalised `sum` of normals.
 static inline void add_by_normal(const struct system *system, const struct air *air, int64_t at,
                                  long left, struct wide3 sum, double *powers)
 {
@@ -172,9 +172,9 @@ static inline void add_by_normal(const struct system *system, const struct air *
     add_to_forces(system, at, left, wide3_scale(scale, n), powers);
 }
 
-// What one row of cells, whose nodes start at `row`, does to the nodes of its lower row and, by way
-// of the rolling buffer, of its upper one. `cells` is false in the last row of nodes, `nodes` in
-// the row before the first that is wanted.
+// The contributions of one row of cells, whose nodes start at `row`, to the nodes of its lower row
+// and, through the rolling buffer, of its upper one. `cells` is false in the last row of nodes,
+// `nodes` in the row before the first wanted one.
 static inline void add_row(const struct system *system, const struct air *air, int64_t row,
                            struct columns columns, bool cells, bool nodes, enum wind_law law,
                            struct row_buffer *above, struct power_sums *powers)
@@ -182,7 +182,7 @@ static inline void add_row(const struct system *system, const struct air *air, i
     const struct state *s = system->state;
     const long nx = columns.nx;
 
-    // The cells before the first column, whose reactions reach into it.
+    // The cells before the first column, whose reactions extend into it.
     struct wide3 zero = {wide_set(0), wide_set(0), wide_set(0)};
     struct wide3 first_before = zero, both_before = zero;
     if (cells && columns.first > 0) {
