@@ -34,7 +34,7 @@ taut_scene *scene_of_text(char *text);
 // A solver of that text with one thread.
 #define solver_of(...) solver_from(scene_of(__VA_ARGS__), NULL)
 
-// A solver of the scene, which it destroys; `options` may be NULL: one thread.
+// Makes a solver and destroys the scene; `options` may be NULL: one thread.
 taut_solver *solver_from(taut_scene *scene, const struct solver_options *options);
 
 // Node 1 has 1 kg, starts at x = `position` with velocity `speed`, and is tied to the pinned node 0
@@ -88,7 +88,7 @@ double rest_length_of(const taut_solver *solver, uint64_t spring);
 // A number in [-1, 1) from a fixed sequence; advances `seed`.
 double next_random(uint64_t *seed);
 
-// a - b| <= tolerance, with the numbers in the message. Fails for NaN.
+// |a - b| <= tolerance, with the numbers in the message. Fails for NaN.
 void assert_near(double a, double b, double tolerance);
 void assert_vector_near(vec3 a, vec3 b, double tolerance);
 

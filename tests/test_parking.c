@@ -126,7 +126,7 @@ static void test_who_loses_too_much_is_parked(void **state)
     // as long, since the disturbance continues.
     assert_int_equal(parked_one(team, (double[]){0.15, 0.15, 0.18, 0.15}), 2);
     assert_true(team->members[2].parked_for == 2 * first);
-    // No losses: a later disturbance counts as a new one.
+    // No significant losses: a later disturbance counts as a new one.
     assert_int_equal(parked_one(team, (double[]){0, 0.05, 0, 0}), -1);
     assert_int_equal(parked_one(team, (double[]){-1, -1, 0.3, 0.35}), 3);
     assert_true(team->members[3].parked_for == first);

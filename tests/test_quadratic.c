@@ -152,7 +152,7 @@ static struct matrices matrices_of(const taut_solver *solver, double drag)
     return matrices;
 }
 
-// R(h lambda)|^2 - 1, without cancellation for the lower orders.
+// |R(h lambda)|^2 - 1, without cancellation for the lower orders.
 static double excess(enum integrator integrator, double h, double re, double im)
 {
     double real = h * re, square = h * h * (re * re + im * im), x = 1, y = 0;
@@ -169,7 +169,8 @@ static double excess(enum integrator integrator, double h, double re, double im)
 }
 
 // The least h at which some root leaves the stability region, if all roots had `moved` (1/s) more
-// damping; roots at 0 do not count. For refined roots, 0 is relative to omega alone.
+// damping. Roots that are 0 relative to the largest one do not count; refined roots are compared
+// with omega instead.
 static double limit_of_roots(enum integrator integrator, const struct roots *roots, double omega,
                              bool refined, double moved)
 {
@@ -228,9 +229,9 @@ static double form_of(const double *matrix, size_t n, const double *re, const do
     return (double)sum;
 }
 
-// Recomputes nearly undamped roots beside modes with far stronger damping, of whose round-off
-// LAPACK's values consist: the roots of lambda^2 + lambda x* C x + x* K x for LAPACK's vectors x,
-// whose error is the square of that of x.
+// Recomputes nearly undamped roots beside far stronger damping of other modes, whose round-off
+// hides their damping in LAPACK's values: as roots of lambda^2 + lambda x* C x + x* K x, which are
+// off by the square of the error of LAPACK's vectors x.
 static void refine(struct roots *roots, const struct matrices *matrices, const double *vectors)
 {
     const size_t n = (size_t)matrices->size, size = 2 * n;

@@ -223,8 +223,8 @@ static void test_disk_full_at_the_beginning(void **state)
     struct fixture fixture;
     fixture_fill(&fixture, 0, false);
     fixture.frame.has_work = false; // otherwise the header of the table would be longer than a mesh
-    // The header of a table has a body's name once; the manifest has it only after the mesh, whose
-    // entry has it twice.
+    // The header of a table has a body's name once, and the body's mesh twice; the manifest does
+    // not have it before that mesh.
     char name[201];
     memset(name, 'n', 200);
     name[200] = '\0';

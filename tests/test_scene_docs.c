@@ -1,6 +1,6 @@
-// docs/scene.md compared with the schema: its tables are between <!-- keys: NAME --> and <!-- end
-// --> and must equal those generated from the reader's tables. TAUT_UPDATE_DOCS=1 writes them
-// again.
+// docs/scene.md compared with the schema: its tables are between <!-- keys: NAME --> and
+// <!-- end --> and must equal those generated from the reader's tables. TAUT_UPDATE_DOCS=1 writes
+// them again.
 #include "test.h"
 
 #include <stdbool.h>

@@ -37,8 +37,8 @@ bool building_begin(struct building *building);
 
 bool building_is_done(struct building *building);
 
-// Answers the request for confirmation. `no` cancels the build at any time, within a few tenths of
-// a second. May be called from any thread.
+// Answers the request for confirmation. `yes` false cancels the build at any time, within a few
+// tenths of a second. May be called from any thread.
 void building_answer(struct building *building, bool yes);
 
 // The present stage and the estimates. May be called from any thread.

@@ -102,13 +102,13 @@ size_t player_rows(struct player *player, struct player_row *rows, size_t most);
 void player_play(struct player *player, bool playing);
 void player_step(struct player *player, uint64_t steps); // when paused
 void player_speed(struct player *player, double speed);  // INFINITY: as fast as possible
-// Requests that need another solver (player_reset, player_open, player_set, player_cut, and the
-// default number of threads) are executed at once if that is fast. Otherwise the solver is built in
-// the background, while the present scene continues and accepts other requests; the new one
-// replaces it when it is complete. A build that needs much memory first publishes an estimate
-// (player_status) and waits for player_build; one that exceeds the available memory is rejected.
-// Other requests that need a solver wait during a build; a second value of the same key, or another
-// scene, replaces it.
+// Requests that need another solver (player_reset, player_open, player_set, player_cut,
+// player_budget, and the default number of threads) are executed at once if that is fast. Otherwise
+// the solver is built in the background, while the present scene continues and accepts other
+// requests; the new one replaces it when it is complete. A build that needs much memory first
+// publishes an estimate (player_status) and waits for player_build; one that exceeds the available
+// memory is rejected. Other requests that need a solver wait during a build; a second value of the
+// same key, or another scene, replaces it.
 void player_build(struct player *player, bool wanted); // false: cancels the build
 void player_reset(struct player *player);              // to t = 0, with the present parameters
 void player_open(struct player *player,
