@@ -111,8 +111,8 @@ static void test_looks_change_nothing(void **state)
     }
 }
 
-// Verlet integrators complete velocities only where somebody reads them, in a run of steps: between
-// single steps, at rows of energies, or at the end.
+// Within a run of steps Verlet integrators complete velocities only when they are read: between
+// single steps, at rows of energies, or at the end. The bits must not depend on it.
 static void test_runs_of_steps_change_nothing(void **state)
 {
     (void)state;

@@ -124,8 +124,8 @@ static void test_same_bits_everywhere(void **state)
     }
 }
 
-// In a run of steps the end of one and the start of the next are one sweep with some integrators,
-// where between single steps they are not.
+// Within a run of steps some integrators combine the end of one step and the start of the next in
+// one sweep; between single steps they do not. Both must give the same bits.
 static void test_steps_in_one_run_give_those_alone(void **state)
 {
     (void)state;
