@@ -1,10 +1,10 @@
-// Planes, spheres and rooms (docs/numerics.md): where a node is inside, the penalty force, the
+// Contacts with planes, spheres and rooms (docs/numerics.md): detection, penalty forces,
 // projection.
 //
-// Most nodes touch nothing. So nodes are tested a block of CONTACT_BLOCK at a time: the bounding
-// box of a block tells which colliders may be near, and for these a vector kernel tells which nodes
-// may touch (near_body.h). Both leave a margin; what decides is the contact itself, in
-// double, node by node.
+// Most nodes touch nothing. Nodes are therefore tested in blocks of CONTACT_BLOCK: the bounding box
+// of a block shows which colliders may be near, and for these a vector kernel shows which nodes may
+// touch (near_body.h). Both tests have a margin; the contact itself is computed in double, node by
+// node.
 #include "contact/contact.h"
 
 #include <string.h>
@@ -14,10 +14,10 @@
 
 // ---- Contacts of a point
 
-// A collider where it is at a time.
+// A collider at one time.
 struct surface {
     const struct scene_collider *it;
-    vec3 centre, velocity; // of a sphere
+    vec3 centre, velocity; // for a sphere
     double radius;
 };
 
@@ -45,7 +45,7 @@ static int plane_contact(const struct scene_collider *plane, vec3 position, doub
     return 1;
 }
 
-// At the very centre there is no direction out: no contact, rather than a made-up one.
+// At the exact centre there is no outward direction, and so no contact.
 static int sphere_contact(const struct surface *sphere, vec3 position, double slack,
                           struct contact contacts[6])
 {
@@ -73,7 +73,7 @@ static int room_contacts(const struct scene_collider *room, vec3 p, double slack
     return count;
 }
 
-// Where the point is deeper than -slack.
+// The contacts of a point that is deeper than -slack.
 static int surface_contacts(const struct surface *surface, vec3 position, double slack,
                             struct contact contacts[6])
 {
@@ -103,7 +103,7 @@ int REAL_NAME(collider_contacts)(const struct system *system, size_t collider, d
 
 // ---- Broad phase
 
-// fmax would be a call.
+// Inline, because fmax would be a call.
 static inline double larger_of(double a, double b)
 {
     return a > b ? a : b;
@@ -160,7 +160,7 @@ double REAL_NAME(contact_greatest_length)(const struct system *system, const rea
     return sqrt(square);
 }
 
-// m, of the lowest corner above a plane.
+// m, height of the lowest corner above a plane.
 static double box_height(const struct scene_collider *plane, const struct block_box *box)
 {
     const double n[3] = {plane->normal.x, plane->normal.y, plane->normal.z};
@@ -170,7 +170,7 @@ static double box_height(const struct scene_collider *plane, const struct block_
     return height;
 }
 
-// m2, from a point to the box; 0 inside.
+// m2, squared distance of a point from the box; 0 inside.
 static double square_distance(const struct block_box *box, vec3 point)
 {
     const double p[3] = {point.x, point.y, point.z};
@@ -183,7 +183,7 @@ static double square_distance(const struct block_box *box, vec3 point)
     return square;
 }
 
-// False only where no point of the box is deeper than -slack.
+// False only if no point of the box is deeper than -slack.
 static bool box_is_near(const struct surface *surface, const struct block_box *box, double slack)
 {
     const double *most = box->most, *least = box->least;
@@ -204,8 +204,8 @@ static bool box_is_near(const struct surface *surface, const struct block_box *b
     return false;
 }
 
-// The shape to test the nodes of a box against, in the run's precision, with a margin that covers
-// the rounding of the test.
+// The shape with which the nodes of a box are tested, in the run's precision, with a margin that
+// covers the rounding of the test.
 static struct near_shape shape_of(const struct surface *surface, const struct block_box *box,
                                   double slack)
 {
@@ -234,20 +234,20 @@ static struct near_shape shape_of(const struct surface *surface, const struct bl
 
 // ---- Clear boxes
 //
-// Of a small body the tests above cost as much as the nodes themselves: a rope of 10 nodes takes
-// 0.2 us a step. So a block that is near nothing is given a larger box around its own that is near
-// nothing either, and as long as its own box stays inside of that one, six comparisons in the run's
-// precision tell that it is still near nothing, whatever the number of colliders. The test of a box
-// can only turn from near to clear when a box shrinks, in floating-point numbers also, so this
-// decides what the tests would.
+// For a small body the tests above cost as much as the nodes themselves: a rope of 10 nodes takes
+// 0.2 us per step. A block that is near nothing is therefore given a larger box around its own that
+// is near nothing either. While its own box stays inside that one, six comparisons in the run's
+// precision show that it is still near nothing, whatever the number of colliders. The test of a box
+// can only change from near to clear when the box shrinks, in floating-point numbers too, so the
+// result is that of the full tests.
 
 static double block_slack(const struct block_box *box)
 {
     return 12 * (double)REAL_EPSILON * box->reach + (double)REAL_TINY;
 }
 
-// `slack` beyond that of rounding, for which there is room in any box that is known. False where it
-// is not a number.
+// `slack` is in addition to that of rounding, which every clear box includes. False if it is not a
+// number.
 static inline bool stays_clear(const struct clear_box *clear, const struct node_box *box,
                                double slack)
 {
@@ -257,8 +257,8 @@ static inline bool stays_clear(const struct clear_box *clear, const struct node_
     return inside;
 }
 
-// By how much each side of a box may be moved out, about, until it comes to the surface; below 0:
-// not known.
+// Approximately the distance by which each side of a box can be moved outwards until it reaches the
+// surface; below 0: not known.
 static double room_to_grow(const struct surface *surface, const struct block_box *box)
 {
     const double *most = box->most, *least = box->least;
@@ -275,8 +275,8 @@ static double room_to_grow(const struct surface *surface, const struct block_box
     return room;
 }
 
-// After the box of a block was found near to no collider of the response. Around moving spheres
-// there is none.
+// Called when the box of a block has been found near no collider of the response. There is no clear
+// box around moving spheres.
 static void make_clear(const struct system *system, enum collider_response response, double time,
                        const struct block_box *box, struct clear_box *clear)
 {
@@ -294,7 +294,7 @@ static void make_clear(const struct system *system, enum collider_response respo
     if (!(room > 0))
         return;
 
-    // A part of the room is for slack: what nodes may go in a step.
+    // Part of the room is reserved for slack: the displacement of nodes in a step.
     const double grows = 0.4 * room;
     struct block_box grown = {.reach = 0};
     clear->slack = 0.5 * room;
@@ -331,7 +331,8 @@ void REAL_NAME(colliders_changed)(struct system *system)
 
 enum { BLOCK_WORDS = CONTACT_BLOCK / 64 };
 
-// Bit i of the block's words: node i of the range may be deeper than -slack. Whether any is.
+// Sets bit i of the block's words if node i of the range may be deeper than -slack. Returns whether
+// any may.
 static bool find_near(const struct system *system, const struct surface *surface,
                       const struct block_box *box, double slack, struct range nodes,
                       uint64_t near[BLOCK_WORDS])
@@ -369,7 +370,7 @@ static int bit_count(uint64_t bits)
     return count;
 }
 
-// Of a block.
+// The nodes of a word of a block.
 static struct range word_nodes(struct range nodes, int word)
 {
     const size_t first = nodes.first + 64 * (size_t)word;
@@ -378,12 +379,12 @@ static struct range word_nodes(struct range nodes, int word)
     return (struct range){first, nodes.end - first < 64 ? nodes.end : first + 64};
 }
 
-// ---- Nodes side by side
+// ---- Words of nodes
 
-// Of fewer near nodes each is faster by itself.
+// With fewer near nodes, node by node is faster.
 enum { TOUCH_LEAST = 10 };
 
-// The surfaces of a collider that a node of the box may be deeper than -slack in.
+// The surfaces of a collider in which a node of the box may be deeper than -slack.
 static int touch_surfaces(const struct surface *surface, const struct block_box *box, double slack,
                           struct touch_surface found[6])
 {
@@ -422,8 +423,8 @@ static int touch_surfaces(const struct surface *surface, const struct block_box 
     return count;
 }
 
-// Whether a node of the block may be deeper than -slack in this collider, if it responds like that;
-// then where the collider is, and which nodes.
+// Whether a node of the block may be deeper than -slack in this collider, if it has the given
+// response; if so, also its position and these nodes.
 static inline bool find_near_collider(const struct system *system, size_t collider,
                                       enum collider_response response, double time,
                                       const struct block_box *box, double slack, struct range nodes,
@@ -447,7 +448,7 @@ static inline void visit_word(const struct system *system, const struct surface 
     }
 }
 
-// Visits the contacts of nodes of a block with penalty colliders, collider after collider.
+// Visits the contacts of the nodes of a block with penalty colliders, one collider after the other.
 static inline void visit_block(const struct system *system, double time, struct range nodes,
                                contact_visitor *visit, void *context)
 {
@@ -529,7 +530,7 @@ void REAL_NAME(contacts_find)(struct system *system, double time, const struct w
     for (size_t block = share.first; block < share.end; block++)
         all->near[block] = block_may_touch(system, time, contact_block_nodes(system, block));
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
-    // Everybody finds the same, and nobody looks before having written it.
+    // All workers find the same value, and none reads it before having written it.
     bool found = memchr(all->near, 1, all->blocks) != NULL;
     atomic_store_explicit(&all->found, found, memory_order_relaxed);
 }
@@ -545,7 +546,7 @@ static void add_force(const struct system *system, const struct scene_collider *
     s->fz[node] += (real)force.z;
 }
 
-// The same forces of a block, of words with many near nodes by a kernel.
+// Adds the penalty forces to a block; a kernel computes words with many near nodes.
 static void add_block(struct system *system, double time, struct range nodes)
 {
     const struct block_box box = box_of_nodes(system, nodes);
@@ -582,37 +583,38 @@ void REAL_NAME(colliders_add)(struct system *system, double time, const struct w
 
 // ---- Projection
 
-// What the projection at the end of a step works with.
+// The arguments of the projection at the end of a step.
 struct projection {
     struct system *system;
     double time, step; // s: the end of the step, and its length
 };
 
-// A node touches a surface that it is not farther from than its coordinates are rounded.
+// The distance from a surface within which a node counts as touching: the rounding of its
+// coordinates.
 static double touching_slack(vec3 position)
 {
     const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);
     return 4 * (double)REAL_EPSILON * size + (double)REAL_TINY;
 }
 
-// A surface near a block, and where the state keeps who touches it.
+// A surface near a block, and the flags of the state of the nodes that touch it.
 struct near_surface {
     struct surface surface;
     uint8_t *touching; // of all nodes
     uint64_t near[BLOCK_WORDS];
 };
 
-// A node on its way out of the surfaces that it is in.
+// A node during its projection.
 struct projected {
     vec3 position, velocity;
     vec3 free_position, free_velocity;     // before any collider changed them
-    const struct constrained_node *solved; // the contacts that the step knew of; NULL: none
+    const struct constrained_node *solved; // the contacts of the implicit step; NULL: none
     double mass;
-    double taken, driven; // J: by friction, and put in by moving surfaces
+    double taken, driven; // J: taken by friction, and added by moving surfaces
 };
 
-// The acceleration of a node along a normal in the step that ends, m/s2; by gravity alone where the
-// velocity at the start of the step is not known.
+// The acceleration of a node along a normal during the completed step, m/s2; by gravity alone if
+// the velocity at the start of the step is not known.
 static double acceleration_along(const struct projection *it, size_t node, vec3 normal,
                                  const struct projected *moving)
 {
@@ -625,9 +627,9 @@ static double acceleration_along(const struct projection *it, size_t node, vec3 
     return vec3_dot(vec3_subtract(moving->free_velocity, start), normal) / it->step;
 }
 
-// How long before the time of the positions the velocities are in the middle of their step, s.
-// Where nodes move with the velocity that the step has just found, x += h v, energy that is exact
-// to h^2 needs v + h a / 2.
+// The time from the middle of the step of the velocities to that of the positions, s. Integrators
+// that move nodes with the new velocity, x += h v, conserve an energy to order h^2 only with v + h
+// a / 2.
 static double velocity_lag(const struct projection *it)
 {
     switch (it->system->settings.integrator) {
@@ -642,12 +644,11 @@ static double velocity_lag(const struct projection *it)
     }
 }
 
-// The speed with which a node leaves after an impact at `speed`. It has gone `depth` on since it
-// came through the surface, on which the forces of the step did the work m a depth; a bounce that
-// did not count that would gain what it costs to lift the node to the surface.
-// The force of springs changes on the way, by something like h v times their stiffness, which
-// nobody knows here; that the node leaves slower by the part h^2 k / m keeps the bounce from
-// gaining from it.
+// The speed with which a node leaves after an impact at `speed`. It has travelled `depth` since it
+// passed the surface, and the forces of the step have done the work m a depth on it; a bounce that
+// did not subtract that work would gain the energy of lifting the node to the surface. The force of
+// springs changes on the way by something like h v times their stiffness, which is not known here;
+// the node leaves slower by the fraction h^2 k / m, so that the bounce does not gain from it.
 static double bounce_speed(const struct projection *it, size_t node, const struct contact *contact,
                            const struct projected *moving, double speed, double restitution)
 {
@@ -657,13 +658,13 @@ static double bounce_speed(const struct projection *it, size_t node, const struc
     const double square = now * now + 2 * outward / ratio * fmax(0, contact->depth);
     const double safe =
         fmax(0, 1 - it->step * it->step * (double)it->system->state->spring_rate[node]);
-    if (safe == 0) // `outward` is what springs do, and no acceleration in the air
+    if (safe == 0) // `outward` is due to springs, and is not an acceleration in free flight
         return 0;
     return fmax(0, restitution * safe * sqrt(fmax(0, square)) - lag * outward);
 }
 
-// By how much rounding the coordinates of a node can move it along a normal in a step, m/s. Of a
-// node that slides, each step is rounded the same way, so that this lifts it off a surface until
+// The velocity along a normal that rounding of a node's coordinates can cause in a step, m/s. For a
+// node that slides, each step is rounded in the same direction, so it is lifted off a surface until
 // gravity has given it twice this speed.
 static double rounding_speed(const struct projection *it, vec3 normal, vec3 position)
 {
@@ -672,10 +673,11 @@ static double rounding_speed(const struct projection *it, vec3 normal, vec3 posi
     return 0.5 * (double)REAL_EPSILON * size / (it->system->settings.position_ratio * it->step);
 }
 
-// An approach is an impact where the node did not touch the surface before, comes steeper than
-// 1 : 1000, and faster than a node comes back that slid along the surface and left it by some
-// rounding errors. That is with what gravity gives in two steps, exactly so with explicit Euler,
-// and with twice the speed of rounding; the limit lies between two and three steps.
+// An approach is an impact if the node did not touch the surface before, approaches at a slope of
+// more than 1 : 1000, and is faster than a node that slid along the surface, left it by some
+// rounding errors and returns. Such a node returns with the velocity that gravity adds in two
+// steps, exactly so with explicit Euler, and with twice the speed of rounding; the limit lies
+// between two and three steps.
 static bool is_impact(const struct projection *it, const struct contact *contact, vec3 position,
                       vec3 relative, double speed)
 {
@@ -715,7 +717,7 @@ static bool is_solved(const struct projection *it, const struct surface *surface
     return false;
 }
 
-// How deep a position is behind one wall of a collider.
+// The depth of a position behind one wall of a collider.
 static double depth_in(const struct surface *surface, int wall, vec3 position)
 {
     struct contact contacts[6];
@@ -726,7 +728,7 @@ static double depth_in(const struct surface *surface, int wall, vec3 position)
     return 0;
 }
 
-// What the coordinates of a node in a step were rounded by is this part of them.
+// The relative rounding error of a node's coordinates in an implicit step.
 static const double solved_digits = 16 * (double)REAL_EPSILON;
 
 static double free_size(const struct projection *it, const struct projected *moving)
@@ -734,10 +736,10 @@ static double free_size(const struct projection *it, const struct projected *mov
     return vec3_length(moving->free_position) + it->step * vec3_length(moving->free_velocity);
 }
 
-// A contact that the step knew of, at its end, where the node is on the surface but for rounding,
-// or outside of a sphere that it went along: what the node would have done without tells whether
-// this is an impact, and how it leaves. Who is outside stays there, for springs would be strained
-// by more; it falls back in the next step.
+// Ends a contact of the implicit step. The node is on the surface up to rounding, or outside a
+// sphere along which it moved. The motion without the contact shows whether this is an impact, and
+// with which velocity the node leaves. A node outside stays there, because moving it would strain
+// springs more; it falls back in the next step.
 static bool meet_solved(const struct projection *it, const struct surface *surface,
                         const struct contact *contact, bool touched, size_t node, vec3 *relative,
                         double *out, struct projected *moving)
@@ -758,7 +760,7 @@ static bool meet_solved(const struct projection *it, const struct surface *surfa
     return impact;
 }
 
-// Everything that one collider does to a node. Returns which of its surfaces the node touches now.
+// Applies one collider to a node. Returns which of its surfaces the node touches now.
 static uint8_t meet_surface(const struct projection *it, const struct surface *surface,
                             uint8_t touched, size_t node, struct projected *moving)
 {
@@ -770,7 +772,7 @@ static uint8_t meet_surface(const struct projection *it, const struct surface *s
     uint8_t touches = 0;
     bool hit = false;
     vec3 before = vec3_subtract(moving->velocity, surface->velocity), relative = before;
-    vec3 normal_part = {0, 0, 0}; // of what is left after impacts
+    vec3 normal_part = {0, 0, 0}; // of the velocity after impacts
     for (int i = 0; i < count; i++) {
         const struct contact *contact = &contacts[i];
         const uint8_t bit = (uint8_t)(1u << contact->wall);
@@ -808,8 +810,8 @@ static uint8_t meet_surface(const struct projection *it, const struct surface *s
     return touches;
 }
 
-// bdf2's memory of the last step jumps as the node does, so that what it tells of the acceleration
-// stays; the place before also as the velocity changed.
+// Shifts bdf2's stored step with the node, so that the acceleration implied by it does not change;
+// the previous position is shifted according to the change of velocity too.
 static void shift_memory(struct system *system, size_t i, vec3 place, vec3 velocity)
 {
     struct state *s = system->state;
@@ -824,8 +826,8 @@ static void shift_memory(struct system *system, size_t i, vec3 place, vec3 veloc
     s->vz0[i] += (real)kick.z;
 }
 
-// Verlet's earlier position follows, as at its start: x - h v + h^2 a / 2, with the force of the
-// moment before.
+// Sets verlet's previous position as at its start: x - h v + h^2 a / 2, with the force of the
+// previous state.
 static void follow_verlet(struct system *system, size_t i)
 {
     struct state *s = system->state;
@@ -857,9 +859,8 @@ static bool same(vec3 a, vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// A node that has touched a plane before and does so still, with no other surface near: the
-// commonest case, without the detours of the others and to the same bits. Where this is not the
-// case, false.
+// The most frequent case: a node that touched a plane before and still does, with no other surface
+// near. The results are the same bits as those of project_node. Returns false in all other cases.
 static bool rest_on_plane(const struct projection *it, const struct near_surface *near, size_t node,
                           bool *moved)
 {
@@ -931,11 +932,12 @@ static bool project_node(const struct projection *it, struct near_surface *near,
     return true;
 }
 
-// As many of the surfaces near a block at once; where there are more, the rest comes after them.
+// The maximum number of surfaces near a block that are processed together; any others follow.
 enum { SURFACES_AT_ONCE = 16 };
 
-// The colliders that project from *collider on that nodes of the block may touch; *collider goes on
-// behind them. Who touches none of those that are passed over does not touch them any more.
+// Finds the projecting colliders, starting at *collider, that nodes of the block may touch, and
+// advances *collider beyond them. For the colliders that are skipped, the nodes of the block no
+// longer touch.
 static int find_surfaces(const struct projection *it, struct range nodes,
                          const struct block_box *box, double slack, bool touched, size_t *collider,
                          size_t *number, struct near_surface near[SURFACES_AT_ONCE])
@@ -967,9 +969,10 @@ static bool any_touches(const struct near_surface *near, int count, struct range
     return any != 0;
 }
 
-// How far outside of their surfaces nodes are whose step ended with those contacts. Rounding leaves
-// them there: a surface through 0 leaves a node coordinates far smaller than those that the step
-// computed with. And so does a sphere, whose normals turn while a step goes along one of them.
+// How far outside their surfaces nodes may be after an implicit step with contacts. One reason is
+// rounding: on a surface through 0, the coordinates of a node are far smaller than those with which
+// the step computed. Another is that the normals of a sphere turn while a step moves along one of
+// them.
 static double solved_slack(const struct projection *it, struct range nodes)
 {
     const struct contact_constraints *all = it->system->contacts.constraints;
@@ -991,10 +994,10 @@ static double solved_slack(const struct projection *it, struct range nodes)
     return solved_digits * size + margin * gap;
 }
 
-// The nodes of a word and what surfaces do on them.
+// The nodes of a word, and the work of surfaces on them.
 struct projected_word {
     struct range nodes;
-    int number; // in the block
+    int number; // index in the block
     double mass[TOUCH_NODES], taken[TOUCH_NODES], driven[TOUCH_NODES];
 };
 
@@ -1017,7 +1020,8 @@ static void find_slows(const struct projection *it, const struct scene_collider 
     }
 }
 
-// Those of `nodes` that touch what they touched before, in a kernel. Returns what is left.
+// Projects by a kernel those of `nodes` that touch the same surfaces as before. Returns the
+// remaining nodes.
 static uint64_t project_touching(const struct projection *it, struct near_surface *near, int count,
                                  int number, uint64_t nodes, const struct block_box *box,
                                  double slack, struct projected_word *word, bool *moved)
@@ -1064,8 +1068,8 @@ static uint64_t project_touching(const struct projection *it, struct near_surfac
     return nodes & ~result.done;
 }
 
-// Returns whether a node has changed. `touched`: whether any of the block touched anything before;
-// else no byte of `touching` is set.
+// Returns whether a node has changed. `touched`: whether any node of the block touched anything
+// before; otherwise no byte of `touching` is set.
 static bool project_word(const struct projection *it, struct near_surface *near, int count,
                          const struct block_box *box, double slack, bool touched,
                          struct projected_word *word, double work[3])
@@ -1128,8 +1132,8 @@ static bool knows_contacts(const struct system *system)
     return system->contacts.constraints && system->contacts.constraints->present;
 }
 
-// Whether the projection of a block would change nothing, not even who touches what, as its clear
-// box tells: then it is done.
+// Whether the projection of a block would change nothing, not even its touching flags, as shown by
+// its clear box: then it is complete.
 static bool pass_block(const struct projection *it, size_t block, const struct node_box *found)
 {
     struct system *system = it->system;
@@ -1180,7 +1184,7 @@ static void project_block(const struct projection *it, size_t block)
     system->contacts.boxes_known[block] = 1;
 }
 
-// From one projection to the next, s.
+// The time from one projection to the next, s.
 static double projection_step(const struct system *system)
 {
     const struct settings *settings = &system->settings;
@@ -1188,7 +1192,7 @@ static double projection_step(const struct system *system)
                                                    : settings->dt;
 }
 
-// Of a block, in contacts.near: its projection is done; it is not near; it is.
+// The states of a block in contacts.near: its projection is complete; it is not near; it is near.
 enum { PASSED, NOT_NEAR, NEAR };
 
 bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
@@ -1225,9 +1229,9 @@ void REAL_NAME(colliders_project)(struct system *system, double time, const stru
         project_block(&it, block);
 }
 
-// Velocities at the start of the next step, of blocks that may touch in it: they would have to be
-// four times as fast as now to come from farther away. `box`: NULL where the block is in its clear
-// box.
+// Stores the velocities at the start of the next step, for blocks that may touch in it: from a
+// greater distance, nodes would have to be four times as fast as now. `box`: NULL if the block is
+// in its clear box.
 static void remember_velocities(struct system *system, double time, struct range nodes,
                                 const struct block_box *box, size_t block)
 {
@@ -1279,8 +1283,7 @@ void REAL_NAME(colliders_remember)(struct system *system, double time, const str
         remember_block(system, time, block);
 }
 
-// A third of the stiffness of the springs at a node: what there is of it in a direction, on
-// average.
+// A third of the stiffness of the springs at a node: its average over directions.
 static void find_spring_rates(struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -1300,7 +1303,7 @@ static void find_spring_rates(struct system *system)
         rate[node] *= system->constants->inverse_mass[node];
 }
 
-// A node that lies on a surface, or inside, and does not come nearer has had its impact already.
+// A node that is on or inside a surface, and does not approach it, has had its impact already.
 void REAL_NAME(colliders_start)(struct system *system, double time, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -1343,7 +1346,7 @@ void REAL_NAME(colliders_restart)(struct system *system, double time, const stru
         return;
     struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++) {
-        s->block_touches[block] = 1;       // at worst some bytes are cleared that are 0
+        s->block_touches[block] = 1;       // at worst some bytes that are 0 are cleared
         system->contacts.moved[block] = 1; // its box is not known
     }
     REAL_NAME(colliders_remember)(system, time, worker);

@@ -1,28 +1,30 @@
-// Contacts of nodes with colliders: planes, spheres and rooms, which push (response: penalty) or
-// project. All workers call the functions that take one together. Numeric.
+// Contacts of nodes with colliders: planes, spheres and rooms, which exert penalty forces
+// (response: penalty) or project nodes (response: project). Functions with a worker argument are
+// called by all workers together. Numeric.
 #ifndef TAUT_CONTACT_CONTACT_H
 #define TAUT_CONTACT_CONTACT_H
 
 #include "kernels/kernels.h"
 
-// One touch of a node on a collider surface: depth > 0 along the unit normal that points to the
+// A contact of a node with a collider surface: depth > 0 along the unit normal, which points to the
 // free side.
 struct contact {
     vec3 normal;
     double depth;
     vec3 surface_velocity;
-    int wall; // of a room 0 .. 5, else 0
+    int wall; // 0 .. 5 for a room, otherwise 0
 };
 
-// Contacts of a point with a collider at a time: at most 1, a room up to 6. Returns their number.
-// The second also finds surfaces that are not farther than `slack` outside of the point.
+// The contacts of a point with a collider at a time: at most 1, for a room up to 6. Returns their
+// number. collider_contacts_within also finds surfaces that are at most `slack` away from a point
+// outside.
 int REAL_NAME(collider_contacts)(const struct system *system, size_t collider, double time,
                                  vec3 position, struct contact contacts[6]);
 int REAL_NAME(collider_contacts_within)(const struct system *system, size_t collider, double time,
                                         vec3 position, double slack, struct contact contacts[6]);
 
-// What a penalty collider does to a node: k p n - c_t v_t, and - c_n (v.n) n only on the way in
-// (NeHe lesson 40); and the power that friction and absorption take.
+// The action of a penalty collider on a node: k p n - c_t v_t, and on approach - c_n (v.n) n (NeHe
+// lesson 40); and the power taken by friction and absorption.
 struct contact_action {
     vec3 force;         // N
     double power_taken; // W
@@ -43,8 +45,8 @@ static inline struct contact_action contact_action(const struct scene_collider *
     };
 }
 
-// Calls `visit` for each contact of these nodes with penalty colliders. Of one node in the order of
-// the colliders.
+// Calls `visit` for each contact of these nodes with penalty colliders; for one node in the order
+// of the colliders.
 typedef void contact_visitor(const struct system *system, const struct scene_collider *collider,
                              size_t node, const struct contact *contact, void *context);
 void REAL_NAME(contacts_visit)(const struct system *system, double time, struct range nodes,
@@ -63,45 +65,45 @@ static inline struct range contact_block_share(const struct system *system,
     return worker_share(worker, system->contacts.blocks, 1);
 }
 
-// No vector (x, y, z) of these nodes is longer.
+// An upper bound on the length of the vectors (x, y, z) of these nodes.
 double REAL_NAME(contact_greatest_length)(const struct system *system, const real *x, const real *y,
                                           const real *z, struct range nodes);
 
-// Bit i: node i of a block may be less than `slack` away from a collider with that response, or
-// inside of it. Returns whether any may. By the worker whose block it is.
+// Sets bit i if node i of a block may be less than `slack` away from a collider with that response,
+// or inside it. Returns whether any may. Called by the worker of the block.
 bool REAL_NAME(contacts_within)(const struct system *system, enum collider_response response,
                                 double time, struct range nodes, double slack,
                                 uint64_t near[CONTACT_BLOCK / 64]);
 
-// Finds the blocks of nodes that may touch a penalty collider in this evaluation of the forces:
-// contacts.found says whether there are any, and colliders_add visits these alone. Has a barrier
-// where there are such colliders.
+// Finds the blocks of nodes that may touch a penalty collider in this evaluation of the forces.
+// contacts.found is true if there are any, and colliders_add visits only these. Has a barrier if
+// there are such colliders.
 void REAL_NAME(contacts_find)(struct system *system, double time, const struct worker *worker);
 
 void REAL_NAME(colliders_add)(struct system *system, double time, const struct worker *worker);
 
-// response: project, at the end of a step, or of a substep of xpbd. A node that is
-// found inside is put on the surface, and does not go in any more. Where it did not touch before
-// this is an impact: it leaves with `restitution` times its speed, and the rest of its velocity is
-// multiplied by `keep`. Where it did, friction slows it for the whole step. Without a barrier at
-// the end; then contacts has the work done on each block, and whether a node of it has changed.
+// response: project, at the end of a step, or of a substep of xpbd. A node that is inside is moved
+// to the surface, and its velocity into the surface is removed. If it did not touch before, this is
+// an impact: it leaves with `restitution` times its speed, and the rest of its velocity is
+// multiplied by `keep`. If it did, friction slows it for the whole step. Has no barrier at the end;
+// afterwards contacts contains the work done on each block, and whether a node of it has changed.
 void REAL_NAME(colliders_project)(struct system *system, double time, const struct worker *worker);
 
-// Whether that may change a node at all; the same on every worker. `passed`: it is done already,
-// since nothing was near or has been.
+// Whether the projection may change a node at all; the same on every worker. `passed`: it is
+// complete already, because nothing is or was near.
 bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
                                const struct worker *worker);
 
-// After a collider was moved or changed from outside.
+// Called after a collider was moved or changed interactively.
 void REAL_NAME(colliders_changed)(struct system *system);
 
-// What the projection must know of the start of a step, once all velocities are known.
+// Stores what the projection needs of the start of a step, once all velocities are known.
 void REAL_NAME(colliders_remember)(struct system *system, double time, const struct worker *worker);
 
-// What nodes touch at the start of a run.
+// Determines which surfaces nodes touch at the start of a run.
 void REAL_NAME(colliders_start)(struct system *system, double time, const struct worker *worker);
 
-// After constants have changed: the same, but what nodes touch stays known.
+// The same after constants have changed, but touching flags are kept.
 void REAL_NAME(colliders_restart)(struct system *system, double time, const struct worker *worker);
 
 #endif

@@ -1,6 +1,6 @@
-// The broad phase of contacts (colliders.c): bounding boxes of blocks of nodes, and which
-// nodes of a block may touch a collider. Both only leave out what certainly does not touch: the
-// contact itself is computed in double, node by node. Compiled for each instruction set.
+// The broad phase of contacts (colliders.c): bounding boxes of blocks of nodes, and the nodes of a
+// block that may touch a collider. Both exclude only nodes that certainly do not touch: the contact
+// itself is computed in double, node by node. Compiled for each instruction set.
 #include "kernels/kernels.h"
 #include "simd/wide.h"
 
@@ -18,12 +18,12 @@ WIDE_INLINE void extend_box(struct wide_box *box, wide x, wide y, wide z)
     }
 }
 
-// A value that is not a number is passed over: it touches nothing. The last nodes come with some of
-// those before, which a box may have twice.
+// Values that are not numbers are skipped: such nodes touch nothing. The last register also
+// includes some of the previous nodes, which does not change a box.
 static void node_box(const real *x, const real *y, const real *z, struct range nodes,
                      struct node_box *box)
 {
-    enum { PARTS = 2 }; // so that one maximum does not wait for the last
+    enum { PARTS = 2 }; // so that one maximum does not wait for the previous one
     const wide high = wide_set(REAL_HUGE), low = wide_set(-REAL_HUGE);
     const size_t lanes = WIDE_LANES;
     struct wide_box parts[PARTS];
@@ -47,7 +47,7 @@ static void node_box(const real *x, const real *y, const real *z, struct range n
         box->most[axis] = wide_greatest(most);
         box->least[axis] = -wide_greatest(wide_subtract(zero, least));
     }
-    for (; i < nodes.end; i++) { // fewer than a register
+    for (; i < nodes.end; i++) { // fewer than a register of nodes
         const real at[3] = {x[i], y[i], z[i]};
         for (int axis = 0; axis < 3; axis++) {
             box->most[axis] = at[axis] > box->most[axis] ? at[axis] : box->most[axis];
@@ -56,8 +56,8 @@ static void node_box(const real *x, const real *y, const real *z, struct range n
     }
 }
 
-// Where the measure of a collider is below the shape's limit: n.x of a plane, the square of the
-// distance from a sphere's centre, minus how far out of the room.
+// Compares the measure of a collider with the shape's limit: n.x for a plane, the squared distance
+// from the centre of a sphere, minus the distance outside a room.
 WIDE_INLINE wide_mask may_touch(const struct near_shape *shape, enum collider_type type, wide x,
                                 wide y, wide z)
 {

@@ -1,8 +1,8 @@
-// The part of penalty colliders in the tangent of the forces: of each node that touches one, a 3 x
-// 3 block of K and one of C, summed over its contacts, as products with the tangent, the
-// preconditioner and the limits of dt read them. A node couples to no other through a collider, so
-// there is nothing beside these blocks. Which nodes touch, how deep, and the force itself are
-// found in colliders.c. Colliders that project have no force and are left out.
+// The part of penalty colliders in the tangent of the forces: for each node that touches one, a 3 x
+// 3 block of K and one of C, summed over its contacts, for products with the tangent, the
+// preconditioner and the limits of dt. Colliders do not couple nodes, so there are no other blocks.
+// The detection of contacts and the force are in colliders.c. Projecting colliders have no force
+// and are omitted.
 #include "contact/tangent.h"
 
 #include <string.h>
@@ -44,8 +44,8 @@ uint64_t REAL_NAME(contact_tangent_bytes)(const struct contact_tangent *tangent)
     return tangent->contacts ? tangent->nodes * each : 0;
 }
 
-// Across the normal of a contact. The centre of a sphere is where the normal comes from: -k p / r,
-// with r how far the node is from it; 0 where the surface is flat.
+// The stiffness across the normal of a contact. On a sphere the normal turns about the centre: -k p
+// / r, with r the distance of the node from the centre; 0 on flat surfaces.
 static double stiffness_across(const struct scene_collider *collider, const struct contact *contact,
                                double from_centre)
 {

@@ -5,7 +5,7 @@
 
 #include "springs/tangent.h"
 
-// Of a node that touches colliders: blocks of K and C.
+// For a node that touches colliders: blocks of K and C.
 struct contact_blocks {
     real stiffness[6], damping[6];
 };
@@ -30,7 +30,7 @@ void REAL_NAME(contact_tangent_apply)(const struct contact_tangent *tangent, rea
 void REAL_NAME(contact_tangent_blocks)(const struct contact_tangent *tangent, real stiffness,
                                        real damping, real (*blocks)[6], struct range nodes);
 
-// Adds the exact blocks of a node's contacts now, in double; any worker.
+// Adds the exact blocks of a node's present contacts, in double; any worker.
 void REAL_NAME(contact_blocks_of)(const struct system *system, double time, size_t node,
                                   double stiffness[3][3], double damping[3][3]);
 

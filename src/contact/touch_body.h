@@ -1,16 +1,16 @@
-// Contacts of nodes that touch a collider, a word of 64 nodes at a time: penalty forces, and the
-// projection of nodes that touched the same surfaces before. Plain loops in double over all nodes
-// of the word, without branches, which a compiler turns into vectors of whatever width; what does
-// not apply to a node is computed and dropped. The arithmetic is that of a node alone
-// (contact_action in contact.h, meet_surface in colliders.c), operation by operation, so the bits
-// are the same. What needs decisions (impacts, contacts that an implicit step has solved) is not
-// done here. kernels/table.h compiles these loops for each instruction set. Flags are 1 and 0 of
-// the type that they select, since not every set compares integers of that size.
+// Contacts of nodes that touch a collider, one word of 64 nodes at a time: penalty forces, and the
+// projection of nodes that touched the same surfaces before. These are plain loops in double over
+// all nodes of the word, without branches, which a compiler vectorises at any width; results that
+// do not apply to a node are discarded. The arithmetic is that of a single node (contact_action in
+// contact.h, meet_surface in colliders.c), operation by operation, so the bits are the same. Cases
+// that need decisions (impacts, contacts of an implicit step) are not handled here. kernels/table.h
+// compiles these loops for each instruction set. Flags are 1 and 0 of the type that they select,
+// because not every instruction set compares integers of that size.
 #include <math.h>
 
 #include "kernels/kernels.h"
 
-// Of each node of a word; 0 beyond its last.
+// A value for each node of a word; 0 beyond its last node.
 typedef double word_values[TOUCH_NODES];
 
 static inline void read_values(const real *from, int count, word_values values)
@@ -36,7 +36,7 @@ static inline void read_vectors(const real *x, const real *y, const real *z, int
 struct word_contacts {
     struct word_vectors normal;
     word_values depth;
-    word_values away; // a flag: 0 at the very centre of a sphere, where no direction is out
+    word_values away; // a flag: 0 at the centre of a sphere (no outward direction)
 };
 
 static inline void find_contacts(const struct touch_surface *surface,
@@ -73,7 +73,7 @@ static inline void round_values(const word_values values, real rounded[TOUCH_NOD
         rounded[i] = (real)values[i];
 }
 
-// By way of memory of its own: a compiler would make stores that depend on a flag of it, which few
+// Merges in local memory first: otherwise a compiler would generate conditional stores, which few
 // instruction sets have.
 static inline void write_where(const real where[TOUCH_NODES], const real values[TOUCH_NODES],
                                int count, real *to)
@@ -127,13 +127,13 @@ static void touch_forces(struct state *s, size_t first, int count,
     add_where(flags, force.z, count, s->fz + first);
 }
 
-// Nodes on their way out of the surfaces that they are in.
+// The nodes of a word during their projection.
 struct word_projection {
     struct word_vectors start, velocity;
-    struct word_vectors place, relative; // by now; the velocity relative to the surface
+    struct word_vectors place, relative; // present values; the velocity is relative to the surface
     word_values slack, taken;
     word_values movable, changed; // flags
-    word_values touches;          // sums of the bits of surfaces
+    word_values touches;          // sums of the surfaces' bits
 };
 
 static inline void leave_surface(const struct touch_word *word, const struct touch_surface *surface,
@@ -141,7 +141,7 @@ static inline void leave_surface(const struct touch_word *word, const struct tou
 {
     struct word_contacts contacts;
     const struct word_vectors *place = &it->place, *relative = &it->relative;
-    struct word_vectors lifted, stopped, slowed; // not in place, for the reason above
+    struct word_vectors lifted, stopped, slowed; // separate arrays, for the reason above
     const double bit = surface->bit, rests = word->rests ? 1 : 0;
     word_values touching;
     find_contacts(surface, &it->start, &contacts);
@@ -231,7 +231,7 @@ static uint64_t flag_bits(const word_values flags, int count)
     return bits;
 }
 
-// Flags of the nodes that touch no surface but those that they touched before.
+// Flags of the nodes that touch only surfaces that they touched before.
 static void find_done(const struct touch_word *word, const struct word_projection *it,
                       word_values done)
 {
@@ -242,7 +242,7 @@ static void find_done(const struct touch_word *word, const struct word_projectio
     for (int i = 0; i < word->count; i++)
         touches[i] &= (uint8_t)~touched[i];
     for (int i = 0; i < TOUCH_NODES; i++) {
-        // What is no number takes the other way.
+        // Nodes with non-finite coordinates are left to the other path.
         const double all = it->start.x[i] + it->start.y[i] + it->start.z[i];
         const double number = all - all == 0 ? 1 : 0, more = (double)touches[i];
         done[i] = more > 0 ? 0 : number;
@@ -251,7 +251,7 @@ static void find_done(const struct touch_word *word, const struct word_projectio
         done[i] = word->except >> i & 1 ? 0 : done[i];
 }
 
-// The new velocities; flags of the nodes that the surfaces have changed, and the work.
+// Computes the new velocities, the flags of nodes that the surfaces have changed, and the work.
 static void end_projection(const struct touch_word *word, const word_values done,
                            struct word_projection *it, word_values moved)
 {
