@@ -1,4 +1,4 @@
-// The energy table, in double, over fixed chunks added in order.
+// Energies of a state by kind, in double, as sums over fixed chunks added in order.
 #include "forces/forces.h"
 #include "state/reading.h"
 

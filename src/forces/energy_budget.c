@@ -1,11 +1,11 @@
 // The energy budget: the powers of dissipation, wind and drives at the start of every step,
-// joined by trapezoids, and the lumps lost to breaking, yielding and inflation. For output only:
-// nothing of the state depends on it.
+// integrated by trapezoids, and the finite amounts (lumps) lost to breaking, yielding and
+// inflation. For output only: the state does not depend on it.
 //
-// Where an integrator computes forces at the start of a step, the kernels measure the powers beside
-// them (system->powers): in the precision of the run where they are of one spring or node, and
-// summed in double in an order that depends neither on threads nor on the instruction set. For all
-// others loops over nodes, springs and faces do it here, in double, over fixed chunks added in
+// If an integrator computes forces at the start of a step, the kernels measure the powers with them
+// (system->powers): terms of one spring or node have the precision of the run, and are summed in
+// double in an order that depends neither on threads nor on the instruction set. All other powers
+// are computed here by loops over nodes, springs and faces, in double, over fixed chunks added in
 // order.
 //
 // E(t) - E(0) = wind + drives + inflation - damping - drag - friction - keep - projection -
@@ -17,12 +17,12 @@
 #include "base/memory.h"
 #include "state/reading.h"
 
-// The column of a sum that holds the kinetic energy of nodes with a prescribed motion: what moves
-// them does the work of accelerating them too; and that of all nodes.
+// The column of a sum with the kinetic energy of nodes with a prescribed motion (what moves them
+// also does the work of accelerating them); and the column with that of all nodes.
 enum { MOVED_KINETIC = WORK_POWERS, WORK_KINETIC, WORK_COLUMNS };
 _Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the budget fit a sum");
 
-// Friction and absorption of penalty colliders take power; a moving sphere puts it in, as a drive
+// Friction and absorption of penalty colliders take power; a moving sphere adds power, as a drive
 // does.
 static void contact_power(const struct system *system, const struct scene_collider *collider,
                           size_t node, const struct contact *contact, void *to)
@@ -34,7 +34,7 @@ static void contact_power(const struct system *system, const struct scene_collid
     sums[WORK_DRIVES] += vec3_dot(action.force, contact->surface_velocity);
 }
 
-// What a sum needs to know of the evaluation.
+// The arguments of a sum, from the evaluation.
 struct surroundings {
     double time;
     struct wind_now wind;
@@ -172,7 +172,7 @@ static void sum_contacts(const struct system *system, const void *argument, stru
     REAL_NAME(contacts_visit)(system, now->time, range, contact_power, sums);
 }
 
-// Contacts, faces in blocks, and listed springs that are not packed.
+// Powers of contacts, faces in blocks, and listed springs that are not packed.
 void REAL_NAME(work_measure_others)(struct system *system, struct evaluation evaluation,
                                     const struct worker *worker)
 {
@@ -192,7 +192,7 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
         memcpy(system->other_powers, power, sizeof power);
 }
 
-// All of an evaluation, which are then 0 for the next.
+// Adds up all parts of an evaluation, and clears them for the next one.
 static void collect_powers(struct system *system, double power[SUM_WIDTH])
 {
     double total[POWER_COLUMNS] = {0};
@@ -210,7 +210,7 @@ static void collect_powers(struct system *system, double power[SUM_WIDTH])
     power[MOVED_KINETIC] += total[POWER_MOVED] / 2;
 }
 
-// ---- Measured here
+// ---- Measured by loops
 
 struct outside_power REAL_NAME(outside_power)(struct system *system, double time,
                                               const struct worker *worker)
@@ -233,7 +233,7 @@ static void measure_powers(struct system *system, double time, double power[SUM_
         add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
 }
 
-// The gas energy that pumping from one count of increments to another puts in at the present
+// The gas energy added by inflation from one number of increments to another, at the present
 // volume.
 static double inflation_work(const struct system *system, uint64_t from, uint64_t to)
 {
@@ -273,11 +273,12 @@ static void record_exchange(struct energy_budget *work, double elapsed,
     work->kinetic = work->uncut_kinetic = power[WORK_KINETIC];
 }
 
-// Where each step takes out of K what its forces have put in, at a terminal speed, K is the same at
-// the start of every step, and its differences do not show what steps do not resolve. Of a method
-// of order 1 that is half of h F.(v' - v) in a step from v to v' (cli/run_report.c): the sum over
-// steps is not that of the change of h F.v over the run where v' jumps back at the end, by
-// v' (1 - sqrt(K'' / K')), with K' before and K'' after. h F.v' is about the work of the forces.
+// If each step removes from K what its forces have added, as at a terminal speed, K is the same at
+// the start of every step, and its differences do not show what steps do not resolve. For a method
+// of order 1 that is half of h F.(v' - v) in a step from v to v' (cli/run_report.c): its sum over
+// steps is not that of the change of h F.v over the run if v' jumps back at the end, by v' (1 -
+// sqrt(K'' / K')), with K' before and K'' after the loss. h F.v' is approximately the work of the
+// forces.
 void REAL_NAME(work_note_loss)(struct system *system, double kinetic_before, double loss)
 {
     struct energy_budget *work = &system->work;
@@ -289,7 +290,7 @@ void REAL_NAME(work_note_loss)(struct system *system, double kinetic_before, dou
     work->uncut_kinetic = kinetic_before - loss;
 }
 
-// Adds to what was exchanged all that has been done since it was last counted.
+// Adds all work since the last count to what was exchanged.
 static void count_lumps(struct energy_budget *work, bool adds)
 {
     for (int cause = 0; cause < WORK_CAUSES; cause++) {
@@ -313,7 +314,7 @@ static void record(const struct system *system, struct energy_budget *work,
     if (work->sampled)
         work->done[WORK_DRIVES] += power[MOVED_KINETIC] - work->moved_kinetic;
     work->moved_kinetic = power[MOVED_KINETIC];
-    count_lumps(work, false); // powers are counted, and so is all kinetic energy
+    count_lumps(work, false); // powers are included already, and so is all kinetic energy
     if (work->sampled && evaluation.gas_step > work->sampled_gas_step)
         work->done[WORK_INFLATION] +=
             inflation_work(system, work->sampled_gas_step, evaluation.gas_step);
@@ -335,7 +336,7 @@ void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
         collect_powers(system, power);
         record(system, &system->work, evaluation, power);
     }
-    if (topology_has_gas(system->topology)) // whose volumes others may measure again
+    if (topology_has_gas(system->topology)) // an evaluation for output may measure volumes again
         worker_barrier(worker);
     stage_count(&system->clock, STAGE_WORK, worker);
 }
@@ -411,8 +412,9 @@ bool REAL_NAME(work_follows_impact)(struct system *system, const struct worker *
     return true;
 }
 
-// A step of an impact is inelastic. It takes energy, but where a bounce gives back what implicit
-// Euler's steps in the air have lost; a gain without one is the trapezoid's of strong damping.
+// A step with an impact is inelastic. It loses energy, except if a bounce returns what implicit
+// Euler's steps in free flight have lost; without a bounce, a gain is the error of the trapezoid
+// with strong damping.
 static void close_impact(struct system *system, double energy)
 {
     struct energy_budget *work = &system->work;

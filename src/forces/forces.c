@@ -1,5 +1,4 @@
-// The table of contents of the forces: all that act on nodes, in the order in which they are
-// summed.
+// All forces on nodes, in the order in which they are summed.
 #include "forces/forces.h"
 
 static void clear_nodes(struct system *system, struct range nodes, const struct worker *worker)
@@ -10,7 +9,8 @@ static void clear_nodes(struct system *system, struct range nodes, const struct 
         s->fx[i] = s->fy[i] = s->fz[i] = 0;
 }
 
-// Where only springs act on the nodes of grids, their forces need not be 0: they are not read.
+// If only springs act on the nodes of grids, their force arrays need not be 0, because they are not
+// read.
 static void clear_forces(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
@@ -26,7 +26,7 @@ static void clear_forces(struct system *system, const struct worker *worker)
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
 }
 
-// `count` nodes from the one that is `first` of the range.
+// `count` nodes, starting at node `first` of the range.
 static void finish_chunk(const struct system *system, struct range nodes, size_t first,
                          size_t count, enum sweep_finish finish, struct power_sums *powers)
 {
@@ -40,7 +40,7 @@ static void finish_chunk(const struct system *system, struct range nodes, size_t
     system->kernels->grid_finish(system, &range, finish);
 }
 
-// A worker's share of whole chunks, which are parts of system->powers from `part` on.
+// A worker's share of whole chunks. They are parts of system->powers, from `part` on.
 static void finish_chunks(const struct system *system, struct range nodes, size_t part,
                           enum sweep_finish finish, const struct worker *worker)
 {
@@ -55,8 +55,8 @@ static void finish_chunks(const struct system *system, struct range nodes, size_
     }
 }
 
-// Nodes of bodies that are not grids: gas that waited for the springs, gravity and drag, and the
-// step; in blocks of nodes, so that the data of one loop is in the cache for the next.
+// Completes nodes of bodies that are not grids: gas that acts after the springs, gravity and drag,
+// and the step; in blocks of nodes, so that the data of one loop is in the cache for the next.
 static void finish_loose(struct system *system, enum sweep_finish finish, bool powers,
                          const struct worker *worker)
 {
@@ -78,7 +78,7 @@ static void finish_loose(struct system *system, enum sweep_finish finish, bool p
     }
 }
 
-// Gravity, drag and the step of all nodes that have not been moved yet.
+// Adds gravity and drag, and makes the step, for all nodes that have not been moved yet.
 static void finish_nodes(struct system *system, enum sweep_finish finish, bool powers,
                          const struct worker *worker)
 {
@@ -92,9 +92,9 @@ static void finish_nodes(struct system *system, enum sweep_finish finish, bool p
               worker);
 }
 
-// The sums start with rare forces and end with gravity and drag. Springs of grids come just before
-// these, because their nodes may be moved as soon as their force is complete. Forces that the scene
-// does not have cost no barrier: in a short step barriers take much of the time.
+// The sums start with rare forces and end with gravity and drag. Springs of grids come directly
+// before these, because their nodes may be moved as soon as their force is complete. Forces that
+// the scene does not have cost no barrier: in a short step barriers take much of the time.
 static void evaluate(struct system *system, struct evaluation evaluation, bool breaking,
                      enum sweep_finish finish, const struct worker *worker)
 {

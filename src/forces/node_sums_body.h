@@ -5,7 +5,7 @@
 
 enum { SUM_PARTS = 8 };
 
-// Node i of a part: its mass is masses[i], or `each` where there is no list.
+// Node i of a part has the mass masses[i], or `each` if there is no list.
 struct node_parts {
     double kinetic[SUM_PARTS], gravity[SUM_PARTS], coordinates[SUM_PARTS];
 };

@@ -67,7 +67,7 @@ const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *ta
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
                                struct evaluation evaluation, const struct worker *worker)
 {
-    worker_barrier(worker); // no worker uses the last update any more
+    worker_barrier(worker); // no worker uses the last update any longer
     if (worker->index == 0)
         tangent->springs.kind = tangent->faces.kind = tangent->contacts.kind = kind;
     worker_barrier(worker);
@@ -91,7 +91,7 @@ static void add_drag(const struct tangent *tangent, real damping, struct node_ve
     }
 }
 
-// The first of the fixed nodes that is not below this one, as a position in their list.
+// The position of the first fixed node not below this one in their list.
 static size_t first_fixed(const struct topology *topology, size_t node)
 {
     return lower_bound(topology->kinematic, (size_t)topology->kinematic_count, node);

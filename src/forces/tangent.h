@@ -21,25 +21,25 @@
 
 #include "springs/tangent.h"
 
-// The data of an operator besides the state: contacts, gradients of volumes, scratch.
+// The data of the operator besides the state: contacts, gradients of volumes, scratch.
 struct tangent;
 
-// Allocates; by one worker alone.
+// Allocates the operator; by one worker.
 taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **result,
                                     taut_error *error);
 void REAL_NAME(tangent_free)(struct tangent *tangent);
 
-// Updates the constants after they have changed; the next product needs an update of the state.
+// Updates the constants after they have changed. The state must be updated before the next product.
 void REAL_NAME(tangent_refresh)(struct tangent *tangent);
 
 uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent);
 
-// The part of the springs, of which preconditioners take single ones.
+// The part of the springs, from which preconditioners take single springs.
 const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *tangent);
 
 // Linearises the forces at the present x and v, which must not change before the last product. All
-// workers together; ends with a barrier. TAUT_ERROR_COLLAPSED in system->fault where the volume of
-// a gas has collapsed.
+// workers together; ends with a barrier. TAUT_ERROR_COLLAPSED in system->fault if the volume of a
+// gas has collapsed.
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
                                struct evaluation evaluation, const struct worker *worker);
 
@@ -50,7 +50,7 @@ void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damp
                               struct node_vectors in, struct node_vectors out,
                               const struct worker *worker);
 
-// The same of gas and wind alone; and whether there are any.
+// The same for gas and wind only; tangent_has_faces: whether there are any.
 bool REAL_NAME(tangent_has_faces)(const struct tangent *tangent);
 void REAL_NAME(tangent_apply_faces)(struct tangent *tangent, real stiffness, real damping,
                                     struct node_vectors in, struct node_vectors out,
