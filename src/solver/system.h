@@ -47,8 +47,8 @@ struct system_functions {
     void (*integrate)(struct system *system, const struct worker *worker);
     void (*finish)(struct system *system, const struct worker *worker);
     void (*check)(struct system *system, const struct worker *worker);
-    // After the last of some steps: completes the velocities that these may leave half a step
-    // behind. Everything outside of a run of steps sees complete ones.
+    // Called after a run of steps: completes the velocities that these may leave half a step
+    // behind. Velocities are always complete outside a run of steps.
     void (*complete)(struct system *system, const struct worker *worker);
 
     // Evaluates the present state, which does not change: energies; forces, if `want_forces` or if

@@ -43,7 +43,7 @@ struct state {
     uint64_t memory_from; // the step from which on bdf2 has a valid previous state
     bool forces_current;  // fx, fy, fz are the forces at x and v (and may be used by the next step)
     // Verlet integrators, within a run of steps: v lacks the half kick by the forces at x, which
-    // the next step's sweep gives it (integrate/verlet.c)
+    // the sweep of the next step adds (integrate/verlet.c).
     bool half_kick_due;
     bool energy_current;   // the energy that an implicit step found at its end is that of x and v
     bool forces_zero;      // fx, fy, fz are 0 at nodes on no grid, and
