@@ -1,5 +1,6 @@
-// Vectors have the run's precision. Inner products, and the scalars that follow from them, are in
-// double and summed over fixed chunks, so that every number of threads makes the same iterations.
+// Conjugate gradients for the linear systems of implicit steps (conjugate_gradient.h). Vectors have
+// the run's precision. Inner products, and the scalars that follow from them, are in double and
+// summed over fixed chunks, so that every number of threads makes the same iterations.
 #include "integrate/conjugate_gradient.h"
 
 #include <string.h>
@@ -100,7 +101,7 @@ uint64_t REAL_NAME(linear_solver_bytes)(const struct linear_solver *solver)
            REAL_NAME(preconditioner_bytes)(&solver->preconditioner);
 }
 
-// ---- Products. Every loop runs over groups of nodes: beyond the last node all vectors are 0.
+// ---- Products. Every loop runs over groups of nodes: beyond the last node all vectors are 0
 
 // r' P r of a chunk.
 static double square_of(const struct linear_solver *solver, struct range range)
@@ -187,7 +188,7 @@ double REAL_NAME(linear_solver_norm)(struct system *system, struct linear_solver
     return sqrt(find_square(system, solver, worker));
 }
 
-// ---- Steps of an iteration. The sum of a chunk follows the update of its nodes.
+// ---- Steps of an iteration. The sum of a chunk follows the update of its nodes
 
 // q := the tangent's part of A p
 static void multiply(const struct linear_solver *it, struct linear_weights weights,
@@ -223,7 +224,7 @@ struct advance {
     real length;
 };
 
-// d += alpha p, r -= alpha q, and r' P r where P is nodewise.
+// d += alpha p, r -= alpha q, and r' P r if P is nodewise.
 static void advance(const struct system *system, const void *argument, struct range range,
                     double sums[SUM_WIDTH])
 {
@@ -246,7 +247,7 @@ static void advance(const struct system *system, const void *argument, struct ra
     sums[0] = add_lanes(lanes);
 }
 
-// A step of that length; returns r' P r after it.
+// Makes a step of that length; returns r' P r after it.
 static double go(struct system *system, struct linear_solver *solver, double length,
                  const struct worker *worker)
 {
@@ -271,9 +272,9 @@ static void update_direction(const struct linear_solver *it, real beta, const st
     worker_barrier(worker);
 }
 
-// ---- The beginning
+// ---- The start
 
-// The initial guess, the last solution or 0, is handled as the first direction.
+// Treats the initial guess, which is the last solution or 0, as the first direction.
 static void offer_start(const struct linear_solver *it, bool warm, const struct worker *worker)
 {
     const struct node_vectors d = it->solution, p = it->direction;
@@ -316,7 +317,7 @@ static void shift(const struct linear_solver *it, real by, const struct worker *
     worker_barrier(worker);
 }
 
-// Starts from the last solution where its residual is smaller than that of 0: in smooth motion the
+// Starts from the last solution if its residual is smaller than that of 0: in smooth motion the
 // change of the velocities is similar in successive steps. Returns r' P r.
 static double start(struct system *system, struct linear_solver *solver,
                     struct linear_weights weights, double first, bool warm,
@@ -339,8 +340,8 @@ static double start(struct system *system, struct linear_solver *solver,
     return better ? square : find_square(system, solver, worker);
 }
 
-// Conjugate gradients, from the residual with the given square, until its norm is `goal`. The steps
-// are conjugate, so their squared A-norms add up (`energy`).
+// Conjugate gradients, starting from the residual whose square is given, until its norm is `goal`.
+// The steps are conjugate, so their squared A-norms add up (`energy`).
 static uint64_t iterate(struct system *system, struct linear_solver *solver,
                         const struct linear_task *task, double goal, double *square, double *energy,
                         const struct worker *worker)

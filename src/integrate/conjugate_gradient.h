@@ -1,7 +1,8 @@
-// The linear systems of the implicit integrators: A d = r with A = M + stiffness K + damping C, of
-// the tangent at the present state (forces/tangent.h), by conjugate gradients. A is never formed.
-// The rows and columns of nodes that are not integrated are 0 in the preconditioner, so these nodes
-// stay out of the solution. All workers call these together, and get the same results. Numeric.
+// The linear systems of the implicit integrators: A d = r with A = M + stiffness K + damping C,
+// with the tangent at the present state (forces/tangent.h), solved by conjugate gradients. A is
+// never formed. The preconditioner is 0 in the rows and columns of nodes that are not integrated,
+// so these nodes do not change. All workers call these functions together, and get the same
+// results. Numeric.
 #ifndef TAUT_INTEGRATE_CONJUGATE_GRADIENT_H
 #define TAUT_INTEGRATE_CONJUGATE_GRADIENT_H
 
@@ -28,7 +29,7 @@ struct linear_task {
     struct linear_weights weights;
     double tolerance;    // of the residual's norm, relative to its initial value
     uint64_t iterations; // at most
-    bool warm;           // starts from the last solution where its residual is smaller
+    bool warm;           // starts from the last solution if its residual is smaller
 };
 
 struct linear_result {
@@ -56,7 +57,7 @@ uint64_t REAL_NAME(linear_solver_bytes)(const struct linear_solver *solver);
 void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear_weights weights,
                                      struct evaluation evaluation, const struct worker *worker);
 
-// solver->solution from solver->residual.
+// Computes solver->solution from solver->residual.
 struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
                                                   struct linear_solver *solver,
                                                   const struct linear_task *task,
@@ -70,7 +71,8 @@ void REAL_NAME(linear_solver_begin)(struct system *system, struct linear_solver 
 // adds solver->direction to the solution, with the residual;
 void REAL_NAME(linear_solver_shift)(struct system *system, struct linear_solver *solver,
                                     struct linear_weights weights, const struct worker *worker);
-// and continues until the residual is task->tolerance times that at the start, or `least`.
+// and continues until the norm of the residual is task->tolerance times that at the start, or
+// `least`.
 struct linear_result REAL_NAME(linear_solver_continue)(struct system *system,
                                                        struct linear_solver *solver,
                                                        const struct linear_task *task, double least,

@@ -139,7 +139,7 @@ static vec3 end_of(const struct system *system, const struct end_rule *rule,
     return vec3_add(vector_at(rule->base, i), vec3_scale(rule->travel, velocity));
 }
 
-// The contact of a position with one wall of a collider, however far it is; false: it has none.
+// The contact of a position with one wall of a collider, at any distance; false if it has none.
 static bool contact_with(const struct system *system, size_t collider, uint8_t wall, double time,
                          vec3 position, struct contact *found)
 {
@@ -162,7 +162,7 @@ static bool is_listed(const struct constrained_node *it, size_t collider, int wa
     return false;
 }
 
-// The changes made by a search.
+// The changes found by a search.
 enum { CHANGED = 1, IMPACT = 2 };
 
 // A normal that is nearly a combination of the others is omitted: they stop the node already.
@@ -303,7 +303,7 @@ bool REAL_NAME(constraints_find)(struct system *system, const struct end_rule *r
 {
     struct contact_constraints *all = system->contacts.constraints;
     const struct range share = contact_block_share(system, worker);
-    worker_barrier(worker); // all have read what the last search left, and d is complete
+    worker_barrier(worker); // all have read the result of the last search, and d is complete
     for (size_t block = share.first; block < share.end; block++)
         all->changed[block] =
             find_in_block(system, rule, solver, drops, contact_block_nodes(system, block));

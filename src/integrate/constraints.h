@@ -16,8 +16,8 @@ struct end_rule {
     bool mirrored; // the velocity at the end is 2 V less that at the start, not V
 };
 
-// Makes system->contacts.constraints: NULL where no collider projects; with the implicit midpoint
-// method NULL where there is no collider, since its steps may be repeated for penalty colliders
+// Creates system->contacts.constraints, or NULL if no collider projects; with the implicit midpoint
+// method NULL only if there is no collider, because its steps may be repeated for penalty colliders
 // too.
 taut_status REAL_NAME(constraints_make)(struct system *system, taut_error *error);
 void REAL_NAME(constraints_free)(struct system *system);
@@ -26,8 +26,8 @@ uint64_t REAL_NAME(constraints_bytes)(const struct system *system);
 // Removes all constraints. All workers together, as in the following functions.
 void REAL_NAME(constraints_clear)(struct system *system, const struct worker *worker);
 
-// Adds the contacts that nodes are in at the end of the step, with the solution d of `solver` added
-// to V, and drops those that pull (where `drops`). d NULL: V alone. Returns whether any changed,
+// Adds the contacts in which nodes are at the end of the step, with the solution d of `solver`
+// added to V, and if `drops` removes those that pull. d NULL: V alone. Returns whether any changed,
 // the same on every worker.
 bool REAL_NAME(constraints_find)(struct system *system, const struct end_rule *rule,
                                  const struct linear_solver *solver, bool drops,

@@ -1,9 +1,9 @@
-// Euler's explicit step and the symplectic one. Pinned nodes have velocity 0 and inverse mass 0, so
-// that they stay without a branch; moving kinematic ones are set afterwards.
+// Explicit and symplectic Euler. Pinned nodes have velocity 0 and inverse mass 0, so that they do
+// not move, without a branch; moving kinematic nodes are set afterwards.
 #include "integrate/integrate.h"
 
-// Nodes move as soon as their forces are known, where the energy budget is not kept or the kernels
-// measure what it needs. The serial reference has forces and motion in separate passes.
+// Whether nodes move as soon as their forces are known: if the energy budget is not kept, or if the
+// kernels measure its powers. The serial reference computes forces and motion in separate passes.
 static bool moves_at_once(const struct system *system)
 {
     return !plan_is_reference(system->plan) &&

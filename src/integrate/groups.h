@@ -10,7 +10,7 @@
 // independent, and are added in one order whatever the register width.
 enum { LANES = 8 };
 
-// The 3 x 3 blocks of so many nodes: xx, yy, zz, xy, xz, yz.
+// The 3 x 3 blocks of a group of nodes: xx, yy, zz, xy, xz, yz.
 union block_group {
     real nodes[LANES][6];
     real entries[6][LANES];

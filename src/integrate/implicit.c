@@ -159,7 +159,7 @@ static struct linear_result solve_linear(struct system *system, struct stage_rul
     return result;
 }
 
-// `residual` of a step: relative to that of its initial guess.
+// `residual` of a step is relative to that of its initial guess.
 static void record(struct system *system, double residual, bool converged,
                    const struct worker *worker)
 {
@@ -221,7 +221,8 @@ static double search_line(struct system *system, struct stage_rule stage, double
 }
 
 // Newton's method from the state's V and X. Ends with V, X and, after more than one iteration, the
-// forces of the stage. Returns whether the solution was that of the last step: as in free fall.
+// forces of the stage. Returns whether the last solution was reused without an iteration, as in
+// free fall.
 static bool newton(struct system *system, struct stage_rule stage, const struct worker *worker)
 {
     const struct scene_implicit *wanted = &system->settings.implicit;
@@ -261,7 +262,7 @@ static void reuse_energy(struct system *system)
     system->state->energy_current = false;
 }
 
-// What happens at the start of a step; the energy budget takes the forces there.
+// The start of a step; the energy budget uses the forces there.
 static void begin(struct system *system, const struct worker *worker)
 {
     struct evaluation now = REAL_NAME(evaluation_now)(system);
@@ -400,7 +401,7 @@ static void restore_start(struct system *system, struct node_vectors positions,
 // The result of a linear system with constraints.
 struct constrained_result {
     double energy; // J, d'A d
-    bool same;     // the constraints are those that it began with
+    bool same;     // the constraints have not changed
 };
 
 // Solves the linear system at the present state, adding and releasing constraints as needed. Ends
@@ -732,7 +733,7 @@ static struct stage_rule euler_instead(struct system *system, uint64_t steps,
 // restored, or at any stage if the energy at its start is `known`.
 static void count_impact_work(struct system *system, bool known, const struct worker *worker)
 {
-    const bool noted = system->work.closes; // it follows one
+    const bool noted = system->work.closes; // the previous step had an impact
     worker_barrier(worker);                 // all have read the flag
     if (!noted && !known) {
         REAL_NAME(kinematic_place)(system, 0, worker);
@@ -816,7 +817,7 @@ static void solve_without_gain(struct system *system, struct stage_rule stage,
         count_impact_work(system, true, worker);
     const bool continues = system->contacts.constraints->present && is_euler(system, stage);
     if (!continues) {
-        if (!system->contacts.constraints->present) // else that is known
+        if (!system->contacts.constraints->present) // otherwise it is known
             remember_end(system, worker);
         restore_start(system, start, speed, worker);
         stage = euler_instead(system, 1, worker);
@@ -837,7 +838,7 @@ static bool may_be_inside(struct system *system, const struct worker *worker)
         return false;
     REAL_NAME(contacts_find)(system, step_time(system, system->state->step + 1), worker);
     const bool found = contacts_are_found(system);
-    worker_barrier(worker); // all have read it before it is found again
+    worker_barrier(worker); // all have read it before it is computed again
     return found;
 }
 
@@ -891,7 +892,7 @@ void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *wo
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
-// x* and v* from two states; the present one becomes the one before.
+// x* and v* from two states; the present one becomes the previous one.
 static void start_from_two(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;

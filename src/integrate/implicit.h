@@ -1,24 +1,24 @@
-// What the implicit integrators need besides the state (implicit.c). Numeric.
+// The data of the implicit integrators besides the state (implicit.c). Numeric.
 #ifndef TAUT_INTEGRATE_IMPLICIT_H
 #define TAUT_INTEGRATE_IMPLICIT_H
 
 #include "forces/forces.h"
 #include "integrate/conjugate_gradient.h"
 
-// The energy at one time, and the external power then.
+// The energy and the external power at one time.
 struct energy_sample {
     taut_energy energy;
     struct outside_power outside;
 };
 
 struct implicit {
-    struct node_vectors base, velocity; // x* and v*: where the step's equations start from
+    struct node_vectors base, velocity; // x* and v*: the starting point of the step's equations
     struct linear_solver solver;
-    struct energy_sample start, end; // of the present step, where its energy is checked
+    struct energy_sample start, end; // of the present step, if its energy is checked
     bool start_known;
 };
 
-// Makes system->implicit; what there is of it is freed by implicit_free, after a failure too.
+// Creates system->implicit; implicit_free frees it, also after a failure.
 taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error);
 // Updates masses and materials after they have changed; cannot fail unless stiffnesses have.
 taut_status REAL_NAME(implicit_refresh)(struct system *system, bool stiffnesses, taut_error *error);

@@ -1,5 +1,6 @@
-// One step of any integrator, and what all of them share: dt, the projection onto colliders,
-// keep_velocity, and the energy budget of both. The steps themselves are files of their families.
+// One step of any integrator, and what they share: dt, the projection onto colliders,
+// keep_velocity, and the energy budget of the last two. The integrators are in the files of their
+// families.
 #include "integrate/integrate.h"
 
 #include <string.h>
@@ -157,7 +158,7 @@ static void keep_velocity(struct system *system, const struct worker *worker)
     }
 }
 
-// On worker 0.
+// The energy at a time, on worker 0.
 static taut_energy energy_at(struct system *system, double time, const struct worker *worker)
 {
     const struct evaluation evaluation = {time, system->state->step + 1, false};
@@ -235,7 +236,8 @@ static void keep_and_count(struct system *system, const struct worker *worker)
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
 {
     const bool projects = system->settings.projects;
-    // All must have read the step before worker 0 counts it: projecting ends with a barrier.
+    // Worker 0 counts the step only after all have read its number: the projection ends with a
+    // barrier.
     const double end = projects ? step_time(system, system->state->step + 1) : 0;
     if (projects && system->settings.integrator != INTEGRATOR_XPBD)
         REAL_NAME(project)(system, end, worker);
@@ -243,12 +245,12 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
         worker_barrier(worker);
     if (system->settings.keep_velocity != 1)
         keep_and_count(system, worker);
-    // xpbd has done so, if velocities have not changed since
+    // xpbd has done so already, unless velocities have changed since
     if (projects &&
         (system->settings.integrator != INTEGRATOR_XPBD || system->settings.keep_velocity != 1))
         REAL_NAME(colliders_remember)(system, end, worker);
     if (worker->index == 0)
         system->state->step++;
-    if (!projects || system->state->start_known) // else the last stage has just ended
+    if (!projects || system->state->start_known) // otherwise the last stage has just ended
         stage_count(&system->clock, STAGE_INTEGRATE, worker);
 }

@@ -15,15 +15,16 @@ int REAL_NAME(integrator_evaluations)(const struct settings *settings);
 // Called once before the first step: initialises the integrator's history from the state at t = 0.
 void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker);
 
-// Continues with another dt from here: time and what the integrator stores of the last step follow.
-// All workers together.
+// Continues with another dt from the present state: adapts the time and the stored data of the last
+// step. All workers together.
 void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const struct worker *worker);
 
-// x and v from t = step * dt to the next step, moved nodes included. The step is not yet counted.
+// Advances x and v from t = step * dt to the next step, including moved nodes. The step is not
+// counted yet.
 void REAL_NAME(integrator_step)(struct system *system, const struct worker *worker);
 
-// After the last of some steps: completes the velocities of Verlet integrators, which a step may
-// leave half a step behind (verlet.c). The same bits wherever it is called, or not.
+// Called after a run of steps: completes the velocities of Verlet integrators, which a step may
+// leave half a step behind (verlet.c). Where it is called does not change the bits of a run.
 void REAL_NAME(integrator_complete)(struct system *system, const struct worker *worker);
 
 // The projection at the end of a step or substep, and its energy budget.
@@ -32,24 +33,25 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
 // Ends a step after the integrator: projection, keep_velocity; then the step is counted.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);
 
-// The evaluation at the present step's start.
+// The evaluation at the start of the present step.
 struct evaluation REAL_NAME(evaluation_now)(const struct system *system);
 
-// x0 and v0 := x and v, of this worker's share of the nodes.
+// x0 and v0 := x and v, for this worker's share of the nodes.
 void REAL_NAME(save_start)(struct system *system, const struct worker *worker);
 
-// Moves a kinematic node by a velocity (m/s) from now on; between steps. False without memory.
+// Moves a kinematic node with a velocity (m/s) from now on; called between steps. False without
+// memory.
 bool REAL_NAME(kinematic_set_target)(struct system *system, uint32_t node, vec3 velocity);
 
 // Sets moving kinematic nodes to their positions `elapsed` seconds after the start of the step.
 void REAL_NAME(kinematic_place)(struct system *system, double elapsed, const struct worker *worker);
 
-// The same at the end of the step, from where the next one starts; planes that block drives do.
+// The same at the end of the step, from which the next one starts; here planes block drives.
 void REAL_NAME(kinematic_advance)(struct system *system, double elapsed,
                                   const struct worker *worker);
 
-// Sets the velocities of moving kinematic nodes that take them to where they are `elapsed`
-// seconds after the step's start, in `step` seconds.
+// Sets the velocities with which moving kinematic nodes reach, within `step` seconds, their
+// positions `elapsed` seconds after the start of the step.
 void REAL_NAME(kinematic_set_velocities)(struct system *system, double elapsed, double step,
                                          const struct worker *worker);
 

@@ -1,6 +1,6 @@
 // Kinematic nodes that move: drives (a velocity given piecewise in time), oscillators in closed
-// form, pendulums by their own equation or by the small-angle formula; and nodes with a target from
-// outside. Positions are stored in double; worker 0 sets them, since there are few.
+// form, pendulums by their own equation or by the small-angle formula, and nodes with an
+// interactive target. Positions are stored in double; worker 0 sets them, because there are few.
 #include "base/memory.h"
 #include "integrate/integrate.h"
 #include "state/reading.h"
@@ -11,7 +11,7 @@ struct placement {
     double angle, rate;
 };
 
-// The integral of a drive's velocity over [from, to]: exact, whatever pieces begin in between.
+// The integral of a drive's velocity over [from, to]; exact, whichever pieces begin in between.
 static vec3 drive_displacement(const struct motion *motion, double from, double to)
 {
     vec3 moved = {0, 0, 0};
@@ -72,7 +72,7 @@ static struct placement placement_after(const struct system *system, size_t inde
     const struct motion *motion = &system->topology->motions[index];
     const struct state *s = system->state;
     double dt = system->settings.dt;
-    double start = step_time(system, s->step); // the end of the last step, to the last bit
+    double start = step_time(system, s->step); // exactly the end of the last step
     double steps = (double)(s->step - system->settings.dt_step) + elapsed / dt;
     double time = system->settings.dt_time + steps * dt;
     switch (motion->type) {
@@ -91,7 +91,7 @@ static struct placement placement_after(const struct system *system, size_t inde
                               drive_velocity(motion, time, 1e-9 * dt), 0, 0};
 }
 
-// A drive, or a target, never goes below a plane marked blocks_drives; its velocity into the plane
+// A drive or a target never moves below a plane marked blocks_drives; its velocity into the plane
 // becomes 0 (NeHe's rope connection).
 static void block_by_planes(const struct topology *topology, struct placement *placement)
 {
@@ -121,7 +121,7 @@ static void write_node(struct state *s, uint32_t node, const struct placement *p
 }
 
 // ---- All moving kinematic nodes: those with a motion of the scene, and then those with a target,
-// which decides for a node that has both.
+// which takes precedence for a node that has both.
 
 static size_t moving_count(const struct system *system)
 {
@@ -234,7 +234,7 @@ bool REAL_NAME(kinematic_set_target)(struct system *system, uint32_t node, vec3 
         *target = (struct kinematic_target){.node = node, .position = node_position(s, node)};
     }
     target->velocity = velocity;
-    s->vx[node] = (real)velocity.x; // what damping sees at the start of the next step
+    s->vx[node] = (real)velocity.x; // for damping at the start of the next step
     s->vy[node] = (real)velocity.y;
     s->vz[node] = (real)velocity.z;
     return true;

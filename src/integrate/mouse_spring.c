@@ -33,7 +33,7 @@ static void add_spring(const struct system *system, const struct spring_run *run
                        struct surroundings *found)
 {
     const struct spring_constants *material = &system->constants->material[run->material];
-    if (material->law != LAW_RIGID) // these have no stiffness of their own
+    if (material->law != LAW_RIGID) // rigid springs have no stiffness of their own
         found->stiffness += (double)material->stiffness;
     found->mass += topology_mass(system->topology, other);
 }
@@ -46,7 +46,7 @@ static struct surroundings find_surroundings(const struct system *system, uint64
     struct surroundings found = {0, topology_mass(topology, node)};
     for (uint64_t spring = body->first_spring; spring < end;) {
         struct spring_run run = topology_run(topology, spring, end);
-        if (node - run.a < run.count) // unsigned: not before it either
+        if (node - run.a < run.count) // unsigned: also excludes nodes before the run
             add_spring(system, &run, run.b + (node - run.a), &found);
         if (node - run.b < run.count)
             add_spring(system, &run, run.a + (node - run.b), &found);
@@ -139,7 +139,7 @@ void REAL_NAME(mouse_spring_end_step)(struct system *system, const struct worker
     struct mouse_spring *mouse_spring = &system->mouse_spring;
     if (!mouse_spring->pulls || integrator == INTEGRATOR_XPBD)
         return;
-    worker_barrier(worker); // all nodes are where they are at the end
+    worker_barrier(worker); // all nodes are at their positions at the end
     if (worker->index == 0) {
         if (!integrator_is_implicit(integrator))
             kick_after_step(system);
@@ -189,7 +189,7 @@ void REAL_NAME(mouse_spring_add_tangent)(const struct system *system, struct lin
     double mass = topology_mass(system->topology, mouse_spring->node);
     double more =
         weights.stiffness * mouse_spring->stiffness + weights.damping * mouse_spring->damping;
-    worker_barrier(worker); // nobody reads the masses any more
+    worker_barrier(worker); // all have finished reading the masses
     if (worker->index == 0)
         solver->mass[mouse_spring->node] = (real)(adds ? mass + more : mass);
     worker_barrier(worker);
@@ -201,5 +201,5 @@ void REAL_NAME(mouse_spring_store_force)(struct system *system, const struct wor
         return;
     if (worker->index == 0)
         system->mouse_spring.force = spring_force(system);
-    worker_barrier(worker); // nobody moves on before
+    worker_barrier(worker); // none continues before this
 }

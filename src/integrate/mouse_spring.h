@@ -1,6 +1,7 @@
-// The mouse spring: a spring with damping from a free node to a target in space, F = k (target - x)
-// - c v, solved for the velocity at the end of the step (docs/numerics.md), so that no k and no c
-// make it unstable. All workers call these together; without one they cost a branch. Numeric.
+// The mouse spring: a damped spring from a free node to a target in space with the force
+// k (target - x) - c v, solved for the velocity at the end of the step (docs/numerics.md), so that
+// no k and no c make it unstable. All workers call these functions together; without a mouse spring
+// they cost a branch. Numeric.
 #ifndef TAUT_INTEGRATE_MOUSE_SPRING_H
 #define TAUT_INTEGRATE_MOUSE_SPRING_H
 
@@ -29,7 +30,7 @@ void REAL_NAME(mouse_spring_add_tangent)(const struct system *system, struct lin
                                          struct linear_weights weights, bool adds,
                                          const struct worker *worker);
 
-// At the end of a stage: stores the force that it was solved with.
+// At the end of a stage: stores the force with which it was solved.
 void REAL_NAME(mouse_spring_store_force)(struct system *system, const struct worker *worker);
 
 #endif

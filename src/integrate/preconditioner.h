@@ -1,8 +1,8 @@
-// The preconditioner P of the implicit integrators' linear systems: nearly the inverse of A = M +
-// stiffness K + damping C. It is the inverse of each node's own 3 x 3 block or, of nodes on lines
-// of stiff cloths and ropes, a block-tridiagonal solve along the line. For a node that is not
-// integrated it is 0, which keeps its row and column out of everything (the filter of Baraff and
-// Witkin 1998). Numeric.
+// The preconditioner P of the implicit integrators' linear systems: an approximate inverse of A = M
+// + stiffness K + damping C. It is the inverse of each node's own 3 x 3 block or, for nodes on
+// lines of stiff cloths and ropes, a block-tridiagonal solve along the line. For a node that is not
+// integrated it is 0, which excludes its row and column (the filter of Baraff and Witkin 1998).
+// Numeric.
 #ifndef TAUT_INTEGRATE_PRECONDITIONER_H
 #define TAUT_INTEGRATE_PRECONDITIONER_H
 
@@ -13,21 +13,21 @@ struct preconditioner {
     uint64_t nodes;
     const real *mass;           // 0 for nodes that are not integrated
     union block_group *inverse; // of the diagonal blocks
-    struct spring_lines *lines; // NULL: no node is on any
+    struct spring_lines *lines; // NULL: no node is on a line
 };
 
-// What has been made is freed by preconditioner_free, after a failure too. `mass` is kept.
+// preconditioner_free frees everything, also after a failure. `mass` is referenced, not copied.
 taut_status REAL_NAME(preconditioner_make)(struct system *system, const struct tangent *tangent,
                                            const real *mass, struct preconditioner *made,
                                            taut_error *error);
 void REAL_NAME(preconditioner_free)(const struct system *system, struct preconditioner *made);
 
-// Chooses the lines again, after the tangent has taken other constants.
+// Chooses the lines again after the constants of the tangent have changed.
 taut_status REAL_NAME(preconditioner_refresh)(const struct tangent *tangent,
                                               struct preconditioner *it, taut_error *error);
 uint64_t REAL_NAME(preconditioner_bytes)(const struct preconditioner *it);
 
-// Takes A from the tangent as it was last updated. All workers together; ends with a barrier.
+// Computes P from the last update of the tangent. All workers together; ends with a barrier.
 void REAL_NAME(preconditioner_update)(struct preconditioner *it, struct tangent *tangent,
                                       real stiffness, real damping, const struct worker *worker);
 

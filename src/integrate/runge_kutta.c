@@ -1,8 +1,8 @@
-// Explicit Runge-Kutta steps: the midpoint rule and the classical one of order four. All stages of
-// a step see the gas of that step.
+// Explicit Runge-Kutta steps: the midpoint rule and the classical method of order four. All stages
+// of a step have the gas of that step.
 #include "integrate/integrate.h"
 
-// (x, v) := (x0, v0) + h (v, a), v and a of the stage just evaluated.
+// (x, v) := (x0, v0) + h (v, a), with v and a of the stage just evaluated.
 static void from_start(struct system *system, double h_seconds, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -46,7 +46,8 @@ void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
-// Slope sums: weight times (v, a) of the stage just evaluated; the first stage starts them.
+// Adds weight times (v, a) of the stage just evaluated to the sums of slopes; the first stage sets
+// them.
 static void add_slopes(struct system *system, real weight, bool first, const struct worker *worker)
 {
     struct state *s = system->state;

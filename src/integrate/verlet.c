@@ -1,16 +1,16 @@
-// Verlet's step of positions (Matyka 2.26) and velocity Verlet. Both need the forces of the new
-// state to complete its velocities, and the next step starts from the same forces: one evaluation a
-// step.
+// Verlet's method for positions (Matyka 2.26) and velocity Verlet. Both need the forces of the new
+// state to complete its velocities, and the next step starts from the same forces: one evaluation
+// per step.
 //
-// So the end of a step and the start of the next are one sweep over the springs, in which every
-// node gets both half kicks and moves as soon as its force is complete. In a run of steps the state
-// between two of them therefore has velocities that lack a half kick (half_kick_due), with which
-// damping is computed in any case. verlet_complete does that half of the sweep alone, to the same
-// bits, for whoever reads the state.
+// The end of a step and the start of the next are therefore one sweep over the springs, in which
+// every node gets both half kicks and moves as soon as its force is complete. Between two steps of
+// a run of steps, velocities lack a half kick (half_kick_due); damping is computed with these in
+// any case. verlet_complete does that half of the sweep alone, with the same bits, before the state
+// is read.
 #include "integrate/integrate.h"
 
-// Whether nobody needs complete velocities at the end of each step. The serial reference has forces
-// and motion in separate passes.
+// Whether nothing needs complete velocities at the end of each step. The serial reference computes
+// forces and motion in separate passes.
 static bool may_lack_half_kick(const struct system *system)
 {
     const struct settings *settings = &system->settings;
@@ -46,7 +46,7 @@ static void forces_are_current(struct system *system, const struct worker *worke
     worker_barrier(worker);
 }
 
-// The others know it after the next barrier.
+// Set by worker 0; the others may read it after the next barrier.
 static void half_kick_is_due(struct system *system, const struct worker *worker)
 {
     if (worker->index != 0 || system->state->half_kick_due)
@@ -88,7 +88,7 @@ void REAL_NAME(verlet_change_dt)(struct system *system, double dt, const struct 
     }
 }
 
-// Velocities by the backward difference, which damping and drag use.
+// Computes velocities by the backward difference, for damping and drag.
 static void backward_velocities(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -163,7 +163,7 @@ void REAL_NAME(verlet_complete)(struct system *system, const struct worker *work
     forces_are_current(system, worker);
 }
 
-// The end of the last step and the start of this one.
+// The end of the last step and the start of this one, in one sweep.
 static void kick_and_move(struct system *system, enum sweep_finish finish,
                           const struct worker *worker)
 {

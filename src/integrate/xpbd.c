@@ -1,14 +1,15 @@
 // Extended position-based dynamics with small steps (springs/constraint.h): a step is divided into
 // substeps; in each, the external forces change the velocities, then springs are solved one after
-// the other as constraints on the velocities, then nodes move:
+// another as constraints on the velocities, then nodes move:
 //
 //   v += h a_external(x, v);  springs and contacts change v, `iterations` times;  x += h v
 //
 // At convergence this is an implicit Euler step in the springs, stable at any stiffness, which
 // damps modes that are too fast for h. With small substeps one iteration suffices, and more
-// substeps are the better choice. The unknowns are velocities, not positions as in the papers: for
-// small h, differences of positions would have few digits in single precision. Rigid springs
-// receive the impulses that they need; they have no energy, and their force is not reported.
+// substeps are better than more iterations. The unknowns are velocities, not positions as in the
+// papers: for small h, differences of positions would have few digits in single precision. Rigid
+// springs receive the impulses that they need; they have no energy, and their force is not
+// reported.
 //
 // Contacts with penalty colliders are constraints of the same kind, of compliance 1/k, and
 // unilateral: their force is the one at the end of the substep (solve_contact). Air drag is
@@ -29,7 +30,7 @@
 // therefore m g / c at every h, and springs that support a node at rest carry all of its weight,
 // which they would not if all drag acted before them.
 
-// How much of the drag is explicit, kg/s; `factor` is h / m.
+// The explicit part of the drag, kg/s; `factor` is h / m.
 static real explicit_drag(real drag, real factor)
 {
     return factor * drag > 1 ? 1 / factor : drag;
@@ -122,15 +123,16 @@ static void drift(struct system *system, double step, const struct worker *worke
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
-// The velocity of a node after a contact; without it the node would have `velocity`, and the depth
-// `depth` at the end of the substep h. With w the inverse mass and a = (v - v_surface).n, the
-// change D along the normal n, which lessens the depth by h D, is that of the penalty force at the
+// The velocity of a node after a contact; without the contact it would have `velocity`, and the
+// depth `depth` at the end of the substep h. With w the inverse mass and a = (v - v_surface).n, the
+// change D along the normal n, which reduces the depth by h D, is that of the penalty force at the
 // end:
 //
 //   D = w h (k (depth - h D) - c_n (a + D)),  the second term only while a + D < 0
 //
-// and at most depth / h: absorption stops a node at the surface but does not hold it there. What is
-// along the surface is divided by 1 + w h c_t. Both only remove energy, at every k, c and h.
+// and at most depth / h: absorption stops a node at the surface but does not hold it there. The
+// velocity along the surface is divided by 1 + w h c_t. Both only remove energy, at every k, c and
+// h.
 static vec3 solve_contact(const struct scene_collider *collider, const struct contact *contact,
                           double depth, double inverse_mass, double h, vec3 velocity)
 {
@@ -164,8 +166,8 @@ static double depth_at_start(const struct system *system, size_t collider, int w
     return 0;
 }
 
-// The same of all contacts of a node with penalty colliders, one after the other. A room has
-// several at once; what one changes counts in the depth of the next.
+// The same for all contacts of a node with penalty colliders, one after another. In a room there
+// may be several at once, and the change by one affects the depth of the next.
 static vec3 solve_node(const struct system *system, size_t i, double h, double end, vec3 velocity)
 {
     const struct topology *topology = system->topology;
@@ -189,7 +191,7 @@ static vec3 solve_node(const struct system *system, size_t i, double h, double e
     return velocity;
 }
 
-// The number of a contact in the node's list, to which it is added where it is deep; -1: neither.
+// The index of a contact in the node's list, to which it is added if it is deep; -1: neither.
 static int listed(struct constrained_node *it, size_t collider, const struct contact *contact,
                   double depth)
 {
@@ -334,9 +336,9 @@ static bool find_near(const struct system *system, double end, struct range node
     return true;
 }
 
-// Of a block; returns whether a node is stopped by a surface that projects. `listed`: whether a
-// node has contacts with such surfaces already, of the substep before if this is the first
-// iteration.
+// Solves the contacts of a block; returns whether a node is stopped by a projecting surface.
+// `listed`: whether a node has contacts with such surfaces already, from the previous substep if
+// this is the first iteration.
 static bool solve_block(struct system *system, double h, double end, bool first, bool listed,
                         struct range nodes)
 {
@@ -367,8 +369,8 @@ static bool solve_block(struct system *system, double h, double end, bool first,
     return stops;
 }
 
-// Contacts where nodes are at the end of the substep. Returns whether any node was stopped by a
-// surface that projects, in this iteration or before; the same on every worker.
+// Solves contacts at the positions of nodes at the end of the substep. Returns whether any node was
+// stopped by a projecting surface, in this iteration or before; the same on every worker.
 static bool solve_contacts(struct system *system, double h, double end, bool first,
                            const struct worker *worker)
 {
@@ -538,7 +540,7 @@ static void remember_velocities(struct system *system, const struct worker *work
     }
 }
 
-// `strong_drag` is of the worker's own nodes.
+// `strong_drag` refers to the worker's own nodes.
 static void substep(struct system *system, struct evaluation evaluation, int number,
                     bool strong_drag, const struct worker *worker)
 {
@@ -548,7 +550,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     const double end_time = evaluation.time + end;
     evaluation.time += begin;
     remember_velocities(system, worker);
-    if (system->sweeps->loaded) { // more than gravity and drag may act on nodes
+    if (system->sweeps->loaded) { // other forces than gravity and drag may act on nodes
         REAL_NAME(forces_outside)(system, evaluation, worker);
         if (strong_drag)
             limit_drag(system, h, worker);
