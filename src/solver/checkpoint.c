@@ -29,7 +29,7 @@ static void restore_nodes(const struct system *system, const double *from, real 
     }
 }
 
-// Between an array of the state and one of a checkpoint; nothing where either does not exist.
+// Copies between an array of the state and one of a checkpoint, if both exist.
 static void save_array(const struct system *system, const real *from, double *to)
 {
     for (uint64_t node = 0; from && to && node < system->state->nodes; node++)
@@ -63,7 +63,7 @@ static uint64_t uncut_number(const struct system *system, uint64_t spring, const
     return numbers ? numbers[outside] : outside;
 }
 
-// The springs that the state has something of.
+// Visits the springs for which the state stores a broken flag or a rest length.
 static void visit_springs(struct system *system, struct checkpoint *checkpoint,
                           const uint32_t *numbers, spring_visitor *visit)
 {
@@ -91,7 +91,8 @@ static void save_spring(struct state *s, struct checkpoint *checkpoint,
     }
 }
 
-// A spring that is built longer now has yielded as far in proportion.
+// The rest length of a yielded spring. If the spring is built longer now, its yielding is scaled in
+// proportion.
 static real rest_length_now(const struct checkpoint *checkpoint, const struct stored_spring *spring)
 {
     double rest = checkpoint->rest_length ? checkpoint->rest_length[spring->number] : 0;
@@ -146,7 +147,7 @@ static const struct motion *motion_of(const struct checkpoint *checkpoint, uint6
     return NULL;
 }
 
-// A motion of the same kind continues; another begins where the node is.
+// A motion of the same kind continues; any other starts at the present position of the node.
 static void restore_motions(struct system *system, const struct checkpoint *checkpoint)
 {
     const struct topology *topology = system->topology;
@@ -165,8 +166,7 @@ static void restore_motions(struct system *system, const struct checkpoint *chec
     }
 }
 
-// Nodes that become kinematic stop; what moves some of them sets their velocity at the next
-// step.
+// Nodes that become kinematic stop. If they have a motion, it sets their velocity in the next step.
 static void stop_held_nodes(struct system *system, const struct checkpoint *checkpoint)
 {
     const struct topology *topology = system->topology;
@@ -217,9 +217,9 @@ static bool same_vector(vec3 a, vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// A sphere continues from where it is; keys of it that have changed in the scene apply from now on.
-// `center` is where it is at time 0: with another one the sphere is where the scene has it now, so
-// that a continued run and a new one have it at the same position.
+// A sphere continues from its present position; keys that have changed in the scene apply from now
+// on. `center` is its position at time 0: if it has changed, the sphere is moved to where the scene
+// has it now, so that a continued run and a new one have it at the same position.
 static void restore_sphere(struct system *system, const struct checkpoint *checkpoint, size_t c,
                            double now)
 {
@@ -245,7 +245,7 @@ static void restore_sphere(struct system *system, const struct checkpoint *check
     s->collider_since[c] = now;
 }
 
-// ---- All of it
+// ---- The complete state
 
 static void save_forces_of_last_step(const struct system *system, struct checkpoint *checkpoint)
 {
@@ -280,9 +280,9 @@ static void save_forces(struct system *system, struct checkpoint *checkpoint,
     worker_barrier(worker);
 }
 
-// ---- What nodes touch
+// ---- Touching flags of nodes
 
-// Where the state keeps who touches a collider; NULL where it does not project.
+// The flags of nodes that touch a collider, in the state; NULL if the collider does not project.
 static uint8_t *touching_of(const struct system *system, size_t collider)
 {
     const struct scene_collider *colliders = system->topology->colliders;
@@ -306,7 +306,7 @@ static void save_touching(const struct system *system, struct checkpoint *checkp
     }
 }
 
-// Of colliders that are new, or have another shape, what colliders_start has found stays.
+// For colliders that are new or have another shape, the flags found by colliders_start stay.
 static void restore_touching(struct system *system, const struct checkpoint *checkpoint)
 {
     const uint64_t nodes = system->state->nodes;
@@ -410,7 +410,7 @@ static bool sees_same_forces(const struct system *system, const struct checkpoin
     return true;
 }
 
-// What verlet and bdf2 remember of the step before is good for steps of the same length.
+// The previous state stored by verlet and bdf2 is valid only for steps of the same length.
 static void restore_memory(struct system *system, const struct checkpoint *checkpoint)
 {
     struct state *s = system->state;
@@ -427,10 +427,10 @@ static void restore_memory(struct system *system, const struct checkpoint *check
     s->memory_from = checkpoint->memory_from;
 }
 
-// Velocity Verlet and verlet end a step with the forces that the next one begins with, found with
-// other velocities than those at the end. Where the same forces act now as before, these are kept,
-// so that the run does to the bit; otherwise they are found again, and verlet starts as at t = 0,
-// from the velocities.
+// Velocity Verlet and verlet end a step with the forces with which the next one begins, evaluated
+// at other velocities than those at the end. If the forces at the present state have not changed,
+// the stored ones are kept, so that the run continues bit by bit; otherwise they are evaluated
+// again, and verlet starts as at t = 0, from the velocities.
 static void continue_forces(struct system *system, const struct checkpoint *checkpoint,
                             const struct worker *worker)
 {

@@ -13,7 +13,7 @@
 
 struct system;
 
-// What a checkpoint has of the state's arrays: numbers in double.
+// The types of the state's arrays in a checkpoint: numbers are double.
 #define KEPT_real    double
 #define KEPT_double  double
 #define KEPT_uint8_t uint8_t
@@ -71,12 +71,12 @@ void checkpoint_free(struct checkpoint *checkpoint);
 #ifdef TAUT_REAL_BITS
 #    include "base/real.h"
 
-// All workers together. Evaluating the forces is no step: the state does not change.
+// All workers together. The forces may be evaluated, but the state does not change.
 void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
                                 const struct worker *worker);
 
-// Into a system that has been started with its own scene. What may be judged about divergence
-// begins here: energies, and the positions of colliders.
+// Restores into a system that has been started with its own scene. The check of divergence starts
+// again with the present energies and positions of colliders.
 void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
                                    const struct worker *worker);
 #endif

@@ -1,5 +1,5 @@
 // Continues the run of one solver in another one with the same nodes, through a checkpoint
-// (checkpoint.h); or keeps a checkpoint, from which solvers of the same scene start.
+// (checkpoint.h), or stores a checkpoint from which solvers of the same scene start.
 #include "solver/private.h"
 
 #include <math.h>
@@ -9,10 +9,11 @@
 
 // ---- The checkpoint
 
-// What depends on the integrator, or on there being colliders (the last column of STATE_ARRAYS).
+// Conditions that depend on the integrator, or on whether there are colliders (the last column of
+// STATE_ARRAYS).
 struct checkpoint_keeps {
     bool forces; // of the last step, of integrators that start with them
-    bool previous_positions, previous_velocities; // one step back
+    bool previous_positions, previous_velocities; // of the previous step
     bool correction, touching;
 };
 
@@ -70,7 +71,7 @@ void checkpoint_free(struct checkpoint *checkpoint)
 struct transfer {
     taut_solver *solver;
     struct checkpoint *checkpoint;
-    bool adapts; // dt
+    bool adapts; // dt has to be checked
 };
 
 static void save(void *context, const struct worker *worker)
@@ -102,7 +103,7 @@ static taut_status compare_nodes(const struct topology *to, const struct topolog
     return TAUT_OK;
 }
 
-// How many numbers of springs there are to be in the uncut scene.
+// The number of spring numbers of the uncut scene.
 static uint64_t count_numbers(uint64_t springs, const uint32_t *numbers)
 {
     uint64_t most = numbers ? 0 : springs;
