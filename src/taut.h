@@ -1,15 +1,15 @@
 // taut: a multithreaded solver for mass-spring systems.
 //
-// Conventions, before anything else:
+// Conventions:
 //  - SI units: metres, kilograms, seconds, newtons. Angles of the scene file are in degrees.
-//  - Counts are 64-bit. Nodes are numbered as the body's builder numbers them (docs/scene.md); no
-//    internal reordering ever shows.
-//  - A function that can fail returns a taut_status. What the user can cause is a status, with a
-//    sentence in the taut_error that was passed (or NULL); what only a bug of the caller can cause
-//    is an assert.
-//  - Handles are opaque, made by a ..._create, ..._load or ..._parse function and released by
-//    ..._destroy (NULL is allowed). Nothing is global: two solvers may run at once in two threads;
-//    one solver may be used by one thread at a time.
+//  - Counts are 64-bit. Nodes are numbered as the body's builder numbers them (docs/scene.md);
+//    internal reordering is never visible.
+//  - A function that can fail returns a taut_status. Errors that the user can cause are returned,
+//    with a message in the taut_error that was passed (may be NULL); errors that only a bug of the
+//    caller can cause are asserts.
+//  - Handles are opaque, created by a ..._create, ..._load or ..._parse function and released by
+//    ..._destroy (NULL is allowed). There is no global state: two solvers may run concurrently in
+//    two threads; one solver may be used by one thread at a time.
 //  - The same scene gives the same bits for every number of threads.
 #ifndef TAUT_H
 #define TAUT_H

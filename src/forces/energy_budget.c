@@ -249,7 +249,7 @@ static double inflation_work(const struct system *system, uint64_t from, uint64_
     return work;
 }
 
-// The differences of the kinetic energy from step to step, and what was exchanged.
+// Updates the differences of the kinetic energy from step to step, and the exchanged energy.
 static void record_exchange(struct energy_budget *work, double elapsed,
                             const double power[SUM_WIDTH])
 {

@@ -129,7 +129,7 @@ static void write_vector(struct node_vectors v, size_t i, vec3 value)
     v.z[i] = (real)value.z;
 }
 
-// Where a node is at the end of the step.
+// The position of a node at the end of the step.
 static vec3 end_of(const struct system *system, const struct end_rule *rule,
                    const struct linear_solver *solver, size_t i)
 {

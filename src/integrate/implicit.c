@@ -167,7 +167,7 @@ static void record(struct system *system, double residual, bool converged,
     if (worker->index != 0)
         return;
     statistics->unconverged += !converged;
-    if (!(residual <= statistics->worst_residual)) // also where it is not a number
+    if (!(residual <= statistics->worst_residual)) // also if it is not a number
         statistics->worst_residual = residual;
 }
 

@@ -25,7 +25,7 @@
 // ---- Air drag
 //
 // Drag is explicit, v -= h c v / m, as long as a = h c / m is at most 1, so that it never reverses
-// the velocity. Of a stronger drag, the part with a = 1 is explicit, and the rest divides the
+// the velocity. Of stronger drag, the part with a = 1 is explicit, and the rest divides the
 // velocity by 1 + (a - 1) after the constraints have been solved. The terminal speed of a fall is
 // therefore m g / c at every h, and springs that support a node at rest carry all of its weight,
 // which they would not if all drag acted before them.
@@ -88,7 +88,7 @@ static void kick(struct system *system, double step, const struct worker *worker
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
-// The same where gravity and drag are the only external forces, without the force arrays.
+// The same if gravity and drag are the only external forces, without the force arrays.
 static void fall(struct system *system, double step, const struct worker *worker)
 {
     struct state *s = system->state;

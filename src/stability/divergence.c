@@ -1,7 +1,7 @@
-// A run may draw kinetic energy from what was stored at the start, from falling, from gas, wind,
-// drives and moving spheres. Each source is bounded generously, and only MARGIN times their sum is
-// called divergence: an unstable mode passes that within a few steps, since it grows by a factor
-// every step.
+// Detects divergence (divergence.h). The kinetic energy of a run may come from the energy stored at
+// the start, from falling, from gas, wind, drives and moving spheres. Each source is bounded
+// generously, and only MARGIN times their sum counts as divergence: an unstable mode exceeds that
+// within a few steps, because it grows by a factor in every step.
 //
 // The energy that a node gains by falling, or from its springs, follows from its position, which is
 // rounded: an increment h v of less than half the spacing u of the numbers at x leaves x unchanged,
@@ -57,9 +57,9 @@ static double resolved_square(real position, real speed, double spacings)
     return square > 0 ? square : 0;
 }
 
-// The kinetic energy beyond what rounding of positions hides, and the size of the terms that the
-// potential energy is the sum of, which bounds its own rounding error. REAL_EPSILON |x| is u to 2
-// u, so that the speeds left out are 2 to 4 times u / 2h: integrators that get to x+ in two
+// The kinetic energy that rounding of positions cannot hide, and the sum of the magnitudes of the
+// terms of the potential energy, which bounds its rounding error. REAL_EPSILON |x| is u to 2 u, so
+// that speeds up to 2 to 4 times u / 2h are ignored: integrators that compute x+ with two
 // roundings, or from x-, stay below that.
 static void sum_resolved(const struct system *system, const void *argument, struct range range,
                          double sums[SUM_WIDTH])
@@ -287,8 +287,8 @@ static void report_divergence(struct system *system)
                                    .spacing = spacing_at(system, body)};
 }
 
-// What a step of gravity adds to the kinetic energy of nodes at rest, twice over, J. Explicit Euler
-// moves them only in the step after it, so that nothing is lost by falling yet.
+// Twice the kinetic energy that a step of gravity gives to nodes at rest, J. Explicit Euler moves
+// them only in the next step, so they have lost no potential energy yet.
 static double first_step_energy(const struct system *system)
 {
     vec3 g = system->topology->environment.gravity;
@@ -353,7 +353,7 @@ static bool is_drawn_out(struct system *system, const struct worker *worker)
 void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker)
 {
     bool diverged = has_diverged(system, worker);
-    worker_barrier(worker); // what explains energies has been found
+    worker_barrier(worker); // the explained energy is known
     diverged = diverged || is_drawn_out(system, worker);
     if (diverged && worker->index == 0 && system->fault.code == TAUT_OK)
         report_divergence(system);

@@ -185,7 +185,7 @@ struct polygon {
     double corners[CORNERS_MAX][2];
 };
 
-// Cuts off where a square + b damping > limit (Sutherland and Hodgman 1974).
+// Cuts off the part with a square + b damping > limit (Sutherland and Hodgman 1974).
 static void cut_polygon(struct polygon *polygon, double a, double b, double limit)
 {
     struct polygon cut = {.count = 0};

@@ -57,7 +57,7 @@ double integrator_limit(enum integrator integrator);
 //                       roots of z^2 + C z + K: on the real axis |z| < 2, 2 and 2.785, and between
 //                       it and the imaginary axis as far as |.| < 1 (explicit Euler: K < C).
 //
-// Of the latter three q < 1 takes more energy, which is not counted.
+// For the last three, q < 1 removes more energy, which is not taken into account.
 double integrator_mode_step(enum integrator integrator, const struct stepping *stepping,
                             double square, double damping);
 

@@ -75,7 +75,7 @@ static struct clique begin(const struct system *system, const struct topology_bo
     return clique;
 }
 
-// Marks the pair of a spring's ends; false if another spring has it.
+// Marks the pair of a spring's ends; false if another spring joins the same pair.
 static bool take_spring(const struct system *system, size_t spring, struct clique *clique,
                         uint8_t *pairs)
 {

@@ -47,12 +47,12 @@
     /* impulses of the substep so far, times h, J s2/m (xpbd with several iterations): those of  \
      * the plan's blocks, then of each grid direction after direction */ \
     X(real, multiplier, links, needs.multipliers, false)                                           \
-    /* power that the damping of a node's forward springs takes, W (work of damped grids) */       \
+    /* power dissipated by a node's forward springs, W (work of damped grids) */                   \
     X(real, power, nodes, needs.power, false)                                                      \
-    /* rest lengths that yielding moves (m); springs that broke */                                 \
+    /* rest lengths that change by yielding (m); broken springs */                                 \
     X(real, rest_length, springs, topology->any_yields, topology->any_yields)                      \
     X(uint8_t, broken, springs, topology->any_breaks, topology->any_breaks)                        \
-    /* rest lengths of packed springs (m), -1 for those that broke, where some may change */       \
+    /* rest lengths of packed springs (m), -1 for broken ones, if any may change */                \
     X(real, slot_rest, slots, topology->any_yields || topology->any_breaks, false)                 \
     /* per body: volume by its pressure's rule (m3), as built and now; gauge pressure (Pa)  \
      */      \
@@ -68,8 +68,8 @@
     X(vec3, collider_velocity, colliders, true, true)                                              \
     X(double, collider_since, colliders, true, true)                                               \
     X(double, collider_radius, colliders, true, true)                                              \
-    /* colliders that project: which of their surfaces a node touched at the last step's end, \
-     * a bit a wall of a room, collider after collider; whether any node of a block did */    \
+    /* projecting colliders: the surfaces that a node touched at the end of the last step, one \
+     * bit per wall of a room, by collider; whether any node of a block touched one */   \
     X(uint8_t, touching, touches, needs.projections > 0, keeps.touching)                           \
     X(uint8_t, block_touches, contact_blocks, needs.projections > 0, false)                        \
     /* velocities at the start of the step, in blocks near a surface with restitution (m/s) */     \
@@ -77,7 +77,7 @@
     X(real, start_vy, nodes, needs.restitution, false)                                             \
     X(real, start_vz, nodes, needs.restitution, false)                                             \
     X(uint8_t, start_known, contact_blocks, needs.restitution, false)                              \
-    /* and the stiffness of the springs at a node along any direction, over its mass (1/s2) */     \
+    /* the stiffness of the springs at a node along any direction, over its mass (1/s2) */         \
     X(real, spring_rate, nodes, needs.restitution, false)
 
 #endif

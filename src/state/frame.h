@@ -74,23 +74,23 @@ struct frame_shape {
 // X(type, name, length, field): all arrays of a frame, listed once. An array exists if the frame
 // was made for one of its fields, otherwise it is NULL.
 #define FRAME_ARRAYS(X)                                                                            \
-    /* m, m/s, N (all forces of docs/numerics.md): 3 a node */                                     \
+    /* m, m/s, N (all forces of docs/numerics.md): 3 per node */                                   \
     X(double, positions, 3 * shape->node_count, FRAME_POSITIONS)                                   \
     X(double, velocities, 3 * shape->node_count, FRAME_VELOCITIES)                                 \
     X(double, forces, 3 * shape->node_count, FRAME_FORCES)                                         \
-    /* a spring: (L - L0) / L0 of the present rest length, 0 where L0 is 0; 1 where it broke */    \
+    /* per spring: (L - L0) / L0 with the present rest length, 0 if L0 is 0; 1 if it broke */      \
     X(double, strains, shape->spring_count, FRAME_STRAINS)                                         \
     X(uint8_t, broken, shape->spring_count, FRAME_BROKEN)                                          \
-    /* a body: m3 (m2 in a plane); 0 unless it is closed */                                        \
+    /* per body: m3 (m2 in a plane); 0 unless it is closed */                                      \
     X(double, volumes, shape->body_count, FRAME_ENERGY | FRAME_VOLUMES)                            \
     X(struct frame_body, bodies, shape->body_count, FRAME_BODIES)                                  \
     X(frame_spring, springs, shape->spring_count, FRAME_LISTS)                                     \
     X(uint32_t, faces, 3 * shape->face_count, FRAME_LISTS)                                         \
-    /* the same in single precision: m, 3 a node; of each spring that a picture shows */           \
+    /* the same in single precision: m, 3 per node; for each spring that a picture shows */        \
     X(float, drawn_positions, 3 * shape->node_count, FRAME_DRAWN_POSITIONS)                        \
     X(float, drawn_strains, shape->drawn_count, FRAME_DRAWN_STRAINS)                               \
     X(uint8_t, drawn_broken, shape->drawn_count, FRAME_DRAWN_BROKEN)                               \
-    /* a collider; radius 0 unless it is a sphere */                                               \
+    /* per collider; radius 0 unless it is a sphere */                                             \
     X(struct frame_sphere, spheres, shape->collider_count, FRAME_SPHERES)
 
 struct frame {
