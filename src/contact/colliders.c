@@ -627,9 +627,9 @@ static double acceleration_along(const struct projection *it, size_t node, vec3 
     return vec3_dot(vec3_subtract(moving->free_velocity, start), normal) / it->step;
 }
 
-// The time from the middle of the step of the velocities to that of the positions, s. Integrators
-// that move nodes with the new velocity, x += h v, conserve an energy to order h^2 only with v + h
-// a / 2.
+// How much earlier than the positions the velocities are valid (at the middle of their step), s;
+// negative: later. For integrators that move nodes with the new velocity, x += h v, an energy that
+// is exact to order h^2 needs v + h a / 2.
 static double velocity_lag(const struct projection *it)
 {
     switch (it->system->settings.integrator) {
@@ -646,9 +646,9 @@ static double velocity_lag(const struct projection *it)
 
 // The speed with which a node leaves after an impact at `speed`. It has travelled `depth` since it
 // passed the surface, and the forces of the step have done the work m a depth on it; a bounce that
-// did not subtract that work would gain the energy of lifting the node to the surface. The force of
-// springs changes on the way by something like h v times their stiffness, which is not known here;
-// the node leaves slower by the fraction h^2 k / m, so that the bounce does not gain from it.
+// ignored that work would gain the energy of lifting the node to the surface. The force of springs
+// changes on the way by something like h v times their stiffness, which is not known here; the node
+// leaves slower by the fraction h^2 k / m, so that the bounce does not gain from it.
 static double bounce_speed(const struct projection *it, size_t node, const struct contact *contact,
                            const struct projected *moving, double speed, double restitution)
 {

@@ -336,7 +336,7 @@ void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
         collect_powers(system, power);
         record(system, &system->work, evaluation, power);
     }
-    if (topology_has_gas(system->topology)) // an evaluation for output may measure volumes again
+    if (topology_has_gas(system->topology)) // other workers may measure its volumes again
         worker_barrier(worker);
     stage_count(&system->clock, STAGE_WORK, worker);
 }
