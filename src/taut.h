@@ -210,6 +210,14 @@ TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider
                                             const double centre[3], const double velocity[3],
                                             taut_error *error);
 
+// Gives a sphere collider the velocity with which it reaches `target` in `duration` (s, above 0) from
+// where it is. It goes on with that velocity until it is given another one. So its surface moves
+// between two positions, and friction, impacts and the energy budget have its velocity, which they
+// have not of a sphere that taut_solver_set_sphere puts elsewhere.
+TAUT_API taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t collider,
+                                                   const double target[3], double duration,
+                                                   taut_error *error);
+
 // ---- Constants that change during a run
 //
 // These functions change a constant of the scene, and everything derived from it, in place between

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "solver/solver.h"
+
 // One node of 2 kg without springs, in front of the given colliders.
 static taut_solver *node_before(vec3 position, vec3 velocity, const char *gravity,
                                 const char *colliders)
@@ -102,6 +104,30 @@ static void test_moving_sphere(void **state)
                      TAUT_ERROR_ARGUMENT); // a plane
     assert_int_equal(taut_solver_set_sphere(solver, 2, centre, velocity, &error),
                      TAUT_ERROR_ARGUMENT); // no such collider
+    taut_solver_destroy(solver);
+}
+
+// A sphere that is given a target has the velocity that leads there, which friction sees.
+static void test_sphere_with_a_target(void **state)
+{
+    (void)state;
+    taut_solver *solver =
+        node_before(vec3_make(0, 0, 0), vec3_make(0, 0, 0), "[0,0,0]",
+                    "{type: plane, point: [0,-9,0], normal: [0,1,0], stiffness: 1},\n"
+                    "{type: sphere, center: [0,-0.5,0], radius: 0.501, stiffness: 0, friction: 2}");
+    static const double target[3] = {0.3, -0.5, 0};
+    taut_error error = {0};
+    assert_int_equal(taut_solver_set_sphere_target(solver, 1, target, 3, &error), TAUT_OK);
+    assert_near(force_on(solver, 0).x, 2 * 0.1, 1e-6);
+    advance(solver, 100);
+    double along = solver_sphere(solver, 1).centre.x / taut_solver_time(solver);
+    assert_near(along, 0.1, 1e-9);
+    assert_int_equal(taut_solver_set_sphere_target(solver, 1, target, 0, &error),
+                     TAUT_ERROR_ARGUMENT);
+    assert_int_equal(taut_solver_set_sphere_target(solver, 0, target, 1, &error),
+                     TAUT_ERROR_ARGUMENT); // a plane
+    assert_int_equal(taut_solver_set_sphere_target(solver, 2, target, 1, &error),
+                     TAUT_ERROR_ARGUMENT); // nothing
     taut_solver_destroy(solver);
 }
 
@@ -1023,6 +1049,7 @@ int main(void)
         cmocka_unit_test(test_sphere),
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_moving_sphere),
+        cmocka_unit_test(test_sphere_with_a_target),
         cmocka_unit_test(test_sphere_set_from_outside_is_no_divergence),
         cmocka_unit_test(test_projection),
         cmocka_unit_test(test_projection_on_sphere_and_room),

@@ -88,6 +88,50 @@ static void test_a_sphere_dents_the_jelly(void **state)
     player_free(player);
 }
 
+// A sphere that is dragged while the scene runs moves from one position to the next, and friction
+// takes along what lies on it; it comes to rest where it is left.
+static void test_a_dragged_sphere_drags_the_cloth(void **state)
+{
+    (void)state;
+    struct player *player =
+        player_of("flag.yaml", CHANGES("bodies.flag.nodes=[9,7]", "bodies.flag.pins=[]",
+                                       "environment.wind.coefficient=0",
+                                       "environment.gravity=[0,0,-5]", "simulation.dt=0.0005",
+                                       "colliders=[{type: sphere, center: [0,0,-50.01], radius: 50,"
+                                       " response: project, restitution: 0, friction: 100}]"));
+    enum { NODES = 63, MOVES = 25 };
+    const double each = 0.02; // m
+    double centre[3] = {0, 0, -50.01}, before = 0, after = 0;
+    step(player, 400); // it lies down
+    const struct frame *frame = newest(player);
+    for (uint64_t node = 0; node < NODES; node++)
+        before += coordinate(frame, node, 0) / NODES;
+
+    player_speed(player, 1);
+    player_play(player, true);
+    for (int i = 0; i < MOVES; i++) {
+        double time = status_of(player).time;
+        centre[0] += each;
+        player_move_sphere(player, 0, centre, true);
+        while (status_of(player).time < time + 0.02)
+            nap();
+    }
+    player_move_sphere(player, 0, centre, false);
+    double time = status_of(player).time;
+    while (status_of(player).time < time + 0.3)
+        nap();
+    player_play(player, false);
+    settle(player);
+
+    frame = newest(player);
+    for (uint64_t node = 0; node < NODES; node++)
+        after += coordinate(frame, node, 0) / NODES;
+    assert_true(frame->spheres[0].centre[0] == (float)centre[0]);
+    assert_true(after - before > 0.6 * MOVES * each);
+    assert_true(after - before < 1.4 * MOVES * each);
+    player_free(player);
+}
+
 // The scene that the player saves, as a solver at t = 0.
 static taut_solver *saved_solver(struct player *player)
 {
@@ -400,6 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_node_is_pulled),
         cmocka_unit_test(test_a_sphere_dents_the_jelly),
+        cmocka_unit_test(test_a_dragged_sphere_drags_the_cloth),
         cmocka_unit_test(test_a_moved_sphere_is_part_of_the_scene),
         cmocka_unit_test(test_a_moving_sphere_keeps_its_velocity),
         cmocka_unit_test(test_an_end_of_the_rope_is_led),

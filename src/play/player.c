@@ -172,19 +172,25 @@ static void note_failure(struct player *player, const taut_error *error)
     player_report(player, error->text);
 }
 
+static uint64_t min_steps(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static void advance(struct player *player, uint64_t due)
 {
     taut_solver *solver = player->simulation.solver;
     uint64_t batch = 1;
     if (player->seconds_per_step > 0)
         batch = (uint64_t)fmin(1e6, fmax(1, BATCH_SECONDS / player->seconds_per_step));
+    batch = min_steps(batch, player_steps_to_arrival(player));
     uint64_t step = taut_solver_step_count(solver);
     double begin = clock_seconds(), time = taut_solver_time(solver);
     double updates = solver_spring_updates(solver);
     taut_error error = {0};
     // No check at the end of the batch, so that the step at which a run is found to diverge does
     // not depend on the clock.
-    taut_status status = solver_advance(solver, due < batch ? due : batch, false, &error);
+    taut_status status = solver_advance(solver, min_steps(due, batch), false, &error);
     uint64_t done = taut_solver_step_count(solver) - step;
     if (!player->playing)
         player->steps_asked -= done < player->steps_asked ? done : player->steps_asked;
@@ -196,6 +202,7 @@ static void advance(struct player *player, uint64_t due)
     }
     pace_count(&player->pace, taut_solver_time(solver) - time,
                solver_spring_updates(solver) - updates);
+    player_arrive(player);
     if (status != TAUT_OK)
         note_failure(player, &error);
 }

@@ -19,6 +19,40 @@
 // effect of the change is visible.
 static const double CHANGE_WAITS_MOST = 0.25;
 
+// ---- A sphere that is dragged
+//
+// drag_sphere below lets it set out; here it arrives.
+
+uint64_t player_steps_to_arrival(const struct player *player)
+{
+    const taut_solver *solver = player->simulation.solver;
+    double left = player->drag.arrives - taut_solver_time(solver);
+    if (!player->drag.moves)
+        return UINT64_MAX;
+    // Sums of dt are rounded; dt: auto may have changed it since.
+    return (uint64_t)fmax(1, ceil(left / taut_solver_dt(solver) - 1e-6));
+}
+
+static void put_sphere(struct player *player, taut_error *error)
+{
+    struct player_drag *drag = &player->drag;
+    taut_solver *solver = player->simulation.solver;
+    double target[3], late = drag->moves ? taut_solver_time(solver) - drag->arrives : 0;
+    for (int axis = 0; axis < 3; axis++)
+        target[axis] = drag->target[axis] + late * drag->velocity[axis];
+    drag->moves = false;
+    solver_move_sphere(solver, drag->collider, target, drag->velocity,
+                       solver_sphere(solver, drag->collider).radius, error);
+}
+
+void player_arrive(struct player *player)
+{
+    const taut_solver *solver = player->simulation.solver;
+    double rounding = 1e-6 * taut_solver_dt(solver);
+    if (player->drag.moves && taut_solver_time(solver) >= player->drag.arrives - rounding)
+        put_sphere(player, NULL); // it was accepted when it set out
+}
+
 // ---- Replacing the simulation
 
 static void grab_node(struct player *player, taut_error *error)
@@ -75,6 +109,7 @@ static void replace_simulation(struct player *player, struct simulation *next, b
     else
         reset_history(player);
     restore_grab(player, continues);
+    player->drag.present = player->drag.present && continues;
     if (player->failed)
         player->playing = player->played_when_failed;
     player->failed = false;
@@ -93,6 +128,8 @@ static taut_status start_simulation(struct player *player, struct simulation *ne
 {
     continues =
         continues && !player->failed && simulation_has_same_nodes(next, &player->simulation);
+    if (player->drag.moves) // the next solver has the scene's position of it
+        put_sphere(player, NULL);
     taut_status status = simulation_follow(next, &player->simulation, continues, error);
     if (status == TAUT_OK)
         replace_simulation(player, next, continues);
@@ -454,6 +491,53 @@ static bool set_constants(struct player *player, const struct request *sets, siz
     return true;
 }
 
+// The simulated time in which a sphere that is dragged moves to its next position: as long as it
+// took the mouse to get there, so that the sphere has the speed of the mouse; at least that of a
+// frame, as no mouse is looked at more often, and at most some frames, so that it does not lag.
+static double drag_duration(const struct player *player, bool dragged)
+{
+    enum { FRAMES_MOST = 6 };
+    const struct pace *pace = &player->pace;
+    const double dt = taut_solver_dt(player->simulation.solver);
+    double speed = pace->reached_speed > 0 ? pace->reached_speed
+                   : isinf(pace->speed)    ? 0
+                                           : pace->speed;
+    double frame = player->frame_seconds * speed;
+    double since = taut_solver_time(player->simulation.solver) - player->drag.asked;
+    double duration = dragged && since <= FRAMES_MOST * frame ? fmax(since, frame) : frame;
+    return dt * fmax(1, round(duration / dt)); // whole steps
+}
+
+// To `target`, where it is to be now, from where it is. A paused scene, in which time does not pass,
+// shows it there at once.
+static void drag_sphere(struct player *player, size_t number, const double target[3],
+                        const double velocity[3], bool held, taut_error *error)
+{
+    taut_solver *solver = player->simulation.solver;
+    struct player_drag *drag = &player->drag;
+    const bool goes = !player->failed && (player->playing || player->steps_asked > 0);
+    const bool dragged = drag->present && drag->collider == number;
+    const double time = taut_solver_time(solver);
+    const double duration = goes ? drag_duration(player, dragged) : 0;
+    if (drag->moves && drag->collider != number)
+        put_sphere(player, NULL);
+
+    *drag = (struct player_drag){.present = held,
+                                 .moves = goes,
+                                 .collider = number,
+                                 .asked = time,
+                                 .arrives = time + duration};
+    for (int axis = 0; axis < 3; axis++) {
+        drag->target[axis] = target[axis] + duration * velocity[axis];
+        drag->velocity[axis] = velocity[axis];
+    }
+    if (!goes)
+        put_sphere(player, error);
+    else if (taut_solver_set_sphere_target(solver, number, drag->target, duration, error) !=
+             TAUT_OK)
+        *drag = (struct player_drag){.present = false};
+}
+
 static void move_sphere(struct player *player, const struct request *request)
 {
     enum { DIGITS = 9, DIGITS_MOVING = 15 }; // the start of a moving sphere may be far away
@@ -471,9 +555,9 @@ static void move_sphere(struct player *player, const struct request *request)
             centre[axis] = as_written(at_first, moves ? DIGITS_MOVING : DIGITS);
             now[axis] = centre[axis] + time * velocity[axis];
         }
-        double radius = solver_sphere(solver, number).radius;
-        if (solver_move_sphere(solver, number, now, request->wanted ? still : velocity, radius,
-                               &error) == TAUT_OK)
+        drag_sphere(player, number, now, request->wanted ? still : velocity, request->wanted,
+                    &error);
+        if (error.code == TAUT_OK)
             note_change(player,
                         text_format("colliders.%zu.center=[%.15g, %.15g, %.15g]", number, centre[0],
                                     centre[1], centre[2]),

@@ -50,6 +50,17 @@ struct player_grab {
     double target[3];
 };
 
+// The last position that a sphere was dragged to. While the scene runs, the sphere moves there from
+// where it is, so that what it touches feels its velocity (player_arrive).
+struct player_drag {
+    bool present, moves; // a drag is going on; the sphere is on its way
+    size_t collider;
+    double target[3];   // m, where it arrives
+    double velocity[3]; // m/s, from then on
+    double asked;       // s of simulated time, of the last request
+    double arrives;     // s of simulated time
+};
+
 // How well the critical step is known.
 enum critical_stage { CRITICAL_UNKNOWN, CRITICAL_BOUND, CRITICAL_SHARP };
 
@@ -92,6 +103,7 @@ struct player {
     bool played_when_failed; // so that it plays again after a reset or change
     uint64_t steps_asked;    // single steps still to make
     struct player_grab grab; // the mouse spring
+    struct player_drag drag; // of a sphere
     double seconds_per_step; // 0: not known
     struct critical critical;
     bool changed; // since the last frame was published
@@ -114,6 +126,11 @@ taut_status player_open_scene(struct player *player, const char *path,
 
 // Executes the queued requests, and those that waited for a build that is now complete.
 void player_act(struct player *player);
+
+// The steps until a sphere that is dragged arrives, UINT64_MAX where none is on its way, and what is
+// to be done after steps: the sphere arrives.
+uint64_t player_steps_to_arrival(const struct player *player);
+void player_arrive(struct player *player);
 
 // Updates the scene with the changes that so far only the solver has.
 void player_record(struct player *player);

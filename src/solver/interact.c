@@ -12,6 +12,24 @@ taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider, const d
     return solver_move_sphere(solver, collider, centre, velocity, radius, error);
 }
 
+taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t collider,
+                                          const double target[3], double duration,
+                                          taut_error *error)
+{
+    if (!isfinite(duration) || !(duration > 0))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "the time in which a sphere moves is above 0, not %g", duration);
+    bool known = collider < solver->topology->collider_count;
+    struct sphere_state now = {.radius = 1};
+    if (known)
+        now = solver->functions->sphere(solver->system, collider);
+    const double centre[3] = {now.centre.x, now.centre.y, now.centre.z};
+    double velocity[3];
+    for (int axis = 0; axis < 3; axis++)
+        velocity[axis] = (target[axis] - centre[axis]) / duration;
+    return solver_move_sphere(solver, collider, centre, velocity, now.radius, error);
+}
+
 // ---- Spheres
 
 taut_status solver_move_sphere(taut_solver *solver, size_t collider, const double centre[3],
