@@ -284,6 +284,9 @@ TAUT_API taut_status taut_solver_get_wind(const taut_solver *solver, taut_wind *
 TAUT_API taut_status taut_solver_set_wind(taut_solver *solver, const taut_wind *wind,
                                           taut_error *error);
 
+// While gas is pumped, a change of `amount` or `inflate` leaves the gas that is there: it is pumped
+// on to the new amount, `inflate` of it in each step. Where there is more than the new amount, each
+// step lets out `inflate` of what was there. `atmosphere` and `gamma` change the pressure at once.
 typedef struct taut_gas {
     double amount;     // nRT, J, at least 0
     double atmosphere; // Pa, at least 0

@@ -439,6 +439,40 @@ static void assert_lengthened(const char *text, const char *precision, const cha
     taut_solver_destroy(created);
 }
 
+static double gas_energy_of(taut_solver *solver)
+{
+    return energy_of(solver).gas;
+}
+
+// While gas is pumped, changes of its rate and of its amount change how it goes on, and nothing of
+// what is there: the energy of the gas, which is -nRT ln(V / V0), has no jump larger than a step's.
+static void test_pumping_goes_on(void **state)
+{
+    (void)state;
+    taut_error error = {0};
+    taut_solver *solver = solver_of(
+        "precision: double\nsimulation: {integrator: symplectic_euler, dt: 0.0001, steps: 1}\n"
+        "bodies: [{name: b, type: sphere, center: [0,1.1,0], radius: 1, subdivisions: 2,\n"
+        "  node_mass: 0.003, springs: {edges: {stiffness: 100, damping: 0.01}},\n"
+        "  pressure: {amount: 60, inflate: 0.0001}}]\n");
+    taut_gas gas;
+    advance(solver, 2000);
+    assert_int_equal(taut_solver_get_gas(solver, 0, &gas, &error), TAUT_OK);
+    static const double changes[4][2] = {{60, 0.001}, {600, 0.0001}, {20, 0.0002}, {6, 0.00005}};
+    for (int i = 0; i < 4; i++) {
+        double before = gas_energy_of(solver);
+        taut_solver_step(solver, 1, &error);
+        double a_step = fabs(gas_energy_of(solver) - before);
+        before = gas_energy_of(solver);
+        gas.amount = changes[i][0];
+        gas.inflate = changes[i][1];
+        assert_int_equal(taut_solver_set_gas(solver, 0, &gas, &error), TAUT_OK);
+        assert_near(gas_energy_of(solver), before, 20 * a_step);
+        advance(solver, 200);
+    }
+    taut_solver_destroy(solver);
+}
+
 static void test_rest_lengths(void **state)
 {
     (void)state;
@@ -622,9 +656,13 @@ static void test_materials_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_integrator),  cmocka_unit_test(test_every_storage_format),
-        cmocka_unit_test(test_rest_lengths),      cmocka_unit_test(test_automatic_dt_follows),
-        cmocka_unit_test(test_several_at_once),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_every_integrator),
+        cmocka_unit_test(test_every_storage_format),
+        cmocka_unit_test(test_pumping_goes_on),
+        cmocka_unit_test(test_rest_lengths),
+        cmocka_unit_test(test_automatic_dt_follows),
+        cmocka_unit_test(test_several_at_once),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_materials_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

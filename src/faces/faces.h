@@ -86,8 +86,16 @@ void REAL_NAME(pressure_after_springs)(struct system *system, struct evaluation 
                                        const struct worker *worker);
 void REAL_NAME(pressure_apply)(const struct system *system, struct range nodes);
 
-// nRT of the gas in the body after that many increments of the inflation, J.
-double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas_step);
+// nRT of the gas in the body in the step of that number, J.
+double REAL_NAME(gas_amount)(const struct system *system, size_t body, uint64_t gas_step);
+
+// After a change of `amount` or `inflate`, pumping continues from the present gas. `before`, `start`
+// and `since`: the pressure, gas_start and gas_since (state/arrays.h) before the change.
+void REAL_NAME(gas_continue)(struct system *system, size_t body,
+                             const struct scene_pressure *before, double start, double since);
+
+// The step after which the gas of all bodies is pumped.
+double REAL_NAME(gas_pumped_at)(const struct system *system);
 
 // Gauge pressure, Pa, of the amount nRT at a volume; `built` is the volume as built.
 double REAL_NAME(gas_pressure)(const struct scene_pressure *gas, double amount, double volume,

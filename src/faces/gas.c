@@ -214,10 +214,49 @@ void REAL_NAME(volumes_collect)(struct system *system, double time)
 
 // ---- Pressure
 
-double REAL_NAME(gas_amount)(const struct scene_pressure *pressure, uint64_t gas_step)
+// The gas after `steps` steps of pumping from `start` to `amount`. A step adds `inflate` of the
+// amount; where there is too much, as after the amount was lowered, it lets out `inflate` of that.
+static double pumped(const struct scene_pressure *gas, double start, double steps)
 {
-    double fraction = (double)gas_step * pressure->inflate;
-    return fraction < 1 ? fraction * pressure->amount : pressure->amount;
+    const double fraction = steps * gas->inflate;
+    if (start > gas->amount)
+        return fmax(start - fraction * start, gas->amount);
+    return fmin(start + fraction * gas->amount, gas->amount);
+}
+
+double REAL_NAME(gas_amount)(const struct system *system, size_t body, uint64_t gas_step)
+{
+    const struct state *s = system->state;
+    return pumped(&system->topology->bodies[body].pressure, s->gas_start[body],
+                  fmax(0, (double)gas_step - s->gas_since[body]));
+}
+
+void REAL_NAME(gas_continue)(struct system *system, size_t body,
+                             const struct scene_pressure *before, double start, double since)
+{
+    struct state *s = system->state;
+    const struct scene_pressure *gas = &system->topology->bodies[body].pressure;
+    const bool goes_on = before->present == gas->present && before->amount == gas->amount &&
+                         before->inflate == gas->inflate;
+    const double step = (double)s->step;
+    s->gas_start[body] = goes_on           ? start
+                         : before->present ? pumped(before, start, fmax(0, step - since))
+                                           : 0;
+    s->gas_since[body] = goes_on ? since : step;
+}
+
+double REAL_NAME(gas_pumped_at)(const struct system *system)
+{
+    const struct state *s = system->state;
+    double step = 0;
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
+        const double most = fmax(gas->amount, s->gas_start[b]);
+        if (gas->present && most > 0)
+            step = fmax(step, s->gas_since[b] +
+                                  fabs(gas->amount - s->gas_start[b]) / most / gas->inflate);
+    }
+    return step;
 }
 
 // P = nRT / V - P_atm, or with an adiabatic exponent nRT0 V0^(gamma - 1) / V^gamma - P_atm.
@@ -257,7 +296,7 @@ static void find_pressures(struct system *system, struct evaluation evaluation, 
         const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
         if (chosen(system, b) && s->volume[b] > 0)
             s->pressure[b] =
-                REAL_NAME(gas_pressure)(gas, REAL_NAME(gas_amount)(gas, evaluation.gas_step),
+                REAL_NAME(gas_pressure)(gas, REAL_NAME(gas_amount)(system, b, evaluation.gas_step),
                                         s->volume[b], s->volume_built[b]);
     }
 }

@@ -153,7 +153,7 @@ static void update_gas(struct face_tangent *tangent, struct evaluation evaluatio
         tangent->gas[b].pressure = tangent->gas[b].slope = 0;
         if (!(volume > 0))
             continue;
-        double amount = REAL_NAME(gas_amount)(gas, evaluation.gas_step);
+        double amount = REAL_NAME(gas_amount)(system, b, evaluation.gas_step);
         double pressure =
             REAL_NAME(gas_pressure)(gas, amount, volume, system->state->volume_built[b]);
         tangent->gas[b].pressure = (real)pressure;

@@ -42,8 +42,9 @@ static double sum_gas(const struct system *system, struct evaluation evaluation)
     for (size_t b = 0; b < system->topology->body_count; b++) {
         const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
         if (gas->present && s->volume[b] > 0)
-            energy += REAL_NAME(gas_energy)(gas, REAL_NAME(gas_amount)(gas, evaluation.gas_step),
-                                            s->volume[b], s->volume_built[b]);
+            energy +=
+                REAL_NAME(gas_energy)(gas, REAL_NAME(gas_amount)(system, b, evaluation.gas_step),
+                                      s->volume[b], s->volume_built[b]);
     }
     return energy;
 }

@@ -243,8 +243,8 @@ static double inflation_work(const struct system *system, uint64_t from, uint64_
         double volume = system->state->volume[b], built = system->state->volume_built[b];
         if (!gas->present || !(volume > 0))
             continue;
-        work += REAL_NAME(gas_energy)(gas, REAL_NAME(gas_amount)(gas, to), volume, built) -
-                REAL_NAME(gas_energy)(gas, REAL_NAME(gas_amount)(gas, from), volume, built);
+        work += REAL_NAME(gas_energy)(gas, REAL_NAME(gas_amount)(system, b, to), volume, built) -
+                REAL_NAME(gas_energy)(gas, REAL_NAME(gas_amount)(system, b, from), volume, built);
     }
     return work;
 }

@@ -342,10 +342,10 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
 #define SAVE_touches(name)
 #define SAVE_links(name)
 #define SAVE_slots(name)
-#define SAVE_bodies(name)
+#define SAVE_bodies(name) SAVE_ITEMS(name, s->bodies)
 #define SAVE_contact_blocks(name)
 #define SAVE_ITEMS(name, count)                                                                    \
-    for (size_t i = 0; i < (size_t)(count); i++)                                                   \
+    for (size_t i = 0; checkpoint->name && i < (size_t)(count); i++)                               \
         checkpoint->name[i] = s->name[i];
 #define SAVE(type, name, length, condition, kept) SAVE_##length(name)
     STATE_ARRAYS(SAVE)
@@ -389,6 +389,10 @@ static void restore_all(struct system *system, struct checkpoint *checkpoint)
     stop_held_nodes(system, checkpoint);
     for (size_t c = 0; c < (size_t)s->colliders && c < (size_t)checkpoint->colliders; c++)
         restore_sphere(system, checkpoint, c, step_time(system, s->step));
+    for (size_t b = 0; b < system->topology->body_count; b++)
+        REAL_NAME(gas_continue)
+    (system, b, &checkpoint->topology->bodies[b].pressure, checkpoint->gas_start[b],
+     checkpoint->gas_since[b]);
     system->fastest_outside = checkpoint->fastest_outside;
     system->work = checkpoint->work;
     system->work_shown_step = UINT64_MAX;

@@ -35,14 +35,10 @@ static uint64_t check_interval(const taut_solver *solver)
 // Sets how often to check while gas is pumped in: up to the check that finds all of it present.
 void dt_plan_checks(taut_solver *solver)
 {
-    const struct topology *topology = solver->topology;
     struct dt_rule *rule = &solver->dt_rule;
     rule->pumping = 0;
     rule->interval = rule->pumping_interval = check_interval(solver);
-    double steps = 0;
-    for (size_t b = 0; b < topology->body_count; b++)
-        if (topology->bodies[b].pressure.present)
-            steps = fmax(steps, 1 / topology->bodies[b].pressure.inflate);
+    const double steps = solver->functions->gas_pumped_at(solver->system);
     if (rule->interval == STEPS_OF_FEW && steps > STEPS_OF_PUMPING && steps < 1e15) {
         rule->pumping = (uint64_t)ceil(steps / STEPS_OF_FEW) * STEPS_OF_FEW;
         rule->pumping_interval = STEPS_OF_PUMPING;

@@ -35,6 +35,7 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
     checkpoint->springs = springs;
     checkpoint->motions = topology->motion_count;
     checkpoint->colliders = topology->collider_count;
+    checkpoint->bodies = topology->body_count;
     checkpoint->touches = topology->node_count * topology->collider_count;
     const struct frame_shape shape = {.node_count = topology->node_count};
     if (frame_make(&shape, FRAME_NODES, &checkpoint->frame, NULL) != TAUT_OK)
@@ -84,6 +85,9 @@ static void restore(void *context, const struct worker *worker)
 {
     const struct transfer *it = context;
     it->solver->functions->checkpoint_restore(it->solver->system, it->checkpoint, worker);
+    if (worker->index == 0)
+        dt_plan_checks(it->solver); // gas that is pumped on
+    worker_barrier(worker);
     if (it->adapts)
         dt_adapt(it->solver, worker);
 }

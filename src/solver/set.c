@@ -372,7 +372,13 @@ taut_status taut_solver_set_gas(taut_solver *solver, size_t body, const taut_gas
     value.atmosphere = gas->atmosphere;
     value.gamma = gas->gamma;
     value.inflate = gas->inflate;
-    return write_value(solver, it, &value, sizeof value, error);
+    const struct scene_pressure before = *it;
+    status = write_value(solver, it, &value, sizeof value, error);
+    if (status != TAUT_OK)
+        return status;
+    solver->functions->continue_gas(solver->system, body, &before);
+    dt_plan_checks(solver);
+    return TAUT_OK;
 }
 
 // ---- Contacts

@@ -365,6 +365,12 @@ static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3
     s->forces_current = s->energy_current = false;
 }
 
+static void continue_gas(struct system *system, size_t body, const struct scene_pressure *before)
+{
+    REAL_NAME(gas_continue)
+    (system, body, before, system->state->gas_start[body], system->state->gas_since[body]);
+}
+
 static bool set_kinematic_velocity(struct system *system, uint64_t node, vec3 velocity)
 {
     uint64_t inside = topology_internal_node(system->topology, node);
@@ -445,6 +451,8 @@ const struct system_functions REAL_NAME(system_functions) = {
     .critical_up_to = REAL_NAME(critical_step_up_to),
     .stiffest_spring = REAL_NAME(stiffest_spring),
     .set_sphere = set_sphere,
+    .continue_gas = continue_gas,
+    .gas_pumped_at = REAL_NAME(gas_pumped_at),
     .set_kinematic_velocity = set_kinematic_velocity,
     .grab = grab,
     .release_grab = release_grab,

@@ -84,6 +84,9 @@ struct system_functions {
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
                        double radius);
+    // Pumping after a change of that body's gas, whose pressure was `before`; faces.h has both.
+    void (*continue_gas)(struct system *system, size_t body, const struct scene_pressure *before);
+    double (*gas_pumped_at)(const struct system *system);
     bool (*set_kinematic_velocity)(struct system *system, uint64_t node,
                                    vec3 velocity); // builder number
     // A mouse spring at a free node, by its builder number; stiffness and damping 0: automatic.

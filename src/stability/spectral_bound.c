@@ -526,12 +526,13 @@ static double enclosed(const struct system *system, const struct topology_body *
 }
 
 // The amount of gas at the next check of dt; the final amount if there is none.
-static double amount_to_come(const struct system *system, const struct scene_pressure *gas)
+static double amount_to_come(const struct system *system, size_t body)
 {
-    uint64_t ahead = system->settings.looks_every;
-    if (ahead == 0)
-        return gas->amount;
-    return REAL_NAME(gas_amount)(gas, REAL_NAME(evaluation_now)(system).gas_step + ahead);
+    const uint64_t ahead = system->settings.looks_every;
+    const uint64_t now = REAL_NAME(evaluation_now)(system).gas_step;
+    const double to_come = ahead > 0 ? REAL_NAME(gas_amount)(system, body, now + ahead)
+                                     : system->topology->bodies[body].pressure.amount;
+    return fmax(to_come, REAL_NAME(gas_amount)(system, body, now)); // which may be let out
 }
 
 static void add_gas(struct face_bound *bound, const struct topology_body *body, size_t index)
@@ -543,8 +544,8 @@ static void add_gas(struct face_bound *bound, const struct topology_body *body, 
         return;     // collapsed: the run ends
     if (built == 0) // at the start
         built = volume;
-    double inside =
-        REAL_NAME(gas_pressure)(gas, amount_to_come(system, gas), volume, built) + gas->atmosphere;
+    double inside = REAL_NAME(gas_pressure)(gas, amount_to_come(system, index), volume, built) +
+                    gas->atmosphere;
     double slope = gas->gamma * fabs(inside) / volume;
     double pressure = fmax(fabs(inside - gas->atmosphere), fabs(gas->atmosphere));
     for (uint64_t f = 0; f < body->face_count; f++) {

@@ -59,6 +59,9 @@
     X(double, volume_built, bodies, true, false)                                                   \
     X(double, volume, bodies, true, false)                                                         \
     X(double, pressure, bodies, true, false)                                                       \
+    /* the gas of a body (nRT, J) after step gas_since; from then on it is pumped to `amount` */   \
+    X(double, gas_start, bodies, true, true)                                                       \
+    X(double, gas_since, bodies, true, true)                                                       \
     /* moved nodes: positions at the start of the step (m); pendulums: angle (rad), rate */        \
     X(vec3, motion_position, motions, true, true)                                                  \
     X(double, motion_angle, motions, true, true)                                                   \
