@@ -101,6 +101,7 @@ def a_program_that_ends_early_is_a_failure(folder):
 def ratios_are_of_one_round():
     def row(name, threads, speeds):
         return {"scene": "cloth", "nodes": 2, "springs": 1, "program": name, "threads": threads,
+                "integrator": "velocity_verlet", "damping": "none", "precision": "single",
                 "spring_updates_per_second": {"best": max(speeds), "median": sorted(speeds)[1],
                                               "repetitions": speeds}}
     said = io.StringIO()
@@ -133,12 +134,16 @@ def our_networks_are_whole(folder, peer):
 
 
 def ours_serves(peer):
-    side = run.Side("taut", 2, [peer, "serve", "jelly26-undamped", "4000"])
-    nodes, springs, dt, _ = side.line().split()
-    assert int(nodes) > 300 and int(springs) > 3000 and float(dt) == 2e-4
-    assert side.turn(3) > 0 and side.turn(2) > 0
-    side.end()
-    assert side.process.returncode == 0
+    used = []
+    for precision in ("single", "double"):
+        side = run.Side("taut", 2, [peer, "serve", "jelly26-undamped", "4000", precision])
+        nodes, springs, dt, size = side.line().split()
+        assert int(nodes) > 300 and int(springs) > 3000 and float(dt) == 2e-4
+        assert side.turn(3) > 0 and side.turn(2) > 0
+        side.end()
+        assert side.process.returncode == 0
+        used.append(int(size))
+    assert used[1] > used[0], used  # bytes of the state
 
 
 def main(peer):

@@ -77,7 +77,9 @@ def over_others(peers):
         theirs = peers.fastest(scene, "LAMMPS")
         ours = theirs and peers.row(scene, "taut", max(r["threads"] for r in peers.rows(scene)))
         if ours:
-            yield Goal(f"{scene}, undamped, {ours['threads']} threads ÷ {theirs['program']} at its "
+            yield Goal(f"{scene}, undamped, {ours['integrator']} in {ours['precision']}, "
+                       f"{ours['threads']} threads ÷ {theirs['program']}, "
+                       f"{theirs['integrator']} in {theirs['precision']}, at its "
                        f"fastest ({theirs['threads']} ranks or threads)",
                        peers.ratio(ours, theirs), least=4 if scene in ("ball", "shuffled") else 15)
 
@@ -236,15 +238,17 @@ def peers_section(peers):
              "The ratios are that of the best speeds, and the median of the ratios of all rounds.",
              f"After {result['checks'][0]['steps']} steps in double precision taut and LAMMPS "
              f"differed by at most {worst:.0e} of the distance moved.", "",
-             "| springs | program | threads or ranks | best | median | taut is faster |",
-             "|---|---|---:|---:|---:|---:|"]
+             "| springs | program | integrator, precision | threads or ranks | best | median | "
+             "taut is faster |",
+             "|---|---|---|---:|---:|---:|---:|"]
     for scene in peers.scenes:
         for row in peers.rows(scene):
             ours = peers.row(scene, "taut", row["threads"])
             speeds, faster = row["spring_updates_per_second"], ""
             if ours and ours is not row:
                 faster = " and ".join(f"{r:.1f}" for r in peers.ratio(ours, row))
-            lines.append(f"| {scene}, {row['springs']:,} | {row['program']} | {row['threads']} | "
+            lines.append(f"| {scene}, {row['springs']:,} | {row['program']} | "
+                         f"{row['integrator']}, {row['precision']} | {row['threads']} | "
                          f"{million(speeds['best'])} | {million(speeds['median'])} | {faster} |")
     return lines
 

@@ -7,6 +7,9 @@ BUILD is a build folder with bench/taut_peer in it; ./dev bench --peers makes on
 packages of the other programs. The networks are those of taut's undamped benchmark scenes, written
 by taut_peer.
 
+taut and LAMMPS both take steps of velocity Verlet without damping; LAMMPS in double precision (its
+Intel style in single), taut in single and in double. Each row says so.
+
 Each program reads its network once. Then they alternate, round by round, with equal numbers of
 steps (Bullet with a tenth of them, since it is slower), so that a disturbance affects all of them.
 A program that waits for its turn must not run: MPI's ranks spin while they wait, so they are
@@ -89,6 +92,7 @@ class Side:
     """A program that reads requests from its standard input."""
 
     share = 1.0  # of the steps of a turn
+    integrator, damping, precision = "velocity_verlet", "none", "double"
 
     def __init__(self, name, threads, command, env=None):
         self.name, self.threads = name, threads
@@ -256,20 +260,25 @@ def checks(peer, ranks, folder, scenes):
 def start_sides(build, scene, springs, network, threads, styles, sides):
     """Adds each side to `sides` as it is started, so that the caller can end those that were
     started."""
-    ours = [os.path.join(build, "bench/taut_peer"), "serve", scene, str(springs)]
-    for count in sorted({1, threads}):
-        side = Side("taut", count, ours)
-        sides.append(side)
-        side.line()
+    for precision, name in (("single", "taut"), ("double", "taut double")):
+        for count in sorted({1, threads}):
+            side = Side(name, count, [os.path.join(build, "bench/taut_peer"), "serve", scene,
+                                      str(springs), precision])
+            side.precision = precision
+            sides.append(side)
+            side.line()
     for count in sorted({1, threads}):
         sides.append(Lammps("LAMMPS", count, 1, network))
     for style in styles:
         for count in sorted({1, threads}):
             package = ["-pk", "omp", str(count)] if style == "omp" else \
                 ["-pk", "intel", "0", "omp", str(count), "mode", "single"]
-            sides.append(Lammps(f"LAMMPS {style}", 1, count, network, ["-sf", style, *package]))
+            side = Lammps(f"LAMMPS {style}", 1, count, network, ["-sf", style, *package])
+            side.precision = "single" if style == "intel" else "double"
+            sides.append(side)
     bullet = Side("Bullet", 1, [os.path.join(build, "bench/bullet_peer"), network["binary"]])
     bullet.share = 0.1
+    bullet.integrator, bullet.precision = "position-based", "single"
     sides.append(bullet)
     bullet.line()
 
@@ -306,6 +315,8 @@ def compare(build, scene, given, styles, folder):
         speeds = [network["springs"] / s for s in seconds]
         rows.append({"scene": name, "nodes": network["nodes"], "springs": network["springs"],
                      "program": side.name, "threads": side.threads,
+                     "integrator": side.integrator, "damping": side.damping,
+                     "precision": side.precision,
                      "spring_updates_per_second": {"best": max(speeds),
                                                    "median": statistics.median(speeds),
                                                    "repetitions": speeds}})
@@ -315,13 +326,15 @@ def compare(build, scene, given, styles, folder):
 
 def tell(rows):
     print(f"\n{rows[0]['scene']}: {rows[0]['nodes']:,} nodes, {rows[0]['springs']:,} springs")
-    print(f"  {'':14}{'threads':>8}{'best':>10}{'median':>10}   taut is faster: best, median")
+    print(f"  {'':14}{'integrator':18}{'precision':10}{'threads':>8}{'best':>10}{'median':>10}"
+          "   taut, in single, is faster: best, median")
     for row in rows:
         ours = next(r for r in rows if r["program"] == "taut" and r["threads"] == row["threads"])
         speeds, us = row["spring_updates_per_second"], ours["spring_updates_per_second"]
         paired = statistics.median(a / b for a, b in zip(us["repetitions"], speeds["repetitions"]))
         ratio = "" if ours is row else f"{us['best'] / speeds['best']:8.1f}x{paired:8.1f}x"
-        print(f"  {row['program']:14}{row['threads']:>8}{speeds['best'] / 1e6:>8.0f} M"
+        print(f"  {row['program']:14}{row['integrator']:18}{row['precision']:10}"
+              f"{row['threads']:>8}{speeds['best'] / 1e6:>8.0f} M"
               f"{speeds['median'] / 1e6:>8.0f} M   {ratio}", flush=True)
 
 

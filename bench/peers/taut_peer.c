@@ -4,8 +4,9 @@
 //                                          size
 //   taut_peer check SCENE SPRINGS STEPS    prints the positions after STEPS steps of velocity
 //                                          Verlet in double precision, one node per line
-//   taut_peer serve SCENE SPRINGS          for each line "THREADS STEPS" of standard input, makes
-//                                          the steps and prints the seconds that they took
+//   taut_peer serve SCENE SPRINGS PRECISION    for each line "THREADS STEPS" of standard input,
+//                                          makes the steps, of velocity Verlet in `single` or
+//                                          `double` precision, and prints the seconds they took
 //
 // SCENE is one of taut-bench's. `write` and `serve` begin with a line: nodes, springs, dt, bytes.
 #include <inttypes.h>
@@ -90,15 +91,17 @@ int main(int argc, char **argv)
     const char *verb = argc > 1 ? argv[1] : "";
     bool writes = strcmp(verb, "write") == 0, checks = strcmp(verb, "check") == 0;
     bool serves = strcmp(verb, "serve") == 0;
-    if (argc != (serves ? 4 : 5) || !(writes || checks || serves)) {
+    const bool in_single = argc == 5 && strcmp(argv[4], "single") == 0;
+    const bool known = argc == 5 && (in_single || strcmp(argv[4], "double") == 0);
+    if (argc != 5 || !(writes || checks || (serves && known))) {
         fprintf(stderr, "usage: taut_peer write SCENE SPRINGS PREFIX | check SCENE SPRINGS STEPS | "
-                        "serve SCENE SPRINGS\n");
+                        "serve SCENE SPRINGS single|double\n");
         return 2;
     }
     taut_error error = {0};
     taut_solver *solver;
-    taut_status status = make(argv[2], argv[3], serves ? PRECISION_SINGLE : PRECISION_DOUBLE,
-                              checks, &solver, &error);
+    taut_status status = make(argv[2], argv[3], serves && in_single ? PRECISION_SINGLE : PRECISION_DOUBLE,
+                              checks || serves, &solver, &error);
     if (status == TAUT_OK && checks)
         status = check(solver, argv[4], &error);
     else if (status == TAUT_OK && serves)
