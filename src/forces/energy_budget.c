@@ -413,14 +413,16 @@ bool REAL_NAME(work_follows_impact)(struct system *system, const struct worker *
 }
 
 // A step with an impact is inelastic. It loses energy, except if a bounce returns what implicit
-// Euler's steps in free flight have lost; without a bounce, a gain is the error of the trapezoid
-// with strong damping.
+// Euler's steps in free flight have lost, or if nodes that were inside at its start are moved onto
+// the surface, against springs; any other gain is the error of the trapezoid with strong damping.
 static void close_impact(struct system *system, double energy)
 {
     struct energy_budget *work = &system->work;
     const double others = work_of_causes(work) - work->work_before;
     const double taken = others - (energy - work->energy_before);
-    work->done[WORK_PROJECTION] += taken > 0 || any_restitution(system->topology) ? taken : 0;
+    const bool bounces = any_restitution(system->topology);
+    work->done[WORK_PROJECTION] += bounces ? taken : fmax(taken, -work->lifted);
+    work->lifted = 0;
     work->closes = false;
 }
 

@@ -170,7 +170,8 @@ static taut_energy energy_at(struct system *system, double time, const struct wo
 
 // The work of friction and of moving spheres is known; the rest of the change of the energy, and
 // the work of the surfaces within an implicit step, is the work of the projection. In an inelastic
-// step it follows from the next sample of the energy, and neither energy is known here.
+// step it follows from the next sample of the energy, except for what moving nodes puts into springs,
+// gravity and gas.
 static void count_projection(struct system *system, const taut_energy *before,
                              const taut_energy *after)
 {
@@ -183,8 +184,11 @@ static void count_projection(struct system *system, const taut_energy *before,
     }
     done[WORK_FRICTION] += taken;
     done[WORK_DRIVES] += driven;
-    if (system->work.closes)
+    if (system->work.closes) {
+        const double lifted = (after->total - after->kinetic) - (before->total - before->kinetic);
+        system->work.lifted += fmax(0, lifted);
         return;
+    }
     done[WORK_PROJECTION] += driven - taken - (after->total - before->total) - solved;
     REAL_NAME(work_note_loss)(system, before->kinetic, taken);
 }
@@ -198,13 +202,12 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
                              REAL_NAME(colliders_near)(system, time, &passed, worker);
     if (passed)
         return;
-    const bool measures = counts_work && !system->work.closes;
     taut_energy before = {0}, after = {0};
-    if (measures)
+    if (counts_work)
         before = energy_at(system, time, worker);
     REAL_NAME(colliders_project)(system, time, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
-    if (measures)
+    if (counts_work)
         after = energy_at(system, time, worker);
     if (worker->index == 0) {
         const struct contacts *contacts = &system->contacts;

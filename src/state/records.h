@@ -62,6 +62,7 @@ struct energy_budget {
     bool closes, closes_next;
     uint64_t noted_step;               // the last step whose start was noted
     double energy_before, work_before; // J, at that start
+    double lifted; // J, put in by moving nodes onto surfaces since `closes` is set
     // How finely the steps resolve the exchange of energy (cli/run_report.c).
     double kinetic;               // J, K of all nodes, at sampled_time
     double uncut_kinetic;         // J, K after the last lump since sampled_time, or at sampled_time
