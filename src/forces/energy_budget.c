@@ -278,7 +278,7 @@ static void record_exchange(struct energy_budget *work, double elapsed,
 // of order 1 that is half of h F.(v' - v) in a step from v to v' (cli/run_report.c): its sum over
 // steps is not that of the change of h F.v over the run if v' jumps back at the end, by v' (1 -
 // sqrt(K'' / K')), with K' before and K'' after the loss. h F.v' is approximately the work of the
-// forces.
+// forces. For a method of order 2 it is the square of that fraction.
 void REAL_NAME(work_note_loss)(struct system *system, double kinetic_before, double loss)
 {
     struct energy_budget *work = &system->work;
@@ -286,7 +286,9 @@ void REAL_NAME(work_note_loss)(struct system *system, double kinetic_before, dou
         return;
     const double left = fmax(0, 1 - loss / kinetic_before);
     const double gained = fabs(kinetic_before - work->uncut_kinetic);
-    work->difference_sums[0] += gained * fabs(1 - sqrt(left));
+    const double part = fabs(1 - sqrt(left));
+    work->difference_sums[0] += gained * part;
+    work->difference_sums[1] += gained * part * part;
     work->uncut_kinetic = kinetic_before - loss;
 }
 

@@ -131,29 +131,35 @@ void REAL_NAME(integrator_step)(struct system *system, const struct worker *work
 }
 
 // v *= keep_velocity; the history of verlet and bdf2 is adapted, so that free motion continues at
-// the new velocity.
+// the new velocity. That of bdf2 jumps as the velocity does, as after a projection: multiplied, its
+// velocity would lose a part of the acceleration too, and the method its second order.
 static void keep_velocity(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
-    real keep = (real)system->settings.keep_velocity;
-    bool bdf2 = system->settings.integrator == INTEGRATOR_BDF2;
-    bool remembers = bdf2 || system->settings.integrator == INTEGRATOR_VERLET;
+    const real keep = (real)system->settings.keep_velocity, lost = 1 - keep;
+    const real h = (real)system->settings.dt;
+    const bool bdf2 = system->settings.integrator == INTEGRATOR_BDF2;
+    const bool verlet = system->settings.integrator == INTEGRATOR_VERLET;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
             continue;
+        const real lost_x = lost * s->vx[i], lost_y = lost * s->vy[i], lost_z = lost * s->vz[i];
         s->vx[i] *= keep;
         s->vy[i] *= keep;
         s->vz[i] *= keep;
-        if (remembers) {
+        if (verlet) {
             s->x0[i] = s->x[i] - keep * (s->x[i] - s->x0[i]);
             s->y0[i] = s->y[i] - keep * (s->y[i] - s->y0[i]);
             s->z0[i] = s->z[i] - keep * (s->z[i] - s->z0[i]);
         }
         if (bdf2) {
-            s->vx0[i] *= keep;
-            s->vy0[i] *= keep;
-            s->vz0[i] *= keep;
+            s->x0[i] += h * lost_x;
+            s->y0[i] += h * lost_y;
+            s->z0[i] += h * lost_z;
+            s->vx0[i] -= lost_x;
+            s->vy0[i] -= lost_y;
+            s->vz0[i] -= lost_z;
         }
     }
 }
