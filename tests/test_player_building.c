@@ -81,10 +81,10 @@ static void test_it_can_be_given_up_at_any_time(void **state)
             assert_int_equal(nodes_of(player), 216000);
             break;
         }
-        assert_string_equal(status.message, "given up: all is as it was");
+        assert_string_equal(status.message, "cancelled: nothing was changed");
         assert_int_equal(status.step, 20);
     }
-    print_message("given up within %.3f s\n", slowest);
+    print_message("cancelled within %.3f s\n", slowest);
     player_set(player, "bodies.jelly.nodes", "[6,5,6]");
     player_reset(player);
     step(player, 30);
@@ -123,7 +123,7 @@ static void test_what_takes_much_is_asked_about(void **state)
     while (status_of(player).step < 10)
         nap();
     player_build(player, false);
-    assert_non_null(strstr(settle(player).message, "given up"));
+    assert_non_null(strstr(settle(player).message, "cancelled"));
     // Another value answers the question too.
     player_set(player, "bodies.rope.nodes", "2000000");
     wait_for_building(player, true);

@@ -172,8 +172,8 @@ static uint64_t list_start(const struct content *content, enum list list, size_t
 }
 
 // The next part of units [*first, end); false at the end.
-static bool walk_on(const struct content *content, enum list list, uint64_t *first, uint64_t end,
-                    struct walk *walk)
+static bool next_part(const struct content *content, enum list list, uint64_t *first, uint64_t end,
+                      struct walk *walk)
 {
     if (*first >= end)
         return false;
@@ -191,7 +191,7 @@ static void fill_vectors(const struct content *content, uint64_t first, uint64_t
                          unsigned char *out, const double *vectors)
 {
     struct walk walk;
-    while (walk_on(content, LIST_POINTS, &first, end, &walk)) {
+    while (next_part(content, LIST_POINTS, &first, end, &walk)) {
         const double *values = vectors + 3 * content->now->bodies[walk.body].first_node;
         for (uint64_t i = 3 * walk.first; i < 3 * walk.end; i++)
             out = put_real(out, content, values[i]);
@@ -229,7 +229,7 @@ static void fill_point_bodies(const struct content *content, uint64_t first, uin
                               unsigned char *out)
 {
     struct walk walk;
-    while (walk_on(content, LIST_POINTS, &first, end, &walk))
+    while (next_part(content, LIST_POINTS, &first, end, &walk))
         for (uint64_t i = walk.first; i < walk.end; i++)
             out = put_32(out, (uint32_t)walk.body);
 }
@@ -243,7 +243,7 @@ static void fill_texture(const struct content *content, uint64_t first, uint64_t
                          unsigned char *out)
 {
     struct walk walk;
-    while (walk_on(content, LIST_POINTS, &first, end, &walk)) {
+    while (next_part(content, LIST_POINTS, &first, end, &walk)) {
         const struct frame_body *body = &content->now->bodies[walk.body];
         for (uint64_t i = walk.first; i < walk.end; i++) {
             bool cloth = is_cloth(body);
@@ -257,7 +257,7 @@ static void fill_verts(const struct content *content, uint64_t first, uint64_t e
                        unsigned char *out)
 {
     struct walk walk;
-    while (walk_on(content, LIST_VERTS, &first, end, &walk))
+    while (next_part(content, LIST_VERTS, &first, end, &walk))
         for (uint64_t i = walk.first; i < walk.end; i++)
             out = put_index(out, content, content->starts[walk.body].points + i);
 }
@@ -266,7 +266,7 @@ static void fill_lines(const struct content *content, uint64_t first, uint64_t e
                        unsigned char *out)
 {
     struct walk walk;
-    while (walk_on(content, LIST_LINES, &first, end, &walk)) {
+    while (next_part(content, LIST_LINES, &first, end, &walk)) {
         const struct frame_body *body = &content->now->bodies[walk.body];
         uint64_t base = content->starts[walk.body].points;
         for (uint64_t i = walk.first; i < walk.end; i++) {
@@ -280,7 +280,7 @@ static void fill_polys(const struct content *content, uint64_t first, uint64_t e
                        unsigned char *out)
 {
     struct walk walk;
-    while (walk_on(content, LIST_POLYS, &first, end, &walk)) {
+    while (next_part(content, LIST_POLYS, &first, end, &walk)) {
         const uint32_t *faces = content->now->bodies[walk.body].faces;
         uint64_t base = content->starts[walk.body].points;
         for (uint64_t i = 3 * walk.first; i < 3 * walk.end; i++)
@@ -351,12 +351,12 @@ static void fill_cell_strains(const struct content *content, uint64_t first, uin
     struct walk walk;
     for (uint64_t i = 0; i < cells.verts; i++)
         out = put_real(out, content, 0);
-    while (walk_on(content, LIST_LINES, &cells.first_line, cells.end_line, &walk)) {
+    while (next_part(content, LIST_LINES, &cells.first_line, cells.end_line, &walk)) {
         uint64_t body = content->now->bodies[walk.body].first_spring;
         for (uint64_t i = walk.first; i < walk.end; i++)
             out = put_real(out, content, content->now->strains[body + i]);
     }
-    while (walk_on(content, LIST_POLYS, &cells.first_poly, cells.end_poly, &walk))
+    while (next_part(content, LIST_POLYS, &cells.first_poly, cells.end_poly, &walk))
         for (uint64_t i = walk.first; i < walk.end; i++)
             out = put_real(out, content, strain_of_face(content, walk.body, i));
 }
@@ -375,7 +375,7 @@ static void fill_cell_bodies(const struct content *content, uint64_t first, uint
     for (int part = 0; part < 3; part++) {
         struct walk walk;
         uint64_t at = parts[part].first;
-        while (walk_on(content, parts[part].list, &at, parts[part].end, &walk))
+        while (next_part(content, parts[part].list, &at, parts[part].end, &walk))
             for (uint64_t i = walk.first; i < walk.end; i++)
                 out = put_32(out, (uint32_t)walk.body);
     }
@@ -390,7 +390,7 @@ static void fill_broken(const struct content *content, uint64_t first, uint64_t 
     struct walk walk;
     memset(out, 0, end - first);
     out += cells.verts;
-    while (walk_on(content, LIST_LINES, &cells.first_line, cells.end_line, &walk)) {
+    while (next_part(content, LIST_LINES, &cells.first_line, cells.end_line, &walk)) {
         uint64_t body = now->bodies[walk.body].first_spring;
         for (uint64_t i = walk.first; i < walk.end; i++)
             *out++ = has_broken && now->broken[body + i];

@@ -226,7 +226,7 @@ taut_status canvas_read(struct canvas *canvas, struct image *image, taut_error *
     glBindFramebuffer(GL_FRAMEBUFFER, canvas->drawn);
     GLenum wrong = glGetError();
     if (wrong != GL_NO_ERROR)
-        return fail(error, TAUT_ERROR_IO, "'%s' did not give the picture back: OpenGL error 0x%x",
+        return fail(error, TAUT_ERROR_IO, "cannot read the picture from '%s': OpenGL error 0x%x",
                     canvas->device, wrong);
     turn_upside_down(image);
     return TAUT_OK;

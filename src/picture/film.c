@@ -211,7 +211,7 @@ static taut_status fail_film(struct film *film, taut_error *error)
 taut_status film_add(struct film *film, const struct image *image, taut_error *error)
 {
     if (image->width != film->options.width || image->height != film->options.height)
-        return fail(error, TAUT_ERROR_ARGUMENT, "a frame of another size than the video's");
+        return fail(error, TAUT_ERROR_ARGUMENT, "the size of the frame differs from the video's");
     if (film->child < 0)
         return fail_film(film, error);
     const uint8_t *bytes = image->pixels;

@@ -67,7 +67,7 @@ static bool copy_sets(struct building *building, const struct building_order *or
 
 static bool copy_order(struct building *building, const struct building_order *order)
 {
-    const struct request nothing_more = {.type = REQUEST_CUT};
+    const struct request empty_stroke = {.type = REQUEST_CUT};
     building->order = *order;
     building->order.base = order->base ? setting_hold(order->base) : NULL;
     building->path = order->path ? text_format("%s", order->path) : NULL;
@@ -75,7 +75,7 @@ static bool copy_order(struct building *building, const struct building_order *o
     bool copied = (!order->path || building->path) &&
                   changes_copy(order->changes, &building->changes) && copy_sets(building, order);
     if (copied && order->cuts && order->cuts->springs)
-        copied = cuts_add(order->cuts, &nothing_more, &building->cuts);
+        copied = cuts_add(order->cuts, &empty_stroke, &building->cuts);
     building->order.changes = &building->changes;
     building->order.sets = building->sets;
     building->order.cuts = building->cuts.springs ? &building->cuts : NULL;

@@ -220,7 +220,7 @@ static double rest(struct player *player, double now)
     double seconds = player_critical_wait(player, now);
     if (player->building)
         seconds = fmin(seconds, building_is_done(player->building) ? 0 : LOOK_SECONDS);
-    if (player->scene_is_behind)
+    if (player->scene_is_outdated)
         seconds = fmin(seconds, fmax(player->record_at - now, 0));
     double frame = fmax(player->next_frame - now, 0);
     if (player->playing && !player->changed && frame == 0)
@@ -247,7 +247,7 @@ void *player_run(void *context)
             advance(player, due);
         double now = clock_seconds();
         due = steps_due(player, now);
-        if (player->scene_is_behind && now >= player->record_at)
+        if (player->scene_is_outdated && now >= player->record_at)
             player_record(player);
         if (wants_to_publish(player, due == 0 || due == UINT64_MAX, now))
             player_publish(player);
@@ -289,7 +289,7 @@ static void release(struct player *player)
     for (size_t i = 0; i < player->waiting_count; i++)
         request_free(&player->waiting[i]);
     free(player->waiting);
-    changes_free(&player->noted);
+    changes_free(&player->pending_changes);
     simulation_close(&player->simulation);
     setting_release(player->latest);
     published_free(&player->published);
@@ -338,7 +338,7 @@ taut_status player_make(const char *scene_path, const struct player_options *opt
             status = fail_memory(error, "the first frame");
     }
     if (status == TAUT_OK && pthread_create(&made->thread, NULL, player_run, made) != 0)
-        status = fail(error, TAUT_ERROR_UNSUPPORTED, "the system gives no thread to play on");
+        status = fail(error, TAUT_ERROR_UNSUPPORTED, "cannot create the thread of the player");
     if (status == TAUT_OK)
         *player = made;
     else
@@ -420,7 +420,7 @@ const struct frame *player_history_frame(struct player *player, size_t index)
 static void ask(struct player *player, struct request request)
 {
     if (!requests_add(&player->requests, &request))
-        player_report(player, "out of memory for what was asked for");
+        player_report(player, "out of memory for a request");
 }
 
 // The same for a request with a text, which it takes over; NULL: the text could not be allocated.
@@ -429,7 +429,7 @@ static void ask_text(struct player *player, enum request_type type, char *text)
     if (text)
         ask(player, (struct request){.type = type, .text = text});
     else
-        player_report(player, "out of memory for what was asked for");
+        player_report(player, "out of memory for a request");
 }
 
 void player_play(struct player *player, bool playing)

@@ -103,7 +103,7 @@ static void replace_simulation(struct player *player, struct simulation *next, b
     simulation_close(&player->simulation);
     player->simulation = *next;
     player->builds++;
-    player->scene_is_behind = false;
+    player->scene_is_outdated = false;
     if (same_shape)
         history_renumber(&player->history, next->setting->shared->generation);
     else
@@ -179,15 +179,16 @@ static void play(struct player *player, bool wanted)
 // other requests that need another solver wait.
 
 // Applies the changes of spheres that were made during the build to the new scene too.
-static void take_notes(struct player *player, bool continues)
+static void apply_pending_changes(struct player *player, bool continues)
 {
-    for (size_t i = 0; i < player->noted.count; i++)
-        if (changes_set(&player->simulation.changes, player->noted.texts[i]))
-            player->scene_is_behind = true;
-    if (player->scene_is_behind)
+    for (size_t i = 0; i < player->pending_changes.count; i++)
+        if (changes_set(&player->simulation.changes, player->pending_changes.texts[i]))
+            player->scene_is_outdated = true;
+    if (player->scene_is_outdated)
         player_record(player);
     const taut_scene *scene = player->simulation.setting->scene;
-    for (size_t i = 0; i < scene->collider_count && !continues && player->noted.count > 0; i++) {
+    for (size_t i = 0; i < scene->collider_count && !continues && player->pending_changes.count > 0;
+         i++) {
         const struct scene_collider *it = &scene->colliders[i];
         const double centre[3] = {it->centre.x, it->centre.y, it->centre.z};
         const double velocity[3] = {it->velocity.x, it->velocity.y, it->velocity.z};
@@ -197,7 +198,7 @@ static void take_notes(struct player *player, bool continues)
 }
 
 // Restores the settings of a solver that could not be created.
-static void set_back(struct player *player, const struct building_order *order)
+static void restore_options(struct player *player, const struct building_order *order)
 {
     if (order->type == REQUEST_BUDGET)
         player->budget_wanted = !player->budget_wanted;
@@ -217,11 +218,11 @@ static void finish(struct player *player, struct building *building)
         if (opens)
             play(player, false);
         else
-            take_notes(player, taut_solver_step_count(player->simulation.solver) > 0);
+            apply_pending_changes(player, taut_solver_step_count(player->simulation.solver) > 0);
         if (order->type == REQUEST_THREADS || order->type == REQUEST_BUDGET)
             player->seconds_per_step = 0;
     } else {
-        set_back(player, order);
+        restore_options(player, order);
         if (opens && (error.code == TAUT_ERROR_SCENE || error.code == TAUT_ERROR_IO)) {
             char text[sizeof error.text];
             memcpy(text, error.text, sizeof text);
@@ -229,10 +230,10 @@ static void finish(struct player *player, struct building *building)
         }
     }
     if (building_was_cancelled(building))
-        player_report(player, "given up: all is as it was");
+        player_report(player, "cancelled: nothing was changed");
     else
         report_outcome(player, &error);
-    changes_free(&player->noted);
+    changes_free(&player->pending_changes);
     player->changed = true;
 }
 
@@ -255,8 +256,8 @@ static void order(struct player *player, struct building_order *wanted)
     } else if (building && building_begin(building)) {
         set_building(player, building);
     } else {
-        set_back(player, wanted);
-        player_report(player, "no memory, or no thread, to build another scene");
+        restore_options(player, wanted);
+        player_report(player, "cannot build another scene: out of memory or threads");
         building_free(building);
     }
 }
@@ -370,7 +371,7 @@ static void use_setting(struct player *player, struct setting *setting)
     pthread_mutex_unlock(&player->lock);
     setting_release(player->simulation.setting);
     player->simulation.setting = setting;
-    player->scene_is_behind = false;
+    player->scene_is_outdated = false;
 }
 
 // Reads the scene again with all changes.
@@ -378,7 +379,7 @@ static taut_status record_changes(struct player *player, taut_error *error)
 {
     struct diagnostics findings = {0};
     struct setting *setting = NULL;
-    if (!player->scene_is_behind)
+    if (!player->scene_is_outdated)
         return TAUT_OK;
     taut_scene *scene = changes_read_again(&player->simulation.changes,
                                            player->simulation.setting->scene, &findings);
@@ -411,14 +412,14 @@ void player_record(struct player *player)
 static void note_change(struct player *player, char *text, taut_error *error)
 {
     const double quick = 0.002, rest = 0.2; // s
-    bool noted = text && changes_set(&player->simulation.changes, text) &&
-                 (!player->building || changes_set(&player->noted, text));
+    bool stored = text && changes_set(&player->simulation.changes, text) &&
+                  (!player->building || changes_set(&player->pending_changes, text));
     free(text);
-    if (!noted) {
+    if (!stored) {
         fail_memory(error, "the changes of a scene");
         return;
     }
-    player->scene_is_behind = true;
+    player->scene_is_outdated = true;
     player->record_at = clock_seconds() + (player->record_seconds < quick ? 0 : rest);
 }
 
@@ -451,7 +452,7 @@ static bool set_constants_of(struct player *player, const struct changes *next)
     bool shows = constants_show(before, scene);
     if (setting_make_again(player->simulation.setting, scene, next, shows ? solver : NULL, &setting,
                            &error) != TAUT_OK) {
-        player->scene_is_behind = true; // until memory is available
+        player->scene_is_outdated = true; // until memory is available
         player->record_at = INFINITY;
         player_report(player, error.text);
         return true;
@@ -467,10 +468,10 @@ static bool set_constants(struct player *player, const struct request *sets, siz
 {
     if (player->failed)
         return false;
-    if (player->scene_is_behind)
+    if (player->scene_is_outdated)
         player_record(player);
     const taut_scene *scene = player->simulation.setting->scene;
-    if (player->scene_is_behind || changes_text_length(scene) > TEXT_AT_ONCE)
+    if (player->scene_is_outdated || changes_text_length(scene) > TEXT_AT_ONCE)
         return false;
     for (size_t i = 0; i < count; i++)
         if (!constants_may_have(scene, sets[i].text))
@@ -726,7 +727,7 @@ static void give_up_for(struct player *player, const struct request *request)
 }
 
 // Takes ownership of what the request owns.
-static bool let_wait(struct player *player, struct request *request)
+static bool queue_request(struct player *player, struct request *request)
 {
     void *waiting = player->waiting;
     if (request->type == REQUEST_OPEN) { // requests for the previous scene are dropped
@@ -738,7 +739,7 @@ static bool let_wait(struct player *player, struct request *request)
                               sizeof *player->waiting);
     player->waiting = waiting;
     if (!room) {
-        player_report(player, "out of memory for what was asked for");
+        player_report(player, "out of memory for a request");
         return false;
     }
     player->waiting[player->waiting_count++] = *request;
@@ -760,7 +761,7 @@ static size_t do_some(struct player *player, const struct request *requests, siz
 }
 
 // Takes over a finished build, and executes the requests that waited for it.
-static void go_on_building(struct player *player)
+static void finish_build(struct player *player)
 {
     struct building *building = player->building;
     if (building && building_is_done(building)) {
@@ -783,11 +784,11 @@ void player_act(struct player *player)
 {
     size_t count;
     struct request *requests = requests_take(&player->requests, &count);
-    go_on_building(player);
+    finish_build(player);
     for (size_t i = 0; i < count && !requests_ended(&player->requests);) {
         if (player->building && needs_solver(&requests[i])) {
             give_up_for(player, &requests[i]);
-            let_wait(player, &requests[i++]);
+            queue_request(player, &requests[i++]);
         } else {
             i += do_some(player, requests + i, count - i);
         }

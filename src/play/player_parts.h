@@ -85,13 +85,13 @@ struct player {
     void (*on_frame)(void *context);
     void *on_frame_context;
     struct simulation simulation;
-    uint64_t builds;         // simulations created so far
-    struct changes noted;    // made in the solver while another one is being built
-    struct request *waiting; // requests that wait for that one
+    uint64_t builds;                // simulations created so far
+    struct changes pending_changes; // made in the solver while another one is being built
+    struct request *waiting;        // requests that wait for that one
     size_t waiting_count, waiting_capacity;
-    bool scene_is_behind;  // simulation.changes has changes that simulation.setting->scene lacks
-    double record_at;      // time of the next update of the scene, s
-    double record_seconds; // the duration of the last update; 0: none yet
+    bool scene_is_outdated; // simulation.changes has changes that simulation.setting->scene lacks
+    double record_at;       // time of the next update of the scene, s
+    double record_seconds;  // the duration of the last update; 0: none yet
     struct pace pace;
     bool playing, strains, energies;
     bool budget_wanted;

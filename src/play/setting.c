@@ -279,8 +279,8 @@ static taut_status copy_cuts(struct simulation *simulation, const struct solver_
         simulation->cuts.face_count = taut_solver_face_count(simulation->solver);
         return TAUT_OK;
     }
-    const struct request nothing_more = {.type = REQUEST_CUT};
-    return cuts_add(cuts, &nothing_more, &simulation->cuts) ? TAUT_OK : fail_memory(error, "cuts");
+    const struct request empty_stroke = {.type = REQUEST_CUT};
+    return cuts_add(cuts, &empty_stroke, &simulation->cuts) ? TAUT_OK : fail_memory(error, "cuts");
 }
 
 taut_status simulation_make(struct simulation *simulation, taut_scene *scene,

@@ -537,7 +537,7 @@ bool may_be_written(struct view *view)
     if (access(view->path, F_OK) != 0 || strcmp(confirmed, view->path) == 0)
         return true;
     snprintf(confirmed, sizeof confirmed, "%s", view->path);
-    view_notify(view, false, "%s is there already; save again to replace it", view->path);
+    view_notify(view, false, "%s exists; save again to replace it", view->path);
     return false;
 }
 
@@ -652,9 +652,9 @@ void draw_building(struct view *view)
             ImGui::TextWrapped("%.4g nodes, %.4g springs: about %s", building->nodes,
                                building->springs, bytes);
         if (building->cancelled)
-            ImGui::TextWrapped("giving up ...");
+            ImGui::TextWrapped("cancelling ...");
         else if (building->needs_confirmation)
-            ImGui::TextWrapped("of the %s that are left. Is it wanted?", left);
+            ImGui::TextWrapped("of %s that are free. Build this scene?", left);
         else
             ImGui::TextWrapped("%.1f s: %s; the present scene continues.", building->seconds,
                                building->stage);

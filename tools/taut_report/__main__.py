@@ -31,7 +31,7 @@ class Output:
         for word in words:
             name, _, descriptor = word.partition("=")
             if not descriptor.isdigit():
-                refuse(2, f"'{word}' is no NAME=DESCRIPTOR\n{__doc__}")
+                refuse(2, f"'{word}' is not NAME=DESCRIPTOR\n{__doc__}")
             self.descriptors[name] = int(descriptor)
         if not words:
             refuse(2, f"nothing to write to\n{__doc__}")

@@ -222,7 +222,7 @@ bool text_no_memory(struct mesh_text *text)
     return text_report(text, NULL, "out of memory for the mesh");
 }
 
-bool text_hopeless(const struct mesh_text *text)
+bool text_has_too_many_errors(const struct mesh_text *text)
 {
     return text->error_count >= MESH_ERRORS_MAX;
 }
@@ -562,7 +562,8 @@ static bool corners_differ(const struct mesh_draft *draft, struct mesh_text *tex
 static bool check_polygons(const struct mesh_draft *draft, struct mesh_text *text)
 {
     size_t errors_before = text->error_count;
-    for (size_t p = 0, start = 0; p < draft->polygon_count && !text_hopeless(text); ++p) {
+    for (size_t p = 0, start = 0; p < draft->polygon_count && !text_has_too_many_errors(text);
+         ++p) {
         const struct corner *corners = draft->corners + start;
         size_t count = draft->polygon_ends[p] - start;
         if (corners_in_range(draft, text, corners, count, p))
@@ -609,7 +610,8 @@ static bool cut_polygons(const struct mesh_draft *draft, struct mesh_text *text,
         return text_no_memory(text);
     size_t errors_before = text->error_count;
     uint32_t(*triangles)[3] = (uint32_t(*)[3])mesh->triangles;
-    for (size_t p = 0, start = 0; p < draft->polygon_count && !text_hopeless(text); ++p) {
+    for (size_t p = 0, start = 0; p < draft->polygon_count && !text_has_too_many_errors(text);
+         ++p) {
         size_t count = draft->polygon_ends[p] - start;
         if (count == 3) {
             for (size_t i = 0; i < 3; ++i)

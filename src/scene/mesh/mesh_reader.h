@@ -79,7 +79,7 @@ bool text_report(struct mesh_text *text, const char *at, const char *format, ...
 bool text_no_memory(struct mesh_text *text);
 
 // Whether there have been so many errors that the reader should stop.
-bool text_hopeless(const struct mesh_text *text);
+bool text_has_too_many_errors(const struct mesh_text *text);
 
 // A word for messages: shortened, without control characters.
 struct token_shown {

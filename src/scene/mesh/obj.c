@@ -116,7 +116,7 @@ bool obj_read(struct mesh_text *text, struct mesh_draft *draft)
     text->continuation = true;
     text->comment = '#';
     draft->first_number = 1;
-    while (text_find_line(text) && !text_hopeless(text)) {
+    while (text_find_line(text) && !text_has_too_many_errors(text)) {
         struct token word;
         if (!text_token(text, &word))
             continue;
@@ -134,5 +134,5 @@ bool obj_read(struct mesh_text *text, struct mesh_draft *draft)
             text_skip_line(text);
         }
     }
-    return !text_hopeless(text);
+    return !text_has_too_many_errors(text);
 }

@@ -200,7 +200,7 @@ static bool read_binary(struct vertex_table *table, struct mesh_text *text,
     return true;
 }
 
-static bool says_solid(const struct mesh_text *text)
+static bool begins_with_solid(const struct mesh_text *text)
 {
     struct mesh_text ahead = *text;
     struct token word;
@@ -219,7 +219,7 @@ static bool read_either(struct vertex_table *table, struct mesh_text *text,
     if (has_count && size == expected)
         return read_binary(table, text, draft, facet_count);
     size_t head = size < BINARY_HEADER ? size : BINARY_HEADER;
-    if (says_solid(text) && !memchr(text->data, '\0', head))
+    if (begins_with_solid(text) && !memchr(text->data, '\0', head))
         return read_ascii(table, text, draft);
     if (!has_count)
         return text_report(text, NULL,

@@ -248,10 +248,10 @@ static void bind_network_mass(struct binder *binder, const struct bound *bound,
 {
     struct scene_network *network = &body->shape.network;
     if (bound_find(bound, "nodes_file")) {
-        bound_belongs_not(binder, bound, "mass", "nodes_file",
-                          "is given by the column 'mass' of 'nodes_file'");
-        bound_belongs_not(binder, bound, "node_mass", "nodes_file",
-                          "is given by the column 'mass' of 'nodes_file'");
+        bound_refuse_unless(binder, bound, "mass", "nodes_file",
+                            "is given by the column 'mass' of 'nodes_file'");
+        bound_refuse_unless(binder, bound, "node_mass", "nodes_file",
+                            "is given by the column 'mass' of 'nodes_file'");
         return;
     }
     bound_exclusive(binder, bound, "mass", "node_mass", false);

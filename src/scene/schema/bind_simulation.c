@@ -21,7 +21,7 @@ static void bind_dt(struct binder *binder, const struct bound *bound)
     if (simulation->dt_auto)
         return;
     value_number(binder, &dt->value, "dt", &positive, &simulation->dt);
-    bound_belongs_not(binder, bound, "safety", "dt", "is only for 'dt: auto'");
+    bound_refuse_unless(binder, bound, "safety", "dt", "is only for 'dt: auto'");
 }
 
 static void check_step_count(struct binder *binder, const struct bound *bound)
@@ -47,8 +47,9 @@ static void bind_implicit(struct binder *binder, const struct bound *simulation)
         return;
     if (bound_sound(simulation, "integrator") &&
         !integrator_is_implicit(binder->scene->simulation.integrator))
-        bound_belongs_not(binder, simulation, "implicit", "integrator",
-                          "is only for the integrators implicit_euler, implicit_midpoint and bdf2");
+        bound_refuse_unless(
+            binder, simulation, "implicit", "integrator",
+            "is only for the integrators implicit_euler, implicit_midpoint and bdf2");
 }
 
 // Checks keys that belong to one integrator, and features that an integrator does not support.
@@ -59,13 +60,13 @@ static void check_integrator(struct binder *binder, const struct bound *bound)
     if (!binder->integrator_known)
         return;
     if (simulation->integrator != INTEGRATOR_SYMPLECTIC_EULER)
-        bound_belongs_not(binder, bound, "position_step", "integrator",
-                          "is only for the integrator symplectic_euler");
+        bound_refuse_unless(binder, bound, "position_step", "integrator",
+                            "is only for the integrator symplectic_euler");
     if (simulation->integrator != INTEGRATOR_XPBD) {
-        bound_belongs_not(binder, bound, "substeps", "integrator",
-                          "is only for the integrator xpbd");
-        bound_belongs_not(binder, bound, "iterations", "integrator",
-                          "is only for the integrator xpbd");
+        bound_refuse_unless(binder, bound, "substeps", "integrator",
+                            "is only for the integrator xpbd");
+        bound_refuse_unless(binder, bound, "iterations", "integrator",
+                            "is only for the integrator xpbd");
     } else if (simulation->dt_auto) {
         bind_report(binder, simulation->dt_at, NULL,
                     "'dt: auto' needs a critical step, and xpbd has none; give dt in seconds");
@@ -118,11 +119,11 @@ static void bind_wind(struct binder *binder, const struct dom_value *value)
         return;
     wind->present = true;
     if (bound_sound(&bound, "law") && wind->law == WIND_QUADRATIC) {
-        bound_belongs_not(binder, &bound, "coefficient", "law",
-                          "is only for the laws node and face");
+        bound_refuse_unless(binder, &bound, "coefficient", "law",
+                            "is only for the laws node and face");
     } else if (bound_sound(&bound, "law")) {
-        bound_belongs_not(binder, &bound, "density", "law", "is only for 'law: quadratic'");
-        bound_belongs_not(binder, &bound, "drag", "law", "is only for 'law: quadratic'");
+        bound_refuse_unless(binder, &bound, "density", "law", "is only for 'law: quadratic'");
+        bound_refuse_unless(binder, &bound, "drag", "law", "is only for 'law: quadratic'");
     }
     const struct dom_pair *gusts = bound_find(&bound, "gusts");
     if (gusts)
@@ -240,15 +241,15 @@ static void check_response(struct binder *binder, const struct bound *bound,
     if (!bound_sound(bound, "response"))
         return;
     if (collider->response == RESPONSE_PENALTY) {
-        bound_belongs_not(binder, bound, "keep", "response", "is only for 'response: project'");
-        bound_belongs_not(binder, bound, "restitution", "response",
-                          "is only for 'response: project'");
+        bound_refuse_unless(binder, bound, "keep", "response", "is only for 'response: project'");
+        bound_refuse_unless(binder, bound, "restitution", "response",
+                            "is only for 'response: project'");
         if (bound_lacks(bound, "stiffness"))
             bind_report(binder, bound->at, NULL, "'stiffness' is missing in %s", bound->what);
         return;
     }
-    bound_belongs_not(binder, bound, "stiffness", "response", "is only for 'response: penalty'");
-    bound_belongs_not(binder, bound, "absorption", "response", "is only for 'response: penalty'");
+    bound_refuse_unless(binder, bound, "stiffness", "response", "is only for 'response: penalty'");
+    bound_refuse_unless(binder, bound, "absorption", "response", "is only for 'response: penalty'");
 }
 
 static void check_room(struct binder *binder, const struct bound *bound,

@@ -576,8 +576,8 @@ void bound_settle(struct binder *binder, const struct bound *bound, const char *
         take_out(binder, bound, first);
 }
 
-void bound_belongs_not(struct binder *binder, const struct bound *bound, const char *key,
-                       const char *selector, const char *reason)
+void bound_refuse_unless(struct binder *binder, const struct bound *bound, const char *key,
+                         const char *selector, const char *reason)
 {
     const struct dom_pair *pair = bound_find(bound, key), *cause = bound_find(bound, selector);
     if (pair && cause && bind_replaces(binder, &cause->value, &pair->value))

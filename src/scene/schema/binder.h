@@ -87,8 +87,8 @@ void bound_settle(struct binder *binder, const struct bound *bound, const char *
 // Reports an error at the position of `key` if it was given with a value of the key `selector` to
 // which it does not belong. If an override set that value and so replaces `key`, removes `key`
 // instead.
-void bound_belongs_not(struct binder *binder, const struct bound *bound, const char *key,
-                       const char *selector, const char *reason);
+void bound_refuse_unless(struct binder *binder, const struct bound *bound, const char *key,
+                         const char *selector, const char *reason);
 
 // Calls bound_settle; then reports an error unless exactly one of the two keys was given.
 // `optional` allows neither.

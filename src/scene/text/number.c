@@ -94,7 +94,7 @@ static bool take_exponent(const char *text, size_t length, size_t *at, int *expo
     return i > start;
 }
 
-static enum number_fault take_apart(const char *text, size_t length, struct digits *number)
+static enum number_fault parse_digits(const char *text, size_t length, struct digits *number)
 {
     size_t i = 0;
     *number = (struct digits){.zero = true};
@@ -161,7 +161,7 @@ enum number_fault number_parse(const char *text, size_t length, double *value)
         return NUMBER_EMPTY;
     if (length > LONGEST_NUMBER)
         return NUMBER_TOO_LONG;
-    enum number_fault fault = take_apart(text, length, &number);
+    enum number_fault fault = parse_digits(text, length, &number);
     if (fault != NUMBER_OK)
         return fault;
     double result;
