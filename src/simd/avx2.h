@@ -5,7 +5,7 @@
 #include <immintrin.h>
 
 #if TAUT_REAL_BITS == 32
-enum { WIDE_LANES = 8 };
+enum { WIDE_LANES = 8, WIDE_REGISTERS = 16 };
 typedef __m256 wide;
 #    define WIDE_OP(name)    _mm256_##name##_ps
 #    define WIDE_OF_INTEGERS _mm256_castsi256_ps
@@ -19,7 +19,7 @@ typedef __m256 wide;
 #    define RECORDS_PAIRS           __m256d
 #    define RECORDS_OP(name)        _mm256_##name
 #else
-enum { WIDE_LANES = 4 };
+enum { WIDE_LANES = 4, WIDE_REGISTERS = 16 };
 typedef __m256d wide;
 #    define WIDE_OP(name)    _mm256_##name##_pd
 #    define WIDE_OF_INTEGERS _mm256_castsi256_pd

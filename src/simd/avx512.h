@@ -5,7 +5,7 @@
 #include <immintrin.h>
 
 #if TAUT_REAL_BITS == 32
-enum { WIDE_LANES = 16 };
+enum { WIDE_LANES = 16, WIDE_REGISTERS = 32 };
 typedef __m512 wide;
 typedef __mmask16 wide_mask;
 #    define WIDE_OP(name)     _mm512_##name##_ps
@@ -18,7 +18,7 @@ typedef __mmask16 wide_mask;
 #    define RECORDS_PAIRS    __m512d
 #    define RECORDS_OP(name) _mm512_##name
 #else
-enum { WIDE_LANES = 8 };
+enum { WIDE_LANES = 8, WIDE_REGISTERS = 32 };
 typedef __m512d wide;
 typedef __mmask8 wide_mask;
 #    define WIDE_OP(name)     _mm512_##name##_pd

@@ -8,7 +8,7 @@
 #include <arm_neon.h>
 
 #if TAUT_REAL_BITS == 32
-enum { WIDE_LANES = 4 };
+enum { WIDE_LANES = 4, WIDE_REGISTERS = 32 };
 typedef float32x4_t wide;
 typedef uint32x4_t wide_mask;
 #    define WIDE_OP(name)    v##name##q_f32
@@ -20,7 +20,7 @@ typedef uint32x4_t wide_mask;
 static const uint32_t wide_lane_number[WIDE_LANES] = {0, 1, 2, 3};
 static const uint32_t wide_lane_bit[WIDE_LANES] = {1, 2, 4, 8};
 #else
-enum { WIDE_LANES = 2 };
+enum { WIDE_LANES = 2, WIDE_REGISTERS = 32 };
 typedef float64x2_t wide;
 typedef uint64x2_t wide_mask;
 #    define WIDE_OP(name)    v##name##q_f64

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum { WIDE_LANES = 4 };
+enum { WIDE_LANES = 4, WIDE_REGISTERS = 16 };
 
 typedef struct wide {
     real lane[WIDE_LANES];

@@ -6,7 +6,7 @@
 #include <emmintrin.h>
 
 #if TAUT_REAL_BITS == 32
-enum { WIDE_LANES = 4 };
+enum { WIDE_LANES = 4, WIDE_REGISTERS = 16 };
 typedef __m128 wide;
 #    define WIDE_OP(name)    _mm_##name##_ps
 #    define WIDE_OF_INTEGERS _mm_castsi128_ps
@@ -16,7 +16,7 @@ static inline wide wide_numbered(void)
     return _mm_setr_ps(0, 1, 2, 3);
 }
 #else
-enum { WIDE_LANES = 2 };
+enum { WIDE_LANES = 2, WIDE_REGISTERS = 16 };
 typedef __m128d wide;
 #    define WIDE_OP(name)    _mm_##name##_pd
 #    define WIDE_OF_INTEGERS _mm_castsi128_pd

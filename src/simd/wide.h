@@ -3,6 +3,7 @@
 // body. Every operation is exact to IEEE 754, and none is fused, so a kernel computes the same bits
 // at every width.
 //
+//   WIDE_LANES, WIDE_REGISTERS    numbers in a register, and number of registers
 //   wide_load(p)                  WIDE_LANES reals, unaligned
 //   wide_load_first(p, n)         the first n of them, n >= 0, and 0 in the other lanes; no memory
 //                                 beyond is read, since another thread may be writing it

@@ -119,41 +119,73 @@ WIDE_INLINE struct separation separation_to(const struct sources *s, const struc
 
 // F = k (L0 - L) / L d - c (w.d) / L^2 d, one division for both, by L^2; with the full law - c w
 // instead. At L = 0 the numerator is 0, and so is the force along d. From nodes i on.
+//
+// In three stages, so that roots and divisions of several springs of the same nodes can follow each
+// other: the operations of one spring depend on one another, and those of the next spring are too
+// far ahead for the instruction window of a core.
+struct force_stages {
+    struct wide3 d, w;
+    wide square, length; // L^2 and L
+    wide scale;          // the force is scale * d, and with the full law - c w
+    wide_mask exists;
+};
+
+WIDE_INLINE void force_length(struct force_stages *it)
+{
+    it->square = wide3_dot(it->d, it->d);
+    it->length = wide_sqrt(it->square);
+}
+
+WIDE_INLINE void force_scale(struct force_stages *it, long i, const struct sweep_spring *spring,
+                             const struct row_state *memory, struct variant variant,
+                             struct fraction *power)
+{
+    wide rest = wide_set(spring->rest_length);
+    if (variant.special) {
+        if (memory->rest_length)
+            rest = wide_load(memory->rest_length + i);
+        it->exists = active(spring, memory, i, it->exists, rest, it->length);
+    }
+    wide force = wide_multiply(
+        wide_multiply(wide_set(spring->stiffness), wide_subtract(rest, it->length)), it->length);
+    const wide square = wide_max(it->square, wide_set(REAL_TINY));
+    if (variant.damping == DAMPED_AXIAL) {
+        const wide along = wide3_dot(it->w, it->d);
+        const wide damped = wide_multiply(wide_set(spring->damping), along);
+        force = wide_subtract(force, damped);
+        if (variant.powers)
+            *power = (struct fraction){wide_multiply_where(it->exists, damped, along), square};
+    }
+    it->scale = wide_divide(force, square);
+}
+
+WIDE_INLINE struct wide3 force_vector(const struct force_stages *it,
+                                      const struct sweep_spring *spring, struct variant variant,
+                                      struct fraction *power)
+{
+    struct wide3 f = {wide_multiply_where(it->exists, it->scale, it->d.x),
+                      wide_multiply_where(it->exists, it->scale, it->d.y),
+                      wide_multiply_where(it->exists, it->scale, it->d.z)};
+    if (variant.damping == DAMPED_FULL) {
+        const wide c = wide_set(spring->damping);
+        f.x = wide_subtract(f.x, wide_multiply_where(it->exists, c, it->w.x));
+        f.y = wide_subtract(f.y, wide_multiply_where(it->exists, c, it->w.y));
+        f.z = wide_subtract(f.z, wide_multiply_where(it->exists, c, it->w.z));
+        if (variant.powers)
+            power->over = wide_multiply_where(it->exists, c, wide3_dot(it->w, it->w));
+    }
+    return f;
+}
+
 WIDE_INLINE struct wide3 pair_force(const struct separation *apart, long i,
                                     const struct sweep_spring *spring,
                                     const struct row_state *memory, wide_mask exists,
                                     struct variant variant, struct fraction *power)
 {
-    const struct wide3 d = apart->d, w = apart->w;
-    const wide c = wide_set(spring->damping);
-    wide square = wide3_dot(d, d);
-    wide length = wide_sqrt(square), rest = wide_set(spring->rest_length);
-    if (variant.special) {
-        if (memory->rest_length)
-            rest = wide_load(memory->rest_length + i);
-        exists = active(spring, memory, i, exists, rest, length);
-    }
-    wide force = wide_multiply(
-        wide_multiply(wide_set(spring->stiffness), wide_subtract(rest, length)), length);
-    square = wide_max(square, wide_set(REAL_TINY));
-    if (variant.damping == DAMPED_AXIAL) {
-        wide along = wide3_dot(w, d), damped = wide_multiply(c, along);
-        force = wide_subtract(force, damped);
-        if (variant.powers)
-            *power = (struct fraction){wide_multiply_where(exists, damped, along), square};
-    }
-    wide scale = wide_divide(force, square);
-    struct wide3 f = {wide_multiply_where(exists, scale, d.x),
-                      wide_multiply_where(exists, scale, d.y),
-                      wide_multiply_where(exists, scale, d.z)};
-    if (variant.damping == DAMPED_FULL) {
-        f.x = wide_subtract(f.x, wide_multiply_where(exists, c, w.x));
-        f.y = wide_subtract(f.y, wide_multiply_where(exists, c, w.y));
-        f.z = wide_subtract(f.z, wide_multiply_where(exists, c, w.z));
-        if (variant.powers)
-            power->over = wide_multiply_where(exists, c, wide3_dot(w, w));
-    }
-    return f;
+    struct force_stages it = {.d = apart->d, .w = apart->w, .exists = exists};
+    force_length(&it);
+    force_scale(&it, i, spring, memory, variant, power);
+    return force_vector(&it, spring, variant, power);
 }
 
 // From nodes i to `other`.
@@ -164,6 +196,29 @@ WIDE_INLINE struct wide3 spring_force(const struct sources *s, const struct own_
 {
     struct separation apart = separation_to(s, own, other, variant.damping);
     return pair_force(&apart, i, spring, memory, exists, variant, power);
+}
+
+// Whether there are enough registers for the stages of three springs. With 16, storing and loading
+// intermediate results costs more than the order gains.
+enum { TOGETHER = WIDE_REGISTERS >= 32 };
+
+// The stages with their loads: positions in the first, velocities in the second.
+WIDE_INLINE void start_spring(struct force_stages *it, const struct sources *s,
+                              const struct own_nodes *own, int64_t other)
+{
+    it->d = wide3_subtract(own->x, wide3_load(s->x, s->y, s->z, other));
+    force_length(it);
+}
+
+WIDE_INLINE void scale_spring(struct force_stages *it, const struct sources *s,
+                              const struct own_nodes *own, long i, int64_t other,
+                              const struct sweep_spring *spring, const struct row_state *memory,
+                              struct variant variant, struct fraction *power)
+{
+    it->w = variant.damping == UNDAMPED
+                ? own->v
+                : wide3_subtract(own->v, wide3_load(s->vx, s->vy, s->vz, other));
+    force_scale(it, i, spring, memory, variant, power);
 }
 
 // The squares of lengths in units in which they are near 1, so that products of three overflow
@@ -314,12 +369,30 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
         wide_mask has_right = wide_mask_and(wide_mask_load(right_bits, i), inside);
 
         struct fraction powers[3];
-        struct wide3 left = spring_force(&sources, &own, i, other - step, &to_left,
-                                         &range.memory[0], has_left, variant, &powers[0]);
-        struct wide3 middle = spring_force(&sources, &own, i, other, &to_middle, &range.memory[1],
-                                           inside, variant, &powers[1]);
-        struct wide3 right = spring_force(&sources, &own, i, other + step, &to_right,
-                                          &range.memory[2], has_right, variant, &powers[2]);
+        struct force_stages of_left = {.exists = has_left}, of_middle = {.exists = inside},
+                            of_right = {.exists = has_right};
+        struct wide3 left, middle, right;
+        if (TOGETHER) {
+            start_spring(&of_left, &sources, &own, other - step);
+            start_spring(&of_middle, &sources, &own, other);
+            start_spring(&of_right, &sources, &own, other + step);
+            scale_spring(&of_left, &sources, &own, i, other - step, &to_left, &range.memory[0],
+                         variant, &powers[0]);
+            scale_spring(&of_middle, &sources, &own, i, other, &to_middle, &range.memory[1],
+                         variant, &powers[1]);
+            scale_spring(&of_right, &sources, &own, i, other + step, &to_right, &range.memory[2],
+                         variant, &powers[2]);
+            left = force_vector(&of_left, &to_left, variant, &powers[0]);
+            middle = force_vector(&of_middle, &to_middle, variant, &powers[1]);
+            right = force_vector(&of_right, &to_right, variant, &powers[2]);
+        } else {
+            left = spring_force(&sources, &own, i, other - step, &to_left, &range.memory[0],
+                                has_left, variant, &powers[0]);
+            middle = spring_force(&sources, &own, i, other, &to_middle, &range.memory[1], inside,
+                                  variant, &powers[1]);
+            right = spring_force(&sources, &own, i, other + step, &to_right, &range.memory[2],
+                                 has_right, variant, &powers[2]);
+        }
         if (variant.powers)
             power_add(range.powers, POWER_DAMPING, i,
                       power_of_three(range.sweep, &powers[0], &powers[1], &powers[2], variant));
