@@ -103,13 +103,17 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
                      : "; dt is %g s, and %s grows at every step without damping",
             solver->dt, integrator_name(solver->integrator), dt);
         const bool is_single = solver_precision(solver) == PRECISION_SINGLE;
-        if (is_single && solver->dt <= near_the_limit * dt && fault->spacing > COARSE * length &&
-            length > 0)
+        const bool stable = solver->dt <= near_the_limit * dt;
+        if (is_single && stable && fault->spacing > COARSE * length && length > 0)
             snprintf(cause, sizeof cause,
                      ". This far from the origin positions in single precision are up to %.2g m "
                      "apart, %.2g%% of that spring's length, and rounding drives it: use "
                      "'precision: double', or place the body nearer to the origin",
                      fault->spacing, 100 * fault->spacing / length);
+        else if (is_single && stable && fault->rounding)
+            snprintf(cause, sizeof cause,
+                     ". Rounding of positions in single precision strains the springs in each step "
+                     "and explains this energy: use 'precision: double'");
     }
     return fail(
         error, fault->code,

@@ -28,6 +28,7 @@ struct fault {
     double time;
     uint64_t step;
     double spacing; // m, for a divergence: of floating-point numbers at the body's positions
+    bool rounding;  // of positions explains the kinetic energy of a divergence
 };
 
 // ---- The energy budget
