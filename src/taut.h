@@ -151,6 +151,41 @@ TAUT_API taut_status taut_solver_create(const taut_scene *scene, const taut_conf
 
 TAUT_API void taut_solver_destroy(taut_solver *solver);
 
+// ---- Checkpoints
+//
+// A checkpoint has everything that a run remembers, so that it continues to the bit, with any
+// number of threads and any instruction set: time (s) and step, positions (m) and velocities (m/s),
+// what the integrator keeps of earlier steps, springs that broke or yielded, prescribed motions,
+// spheres, contacts, gas, the energy budget (J), dt (s) and what dt: auto follows.
+// docs/checkpoints.md describes its bytes.
+//
+// Constants that were changed during the run (taut_solver_set_stiffness and the like, but not dt)
+// are no part of it: set them again after restoring.
+
+// Writes a checkpoint to a file, which gets its name when all of it is on the disk; a file of that
+// name is replaced then. TAUT_ERROR_IO with the reason where it cannot be written.
+TAUT_API taut_status taut_solver_save(taut_solver *solver, const char *path, taut_error *error);
+
+// The same into memory, which taut_bytes_release releases.
+TAUT_API taut_status taut_solver_save_memory(taut_solver *solver, void **bytes, size_t *count,
+                                             taut_error *error);
+TAUT_API void taut_bytes_release(void *bytes); // NULL is allowed
+
+// A solver of a scene that continues from a checkpoint; `config` may be NULL. The scene must be the
+// one that the checkpoint is of, but for names, output and how long it runs.
+// TAUT_ERROR_ARGUMENT: it is of another scene, precision or integrator.
+// TAUT_ERROR_IO: it cannot be read, is none, was cut off or altered; the error says where.
+// TAUT_ERROR_UNSUPPORTED: a newer version of taut has written it.
+// And as taut_solver_create. After a failure *solver is NULL.
+TAUT_API taut_status taut_solver_restore(const taut_scene *scene, const char *path,
+                                         const taut_config *config, taut_solver **solver,
+                                         taut_error *error);
+TAUT_API taut_status taut_solver_restore_memory(const taut_scene *scene, const void *bytes,
+                                                size_t count, const taut_config *config,
+                                                taut_solver **solver, taut_error *error);
+
+// ---- Steps and the present state
+
 // Advances by `steps` steps of the scene's dt. On TAUT_ERROR_DIVERGED and TAUT_ERROR_COLLAPSED the
 // state is left as it was when the fault was detected, and `error` names the place where it began.
 TAUT_API taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error);

@@ -128,6 +128,10 @@ struct body_face body_face(const struct body *body, uint64_t face);
 // range.
 bool body_select_node(const struct body *body, const struct selector *selector, uint64_t *node);
 
+// A fingerprint of the bodies as built, in the builders' order, and of all keys of the scene that
+// decide how a state continues: all but names, output and duration.
+uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies);
+
 void bodies_free(struct bodies *bodies);
 
 #endif

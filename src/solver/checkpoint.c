@@ -87,7 +87,8 @@ static void save_spring(struct state *s, struct checkpoint *checkpoint,
     if (s->rest_length) {
         real rest = s->rest_length[spring->state_index];
         checkpoint->rest_length[spring->number] = rest == spring->built ? 0 : (double)rest;
-        checkpoint->rest_built[spring->number] = (double)spring->built;
+        if (checkpoint->rest_built)
+            checkpoint->rest_built[spring->number] = (double)spring->built;
     }
 }
 
@@ -98,6 +99,8 @@ static real rest_length_now(const struct checkpoint *checkpoint, const struct st
     double rest = checkpoint->rest_length ? checkpoint->rest_length[spring->number] : 0;
     if (rest == 0)
         return spring->built;
+    if (!checkpoint->rest_built)
+        return (real)rest;
     double built = checkpoint->rest_built[spring->number];
     if (built == (double)spring->built || built == 0)
         return (real)rest;
@@ -114,22 +117,28 @@ static void restore_spring(struct state *s, struct checkpoint *checkpoint,
         s->rest_length[spring->state_index] = rest_length_now(checkpoint, spring);
 }
 
-// The running totals of losses: which chunk stores them does not change their sum.
-static double sum_losses(const struct system *system)
+static size_t loss_chunks(const struct system *system)
 {
+    return chunk_count((size_t)plan_fragile_total(system->plan));
+}
+
+// Another plan may have other chunks: their sum is what counts.
+static void restore_losses(struct system *system, const struct checkpoint *checkpoint)
+{
+    const size_t chunks = loss_chunks(system);
+    const bool same = chunks == (size_t)checkpoint->loss_count;
     double lost = 0;
-    for (size_t i = 0; i < chunk_count((size_t)plan_fragile_total(system->plan)); i++)
-        lost += system->fragile_losses[i];
-    return lost;
+    for (size_t i = 0; i < (size_t)checkpoint->loss_count; i++)
+        lost += checkpoint->fragile_losses[i];
+    for (size_t i = 0; i < chunks; i++)
+        system->fragile_losses[i] = same ? checkpoint->fragile_losses[i] : i == 0 ? lost : 0;
 }
 
 static void restore_springs(struct system *system, struct checkpoint *checkpoint)
 {
     visit_springs(system, checkpoint, checkpoint->to_springs, restore_spring);
     REAL_NAME(springs_refresh)(system);
-    size_t chunks = chunk_count((size_t)plan_fragile_total(system->plan));
-    for (size_t i = 0; i < chunks; i++)
-        system->fragile_losses[i] = i == 0 ? checkpoint->fragile_losses : 0;
+    restore_losses(system, checkpoint);
 }
 
 // ---- Moved nodes
@@ -180,33 +189,51 @@ static void stop_held_nodes(struct system *system, const struct checkpoint *chec
     }
 }
 
-// To the last bit where they are, if they are still kinematic.
-static void restore_kinematic_targets(struct system *system, struct checkpoint *checkpoint)
+static void save_targets(const struct system *system, struct checkpoint *checkpoint)
 {
-    system->kinematic_targets.count = 0;
-    for (size_t i = 0; i < checkpoint->kinematic_targets->count; i++) {
-        const struct kinematic_target *target = &checkpoint->kinematic_targets->items[i];
-        uint64_t outside = topology_builder_node(checkpoint->topology, target->node);
-        uint32_t node = (uint32_t)topology_internal_node(system->topology, outside);
+    const struct kinematic_targets *targets = &system->kinematic_targets;
+    checkpoint->target_count = targets->count;
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct kinematic_target *target = &targets->items[i];
+        checkpoint->target_nodes[i] = topology_builder_node(system->topology, target->node);
+        checkpoint->target_positions[i] = target->position;
+        checkpoint->target_velocities[i] = target->velocity;
+    }
+}
+
+// To the last bit where they are, if they are still kinematic.
+static void restore_targets(struct system *system, struct checkpoint *checkpoint)
+{
+    struct kinematic_targets *targets = &system->kinematic_targets;
+    targets->count = 0;
+    for (size_t i = 0; i < (size_t)checkpoint->target_count; i++) {
+        uint64_t node = topology_internal_node(system->topology, checkpoint->target_nodes[i]);
         if (system->constants->inverse_mass[node] != 0)
             continue;
-        if (!REAL_NAME(kinematic_set_target)(system, node, target->velocity)) {
+        if (!REAL_NAME(kinematic_set_target)(system, (uint32_t)node,
+                                             checkpoint->target_velocities[i])) {
             checkpoint->no_memory = true;
             return;
         }
-        system->kinematic_targets.items[system->kinematic_targets.count - 1].position =
-            target->position;
+        targets->items[targets->count - 1].position = checkpoint->target_positions[i];
     }
+}
+
+static void save_mouse_spring(const struct system *system, struct checkpoint *checkpoint)
+{
+    checkpoint->mouse_spring = system->mouse_spring;
+    checkpoint->mouse_spring.node =
+        (uint32_t)topology_builder_node(system->topology, system->mouse_spring.node);
 }
 
 static void restore_mouse_spring(struct system *system, const struct checkpoint *checkpoint)
 {
     struct mouse_spring *mouse_spring = &system->mouse_spring;
     *mouse_spring = checkpoint->mouse_spring;
-    uint64_t outside = topology_builder_node(checkpoint->topology, mouse_spring->node);
-    mouse_spring->node = (uint32_t)topology_internal_node(system->topology, outside);
+    mouse_spring->node =
+        (uint32_t)topology_internal_node(system->topology, checkpoint->mouse_spring.node);
     mouse_spring->pulls &= system->constants->inverse_mass[mouse_spring->node] != 0;
-    if (mouse_spring->pulls && mouse_spring->chosen)
+    if (mouse_spring->pulls && mouse_spring->chosen && !checkpoint->exact)
         REAL_NAME(mouse_spring_set_stiffness)(system, mouse_spring);
 }
 
@@ -270,6 +297,8 @@ static void save_forces(struct system *system, struct checkpoint *checkpoint,
         return;
     if (worker->index == 0)
         save_forces_of_last_step(system, checkpoint);
+    if (!checkpoint->compares)
+        return;
     worker_barrier(worker);
     REAL_NAME(forces_evaluate_without_breaking)(system, REAL_NAME(evaluation_now)(system), worker);
     worker_barrier(worker);
@@ -331,6 +360,8 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
         return;
     save_nodes(system, FIELD(s, x, y, z), checkpoint->frame.positions);
     save_nodes(system, FIELD(s, vx, vy, vz), checkpoint->frame.velocities);
+    for (size_t b = 0; b < (size_t)checkpoint->bodies; b++)
+        checkpoint->body_nodes[b] = system->topology->bodies[b].node_count;
     checkpoint->frame.fields = FRAME_NODES;
     checkpoint->frame.step = s->step;
 
@@ -356,36 +387,62 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
 
     visit_springs(system, checkpoint, checkpoint->from_springs, save_spring);
 
-    checkpoint->kinematic_targets = &system->kinematic_targets;
-    checkpoint->mouse_spring = system->mouse_spring;
+    save_targets(system, checkpoint);
+    save_mouse_spring(system, checkpoint);
     save_touching(system, checkpoint);
 
     checkpoint->memory_from = s->memory_from;
     checkpoint->forces_current = s->forces_current;
-    checkpoint->fragile_losses = sum_losses(system);
-    checkpoint->fastest_outside = system->fastest_outside;
+    checkpoint->loss_count = loss_chunks(system);
+    for (size_t i = 0; i < loss_chunks(system); i++)
+        checkpoint->fragile_losses[i] = system->fragile_losses[i];
+    checkpoint->divergence = (struct checkpoint_divergence){
+        .energy_start = system->energy_start,
+        .gravity_start = system->gravity_start,
+        .explained_peak = system->explained_peak,
+        .fastest_outside = system->fastest_outside,
+    };
+    checkpoint->end.known = s->energy_current && system->implicit;
+    if (checkpoint->end.known) {
+        const struct energy_sample *end = &system->implicit->end;
+        checkpoint->end.energy = end->energy;
+        checkpoint->end.power = end->outside.power;
+        checkpoint->end.moved_kinetic = end->outside.moved_kinetic;
+    }
+    checkpoint->keeps_budget = system->settings.keep_energy_budget;
     checkpoint->work = system->work;
     checkpoint->implicit_statistics = system->implicit_statistics;
 }
 
-static void restore_all(struct system *system, struct checkpoint *checkpoint)
+// Of any solver of these nodes.
+static void restore_common(struct system *system, struct checkpoint *checkpoint)
 {
     struct state *s = system->state;
     s->step = checkpoint->frame.step;
     s->memory_from = checkpoint->frame.step;
     s->forces_current = s->forces_zero = s->grid_forces_zero = s->energy_current = false;
-    system->settings.dt_time = checkpoint->since_time;
-    system->settings.dt_step = checkpoint->since_step;
-    restore_kinematic_targets(system,
-                              checkpoint); // before the velocities: these may be stopped by a plane
+    system->settings.dt_time = checkpoint->dt.since_time;
+    system->settings.dt_step = checkpoint->dt.since_step;
+    restore_targets(system, checkpoint); // before the velocities: these may be stopped by a plane
     restore_nodes(system, checkpoint->frame.positions, FIELD(s, x, y, z));
     restore_nodes(system, checkpoint->frame.velocities, FIELD(s, vx, vy, vz));
     if (system->implicit)
         restore_nodes(system, checkpoint->correction,
                       FIELD(&system->implicit->solver.solution, x, y, z));
     restore_springs(system, checkpoint);
-    restore_motions(system, checkpoint);
     restore_mouse_spring(system, checkpoint);
+    system->fastest_outside = checkpoint->divergence.fastest_outside;
+    system->work = checkpoint->work;
+    system->work_shown_step = UINT64_MAX;
+    system->implicit_statistics = checkpoint->implicit_statistics;
+    system->fault = (struct fault){.code = TAUT_OK};
+}
+
+// What constants, motions or colliders that have changed may change.
+static void restore_changed(struct system *system, struct checkpoint *checkpoint)
+{
+    const struct state *s = system->state;
+    restore_motions(system, checkpoint);
     stop_held_nodes(system, checkpoint);
     for (size_t c = 0; c < (size_t)s->colliders && c < (size_t)checkpoint->colliders; c++)
         restore_sphere(system, checkpoint, c, step_time(system, s->step));
@@ -393,11 +450,43 @@ static void restore_all(struct system *system, struct checkpoint *checkpoint)
         REAL_NAME(gas_continue)
     (system, b, &checkpoint->topology->bodies[b].pressure, checkpoint->gas_start[b],
      checkpoint->gas_since[b]);
-    system->fastest_outside = checkpoint->fastest_outside;
-    system->work = checkpoint->work;
-    system->work_shown_step = UINT64_MAX;
-    system->implicit_statistics = checkpoint->implicit_statistics;
-    system->fault = (struct fault){.code = TAUT_OK};
+}
+
+// Every array that the list keeps, as it is; springs and touches are restored elsewhere.
+static void restore_arrays(struct system *system, const struct checkpoint *checkpoint)
+{
+    struct state *s = system->state;
+#define RESTORE_nodes(name)     restore_array(system, checkpoint->name, s->name);
+#define RESTORE_motions(name)   RESTORE_ITEMS(name, s->motions)
+#define RESTORE_colliders(name) RESTORE_ITEMS(name, s->colliders)
+#define RESTORE_bodies(name)    RESTORE_ITEMS(name, s->bodies)
+#define RESTORE_springs(name)
+#define RESTORE_touches(name)
+#define RESTORE_links(name)
+#define RESTORE_slots(name)
+#define RESTORE_contact_blocks(name)
+#define RESTORE_ITEMS(name, count)                                                                 \
+    for (size_t i = 0; checkpoint->name && i < (size_t)(count); i++)                               \
+        s->name[i] = checkpoint->name[i];
+#define RESTORE(type, name, length, condition, kept) RESTORE_##length(name)
+    STATE_ARRAYS(RESTORE)
+#undef RESTORE
+    s->memory_from = checkpoint->memory_from;
+}
+
+// Last, since evaluating the energy and looking for contacts write to some of it.
+static void restore_remembered(struct system *system, const struct checkpoint *checkpoint)
+{
+    struct state *s = system->state;
+    system->energy_start = checkpoint->divergence.energy_start;
+    system->gravity_start = checkpoint->divergence.gravity_start;
+    system->explained_peak = checkpoint->divergence.explained_peak;
+    s->forces_current = checkpoint->forces_current;
+    s->energy_current = system->implicit && checkpoint->end.known;
+    if (s->energy_current)
+        system->implicit->end = (struct energy_sample){
+            .energy = checkpoint->end.energy,
+            .outside = {checkpoint->end.power, checkpoint->end.moved_kinetic}};
 }
 
 // Whether the present forces are to the bit those that the other solver found here.
@@ -419,7 +508,7 @@ static void restore_memory(struct system *system, const struct checkpoint *check
 {
     struct state *s = system->state;
     bool same = system->settings.integrator == checkpoint->integrator &&
-                system->settings.dt == checkpoint->dt;
+                system->settings.dt == checkpoint->dt.dt;
     if (!same)
         return;
     restore_array(system, checkpoint->x0, s->x0);
@@ -441,7 +530,7 @@ static void continue_forces(struct system *system, const struct checkpoint *chec
     struct state *s = system->state;
     const bool verlet = system->settings.integrator == INTEGRATOR_VERLET;
     const bool like_before = system->settings.integrator == checkpoint->integrator &&
-                             (!verlet || system->settings.dt == checkpoint->dt);
+                             (!verlet || system->settings.dt == checkpoint->dt.dt);
     const bool wanted = checkpoint->fx && checkpoint->forces_current && like_before;
     if (wanted)
         REAL_NAME(forces_evaluate_without_breaking)
@@ -461,21 +550,31 @@ static void continue_forces(struct system *system, const struct checkpoint *chec
 void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
                                    const struct worker *worker)
 {
+    const bool exact = checkpoint->exact;
     stage_clock_start(&system->clock, worker);
     if (worker->index == 0) {
-        restore_all(system, checkpoint);
-        restore_memory(system, checkpoint);
+        restore_common(system, checkpoint);
+        if (exact) {
+            restore_arrays(system, checkpoint);
+        } else {
+            restore_changed(system, checkpoint);
+            restore_memory(system, checkpoint);
+        }
     }
     worker_barrier(worker);
     REAL_NAME(colliders_start)(system, step_time(system, system->state->step), worker);
     if (worker->index == 0)
         restore_touching(system, checkpoint);
     worker_barrier(worker);
-    continue_forces(system, checkpoint, worker);
+    if (!exact)
+        continue_forces(system, checkpoint, worker);
     taut_energy energy = {0};
     REAL_NAME(energy_measure)(system, REAL_NAME(evaluation_now)(system), &energy, worker);
     if (worker->index == 0) {
-        REAL_NAME(divergence_start)(system, &energy);
+        if (exact)
+            restore_remembered(system, checkpoint);
+        else
+            REAL_NAME(divergence_start)(system, &energy);
         system->fault = (struct fault){.code = TAUT_OK};
     }
     worker_barrier(worker);

@@ -1,7 +1,7 @@
 // The complete state of a run at one time, in double and by the builders' numbers, so that it
 // passes from one solver to another of the same nodes, whatever their precision, plan, numbering,
 // team or constants. What follows from the constants (rest lengths, volumes and gas as built) is no
-// part of it.
+// part of it, except where a run of the same scene continues to the bit (`exact`).
 #ifndef TAUT_SOLVER_CHECKPOINT_H
 #define TAUT_SOLVER_CHECKPOINT_H
 
@@ -11,6 +11,7 @@
 #include "state/frame.h"
 #include "topology/topology.h"
 
+struct plan;
 struct system;
 
 // The types of the state's arrays in a checkpoint: numbers are double.
@@ -23,11 +24,41 @@ struct system;
 #define CHECKPOINT_ARRAYS(X)                                                                        \
     /* the forces at the present positions and velocities, where those of the last step are kept: \
      * the next solver compares them with its own */ \
-    X(double, forces_seen, triples, keeps.forces)                                                   \
+    X(double, forces_seen, triples, keeps.forces && checkpoint->compares)                           \
     /* where the next linear system starts from (implicit integrators) */                           \
     X(double, correction, triples, keeps.correction)                                                \
     /* m, of springs that can yield */                                                              \
-    X(double, rest_built, springs, topology->any_yields)
+    X(double, rest_built, springs, topology->any_yields && checkpoint->compares)                    \
+    /* nodes of each body, for readers that have no scene */                                        \
+    X(uint64_t, body_nodes, bodies, true)                                                           \
+    /* kinematic targets: nodes, positions (m) and velocities (m/s) */                              \
+    X(uint64_t, target_nodes, targets, true)                                                        \
+    X(vec3, target_positions, targets, true)                                                        \
+    X(vec3, target_velocities, targets, true)                                                       \
+    /* J, what springs that broke or yielded lost, chunk by chunk of the plan's */                  \
+    X(double, fragile_losses, loss_chunks, true)
+
+// What solver/dt.c and the solver itself decide about the step.
+struct checkpoint_dt {
+    double dt;             // s
+    double position_ratio; // position_step / dt
+    double since_time;     // s, and
+    uint64_t since_step;   // the step, since when the next solver's dt is as it is
+    uint64_t changes;      // so far
+};
+
+// What the next check for divergence compares with (stability/divergence.c).
+struct checkpoint_divergence {
+    double energy_start, gravity_start, explained_peak; // J
+    double fastest_outside;                             // m/s
+};
+
+// The energy at the end of the last step, which an implicit step begins with where it is known.
+struct checkpoint_end {
+    bool known;
+    taut_energy energy;
+    double power, moved_kinetic; // W, J: of what acts from outside
+};
 
 struct checkpoint {
     const struct topology *topology; // of the solver that it is from: whose motions and colliders
@@ -35,21 +66,24 @@ struct checkpoint {
     struct frame frame; // positions, velocities and the step
     // Lengths: `springs` counts numbers of the uncut scene, `touches` nodes of every collider; of
     // the others no array is kept.
-    uint64_t nodes, triples, springs, motions, colliders, touches;
-    uint64_t links, slots, bodies, contact_blocks;
+    uint64_t nodes, triples, springs, bodies, motions, colliders, touches, targets, loss_chunks;
+    uint64_t links, slots, contact_blocks;
     // The numbers in the uncut scene of each solver's springs; NULL: their own.
     const uint32_t *from_springs, *to_springs;
+    // Whether the next solver compares forces, to see whether anything that acts has changed; and
+    // whether nothing has, so that all that a run remembers is restored as it is.
+    bool compares, exact;
 
     uint64_t memory_from; // state.h
-    double dt;            // s
-    double since_time;    // s, and
-    uint64_t since_step;  // the step, since when the next solver's dt is as it is
+    struct checkpoint_dt dt;
     bool forces_current;
-    struct mouse_spring mouse_spring;                  // its node in the other solver's numbers
-    const struct kinematic_targets *kinematic_targets; // of the solver that it is from
-    bool no_memory;                                    // for them in the next one
-    double fragile_losses;                             // J
-    double fastest_outside;                            // m/s
+    struct mouse_spring mouse_spring; // its node in the builders' numbers
+    // How many there are; `targets` and `loss_chunks` are what there is room for.
+    uint64_t target_count, loss_count;
+    bool no_memory; // for them in the next solver
+    struct checkpoint_divergence divergence;
+    struct checkpoint_end end;
+    bool keeps_budget; // an energy budget is kept
     struct energy_budget work;
     struct implicit_statistics implicit_statistics;
     // Those of the state: of nodes and springs (m, where they yielded, else 0) by the builders'
@@ -62,10 +96,10 @@ struct checkpoint {
 #undef DECLARE
 };
 
-// For a solver of that topology and integrator; false without memory. checkpoint_free takes what
+// For a solver of that topology, plan and integrator, with checkpoint->compares set; false without memory. checkpoint_free takes what
 // there is.
 bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
-                     enum integrator integrator, uint64_t springs);
+                     const struct plan *plan, enum integrator integrator, uint64_t springs);
 void checkpoint_free(struct checkpoint *checkpoint);
 
 #ifdef TAUT_REAL_BITS

@@ -330,6 +330,8 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
     if (status == TAUT_OK && options->change)
         status = options->change(options->change_context, &bodies, error);
     if (status == TAUT_OK)
+        solver->digest = bodies_digest(scene, &bodies);
+    if (status == TAUT_OK)
         status = build(solver, scene, &bodies, options, error);
     else if (status == TAUT_ERROR_SCENE && own.count)
         fail(error, status, "%s", own.items[0].text);

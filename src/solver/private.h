@@ -13,6 +13,7 @@ struct taut_solver {
     struct plan *plan;
     const struct system_functions *functions; // for the precision in use
     struct system *system;
+    uint64_t digest; // of the model that it was created of (scene/bodies.h)
     int threads;
     bool pinned;                  // workers are bound to their NUMA nodes
     struct numa_binding *binding; // of the threads of `team`

@@ -15,10 +15,11 @@ struct checkpoint_keeps {
     bool forces; // of the last step, of integrators that start with them
     bool previous_positions, previous_velocities; // of the previous step
     bool correction, touching;
+    bool normals; // of wind law node, with which the energy budget evaluates those forces
 };
 
 bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
-                     enum integrator integrator, uint64_t springs)
+                     const struct plan *plan, enum integrator integrator, uint64_t springs)
 {
     const bool verlet = integrator == INTEGRATOR_VERLET, bdf2 = integrator == INTEGRATOR_BDF2;
     const struct checkpoint_keeps keeps = {
@@ -27,16 +28,24 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
         .previous_velocities = bdf2,
         .correction = integrator_is_implicit(integrator),
         .touching = topology->collider_count > 0,
+        .normals = (verlet || integrator == INTEGRATOR_VELOCITY_VERLET) &&
+                   topology->environment.wind.present &&
+                   topology->environment.wind.law == WIND_NODE,
     };
     checkpoint->topology = topology;
     checkpoint->integrator = integrator;
     checkpoint->nodes = topology->node_count;
     checkpoint->triples = 3 * topology->node_count;
     checkpoint->springs = springs;
+    checkpoint->bodies = topology->body_count;
     checkpoint->motions = topology->motion_count;
     checkpoint->colliders = topology->collider_count;
-    checkpoint->bodies = topology->body_count;
     checkpoint->touches = topology->node_count * topology->collider_count;
+    checkpoint->targets = topology->kinematic_count;
+    // Of this plan, and of any other one of the same springs.
+    const uint64_t fragile = plan_fragile_total(plan);
+    checkpoint->loss_chunks =
+        chunk_count((size_t)(fragile > topology->spring_count ? fragile : topology->spring_count));
     const struct frame_shape shape = {.node_count = topology->node_count};
     if (frame_make(&shape, FRAME_NODES, &checkpoint->frame, NULL) != TAUT_OK)
         return false;
@@ -131,9 +140,10 @@ taut_status solver_restore_from(taut_solver *solver, taut_solver *from,
                     "a solver continues from another one of the same springs, unless it is told "
                     "which they are; these have %llu and %llu",
                     (unsigned long long)springs, (unsigned long long)others);
-    struct checkpoint checkpoint = {.from_springs = from_springs, .to_springs = to_springs};
+    struct checkpoint checkpoint = {
+        .from_springs = from_springs, .to_springs = to_springs, .compares = true};
     struct transfer transfer = {.solver = from, .checkpoint = &checkpoint};
-    if (!checkpoint_make(&checkpoint, before, from->integrator,
+    if (!checkpoint_make(&checkpoint, before, from->plan, from->integrator,
                          springs > others ? springs : others)) {
         checkpoint_free(&checkpoint);
         return fail_memory(error, "the restart from another solver");
@@ -141,9 +151,9 @@ taut_status solver_restore_from(taut_solver *solver, taut_solver *from,
     solver_work(from, save, &transfer);
     transfer.solver = solver;
     transfer.adapts = dt_restore(solver, from);
-    checkpoint.dt = from->dt;
-    checkpoint.since_time = solver->dt_rule.since_time;
-    checkpoint.since_step = solver->dt_rule.since_step;
+    checkpoint.dt.dt = from->dt;
+    checkpoint.dt.since_time = solver->dt_rule.since_time;
+    checkpoint.dt.since_step = solver->dt_rule.since_step;
     solver_work(solver, restore, &transfer);
     bool no_memory = checkpoint.no_memory;
     checkpoint_free(&checkpoint);
@@ -156,14 +166,14 @@ struct solver_checkpoint {
     struct checkpoint state;
 };
 
-static const struct kinematic_targets no_targets;
-
 taut_status solver_save(taut_solver *solver, struct solver_checkpoint **checkpoint,
                         taut_error *error)
 {
     struct solver_checkpoint *saved = *checkpoint = memory_allocate(NULL, 1, sizeof *saved);
-    if (!saved || !checkpoint_make(&saved->state, solver->topology, solver->integrator,
-                                   solver->topology->spring_count)) {
+    if (saved)
+        saved->state.compares = true;
+    if (!saved || !checkpoint_make(&saved->state, solver->topology, solver->plan,
+                                   solver->integrator, solver->topology->spring_count)) {
         solver_checkpoint_free(saved);
         *checkpoint = NULL;
         return fail_memory(error, "a checkpoint");
@@ -171,20 +181,21 @@ taut_status solver_save(taut_solver *solver, struct solver_checkpoint **checkpoi
     struct transfer transfer = {.solver = solver, .checkpoint = &saved->state};
     solver_work(solver, save, &transfer);
     saved->state.frame.time = taut_solver_time(solver);
-    saved->state.dt = solver->dt;
+    saved->state.dt.dt = solver->dt;
     // What belongs to the solver may be gone when another one is restored.
     saved->state.topology = NULL;
-    saved->state.kinematic_targets = &no_targets;
     return TAUT_OK;
 }
 
 double solver_checkpoint_bytes(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
-    enum { ARRAYS_MOST = 6 };
+    enum { ARRAYS_MOST = 7 };
     double triples = 3.0 * (double)topology->node_count * sizeof(double);
     double springs = (topology->any_yields ? 2.0 * sizeof(double) : 0) + topology->any_breaks;
+    const double target = sizeof(uint64_t) + 2 * sizeof(vec3);
     return ARRAYS_MOST * triples + springs * (double)topology->spring_count +
+           target * (double)topology->kinematic_count +
            (double)(topology->node_count * topology->collider_count);
 }
 
@@ -200,8 +211,8 @@ taut_status solver_restore(taut_solver *solver, const struct solver_checkpoint *
     state.frame.velocities = velocities ? velocities : state.frame.velocities;
     state.frame.step = (uint64_t)fmax(0, round(checkpoint->state.frame.time / solver->dt));
     struct dt_rule *rule = &solver->dt_rule;
-    rule->since_time = state.since_time = checkpoint->state.frame.time;
-    rule->since_step = state.since_step = state.frame.step;
+    rule->since_time = state.dt.since_time = checkpoint->state.frame.time;
+    rule->since_step = state.dt.since_step = state.frame.step;
     struct transfer transfer = {.solver = solver, .checkpoint = &state};
     solver_work(solver, restore, &transfer);
     return state.no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;

@@ -6,6 +6,7 @@
 #ifndef TAUT_SOLVER_SOLVER_H
 #define TAUT_SOLVER_SOLVER_H
 
+#include "base/archive.h"
 #include "parallel/team.h"
 #include "springs/plan.h"
 #include "scene/bodies.h"
@@ -270,6 +271,21 @@ taut_status solver_restore(taut_solver *solver, const struct solver_checkpoint *
                            double *positions, double *velocities, taut_error *error);
 
 void solver_checkpoint_free(struct solver_checkpoint *checkpoint); // may be NULL
+
+// The same as a stream of bytes (base/archive.h, docs/checkpoints.md), with all that a run
+// remembers: the stream continues to the bit. Failures of the sink are the caller's to report where
+// it returns true.
+taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, void *context,
+                                    taut_error *error);
+
+// A solver of a scene that continues where the stream was written. `path` is for messages.
+// TAUT_ERROR_IO where the stream is cut off, altered or none; TAUT_ERROR_UNSUPPORTED where its
+// format is newer; TAUT_ERROR_ARGUMENT where it is of another scene; and what solver_create fails
+// with.
+taut_status solver_create_from_checkpoint(const taut_scene *scene,
+                                          const struct solver_options *options,
+                                          archive_source *source, void *context, const char *path,
+                                          taut_solver **solver, taut_error *error);
 
 // ---- Interaction, between two steps, on the thread that steps
 

@@ -36,10 +36,10 @@
     X(real, svx, nodes, needs.slopes, false)                                                       \
     X(real, svy, nodes, needs.slopes, false)                                                       \
     X(real, svz, nodes, needs.slopes, false)                                                       \
-    /* sums of unit normals of a node's faces (wind law node) */                                   \
-    X(real, nx, nodes, needs.normals, false)                                                       \
-    X(real, ny, nodes, needs.normals, false)                                                       \
-    X(real, nz, nodes, needs.normals, false)                                                       \
+    /* unit means of the normals of a node's faces (wind law node) */                              \
+    X(real, nx, nodes, needs.normals, keeps.normals)                                               \
+    X(real, ny, nodes, needs.normals, keeps.normals)                                               \
+    X(real, nz, nodes, needs.normals, keeps.normals)                                               \
     /* six times the gradient of the volume at a node (gas, of bodies with rings), m2 */           \
     X(real, ax, nodes, needs.gradients, false)                                                     \
     X(real, ay, nodes, needs.gradients, false)                                                     \
@@ -56,7 +56,7 @@
     X(real, slot_rest, slots, topology->any_yields || topology->any_breaks, false)                 \
     /* per body: volume by its pressure's rule (m3), as built and now; gauge pressure (Pa)  \
      */      \
-    X(double, volume_built, bodies, true, false)                                                   \
+    X(double, volume_built, bodies, true, true)                                                    \
     X(double, volume, bodies, true, false)                                                         \
     X(double, pressure, bodies, true, false)                                                       \
     /* the gas of a body (nRT, J) after step gas_since; from then on it is pumped to `amount` */   \

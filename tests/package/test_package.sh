@@ -48,6 +48,19 @@ printf '#include <taut.h>\n' >"$work/header.c"
 # shellcheck disable=SC2046,SC2086
 "$cc" $flags -o "$work/by_pkg_config" "$package/example.c" $(pkg-config --cflags --libs taut) -lm
 LD_LIBRARY_PATH=$libraries "$work/by_pkg_config"
+
+# The examples, in the same way.
+for example in "$source"/examples/*.c; do
+    # shellcheck disable=SC2046,SC2086
+    "$cc" $flags -Wall -Wextra -Werror -o "$work/example" "$example" \
+        $(pkg-config --cflags --libs taut) -lm
+    LD_LIBRARY_PATH=$libraries "$work/example" >"$work/example.log" || {
+        cat "$work/example.log"
+        say "$example failed"
+        exit 1
+    }
+done
+
 mkdir "$work/static"
 cp "$archive" "$work/static" # a folder without the shared one, so that -ltaut means the archive
 # shellcheck disable=SC2046,SC2086

@@ -1,12 +1,16 @@
-// Reads the initial state of a run, positions and velocities of all nodes, from a file written by
-// `taut run --state`. Everything that follows from how bodies are built (rest lengths, grids,
+// Reads the initial state of a run, positions and velocities of all nodes, from a table written by
+// `taut run --state` or from a checkpoint (base/archive.h). Everything that follows from how bodies are built (rest lengths, grids,
 // numbering, pins) is unchanged.
 #include <float.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/archive.h"
 #include "base/memory.h"
+#include "base/os.h"
 #include "scene/build/build.h"
 #include "scene/text/csv.h"
 
@@ -231,6 +235,181 @@ static void report_missing(struct reading *reading, struct diagnostics *diagnost
     }
 }
 
+// ---- A checkpoint
+
+// Whether the file is one. What cannot be read twice, as a pipe, is a table.
+static bool is_checkpoint(const char *path)
+{
+    const char *reason;
+    FILE *file = open_to_read(path, &reason);
+    if (!file)
+        return false; // the reader of tables reports why
+    unsigned char magic[ARCHIVE_MAGIC_BYTES];
+    const bool found = fseek(file, 0, SEEK_SET) == 0 &&
+                       fread(magic, 1, sizeof magic, file) == sizeof magic &&
+                       memcmp(magic, archive_magic, sizeof magic) == 0;
+    fclose(file);
+    return found;
+}
+
+static bool refuse(const struct reading *reading, struct diagnostics *diagnostics, const char *text)
+{
+    scene_report(reading->scene, diagnostics, reading->scene->initial_at, "%s", text);
+    return false;
+}
+
+// The bodies of both must be of the same sizes, in the same order; their names may differ.
+static bool compare_bodies(const struct reading *reading, const struct archive_chunk *chunk,
+                           struct diagnostics *diagnostics)
+{
+    const struct bodies *bodies = reading->bodies;
+    const uint64_t *counts = chunk->numbers;
+    bool same =
+        chunk->type == ARCHIVE_U64 && chunk->total == bodies->count && chunk->count == chunk->total;
+    for (size_t b = 0; same && b < bodies->count; b++) {
+        same = counts[b] == bodies->items[b].node_count;
+        if (!same)
+            scene_report(reading->scene, diagnostics, reading->scene->initial_at,
+                         "body %zu has %" PRIu64 " nodes in the checkpoint '%s', but '%s' has "
+                         "%" PRIu64,
+                         b, counts[b], reading->scene->initial, bodies->items[b].name,
+                         bodies->items[b].node_count);
+    }
+    if (chunk->total != bodies->count)
+        scene_report(reading->scene, diagnostics, reading->scene->initial_at,
+                     "the checkpoint '%s' has %" PRIu64 " bodies, but the scene has %zu",
+                     reading->scene->initial, chunk->total, bodies->count);
+    return same;
+}
+
+// Where in the bodies the numbers of a chunk go, which are 3 a node.
+struct cursor {
+    size_t body;
+    uint64_t at; // number within the body
+};
+
+// Positions, or velocities of the nodes that are not kinematic: those keep what they are built
+// with.
+static bool take_chunk(const struct reading *reading, const struct archive_chunk *chunk,
+                       bool is_velocity, struct cursor *cursor)
+{
+    const double most = reading->scene->precision == PRECISION_SINGLE ? FLT_MAX : DBL_MAX;
+    for (uint64_t i = 0; i < chunk->count; i++) {
+        struct body *body = &reading->bodies->items[cursor->body];
+        const double number = chunk->type == ARCHIVE_F32
+                                  ? (double)((const float *)chunk->numbers)[i]
+                                  : ((const double *)chunk->numbers)[i];
+        if (!(fabs(number) <= most))
+            return false;
+        if (!is_velocity)
+            body->initial[cursor->at] = number;
+        else if (!body->kinematic[cursor->at / 3])
+            body->velocities[cursor->at] = number;
+        cursor->at++;
+        while (cursor->body + 1 < reading->bodies->count &&
+               cursor->at == 3 * reading->bodies->items[cursor->body].node_count)
+            *cursor = (struct cursor){cursor->body + 1, 0};
+    }
+    return true;
+}
+
+static bool read_chunks(const struct reading *reading, struct archive_reader *archive,
+                        struct diagnostics *diagnostics)
+{
+    struct archive_chunk chunk;
+    struct cursor cursors[2] = {{0, 0}, {0, 0}};
+    uint64_t nodes = 0, received[2] = {0, 0};
+    bool compared = false;
+    taut_error error = {0};
+    for (size_t b = 0; b < reading->bodies->count; b++)
+        nodes += reading->bodies->items[b].node_count;
+    for (;;) {
+        if (archive_next(archive, &chunk, &error) != TAUT_OK)
+            return refuse(reading, diagnostics, error.text);
+        if (!chunk.name[0])
+            break;
+        const bool is_velocity = strcmp(chunk.name, "velocities") == 0;
+        if (strcmp(chunk.name, "body_nodes") == 0)
+            compared = compare_bodies(reading, &chunk, diagnostics);
+        if (!is_velocity && strcmp(chunk.name, "positions") != 0)
+            continue;
+        if (!compared || chunk.total != 3 * nodes || chunk.first != received[is_velocity] ||
+            (chunk.type != ARCHIVE_F32 && chunk.type != ARCHIVE_F64))
+            return compared ? refuse(reading, diagnostics,
+                                     "the checkpoint has another number of "
+                                     "nodes than its bodies")
+                            : false;
+        if (!take_chunk(reading, &chunk, is_velocity, &cursors[is_velocity]))
+            return refuse(reading, diagnostics,
+                          "the checkpoint has a number that exceeds the precision of the scene");
+        received[is_velocity] += chunk.count;
+    }
+    if (received[0] != 3 * nodes || received[1] != 3 * nodes)
+        return refuse(reading, diagnostics, "the checkpoint has no positions and velocities");
+    return true;
+}
+
+// Nodes that cannot be elsewhere than where the scene has them.
+static void check_places(struct reading *reading, struct diagnostics *diagnostics)
+{
+    for (size_t b = 0; b < reading->bodies->count; b++) {
+        struct body *body = &reading->bodies->items[b];
+        reading->present = b;
+        for (uint64_t node = 0; node < body->node_count; node++) {
+            const double *built = body->positions + 3 * node;
+            double *initial = body->initial + 3 * node;
+            if (is_placed(reading, node))
+                continue;
+            if (!is_there(initial[0], built[0]) || !is_there(initial[1], built[1]) ||
+                !is_there(initial[2], built[2])) {
+                scene_report(reading->scene, diagnostics, reading->scene->initial_at,
+                             "node %" PRIu64 " of body '%s' is pinned, or its prescribed motion "
+                             "begins, at %.9g, %.9g, %.9g, but the checkpoint '%s' has it at "
+                             "%.9g, %.9g, %.9g",
+                             node, body->name, built[0], built[1], built[2],
+                             reading->scene->initial, initial[0], initial[1], initial[2]);
+                return; // mostly all of them are
+            }
+            memcpy(initial, built, 3 * sizeof *built);
+        }
+    }
+}
+
+static void read_checkpoint(struct reading *reading, struct diagnostics *diagnostics)
+{
+    const char *path = reading->scene->initial, *reason;
+    struct archive_reader archive;
+    taut_error error = {0};
+    FILE *file = open_to_read(path, &reason);
+    if (!file) {
+        refuse(reading, diagnostics, reason);
+        return;
+    }
+    const taut_status status = archive_open(&archive, archive_file_source, file, path, &error);
+    if (status == TAUT_ERROR_MEMORY)
+        diagnostics_fail(diagnostics, status, path, "out of memory");
+    else if (status != TAUT_OK)
+        refuse(reading, diagnostics, error.text);
+    else if (read_chunks(reading, &archive, diagnostics))
+        check_places(reading, diagnostics);
+    archive_close(&archive);
+    fclose(file);
+}
+
+// ---- Either
+
+static void read_table(struct reading *reading, struct diagnostics *diagnostics)
+{
+    const size_t errors = diagnostics->error_count;
+    if (csv_open(&reading->csv, reading->scene->initial, fields, FIELDS, diagnostics))
+        while (csv_next(&reading->csv))
+            read_row(reading);
+    // Of a file with errors it is not known what is missing.
+    if (diagnostics->error_count == errors)
+        report_missing(reading, diagnostics);
+    csv_close(&reading->csv);
+}
+
 taut_status initial_read(const taut_scene *scene, struct bodies *bodies,
                          struct diagnostics *diagnostics, taut_error *error)
 {
@@ -240,13 +419,10 @@ taut_status initial_read(const taut_scene *scene, struct bodies *bodies,
         release(&reading);
         return fail_memory(error, "the initial state");
     }
-    if (csv_open(&reading.csv, scene->initial, fields, FIELDS, diagnostics))
-        while (csv_next(&reading.csv))
-            read_row(&reading);
-    // In a file with errors it is not known what is missing.
-    if (diagnostics->error_count == errors)
-        report_missing(&reading, diagnostics);
-    csv_close(&reading.csv);
+    if (is_checkpoint(scene->initial))
+        read_checkpoint(&reading, diagnostics);
+    else
+        read_table(&reading, diagnostics);
     release(&reading);
     if (diagnostics->failure == TAUT_ERROR_MEMORY)
         return fail_memory(error, "the initial state");

@@ -55,10 +55,10 @@ static const struct schema_key scene_keys[] = {
      .absent = "none",
      .meaning = "Obstacles for the nodes."},
     {.name = "initial",
-     .shown = "path of a CSV file",
+     .shown = "path of a CSV file or a checkpoint",
      .absent = "the bodies as built",
      .meaning = "Positions and velocities of the nodes at the start: a file written by `taut run "
-                "--state`."},
+                "--state`, or a checkpoint."},
     {.name = "output",
      .shown = "mapping",
      .absent = "the energy table only",

@@ -1,0 +1,182 @@
+// A fingerprint of what a step computes with: the bodies as built, and of the scene everything but
+// names, output and how long the run is. Two scenes with the same fingerprint continue the same
+// state in the same way, so a checkpoint of one may be restored in the other. Field by field:
+// structs have padding, and their layout is nobody's promise.
+#include "scene/bodies.h"
+
+#include "base/hash.h"
+
+#define ADD(hash, value) hash_add(hash, &(value), sizeof(value))
+
+// An array that may be absent; its length counts too.
+static void add_array(struct hash *hash, const void *items, uint64_t count, size_t size)
+{
+    const uint64_t present = items ? count : 0;
+    ADD(hash, present);
+    hash_add(hash, items, (size_t)present * size);
+}
+
+static void add_flag(struct hash *hash, bool flag)
+{
+    const uint8_t value = flag;
+    ADD(hash, value);
+}
+
+static void add_choice(struct hash *hash, int choice)
+{
+    const int32_t value = choice;
+    ADD(hash, value);
+}
+
+static void add_simulation(struct hash *hash, const taut_scene *scene)
+{
+    const struct scene_simulation *simulation = &scene->simulation;
+    const double dt = simulation->dt_auto ? 0 : simulation->dt;
+    const double safety = simulation->dt_auto ? simulation->safety : 0;
+    add_choice(hash, (int)scene->precision);
+    add_choice(hash, (int)simulation->integrator);
+    ADD(hash, dt);
+    ADD(hash, safety);
+    ADD(hash, simulation->position_step);
+    ADD(hash, simulation->keep_velocity);
+    ADD(hash, simulation->implicit.tolerance);
+    ADD(hash, simulation->implicit.iterations);
+    ADD(hash, simulation->implicit.newton);
+    add_flag(hash, simulation->implicit.line_search);
+    ADD(hash, simulation->substeps);
+    ADD(hash, simulation->iterations);
+}
+
+static void add_environment(struct hash *hash, const struct scene_environment *environment)
+{
+    const struct scene_wind *wind = &environment->wind;
+    ADD(hash, environment->gravity);
+    ADD(hash, environment->air_drag);
+    add_flag(hash, wind->present);
+    if (!wind->present)
+        return;
+    ADD(hash, wind->velocity);
+    add_choice(hash, (int)wind->law);
+    ADD(hash, wind->coefficient);
+    ADD(hash, wind->density);
+    ADD(hash, wind->drag);
+    add_flag(hash, wind->relative);
+    for (size_t i = 0; i < wind->gust_count; i++) {
+        ADD(hash, wind->gusts[i].amplitude);
+        ADD(hash, wind->gusts[i].period);
+        ADD(hash, wind->gusts[i].phase);
+    }
+}
+
+static void add_collider(struct hash *hash, const struct scene_collider *collider)
+{
+    add_choice(hash, (int)collider->type);
+    add_choice(hash, (int)collider->response);
+    ADD(hash, collider->point);
+    ADD(hash, collider->normal);
+    ADD(hash, collider->centre);
+    ADD(hash, collider->velocity);
+    ADD(hash, collider->radius);
+    ADD(hash, collider->min);
+    ADD(hash, collider->max);
+    ADD(hash, collider->stiffness);
+    ADD(hash, collider->friction);
+    ADD(hash, collider->absorption);
+    ADD(hash, collider->restitution);
+    ADD(hash, collider->keep);
+    add_flag(hash, collider->blocks_drives);
+}
+
+static void add_motion(struct hash *hash, const struct motion *motion)
+{
+    add_choice(hash, (int)motion->type);
+    ADD(hash, motion->node);
+    for (size_t i = 0; motion->type == MOTION_DRIVE && i < motion->piece_count; i++) {
+        ADD(hash, motion->pieces[i].start);
+        ADD(hash, motion->pieces[i].velocity);
+    }
+    ADD(hash, motion->origin);
+    ADD(hash, motion->axis);
+    ADD(hash, motion->down);
+    ADD(hash, motion->amplitude);
+    ADD(hash, motion->phase);
+    ADD(hash, motion->omega);
+    ADD(hash, motion->decay);
+    ADD(hash, motion->length);
+}
+
+static void add_direction(struct hash *hash, const struct direction *direction)
+{
+    add_choice(hash, direction->dx);
+    add_choice(hash, direction->dy);
+    add_choice(hash, direction->dz);
+    ADD(hash, direction->first);
+    ADD(hash, direction->count);
+    ADD(hash, direction->material);
+}
+
+static void add_material(struct hash *hash, const struct material *material)
+{
+    ADD(hash, material->stiffness);
+    ADD(hash, material->damping);
+    add_choice(hash, (int)material->damping_law);
+    add_choice(hash, (int)material->law);
+    add_flag(hash, material->has_rest_length);
+    if (material->has_rest_length)
+        ADD(hash, material->rest_length);
+    ADD(hash, material->break_at);
+    ADD(hash, material->yield_at);
+}
+
+static void add_gas(struct hash *hash, const struct scene_pressure *gas)
+{
+    add_flag(hash, gas->present);
+    if (!gas->present)
+        return;
+    ADD(hash, gas->amount);
+    ADD(hash, gas->atmosphere);
+    ADD(hash, gas->gamma);
+    ADD(hash, gas->inflate);
+    add_choice(hash, (int)gas->volume);
+}
+
+static void add_body(struct hash *hash, const struct body *body)
+{
+    const uint64_t nodes = body->node_count;
+    ADD(hash, nodes);
+    hash_add(hash, body->positions, (size_t)nodes * 3 * sizeof *body->positions);
+    add_array(hash, body->masses, nodes, sizeof *body->masses);
+    if (!body->masses)
+        ADD(hash, body->node_mass);
+    add_array(hash, body->kinematic, nodes, sizeof *body->kinematic);
+    for (size_t i = 0; i < body->motion_count; i++)
+        add_motion(hash, &body->motions[i]);
+    ADD(hash, body->spring_count);
+    ADD(hash, body->kind_start);
+    add_array(hash, body->springs, body->spring_count, sizeof *body->springs);
+    for (size_t i = 0; i < body->direction_count; i++)
+        add_direction(hash, &body->directions[i]);
+    add_array(hash, body->spring_materials, body->spring_count, sizeof *body->spring_materials);
+    add_array(hash, body->rest_lengths, body->spring_count, sizeof *body->rest_lengths);
+    for (size_t i = 0; i < body->material_count; i++)
+        add_material(hash, &body->materials[i]);
+    ADD(hash, body->face_count);
+    add_array(hash, body->faces, body->face_count * (uint64_t)body->face_arity,
+              sizeof *body->faces);
+    add_flag(hash, body->is_sheet);
+    add_flag(hash, body->closed);
+    add_gas(hash, &body->pressure);
+}
+
+uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies)
+{
+    struct hash hash;
+    hash_begin(&hash);
+    add_simulation(&hash, scene);
+    add_environment(&hash, &scene->environment);
+    for (size_t c = 0; c < scene->collider_count; c++)
+        add_collider(&hash, &scene->colliders[c]);
+    for (size_t b = 0; b < bodies->count; b++)
+        add_body(&hash, &bodies->items[b]);
+    return hash_end(&hash);
+}

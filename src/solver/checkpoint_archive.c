@@ -1,0 +1,491 @@
+// A checkpoint (checkpoint.h) as a stream of named arrays (base/archive.h), and a solver that
+// continues from one. One function, visit_items, lists what is written, and so what is wanted of a
+// stream: the arrays by STATE_ARRAYS and CHECKPOINT_ARRAYS, and the records member by member.
+#include "solver/private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solver/checkpoint.h"
+
+// How a number lies in memory and in the stream.
+enum item_kind {
+    ITEM_F64,
+    ITEM_REAL, // double here, in the stream as wide as the run computes
+    ITEM_U64,
+    ITEM_U32,
+    ITEM_U8,
+    ITEM_BOOL, // 0 or 1 in the stream
+};
+
+struct item {
+    const char *name;
+    enum item_kind kind;
+    void *data;
+    uint64_t count, room; // of what there is, and may be
+    uint64_t received;    // so far, from a stream
+};
+
+typedef void item_visitor(void *context, struct item item);
+
+// A new member of a record has to be listed below.
+_Static_assert(sizeof(struct energy_budget) == 8 * 39, "every member is in visit_budget");
+_Static_assert(sizeof(struct implicit_statistics) == 8 * 4, "every member is in visit_records");
+_Static_assert(sizeof(struct mouse_spring) == 8 * 12, "every member is in visit_records");
+_Static_assert(sizeof(taut_energy) == 8 * 6, "every member is in visit_records");
+
+#define ITEM_UP_TO(kind, name, data, count, room)                                                  \
+    visit(context, (struct item){(name), ITEM_##kind, (data), (count), (room), 0})
+#define ITEM(kind, name, data, count) ITEM_UP_TO(kind, name, data, count, count)
+
+static void visit_budget(struct energy_budget *work, item_visitor *visit, void *context)
+{
+    ITEM(F64, "budget.done", work->done, WORK_CAUSES);
+    ITEM(F64, "budget.power", work->power, WORK_POWERS);
+    ITEM(F64, "budget.moved_kinetic", &work->moved_kinetic, 1);
+    ITEM(F64, "budget.sampled_time", &work->sampled_time, 1);
+    ITEM(U64, "budget.sampled_gas_step", &work->sampled_gas_step, 1);
+    ITEM(BOOL, "budget.sampled", &work->sampled, 1);
+    ITEM(BOOL, "budget.closes", &work->closes, 1);
+    ITEM(BOOL, "budget.closes_next", &work->closes_next, 1);
+    ITEM(F64, "budget.lifted", &work->lifted, 1);
+    ITEM(U64, "budget.noted_step", &work->noted_step, 1);
+    ITEM(F64, "budget.energy_before", &work->energy_before, 1);
+    ITEM(F64, "budget.work_before", &work->work_before, 1);
+    ITEM(F64, "budget.kinetic", &work->kinetic, 1);
+    ITEM(F64, "budget.uncut_kinetic", &work->uncut_kinetic, 1);
+    ITEM(F64, "budget.difference", work->difference, 2);
+    ITEM(F64, "budget.exchanged", &work->exchanged, 1);
+    ITEM(F64, "budget.counted", work->counted, WORK_CAUSES);
+    ITEM(F64, "budget.difference_sums", work->difference_sums, 2);
+    ITEM(U32, "budget.differences_present", &work->differences_present, 1);
+}
+
+static void visit_records(struct checkpoint *checkpoint, item_visitor *visit, void *context)
+{
+    struct checkpoint_dt *dt = &checkpoint->dt;
+    ITEM(F64, "dt.position_ratio", &dt->position_ratio, 1);
+    ITEM(F64, "dt.since_time", &dt->since_time, 1);
+    ITEM(U64, "dt.since_step", &dt->since_step, 1);
+    ITEM(U64, "dt.changes", &dt->changes, 1);
+    ITEM(U64, "memory_from", &checkpoint->memory_from, 1);
+    ITEM(BOOL, "forces_current", &checkpoint->forces_current, 1);
+
+    struct mouse_spring *mouse_spring = &checkpoint->mouse_spring;
+    ITEM(BOOL, "mouse_spring.pulls", &mouse_spring->pulls, 1);
+    ITEM(BOOL, "mouse_spring.chosen", &mouse_spring->chosen, 1);
+    ITEM(U32, "mouse_spring.node", &mouse_spring->node, 1);
+    ITEM(F64, "mouse_spring.target", &mouse_spring->target, 3);
+    ITEM(F64, "mouse_spring.stiffness", &mouse_spring->stiffness, 1);
+    ITEM(F64, "mouse_spring.damping", &mouse_spring->damping, 1);
+    ITEM(F64, "mouse_spring.start", &mouse_spring->start, 3);
+    ITEM(F64, "mouse_spring.force", &mouse_spring->force, 3);
+
+    struct checkpoint_divergence *divergence = &checkpoint->divergence;
+    ITEM(F64, "divergence.energy_start", &divergence->energy_start, 1);
+    ITEM(F64, "divergence.gravity_start", &divergence->gravity_start, 1);
+    ITEM(F64, "divergence.explained_peak", &divergence->explained_peak, 1);
+    ITEM(F64, "divergence.fastest_outside", &divergence->fastest_outside, 1);
+
+    struct checkpoint_end *end = &checkpoint->end;
+    ITEM(BOOL, "end.known", &end->known, 1);
+    ITEM(F64, "end.kinetic", &end->energy.kinetic, 1);
+    ITEM(F64, "end.elastic", &end->energy.elastic, 1);
+    ITEM(F64, "end.gravity", &end->energy.gravity, 1);
+    ITEM(F64, "end.gas", &end->energy.gas, 1);
+    ITEM(F64, "end.contact", &end->energy.contact, 1);
+    ITEM(F64, "end.total", &end->energy.total, 1);
+    ITEM(F64, "end.power", &end->power, 1);
+    ITEM(F64, "end.moved_kinetic", &end->moved_kinetic, 1);
+
+    struct implicit_statistics *implicit = &checkpoint->implicit_statistics;
+    ITEM(U64, "implicit.solves", &implicit->solves, 1);
+    ITEM(U64, "implicit.iterations", &implicit->iterations, 1);
+    ITEM(U64, "implicit.unconverged", &implicit->unconverged, 1);
+    ITEM(F64, "implicit.worst_residual", &implicit->worst_residual, 1);
+    ITEM(BOOL, "budget.kept", &checkpoint->keeps_budget, 1);
+    visit_budget(&checkpoint->work, visit, context);
+}
+
+// Everything but what the stream's header has, in the order of the stream.
+static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void *context)
+{
+    ITEM(U64, "body_nodes", checkpoint->body_nodes, checkpoint->bodies);
+    ITEM(REAL, "positions", checkpoint->frame.positions, checkpoint->triples);
+    ITEM(REAL, "velocities", checkpoint->frame.velocities, checkpoint->triples);
+    visit_records(checkpoint, visit, context);
+#define KIND_real(array, length)    ITEM(REAL, #array, checkpoint->array, checkpoint->length)
+#define KIND_double(array, length)  ITEM(F64, #array, checkpoint->array, checkpoint->length)
+#define KIND_uint8_t(array, length) ITEM(U8, #array, checkpoint->array, checkpoint->length)
+#define KIND_vec3(array, length)    ITEM(F64, #array, checkpoint->array, 3 * checkpoint->length)
+#define VISIT(type, array, length, condition, kept)                                                \
+    if (checkpoint->array)                                                                         \
+        KIND_##type(array, length);
+    STATE_ARRAYS(VISIT)
+#undef VISIT
+    if (checkpoint->correction)
+        ITEM(REAL, "correction", checkpoint->correction, checkpoint->triples);
+    const uint64_t count = checkpoint->target_count, room = checkpoint->targets;
+    ITEM_UP_TO(U64, "target_nodes", checkpoint->target_nodes, count, room);
+    ITEM_UP_TO(F64, "target_positions", checkpoint->target_positions, 3 * count, 3 * room);
+    ITEM_UP_TO(F64, "target_velocities", checkpoint->target_velocities, 3 * count, 3 * room);
+    ITEM_UP_TO(F64, "fragile_losses", checkpoint->fragile_losses, checkpoint->loss_count,
+               checkpoint->loss_chunks);
+}
+
+static enum archive_type type_of(enum item_kind kind, size_t real_bytes)
+{
+    switch (kind) {
+    case ITEM_REAL:
+        return real_bytes == sizeof(float) ? ARCHIVE_F32 : ARCHIVE_F64;
+    case ITEM_U64:
+        return ARCHIVE_U64;
+    case ITEM_U32:
+        return ARCHIVE_U32;
+    case ITEM_U8:
+    case ITEM_BOOL:
+        return ARCHIVE_U8;
+    case ITEM_F64:
+        break;
+    }
+    return ARCHIVE_F64;
+}
+
+// ---- Writing
+
+enum { BLOCK = ARCHIVE_CHUNK / sizeof(double) };
+
+struct writing {
+    struct archive_writer writer;
+    size_t real_bytes;
+    float *singles; // a block, of real numbers in single precision
+};
+
+static void write_item(void *context, struct item item)
+{
+    struct writing *it = context;
+    const uint64_t count = item.count;
+    const enum archive_type type = type_of(item.kind, it->real_bytes);
+    if (item.kind == ITEM_REAL && type == ARCHIVE_F32) {
+        const double *numbers = item.data;
+        for (uint64_t first = 0; first < count; first += BLOCK) {
+            const uint64_t part = count - first < BLOCK ? count - first : BLOCK;
+            for (uint64_t i = 0; i < part; i++)
+                it->singles[i] = (float)numbers[first + i];
+            archive_write(&it->writer, item.name, type, count, first, it->singles, part);
+        }
+        return;
+    }
+    _Static_assert(sizeof(bool) == 1, "a bool is written as it is");
+    if (count > 0)
+        archive_write(&it->writer, item.name, type, count, 0, item.data, count);
+}
+
+struct saving {
+    taut_solver *solver;
+    struct checkpoint *checkpoint;
+};
+
+static void save(void *context, const struct worker *worker)
+{
+    const struct saving *it = context;
+    it->solver->functions->checkpoint_save(it->solver->system, it->checkpoint, worker);
+}
+
+static void restore(void *context, const struct worker *worker)
+{
+    const struct saving *it = context;
+    it->solver->functions->checkpoint_restore(it->solver->system, it->checkpoint, worker);
+}
+
+static struct archive_head head_of(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    struct archive_head head = {
+        .precision = 1 + (uint32_t)solver->precision,
+        .digest = solver->digest,
+        .step = taut_solver_step_count(solver),
+        .time = taut_solver_time(solver),
+        .dt = solver->dt,
+        .nodes = topology->node_count,
+        .springs = topology->spring_count,
+        .faces = topology->face_count,
+        .bodies = topology->body_count,
+    };
+    strncpy(head.integrator, integrator_name(solver->integrator), sizeof head.integrator - 1);
+    return head;
+}
+
+taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, void *context,
+                                    taut_error *error)
+{
+    struct checkpoint checkpoint = {.compares = false};
+    struct writing writing = {.real_bytes = solver->functions->real_bytes};
+    writing.singles = memory_allocate(NULL, BLOCK, sizeof *writing.singles);
+    if (!writing.singles || !checkpoint_make(&checkpoint, solver->topology, solver->plan,
+                                             solver->integrator, solver->topology->spring_count)) {
+        memory_release(NULL, writing.singles, BLOCK, sizeof *writing.singles);
+        checkpoint_free(&checkpoint);
+        return fail_memory(error, "a checkpoint");
+    }
+    struct saving saving = {solver, &checkpoint};
+    solver_work(solver, save, &saving);
+    checkpoint.dt = (struct checkpoint_dt){
+        .dt = solver->dt,
+        .position_ratio = solver->position_ratio,
+        .since_time = solver->dt_rule.since_time,
+        .since_step = solver->dt_rule.since_step,
+        .changes = solver->dt_rule.changes,
+    };
+    const struct archive_head head = head_of(solver);
+    taut_status status = archive_write_head(&writing.writer, &head, sink, context, error);
+    if (status == TAUT_OK) {
+        visit_items(&checkpoint, write_item, &writing);
+        status = archive_write_end(&writing.writer, error);
+    }
+    memory_release(NULL, writing.singles, BLOCK, sizeof *writing.singles);
+    checkpoint_free(&checkpoint);
+    return status;
+}
+
+// ---- Reading
+
+enum { ITEMS_MOST = 160 };
+
+struct reading {
+    struct archive_reader archive;
+    const taut_solver *solver;
+    size_t real_bytes;
+    struct item items[ITEMS_MOST];
+    size_t count;
+};
+
+static void list_item(void *context, struct item item)
+{
+    struct reading *it = context;
+    if (item.room > 0 && it->count < ITEMS_MOST)
+        it->items[it->count++] = item;
+}
+
+static taut_status fail_content(const struct reading *it, const char *name, const char *what,
+                                taut_error *error)
+{
+    return fail(error, TAUT_ERROR_IO,
+                "'%.400s': array '%s' %s, though its checksum is right: it was not written by "
+                "taut %s, or not for this scene",
+                it->archive.path, name, what, TAUT_VERSION_STRING);
+}
+
+// Copies a chunk to where it belongs; false: a number is none that can be there.
+static bool take_numbers(const struct item *item, const struct archive_chunk *chunk)
+{
+    const size_t size = archive_type_bytes(chunk->type);
+    if (item->kind == ITEM_REAL && chunk->type == ARCHIVE_F32) {
+        const float *numbers = chunk->numbers;
+        double *to = (double *)item->data + chunk->first;
+        for (uint64_t i = 0; i < chunk->count; i++)
+            to[i] = (double)numbers[i];
+        return true;
+    }
+    const unsigned char *bytes = chunk->numbers;
+    for (uint64_t i = 0; item->kind == ITEM_BOOL && i < chunk->count; i++)
+        if (bytes[i] > 1)
+            return false;
+    memcpy((unsigned char *)item->data + chunk->first * size, bytes, (size_t)chunk->count * size);
+    return true;
+}
+
+static taut_status take_chunk(struct reading *it, const struct archive_chunk *chunk,
+                              taut_error *error)
+{
+    struct item *item = NULL;
+    for (size_t i = 0; i < it->count && !item; i++)
+        if (strcmp(it->items[i].name, chunk->name) == 0)
+            item = &it->items[i];
+    if (!item)
+        return fail_content(it, chunk->name, "is not expected", error);
+    if (chunk->type != type_of(item->kind, it->real_bytes))
+        return fail_content(it, chunk->name, "has numbers of another type", error);
+    if (chunk->total > item->room)
+        return fail_content(it, chunk->name, "has another length", error);
+    if (chunk->first != item->received) // the second array of that name
+        return fail_content(it, chunk->name, "is there twice", error);
+    if (!take_numbers(item, chunk))
+        return fail_content(it, chunk->name, "has a flag that is neither 0 nor 1", error);
+    item->received += chunk->count;
+    return TAUT_OK;
+}
+
+static bool all_positive(double a, double b)
+{
+    return a > 0 && isfinite(a) && b > 0 && isfinite(b);
+}
+
+// What a step would use as an index or divide by.
+static taut_status check_numbers(const struct reading *it, struct checkpoint *checkpoint,
+                                 taut_error *error)
+{
+    const struct topology *topology = it->solver->topology;
+    const struct archive_head *head = &it->archive.head;
+    const struct checkpoint_dt *dt = &checkpoint->dt;
+    if (!all_positive(dt->dt, dt->position_ratio) || !isfinite(dt->since_time) ||
+        dt->since_step > head->step || !isfinite(head->time))
+        return fail_content(it, "dt", "has a step or a time that cannot be", error);
+    if (checkpoint->mouse_spring.node >= topology->node_count)
+        return fail_content(it, "mouse_spring.node", "is no node", error);
+    for (uint64_t i = 0; i < checkpoint->target_count; i++)
+        if (checkpoint->target_nodes[i] >= topology->node_count)
+            return fail_content(it, "target_nodes", "has what is no node", error);
+    for (uint64_t i = 0; checkpoint->broken && i < checkpoint->springs; i++)
+        if (checkpoint->broken[i] > 1)
+            return fail_content(it, "broken", "has what is neither 0 nor 1", error);
+    for (uint64_t b = 0; b < checkpoint->bodies; b++)
+        if (checkpoint->body_nodes[b] != topology->bodies[b].node_count)
+            return fail_content(it, "body_nodes", "has other counts", error);
+    if (checkpoint->work.differences_present > 2)
+        return fail_content(it, "budget.differences_present", "is above 2", error);
+    return TAUT_OK;
+}
+
+// All arrays, whole.
+static taut_status read_arrays(struct reading *it, struct checkpoint *checkpoint, taut_error *error)
+{
+    struct archive_chunk chunk;
+    taut_status status;
+    visit_items(checkpoint, list_item, it);
+    while ((status = archive_next(&it->archive, &chunk, error)) == TAUT_OK && chunk.name[0])
+        if ((status = take_chunk(it, &chunk, error)) != TAUT_OK)
+            return status;
+    if (status != TAUT_OK)
+        return status;
+    for (size_t i = 0; i < it->count; i++) {
+        const struct item *item = &it->items[i];
+        uint64_t wanted = item->room;
+        if (strcmp(item->name, "target_nodes") == 0)
+            wanted = checkpoint->target_count = item->received;
+        else if (strncmp(item->name, "target_", 7) == 0)
+            wanted = 3 * checkpoint->target_count;
+        else if (strcmp(item->name, "fragile_losses") == 0)
+            wanted = checkpoint->loss_count = item->received;
+        if (item->received != wanted)
+            return fail_content(it, item->name, "is missing or has another length", error);
+    }
+    checkpoint->frame.step = it->archive.head.step;
+    checkpoint->frame.time = it->archive.head.time;
+    checkpoint->dt.dt = it->archive.head.dt;
+    return check_numbers(it, checkpoint, error);
+}
+
+// "single" and so on of what a header says.
+static const char *precision_text(uint32_t precision)
+{
+    return precision == 1 + PRECISION_SINGLE   ? "single"
+           : precision == 1 + PRECISION_DOUBLE ? "double"
+                                               : "an unknown";
+}
+
+static taut_status check_scene(const taut_solver *solver, const struct archive_reader *archive,
+                               taut_error *error)
+{
+    const struct archive_head *head = &archive->head, own = head_of(solver);
+    char what[256] = "with other constants, shapes or settings";
+    if (head->digest == own.digest && head->nodes == own.nodes && head->springs == own.springs &&
+        head->faces == own.faces && head->bodies == own.bodies && head->precision == own.precision)
+        return TAUT_OK;
+    if (head->nodes != own.nodes || head->springs != own.springs || head->faces != own.faces ||
+        head->bodies != own.bodies)
+        snprintf(what, sizeof what,
+                 "of %" PRIu64 " nodes and %" PRIu64 " springs in %" PRIu64
+                 " bodies, and this one has %" PRIu64 " and %" PRIu64 " in %" PRIu64,
+                 head->nodes, head->springs, head->bodies, own.nodes, own.springs, own.bodies);
+    else if (head->precision != own.precision)
+        snprintf(what, sizeof what, "in %s precision, and this one is in %s",
+                 precision_text(head->precision), precision_text(own.precision));
+    else if (strcmp(head->integrator, own.integrator) != 0)
+        snprintf(what, sizeof what, "with the integrator %s, and this one has %s", head->integrator,
+                 own.integrator);
+    return fail(error, TAUT_ERROR_ARGUMENT,
+                "'%.400s' is a checkpoint of another scene, %s. Restore it in the scene that it is "
+                "of, or give it as `initial` of this one, which begins at its positions and "
+                "velocities",
+                archive->path, what);
+}
+
+static taut_status check_budget(const taut_solver *solver, const struct checkpoint *checkpoint,
+                                const char *path, taut_error *error)
+{
+    if (checkpoint->keeps_budget || !solver_energy_budget(solver))
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_ARGUMENT,
+                "'%.400s' is of a run that kept no energy budget: restore it with 'output: {work: "
+                "false}'",
+                path);
+}
+
+// Takes the state over, and the step as it was, which need not be the scene's (taut_solver_set_dt,
+// dt: auto).
+static taut_status adopt(taut_solver *solver, struct checkpoint *checkpoint, taut_error *error)
+{
+    const struct checkpoint_dt *dt = &checkpoint->dt;
+    solver->dt = dt->dt;
+    solver->position_ratio = dt->position_ratio;
+    solver->functions->set_dt_now(solver->system, dt->dt, dt->position_ratio);
+    solver->dt_rule.since_time = dt->since_time;
+    solver->dt_rule.since_step = dt->since_step;
+    solver->dt_rule.changes = dt->changes;
+    checkpoint->exact = true;
+    checkpoint->topology = solver->topology;
+    struct saving restoring = {solver, checkpoint};
+    solver_work(solver, restore, &restoring);
+    dt_plan_checks(solver); // gas that is pumped on
+    dt_plan_steps(solver);
+    return checkpoint->no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
+}
+
+static taut_status read_into(taut_solver *solver, struct archive_reader *archive, taut_error *error)
+{
+    struct checkpoint checkpoint = {.compares = false};
+    taut_status status = check_scene(solver, archive, error);
+    if (status != TAUT_OK)
+        return status;
+    struct reading *reading = memory_allocate(NULL, 1, sizeof *reading);
+    if (!reading || !checkpoint_make(&checkpoint, solver->topology, solver->plan,
+                                     solver->integrator, solver->topology->spring_count))
+        status = fail_memory(error, "a checkpoint");
+    if (status == TAUT_OK) {
+        reading->archive = *archive;
+        reading->solver = solver;
+        reading->real_bytes = solver->functions->real_bytes;
+        status = read_arrays(reading, &checkpoint, error);
+    }
+    if (status == TAUT_OK)
+        status = check_budget(solver, &checkpoint, archive->path, error);
+    if (status == TAUT_OK)
+        status = adopt(solver, &checkpoint, error);
+    memory_release(NULL, reading, 1, sizeof *reading);
+    checkpoint_free(&checkpoint);
+    return status;
+}
+
+taut_status solver_create_from_checkpoint(const taut_scene *scene,
+                                          const struct solver_options *options,
+                                          archive_source *source, void *context, const char *path,
+                                          taut_solver **solver, taut_error *error)
+{
+    struct archive_reader archive;
+    *solver = NULL;
+    taut_status status = archive_open(&archive, source, context, path, error);
+    if (status == TAUT_OK)
+        status = solver_create(scene, options, solver, error);
+    if (status == TAUT_OK)
+        status = read_into(*solver, &archive, error);
+    archive_close(&archive);
+    if (status != TAUT_OK) {
+        taut_solver_destroy(*solver);
+        *solver = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,749 @@
+// Checkpoints: a run that is restored from one continues to the bit, whatever it remembers, on
+// other threads and instruction sets; and nothing that is no whole checkpoint of the scene is
+// restored.
+//
+// Two runs are compared by their next checkpoints, byte by byte, which have all that they remember.
+#include "samples.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "output/file.h"
+
+// The largest instruction set of this machine.
+static enum isa best_isa(void)
+{
+    enum isa best = ISA_BASE;
+    for (int isa = 0; isa < ISA_COUNT; isa++)
+        if (isa_available((enum isa)isa))
+            best = (enum isa)isa;
+    return best;
+}
+
+struct saved {
+    void *bytes;
+    size_t count;
+};
+
+static struct saved save(taut_solver *solver)
+{
+    struct saved saved;
+    taut_error error = {0};
+    if (taut_solver_save_memory(solver, &saved.bytes, &saved.count, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    return saved;
+}
+
+static struct saved save_and_end(taut_solver *solver)
+{
+    struct saved saved = save(solver);
+    taut_solver_destroy(solver);
+    return saved;
+}
+
+static taut_solver *create(const taut_scene *scene, int threads, enum isa isa)
+{
+    const taut_config config = {.threads = threads, .isa = (taut_isa)(TAUT_ISA_BASE + (int)isa)};
+    taut_error error = {0};
+    taut_solver *solver;
+    if (taut_solver_create(scene, &config, &solver, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    return solver;
+}
+
+static taut_solver *restore(const taut_scene *scene, struct saved saved, int threads, enum isa isa)
+{
+    const taut_config config = {.threads = threads, .isa = (taut_isa)(TAUT_ISA_BASE + (int)isa)};
+    taut_error error = {0};
+    taut_solver *solver;
+    if (taut_solver_restore_memory(scene, saved.bytes, saved.count, &config, &solver, &error) !=
+        TAUT_OK)
+        fail_msg("%s", error.text);
+    return solver;
+}
+
+static taut_status restore_bytes(const taut_scene *scene, const void *bytes, size_t count,
+                                 taut_error *error)
+{
+    taut_solver *solver = (taut_solver *)&solver; // to see that it is set
+    taut_status status = taut_solver_restore_memory(scene, bytes, count, NULL, &solver, error);
+    if (status != TAUT_OK)
+        assert_null(solver);
+    taut_solver_destroy(solver);
+    return status;
+}
+
+// ---- Comparing
+
+static size_t give(void *context, void *bytes, size_t count, int *failure)
+{
+    struct saved *left = context;
+    (void)failure;
+    const size_t got = count < left->count ? count : left->count;
+    memcpy(bytes, left->bytes, got);
+    left->bytes = (unsigned char *)left->bytes + got;
+    left->count -= got;
+    return got;
+}
+
+// Prints the first array that differs.
+static void report_difference(struct saved a, struct saved b, const char *what)
+{
+    struct archive_reader readers[2];
+    struct archive_chunk chunks[2];
+    taut_error error = {0};
+    assert_int_equal(archive_open(&readers[0], give, &a, "a", &error), TAUT_OK);
+    assert_int_equal(archive_open(&readers[1], give, &b, "b", &error), TAUT_OK);
+    if (readers[0].head.step != readers[1].head.step || readers[0].head.dt != readers[1].head.dt)
+        print_error("%s: another step or dt\n", what);
+    do {
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(archive_next(&readers[i], &chunks[i], &error), TAUT_OK);
+        const size_t size = (size_t)chunks[0].count * archive_type_bytes(chunks[0].type);
+        if (strcmp(chunks[0].name, chunks[1].name) != 0 || chunks[0].count != chunks[1].count)
+            print_error("%s: '%s' is not '%s'\n", what, chunks[0].name, chunks[1].name);
+        else if (size > 0 && memcmp(chunks[0].numbers, chunks[1].numbers, size) != 0)
+            print_error("%s: '%s' differs\n", what, chunks[0].name);
+    } while (chunks[0].name[0] && chunks[1].name[0]);
+    archive_close(&readers[0]);
+    archive_close(&readers[1]);
+}
+
+static void assert_same_saved(struct saved a, struct saved b, const char *what)
+{
+    if (a.count == b.count && memcmp(a.bytes, b.bytes, a.count) == 0)
+        return;
+    report_difference(a, b, what);
+    fail_msg("%s: the run that was restored is another one", what);
+}
+
+// A run of `steps` and `more` steps, and one that is saved and restored between them. Another one,
+// of another number of threads and another instruction set, continues from the same checkpoint.
+static void assert_continues(const taut_scene *scene, uint64_t steps, uint64_t more,
+                             const char *what)
+{
+    const enum isa best = best_isa();
+    taut_solver *whole = create(scene, 1, best);
+    advance(whole, steps);
+    struct saved middle = save(whole);
+    advance(whole, more);
+    const uint64_t hash = taut_solver_hash(whole);
+    struct saved end = save_and_end(whole);
+    for (int k = 0; k < 2; k++) {
+        taut_solver *second = restore(scene, middle, k ? 1 : 2, k ? best : ISA_BASE);
+        struct saved again = save(second);
+        assert_same_saved(middle, again, what);
+        taut_bytes_release(again.bytes);
+        assert_int_equal(taut_solver_step_count(second), steps);
+        advance(second, more);
+        if (taut_solver_hash(second) != hash)
+            fail_msg("%s: another hash", what);
+        again = save_and_end(second);
+        assert_same_saved(end, again, what);
+        taut_bytes_release(again.bytes);
+    }
+    taut_bytes_release(middle.bytes);
+    taut_bytes_release(end.bytes);
+}
+
+// ---- Scenes
+
+static void test_shipped_scenes(void **state)
+{
+    (void)state;
+    static const char folder[] = TAUT_TEST_SOURCE "/scenes";
+    DIR *listing = opendir(folder);
+    assert_non_null(listing);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(listing));) {
+        const char *ending = strrchr(entry->d_name, '.');
+        if (!ending || strcmp(ending, ".yaml") != 0)
+            continue;
+        char *path = text_format("%s/%s", folder, entry->d_name);
+        taut_error error = {0};
+        taut_scene *scene;
+        assert_non_null(path);
+        assert_int_equal(taut_scene_load(path, NULL, &scene, &error), TAUT_OK);
+        taut_solver *solver = create(scene, 1, best_isa());
+        const double springs = (double)taut_solver_spring_count(solver);
+        taut_solver_destroy(solver);
+        const uint64_t steps = (uint64_t)fmin(700, fmax(3, 2e6 / (springs + 1)));
+        assert_continues(scene, steps, steps - steps / 3, entry->d_name);
+        taut_scene_destroy(scene);
+        free(path);
+        count++;
+    }
+    closedir(listing);
+    assert_true(count >= 28);
+}
+
+static void test_every_integrator(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        for (size_t s = 0; s < sample_count; s++) {
+            const char *name = integrator_name((enum integrator)i);
+            const char *precision = (s + (size_t)i) % 2 ? "single" : "double";
+            char *what = text_format("%s with %s", samples[s].name, name);
+            taut_scene *scene =
+                scene_of("precision: %s\nsimulation: {integrator: %s, dt: 0.0005, steps: 1}\n%s",
+                         precision, name, samples[s].text);
+            assert_continues(scene, 17, 23, what);
+            taut_scene_destroy(scene);
+            free(what);
+        }
+}
+
+// What changes with time or with the step, and what a step leaves for the next.
+static const char *const busy =
+    "precision: %s\nsimulation: {integrator: %s, dt: %s%s}\n"
+    "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02, wind: {velocity: [3,1,-2],\n"
+    "  gusts: [{amplitude: [9,0,0], period: 0.02, phase: 40}]}}\n"
+    "bodies: [{name: b, type: sphere, center: [0.1,0.9,0.3], radius: 1, subdivisions: 2, mass: 2,\n"
+    "  velocity: [1,2,3], springs: {edges: {stiffness: 300, damping: 0.3, yield_at: 0.002},\n"
+    "  bend: {stiffness: 20, damping_law: full, damping: 0.1, break_at: 1.005}},\n"
+    "  pressure: {amount: 60, inflate: 0.02}, pins: [0, 5],\n"
+    "  drives: [{node: 17, velocity: [[0, [0,1,0]], [0.0102, [1,0,0]], [0.0153, [0,0,2]]]}]},\n"
+    "  {name: c, type: cloth, origin: [3,0,0], u: [1,0,0], v: [0,1,0], nodes: [20,9], mass: 1,\n"
+    "  pins: [left], velocity: [3,0,0], springs: {structural: {stiffness: 50, yield_at: 0.001,\n"
+    "  break_at: 1.06}, shear: {stiffness: 20}}},\n"
+    "  {name: e, type: pendulum, model: equation, pivot: [0,2,0], length: 1, angle: 30, mass: 1,\n"
+    "  direction: [1,0,0]}, {name: o, type: oscillator, model: closed_form, anchor: [1,0,0],\n"
+    "  axis: [0,-1,0], amplitude: 0.1, mass: 1, stiffness: 50}]\n"
+    "colliders: [{type: plane, point: [0,0.2,0], normal: [0,1,0], stiffness: 400, friction: 0.1,\n"
+    "  absorption: 1}, {type: sphere, center: [1,1,0.3], radius: 0.5, stiffness: 300,\n"
+    "  velocity: [-2,0,0]}%s]\n";
+
+static const char *const project =
+    ", {type: room, min: [-0.7,-3,-3], max: [9,3,3], response: project, keep: 0.9,\n"
+    " restitution: 0.5, friction: 0.2}";
+
+static taut_scene *busy_scene(int number, int integrator, const char *dt)
+{
+    char *more = text_format("%s%s", number & 2 ? ", keep_velocity: 0.999" : "",
+                             strcmp(dt, "auto") == 0 ? ", duration: 2" : ", steps: 1");
+    taut_scene *scene =
+        scene_of(busy, number % 2 ? "single" : "double",
+                 integrator_name((enum integrator)integrator), dt, more, number & 4 ? project : "");
+    free(more);
+    return scene;
+}
+
+static void test_busy_scene(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        for (int number = 0; number < 8; number++)
+            for (uint64_t steps = 0; steps < 20; steps += 13) {
+                char *what = text_format("number %d with %s, from step %d", number,
+                                         integrator_name((enum integrator)i), (int)steps);
+                taut_scene *scene = busy_scene(number, i, "0.0005");
+                assert_continues(scene, steps, 32, what);
+                taut_scene_destroy(scene);
+                free(what);
+            }
+}
+
+// dt is evaluated every 32 to 4,096 steps, and what it is since then is part of a checkpoint.
+static void test_dt_auto(void **state)
+{
+    (void)state;
+    static const int integrators[] = {INTEGRATOR_SYMPLECTIC_EULER, INTEGRATOR_VERLET,
+                                      INTEGRATOR_RK4};
+    for (int i = 0; i < 3; i++) {
+        taut_scene *gas = busy_scene(4, integrators[i], "auto");
+        assert_continues(gas, 1000, 1200, "gas with dt: auto");
+        taut_scene_destroy(gas);
+        taut_scene *breaking = scene_of(
+            "simulation: {integrator: %s, dt: auto, duration: 900}\n"
+            "bodies: [{name: o, type: network, nodes: [[-1,0,0],[0,0,0],[1,0,0]],\n"
+            "  node_mass: [1, 1, 1], pins: [0, 2], velocities: [[0,0,0],[0,9,0],[0,0,0]],\n"
+            "  springs: [[0, 1, {stiffness: 100}], [1, 2, {stiffness: 100, break_at: 1.5}]]}]\n",
+            integrator_name((enum integrator)integrators[i]));
+        taut_solver *solver = create(breaking, 1, ISA_BASE);
+        const double built = taut_solver_dt(solver);
+        advance(solver, 1100);
+        assert_true(taut_solver_dt(solver) != built);
+        struct saved saved = save(solver);
+        taut_solver *second = restore(breaking, saved, 1, ISA_BASE);
+        assert_int_equal(taut_solver_steps_planned(second), taut_solver_steps_planned(solver));
+        taut_bytes_release(saved.bytes);
+        taut_solver_destroy(solver);
+        taut_solver_destroy(second);
+        assert_continues(breaking, 300, 900, "before dt changes");
+        assert_continues(breaking, 1100, 1100, "after dt has changed");
+        taut_scene_destroy(breaking);
+    }
+}
+
+// What people do to a run: a mouse spring, nodes that are moved, a sphere elsewhere, another dt.
+static void test_interaction(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        static const double centre[3] = {0.3, 1.1, 0.2}, velocity[3] = {0, -1, 0};
+        const struct solver_grab grab = {.body = 1, .node = 57, .target = {4, 2, 1}};
+        taut_scene *scene = busy_scene(i & 1 ? 4 : 1, i, "0.0005");
+        taut_error error = {0};
+        taut_solver *whole = create(scene, 1, ISA_BASE);
+        advance(whole, 7);
+        assert_int_equal(taut_solver_set_sphere(whole, 1, centre, velocity, &error), TAUT_OK);
+        assert_int_equal(solver_grab(whole, &grab, &error), TAUT_OK);
+        assert_int_equal(solver_set_kinematic_velocity(whole, 0, 5, velocity, &error), TAUT_OK);
+        assert_int_equal(solver_set_kinematic_velocity(whole, 1, 20, centre, &error), TAUT_OK);
+        advance(whole, 3);
+        assert_int_equal(taut_solver_set_dt(whole, 0.0004, &error), TAUT_OK);
+        advance(whole, 3);
+        struct saved middle = save(whole);
+        taut_solver *second = restore(scene, middle, 2, best_isa());
+        advance(whole, 20);
+        advance(second, 20);
+        assert_same_bits(taut_solver_dt(second), 0.0004);
+        struct saved a = save_and_end(whole), b = save_and_end(second);
+        assert_same_saved(a, b, integrator_name((enum integrator)i));
+        taut_bytes_release(middle.bytes);
+        taut_bytes_release(a.bytes);
+        taut_bytes_release(b.bytes);
+        taut_scene_destroy(scene);
+    }
+}
+
+// Where the run diverges, and when that is noticed, does not depend on where it was restored.
+static void test_divergence(void **state)
+{
+    (void)state;
+    taut_scene *scene = scene_of(
+        "simulation: {integrator: explicit_euler, dt: 0.02, steps: 1}\n"
+        "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 24, node_mass: 0.1,\n"
+        "  pins: [first], velocity: [0,0.1,0], links: chain, spring: {stiffness: 30}}]\n");
+    taut_error error = {0}, later = {0};
+    taut_solver *whole = create(scene, 1, ISA_BASE);
+    struct saved middle = {NULL, 0};
+    uint64_t steps = 0;
+    while (taut_solver_step(whole, 40, &error) == TAUT_OK && steps++ < 1000) {
+        taut_bytes_release(middle.bytes);
+        middle = save(whole);
+    }
+    assert_int_equal(error.code, TAUT_ERROR_DIVERGED);
+    taut_solver *second = restore(scene, middle, 1, ISA_BASE);
+    assert_int_equal(taut_solver_step(second, 40, &later), TAUT_ERROR_DIVERGED);
+    assert_string_equal(error.text, later.text);
+    taut_bytes_release(middle.bytes);
+    taut_solver_destroy(whole);
+    taut_solver_destroy(second);
+    taut_scene_destroy(scene);
+}
+
+// ---- What is refused
+
+static taut_scene *small_scene(const char *more)
+{
+    return scene_of("precision: double\nsimulation: {integrator: verlet, dt: 0.0005, steps: 10}\n"
+                    "environment: {gravity: [0,-9.81,0]}\n"
+                    "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 9,\n"
+                    "  node_mass: 0.1, pins: [first], links: chain,\n"
+                    "  spring: {stiffness: 100, break_at: 1.5}}]\n%s",
+                    more);
+}
+
+static struct saved small_checkpoint(const taut_scene *scene)
+{
+    taut_solver *solver = create(scene, 1, ISA_BASE);
+    advance(solver, 5);
+    return save_and_end(solver);
+}
+
+// Reads a stream to its end, without a scene.
+static taut_status read_bytes(const void *bytes, size_t count, taut_error *error)
+{
+    struct saved left = {(void *)(uintptr_t)bytes, count};
+    struct archive_reader reader;
+    struct archive_chunk chunk = {.name = "?"};
+    taut_status status = archive_open(&reader, give, &left, "memory", error);
+    while (status == TAUT_OK && chunk.name[0])
+        status = archive_next(&reader, &chunk, error);
+    archive_close(&reader);
+    return status;
+}
+
+enum { RESTORED = 61 }; // one alteration in so many is restored, and all are read
+
+// Every length.
+static void test_truncated(void **state)
+{
+    (void)state;
+    taut_scene *scene = small_scene("");
+    struct saved saved = small_checkpoint(scene);
+    for (size_t length = 0; length < saved.count; length++) {
+        taut_error error = {0};
+        unsigned char *bytes = malloc(length + 1); // of that size: sanitizers see what is beyond
+        assert_non_null(bytes);
+        memcpy(bytes, saved.bytes, length);
+        taut_status status = length % RESTORED == 0 ? restore_bytes(scene, bytes, length, &error)
+                                                    : read_bytes(bytes, length, &error);
+        if (status != TAUT_ERROR_IO)
+            fail_msg("%d of %d bytes: %s", (int)length, (int)saved.count, error.text);
+        if (!strstr(error.text, length == 0 ? "no checkpoint" : "cut off"))
+            fail_msg("%d bytes: %s", (int)length, error.text);
+        free(bytes);
+    }
+    taut_error error = {0};
+    unsigned char *longer = malloc(saved.count + 1);
+    assert_non_null(longer);
+    memcpy(longer, saved.bytes, saved.count);
+    longer[saved.count] = 0;
+    assert_int_equal(restore_bytes(scene, longer, saved.count + 1, &error), TAUT_ERROR_IO);
+    free(longer);
+    assert_int_equal(restore_bytes(scene, saved.bytes, saved.count, &error), TAUT_OK);
+    taut_bytes_release(saved.bytes);
+    taut_scene_destroy(scene);
+}
+
+// Every byte, in one of its bits.
+static void test_altered(void **state)
+{
+    (void)state;
+    taut_scene *scene = small_scene("");
+    struct saved saved = small_checkpoint(scene);
+    unsigned char *bytes = saved.bytes;
+    for (size_t i = 0; i < saved.count; i++) {
+        taut_error error = {0};
+        const int bit = 1 << (i * 5 % 8);
+        bytes[i] ^= (unsigned char)bit;
+        taut_status status = i % RESTORED == 0 ? restore_bytes(scene, bytes, saved.count, &error)
+                                               : read_bytes(bytes, saved.count, &error);
+        if (status != TAUT_ERROR_IO)
+            fail_msg("byte %d altered: %s", (int)i, status == TAUT_OK ? "accepted" : error.text);
+        bytes[i] ^= (unsigned char)bit;
+    }
+    taut_bytes_release(saved.bytes);
+    taut_scene_destroy(scene);
+}
+
+static uint64_t hash_of(const void *bytes, size_t count)
+{
+    struct hash hash;
+    hash_begin(&hash);
+    hash_add(&hash, bytes, count);
+    return hash_end(&hash);
+}
+
+// The offset of a chunk's header; the stream has one of that name.
+static size_t find_chunk(struct saved saved, const char *name)
+{
+    for (size_t i = 256; i + 96 <= saved.count; i += 8)
+        if (memcmp((unsigned char *)saved.bytes + i, "CHNK", 4) == 0 &&
+            strcmp((const char *)saved.bytes + i + 8, name) == 0)
+            return i;
+    fail_msg("no chunk '%s'", name);
+    return 0;
+}
+
+// With checksums that are right again, as somebody malicious would make them.
+static void test_made_up(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t offset; // in the header of the chunk
+        uint64_t value;
+        size_t bytes;
+        const char *reason;
+    } cases[] = {
+        {"positions", 48, UINT64_MAX, 8, "length"},  {"positions", 48, 1 << 20, 8, "length"},
+        {"positions", 48, 26, 8, "content"},         {"positions", 56, 1, 8, "content"},
+        {"positions", 56, UINT64_MAX, 8, "content"}, {"positions", 64, UINT64_MAX, 8, "content"},
+        {"positions", 64, 0, 8, "content"},          {"positions", 72, UINT32_MAX, 4, "content"},
+        {"positions", 72, 8, 4, "content"},          {"positions", 76, UINT32_MAX, 4, "content"},
+        {"positions", 76, 0, 4, "content"},          {"positions", 4, 0, 1, "content"},
+        {"positions", 4, 6, 1, "content"},           {"positions", 4, 3, 1, "type"},
+        {"positions", 5, 9, 1, "content"},           {"positions", 5, 0, 1, "content"},
+        {"forces_current", 5, 1, 1, "content"},      {"positions", 8, 'q', 1, "expected"},
+        {"positions", 8, 0, 1, "content"},           {"forces_current", 4, 1, 1, NULL},
+    };
+    taut_scene *scene = small_scene("");
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct saved saved = small_checkpoint(scene);
+        unsigned char *chunk = (unsigned char *)saved.bytes + find_chunk(saved, cases[c].name);
+        taut_error error = {0};
+        memcpy(chunk + cases[c].offset, &cases[c].value, cases[c].bytes);
+        const uint64_t hash = hash_of(chunk, 88);
+        memcpy(chunk + 88, &hash, sizeof hash);
+        taut_status status = restore_bytes(scene, saved.bytes, saved.count, &error);
+        if (!cases[c].reason ? status != TAUT_OK
+                             : status != TAUT_ERROR_IO || !strstr(error.text, cases[c].reason))
+            fail_msg("case %d: %s", (int)c, error.text);
+        taut_bytes_release(saved.bytes);
+    }
+    static const struct {
+        const char *name;
+        unsigned char value[8];
+        size_t bytes;
+    } numbers[] = {
+        {"forces_current", {2}, 1},
+        {"broken", {7}, 1},
+        {"mouse_spring.node", {9}, 4},
+        {"body_nodes", {8}, 8},
+        {"dt.since_step", {6}, 8},
+        {"dt.position_ratio", {0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, 8},
+        {"budget.differences_present", {3}, 4},
+    };
+    for (size_t c = 0; c < sizeof numbers / sizeof numbers[0]; c++) {
+        struct saved saved = small_checkpoint(scene);
+        unsigned char *chunk = (unsigned char *)saved.bytes + find_chunk(saved, numbers[c].name);
+        taut_error error = {0};
+        uint32_t stored;
+        memcpy(&stored, chunk + 76, sizeof stored);
+        memcpy(chunk + 96, numbers[c].value, numbers[c].bytes);
+        uint64_t hash = hash_of(chunk + 96, stored);
+        memcpy(chunk + 80, &hash, sizeof hash);
+        hash = hash_of(chunk, 88);
+        memcpy(chunk + 88, &hash, sizeof hash);
+        if (restore_bytes(scene, saved.bytes, saved.count, &error) != TAUT_ERROR_IO ||
+            !strstr(error.text, "checksum is right"))
+            fail_msg("%s: %s", numbers[c].name, error.text);
+        taut_bytes_release(saved.bytes);
+    }
+    taut_scene_destroy(scene);
+}
+
+static void test_other_versions(void **state)
+{
+    (void)state;
+    taut_scene *scene = small_scene("");
+    struct saved saved = small_checkpoint(scene);
+    unsigned char *bytes = saved.bytes;
+    const uint32_t format = ARCHIVE_FORMAT + 1;
+    taut_error error = {0};
+    memcpy(bytes + 8, &format, sizeof format);
+    memcpy(bytes + 32, "9.9.9", 6);
+    uint64_t hash = hash_of(bytes, 248);
+    memcpy(bytes + 248, &hash, sizeof hash);
+    assert_int_equal(restore_bytes(scene, bytes, saved.count, &error), TAUT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "written by taut 9.9.9"));
+    assert_non_null(strstr(error.text, "use a newer taut"));
+    taut_bytes_release(saved.bytes);
+    assert_int_equal(restore_bytes(scene, "body,node,x,y,z", 15, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "no checkpoint"));
+    taut_scene_destroy(scene);
+}
+
+// The scene may have another name, duration and output; anything else makes it another one.
+static void test_other_scenes(void **state)
+{
+    (void)state;
+    static const char *const text =
+        "title: %s\nprecision: %s\nsimulation: {integrator: %s, dt: 0.0005, steps: %s}\n"
+        "bodies: [{name: %s, type: rope, from: [0,0,0], to: [1,0,0], nodes: %s, mass: 0.1,\n"
+        "  pins: [first], links: chain, spring: {stiffness: %s}}]\noutput: {every: %s}\n";
+    static const struct {
+        const char *values[8], *reason;
+    } cases[] = {
+        {{"a", "double", "verlet", "10", "r", "9", "100", "0.01"}, NULL},
+        {{"b", "double", "verlet", "99", "q", "9", "100", "0.02"}, NULL},
+        {{"a", "single", "verlet", "10", "r", "9", "100", "0.01"}, "double precision"},
+        {{"a", "double", "rk4", "10", "r", "9", "100", "0.01"}, "the integrator verlet"},
+        {{"a", "double", "verlet", "10", "r", "8", "100", "0.01"}, "of 9 nodes and 8 springs"},
+        {{"a", "double", "verlet", "10", "r", "9", "101", "0.01"}, "other constants"},
+    };
+    struct saved saved = {NULL, 0};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        const char *const *v = cases[c].values;
+        taut_error error = {0};
+        taut_scene *scene = scene_of(text, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]);
+        if (!saved.bytes)
+            saved = small_checkpoint(scene);
+        taut_status status = restore_bytes(scene, saved.bytes, saved.count, &error);
+        assert_int_equal(status, cases[c].reason ? TAUT_ERROR_ARGUMENT : TAUT_OK);
+        if (cases[c].reason &&
+            (!strstr(error.text, cases[c].reason) || !strstr(error.text, "another scene")))
+            fail_msg("%s", error.text);
+        taut_scene_destroy(scene);
+    }
+    taut_bytes_release(saved.bytes);
+    taut_scene *without = small_scene("output: {work: false}\n"), *with = small_scene("");
+    taut_error error = {0};
+    saved = small_checkpoint(without);
+    assert_int_equal(restore_bytes(with, saved.bytes, saved.count, &error), TAUT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.text, "work: false"));
+    taut_bytes_release(saved.bytes);
+    saved = small_checkpoint(with);
+    assert_int_equal(restore_bytes(without, saved.bytes, saved.count, &error), TAUT_OK);
+    taut_bytes_release(saved.bytes);
+    taut_scene_destroy(with);
+    taut_scene_destroy(without);
+}
+
+// ---- Files
+
+static void test_files(void **state)
+{
+    (void)state;
+    static const char path[] = TAUT_TEST_OUT "/run.checkpoint", nowhere[] = TAUT_TEST_OUT "/no/x";
+    assert_true(mkdir(TAUT_TEST_OUT, 0777) == 0 || errno == EEXIST);
+    taut_scene *scene = small_scene("");
+    taut_solver *solver = create(scene, 1, ISA_BASE), *second;
+    taut_error error = {0};
+    advance(solver, 5);
+    for (int named = 0; named < 2; named++) { // as on file systems without unnamed files, too
+        file_name_temporaries(named);
+        advance(solver, 5);
+        assert_int_equal(taut_solver_save(solver, path, &error), TAUT_OK);
+        assert_int_equal(taut_solver_restore(scene, path, NULL, &second, &error), TAUT_OK);
+        struct saved a = save(solver), b = save_and_end(second);
+        assert_same_saved(a, b, "from a file");
+        taut_bytes_release(a.bytes);
+        taut_bytes_release(b.bytes);
+    }
+    file_name_temporaries(false);
+    assert_int_equal(taut_solver_save(solver, nowhere, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, nowhere));
+    assert_int_equal(taut_solver_restore(scene, nowhere, NULL, &second, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, nowhere));
+    assert_null(second);
+    assert_int_equal(remove(path), 0);
+    taut_solver_destroy(solver);
+    taut_scene_destroy(scene);
+}
+
+// The independent reader finds the same numbers, and what is wrong.
+static void test_reader(void **state)
+{
+    (void)state;
+    static const char path[] = TAUT_TEST_OUT "/reader.checkpoint";
+    static const char tool[] = "/usr/bin/python3 '" TAUT_TEST_SOURCE "/tools/read_checkpoint.py'";
+    assert_true(mkdir(TAUT_TEST_OUT, 0777) == 0 || errno == EEXIST);
+    for (int number = 0; number < 2; number++) {
+        taut_scene *scene = busy_scene(4 + number, INTEGRATOR_BDF2, "0.0005");
+        taut_solver *solver = create(scene, 1, ISA_BASE);
+        taut_error error = {0};
+        advance(solver, 5);
+        assert_int_equal(taut_solver_save(solver, path, &error), TAUT_OK);
+        char *command = text_format("%s --state '%s'", tool, path), line[512];
+        FILE *pipe = popen(command, "r");
+        assert_non_null(pipe);
+        assert_non_null(fgets(line, sizeof line, pipe));
+        assert_string_equal(line, "body,node,x,y,z,vx,vy,vz\n");
+        uint64_t over_all = 0;
+        for (size_t b = 0; b < taut_solver_body_count(solver); b++)
+            for (uint64_t n = 0; n < taut_solver_body_node_count(solver, b); n++, over_all++) {
+                unsigned long long body, node;
+                double v[6];
+                vec3 x = position_of(solver, over_all), u = velocity_of(solver, over_all);
+                if (!fgets(line, sizeof line, pipe) ||
+                    sscanf(line, "%llu,%llu,%lf,%lf,%lf,%lf,%lf,%lf", &body, &node, &v[0], &v[1],
+                           &v[2], &v[3], &v[4], &v[5]) != 8)
+                    fail_msg("node %d of body %d: %s", (int)n, (int)b, line);
+                const double expected[6] = {x.x, x.y, x.z, u.x, u.y, u.z};
+                assert_int_equal(body, b);
+                assert_int_equal(node, n);
+                for (int i = 0; i < 6; i++)
+                    if (number) // in single precision 9 digits identify a number
+                        assert_same_bits((double)(float)v[i], expected[i]);
+                    else
+                        assert_same_bits(v[i], expected[i]);
+            }
+        assert_null(fgets(line, sizeof line, pipe));
+        assert_int_equal(pclose(pipe), 0);
+        free(command);
+        taut_solver_destroy(solver);
+        taut_scene_destroy(scene);
+    }
+    char *command = text_format("%s '%s' >/dev/null 2>&1", tool, path);
+    assert_int_equal(system(command), 0);
+    struct stat file;
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(truncate(path, file.st_size - 1), 0);
+    assert_int_equal(system(command), 1 << 8);
+    free(command);
+    assert_int_equal(remove(path), 0);
+}
+
+// ---- The initial state of another scene
+
+// Another integrator, other constants and another precision, but the same nodes.
+static void keep_message(void *context, const char *message)
+{
+    snprintf(context, 2000, "%s", message);
+}
+
+static void test_initial(void **state)
+{
+    (void)state;
+    static const char path[] = TAUT_TEST_OUT "/initial.checkpoint";
+    static const char *const text =
+        "precision: %s\nsimulation: {integrator: %s, dt: 0.0005, steps: 10}\n%s"
+        "environment: {gravity: [0,-9.81,0]}\n"
+        "bodies: [{name: p, type: quad, origin: [%s,0,3], u: [1,0,0], v: [0,0,1], mass: 1,\n"
+        "  springs: {sides: {stiffness: 7}}, pins: [1]},\n"
+        "  {name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: %s, node_mass: 0.1,\n"
+        "  links: chain, spring: {stiffness: %s}, velocity: [0,1,0]}]\n";
+    assert_true(mkdir(TAUT_TEST_OUT, 0777) == 0 || errno == EEXIST);
+    char *initial = text_format("initial: %s\n", path);
+    for (int single = 0; single < 2; single++) {
+        const char *precision = single ? "single" : "double";
+        const char *other = single ? "double" : "single";
+        taut_scene *first = scene_of(text, precision, "verlet", "", "0", "9", "100");
+        taut_solver *solver = create(first, 1, ISA_BASE);
+        taut_error error = {0};
+        advance(solver, 7);
+        assert_int_equal(taut_solver_save(solver, path, &error), TAUT_OK);
+        taut_scene *second = scene_of(text, other, "rk4", initial, "0", "9", "3000");
+        taut_solver *begun = create(second, 1, ISA_BASE);
+        assert_same_bits(taut_solver_time(begun), 0);
+        for (uint64_t node = 0; node < taut_solver_node_count(solver); node++) {
+            vec3 a = position_of(solver, node), b = position_of(begun, node);
+            vec3 v = velocity_of(solver, node), w = velocity_of(begun, node);
+            assert_same_bits((double)(float)a.x, (double)(float)b.x);
+            assert_same_bits((double)(float)a.y, (double)(float)b.y);
+            assert_same_bits((double)(float)v.y, (double)(float)w.y);
+        }
+        advance(begun, 10);
+        taut_solver_destroy(begun);
+        taut_solver_destroy(solver);
+        taut_scene_destroy(first);
+        taut_scene_destroy(second);
+    }
+    static const char *const wrong[][3] = {
+        {"0", "8", "body 1 has 9 nodes"}, {"1", "9", "is pinned"}, {"0", "9", "cut off"}};
+    for (int c = 0; c < 3; c++) {
+        taut_scene *scene;
+        taut_error error = {0};
+        char found[2000] = "";
+        taut_scene_options options;
+        taut_scene_options_default(&options);
+        options.on_message = keep_message;
+        options.message_context = found;
+        if (c == 2)
+            assert_int_equal(truncate(path, 900), 0);
+        char *yaml = text_format(text, "double", "rk4", initial, wrong[c][0], wrong[c][1], "100");
+        assert_int_equal(taut_scene_parse(yaml, strlen(yaml), "s.yaml", &options, &scene, &error),
+                         TAUT_ERROR_SCENE);
+        if (!strstr(found, wrong[c][2]))
+            fail_msg("%s", found);
+        free(yaml);
+    }
+    free(initial);
+    assert_int_equal(remove(path), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shipped_scenes), cmocka_unit_test(test_every_integrator),
+        cmocka_unit_test(test_busy_scene),     cmocka_unit_test(test_dt_auto),
+        cmocka_unit_test(test_interaction),    cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_altered),
+        cmocka_unit_test(test_made_up),        cmocka_unit_test(test_other_versions),
+        cmocka_unit_test(test_other_scenes),   cmocka_unit_test(test_files),
+        cmocka_unit_test(test_reader),         cmocka_unit_test(test_initial),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
