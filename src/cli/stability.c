@@ -25,14 +25,14 @@ static void print_heading(const struct stability *stability)
     printf("  system     %s, %s\n", human_counted(study->nodes, "node").text,
            human_counted(study->springs, "spring").text);
     printf("  fastest    %.6g rad/s%s; symplectic Euler is predicted to be stable up to %.4g s\n",
-           study->omega, study->sharp ? "" : " at the most", study->unit);
+           study->omega, study->sharp ? "" : " at most", study->unit);
     printf("  runs       of %.4g s%s, from %s\n", study->window,
            study->shortened ? " (the scene is longer: see --budget)" : "",
            study->at_rest ? "small random velocities, since nothing moves by itself"
                           : "the scene's own start");
     printf("  energies   are relative to %.4g J, %s\n", study->available,
-           study->at_rest ? "what the random velocities are"
-                          : "what the scene turns over in that time");
+           study->at_rest ? "the energy of the random velocities"
+                          : "the energy exchanged in that time");
 }
 
 static void print_limit(const struct study_limit *limit)

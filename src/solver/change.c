@@ -107,7 +107,7 @@ taut_status REAL_NAME(change_refresh)(struct system *system, bool stiffnesses, t
     REAL_NAME(sweeps_refresh)(system->sweeps, system->constants);
     REAL_NAME(critical_step_refresh)(system);
     if (!add_restitution(system))
-        return fail_memory(error, "what restitution needs");
+        return fail_memory(error, "the arrays of restitution");
     return REAL_NAME(implicit_refresh)(system, stiffnesses, error);
 }
 

@@ -400,7 +400,7 @@ static taut_status cut(const void *context, struct bodies *bodies, taut_error *e
                     (unsigned long long)it->cuts->face_count, (unsigned long long)springs,
                     (unsigned long long)faces);
     if (!bodies_cut(bodies, it->cuts->springs, it->cuts->faces))
-        return fail_memory(error, "the bodies that were cut");
+        return fail_memory(error, "the cut bodies");
     return TAUT_OK;
 }
 

@@ -115,11 +115,12 @@ static taut_status choose_automatic(taut_solver *solver, taut_error *error)
                     "simulation.dt: auto needs a spring at a free node; give dt in seconds");
     solver->dt = solver->dt_rule.safety * critical.followed;
     if (!(solver->dt > 0))
-        return fail(error, TAUT_ERROR_SCENE,
-                    "simulation.dt: auto: %s has no stable step without damping, and what damping "
-                    "allows is not followed during a run; choose another integrator or give dt in "
-                    "seconds",
-                    integrator_name(solver->integrator));
+        return fail(
+            error, TAUT_ERROR_SCENE,
+            "simulation.dt: auto: %s has no stable step without damping, and its limit "
+            "with damping is not followed during a run; choose another integrator or give dt in "
+            "seconds",
+            integrator_name(solver->integrator));
     if (!isfinite(solver->dt))
         return fail(error, TAUT_ERROR_SCENE,
                     "simulation.dt: auto: %s is stable at every step, so accuracy decides; "
@@ -139,7 +140,7 @@ static bool has_room(const taut_scene *scene, struct diagnostics *diagnostics)
     if (!diagnostics)
         return false;
     scene_warn(scene, diagnostics, scene->simulation.dt_at,
-               "whether dt is stable has not been found out: %s", lacking.text);
+               "the stability of dt was not checked: %s", lacking.text);
     return false;
 }
 

@@ -18,7 +18,7 @@ taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t collider,
 {
     if (!isfinite(duration) || !(duration > 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "the time in which a sphere moves is above 0, not %g", duration);
+                    "the time in which a sphere moves must be above 0, not %g", duration);
     bool known = collider < solver->topology->collider_count;
     struct sphere_state now = {.radius = 1};
     if (known)
@@ -45,7 +45,8 @@ taut_status solver_move_sphere(taut_solver *solver, size_t collider, const doubl
             return fail(error, TAUT_ERROR_ARGUMENT,
                         "a sphere's position and velocity must be finite");
     if (!isfinite(radius) || !(radius > 0))
-        return fail(error, TAUT_ERROR_ARGUMENT, "a sphere's radius is above 0, not %g", radius);
+        return fail(error, TAUT_ERROR_ARGUMENT, "a sphere's radius must be above 0, not %g",
+                    radius);
     settle_changes(solver);
     solver->functions->set_sphere(solver->system, collider,
                                   vec3_make(centre[0], centre[1], centre[2]),
@@ -65,7 +66,7 @@ static taut_status find_node(const taut_solver *solver, size_t body, uint64_t no
 {
     const struct topology *topology = solver->topology;
     if (body >= topology->body_count || node >= topology->bodies[body].node_count)
-        return fail(error, TAUT_ERROR_ARGUMENT, "there is no node %llu in a body of number %zu",
+        return fail(error, TAUT_ERROR_ARGUMENT, "there is no node %llu in body %zu",
                     (unsigned long long)node, body);
     *found = topology->bodies[body].first_node + node;
     return TAUT_OK;
@@ -85,15 +86,16 @@ taut_status solver_set_kinematic_velocity(taut_solver *solver, size_t body, uint
         return status;
     if (!is_held(solver, found))
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "node %llu of body '%s' is free: only pinned and driven ones are led",
+                    "node %llu of body '%s' is free: only pinned and driven nodes can be moved",
                     (unsigned long long)node, solver->topology->bodies[body].name);
     for (int axis = 0; axis < 3; axis++)
         if (!isfinite(velocity[axis]))
-            return fail(error, TAUT_ERROR_ARGUMENT, "a led node's velocity is finite");
+            return fail(error, TAUT_ERROR_ARGUMENT,
+                        "the velocity of a kinematic node must be finite");
     settle_changes(solver);
     if (!solver->functions->set_kinematic_velocity(
             solver->system, found, vec3_make(velocity[0], velocity[1], velocity[2])))
-        return fail_memory(error, "led nodes");
+        return fail_memory(error, "kinematic targets");
     return TAUT_OK;
 }
 

@@ -540,10 +540,9 @@ double memory_of_frame(const struct memory_estimate *estimate, unsigned fields)
 
 static const char *remedy(enum memory_source source)
 {
-    return source == MEMORY_WISHED ? "Make it smaller, or allow more by that variable"
+    return source == MEMORY_WISHED ? "Make it smaller, or raise TAUT_MEMORY_LIMIT"
                                    : "Make it smaller, free memory or raise the limit; "
-                                     "TAUT_MEMORY_LIMIT=none builds it "
-                                     "all the same";
+                                     "TAUT_MEMORY_LIMIT=none builds it anyway";
 }
 
 taut_status memory_check(double bytes, const char *what, taut_error *error)

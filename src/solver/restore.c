@@ -137,8 +137,8 @@ taut_status solver_restore_from(taut_solver *solver, taut_solver *from,
     uint64_t others = count_numbers(after->spring_count, to_springs);
     if (!from_springs && !to_springs && springs != others)
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "a solver continues from another one of the same springs, unless it is told "
-                    "which they are; these have %llu and %llu",
+                    "a solver continues from another one of the same springs, unless their "
+                    "numbers are passed; these have %llu and %llu",
                     (unsigned long long)springs, (unsigned long long)others);
     struct checkpoint checkpoint = {
         .from_springs = from_springs, .to_springs = to_springs, .compares = true};

@@ -156,7 +156,7 @@ taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *er
 taut_status solver_set_threads(taut_solver *solver, int threads, taut_error *error)
 {
     if (!solver->functions->reserve_workers(solver->system, threads))
-        return fail_memory(error, "more threads");
+        return fail_memory(error, "the arrays of more threads");
     solver->threads = threads;
     return TAUT_OK;
 }

@@ -524,8 +524,7 @@ void save_scene(struct view *view)
 {
     taut_error error = {};
     if (player_save_scene(view->player, view->path, &error) == TAUT_OK)
-        view_notify(view, false,
-                    "saved as %s; cuts, led nodes and where the nodes are now are no part of it",
+        view_notify(view, false, "saved as %s, without cuts, moved nodes and the present positions",
                     view->path);
     else
         view_notify(view, true, "%s", error.text);
