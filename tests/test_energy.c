@@ -91,6 +91,27 @@ static void test_damping_and_drag(void **state)
     }
 }
 
+// The end of a step and the start of the next are one sweep in a run of steps, and two between
+// single ones; the work is the same to the bit.
+static void test_work_of_single_steps(void **state)
+{
+    (void)state;
+    enum { RUN = 50 };
+    const struct scene_case it = {.body = damped};
+    for (int i = 2; i < 4; i++) {
+        taut_solver *run = solver_of_case(&it, all[i], 0.001);
+        taut_solver *single = solver_of_case(&it, all[i], 0.001);
+        advance(run, RUN);
+        for (int step = 0; step < RUN; step++)
+            advance(single, 1);
+        const struct work_done a = work_of(run), b = work_of(single);
+        assert_true(a.damping > 0 && a.damping == b.damping);
+        assert_true(a.drag > 0 && a.drag == b.drag);
+        taut_solver_destroy(run);
+        taut_solver_destroy(single);
+    }
+}
+
 #define WINDY(law)                                                                                 \
     "environment: {wind: {velocity: [3,1,2], law: " law ", gusts: [{amplitude: [1,1,0],\n"         \
     "  period: 0.3}]}}\n"                                                                          \
@@ -309,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_damping_and_drag),
+        cmocka_unit_test(test_work_of_single_steps),
         cmocka_unit_test(test_wind),
         cmocka_unit_test(test_drives),
         cmocka_unit_test(test_prescribed_motions),

@@ -118,12 +118,56 @@ static void add_sum(struct system *system, size_t count, chunk_sum sum, const vo
 
 // ---- Measured by the kernels of an evaluation
 
+static bool wind_is_measured(const struct system *system)
+{
+    const struct scene_wind *wind = &system->topology->environment.wind;
+    return !wind->present || wind->law != WIND_NODE || plan_block_face_count(system->plan) == 0;
+}
+
+// Verlet integrators do so where a step begins as the last one has ended. What a wind does would be
+// found from forces and velocities of different times, with several times the error.
+static bool measures_between_steps(const struct system *system)
+{
+    const struct settings *settings = &system->settings;
+    return !settings->projects && settings->keep_velocity == 1 &&
+           !system->topology->environment.wind.present;
+}
+
+static bool is_verlet(const struct system *system)
+{
+    const enum integrator integrator = system->settings.integrator;
+    return integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET;
+}
+
+static bool may_be_measured(const struct system *system)
+{
+    const enum integrator integrator = system->settings.integrator;
+    const bool evaluates_at_start =
+        integrator == INTEGRATOR_EXPLICIT_EULER || integrator == INTEGRATOR_SYMPLECTIC_EULER ||
+        integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4;
+    return system->settings.keep_energy_budget && !plan_is_reference(system->plan) &&
+           wind_is_measured(system) &&
+           (evaluates_at_start || (is_verlet(system) && measures_between_steps(system)));
+}
+
+// The mouse spring changes velocities at the end of steps, so that those half a step before a
+// force are far from those of its node.
+bool REAL_NAME(work_is_measured)(const struct system *system)
+{
+    return may_be_measured(system) && !(is_verlet(system) && system->mouse_spring.pulls);
+}
+
+bool REAL_NAME(work_is_always_measured)(const struct system *system)
+{
+    return may_be_measured(system) && !is_verlet(system);
+}
+
 bool REAL_NAME(work_make)(struct system *system)
 {
     const struct plan_counts counts = plan_counts(system->topology, system->plan);
     struct power_parts *parts = &system->power_parts;
     system->work_shown_step = UINT64_MAX;
-    if (!REAL_NAME(work_is_measured)(system))
+    if (!may_be_measured(system))
         return true;
     parts->loose = parts->tiles + 2 * (size_t)counts.grid_tiles;
     parts->wind = parts->loose;
@@ -147,22 +191,6 @@ void REAL_NAME(work_free)(struct system *system)
 uint64_t REAL_NAME(work_bytes)(const struct system *system)
 {
     return system->power_parts.count * sizeof *system->powers;
-}
-
-static bool wind_is_measured(const struct system *system)
-{
-    const struct scene_wind *wind = &system->topology->environment.wind;
-    return !wind->present || wind->law != WIND_NODE || plan_block_face_count(system->plan) == 0;
-}
-
-bool REAL_NAME(work_is_measured)(const struct system *system)
-{
-    const enum integrator integrator = system->settings.integrator;
-    const bool evaluates_at_start =
-        integrator == INTEGRATOR_EXPLICIT_EULER || integrator == INTEGRATOR_SYMPLECTIC_EULER ||
-        integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4;
-    return system->settings.keep_energy_budget && evaluates_at_start &&
-           !plan_is_reference(system->plan) && wind_is_measured(system);
 }
 
 static void sum_contacts(const struct system *system, const void *argument, struct range range,
@@ -302,15 +330,32 @@ static void count_lumps(struct energy_budget *work, bool adds)
     }
 }
 
+// The weight of a power of now in the work since the last sample; that of the last one has the
+// rest.
+//
+// Verlet's forces at t, from velocities w = v(t - h / 2), do the work h F(x, w).v in a step. The
+// kernels have F(x, w).w, which is the power at t - h / 2. Of a force whose size does not depend on
+// the speed, such as friction, this gives the work of the step before t. Damping, -c w, has
+// h c w.v = h c w.(w + h a / 2), the power c v^2 at t - h / 4, so that the work of the step before t
+// is h P(t - 3 h / 4): between samples that are those of t - h / 2 and of t - 3 h / 2.
+static double weight_of_now(const struct energy_budget *work, int cause, bool lags)
+{
+    if (lags && cause == WORK_FRICTION)
+        return 1;
+    return lags && work->lags && cause == WORK_DAMPING ? 0.75 : 0.5;
+}
+
 static void record(const struct system *system, struct energy_budget *work,
-                   struct evaluation evaluation, const double power[SUM_WIDTH])
+                   struct evaluation evaluation, const double power[SUM_WIDTH], bool lags)
 {
     double elapsed = evaluation.time - work->sampled_time;
     count_lumps(work, work->sampled); // of projections and impacts, between samples
     record_exchange(work, elapsed, power);
     for (int cause = 0; cause < WORK_POWERS; cause++) {
+        const double weight = weight_of_now(work, cause, lags);
         if (work->sampled)
-            work->done[cause] += elapsed * (work->power[cause] + power[cause]) / 2;
+            work->done[cause] +=
+                elapsed * ((1 - weight) * work->power[cause] + weight * power[cause]);
         work->power[cause] = power[cause];
     }
     if (work->sampled)
@@ -328,15 +373,21 @@ static void record(const struct system *system, struct energy_budget *work,
     work->sampled_time = evaluation.time;
     work->sampled_gas_step = evaluation.gas_step;
     work->sampled = true;
+    work->lags = lags;
 }
 
-void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
+bool REAL_NAME(work_is_recorded)(const struct system *system, struct evaluation evaluation)
+{
+    return system->work.sampled && system->work.sampled_time == evaluation.time;
+}
+
+void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation, bool lags,
                             const struct worker *worker)
 {
     if (worker->index == 0) {
         double power[SUM_WIDTH];
         collect_powers(system, power);
-        record(system, &system->work, evaluation, power);
+        record(system, &system->work, evaluation, power, lags);
     }
     if (topology_has_gas(system->topology)) // other workers may measure its volumes again
         worker_barrier(worker);
@@ -351,7 +402,7 @@ void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
         collect_powers(system, power);
         system->work_shown = system->work;
         system->work_shown_step = system->state->step;
-        record(system, &system->work_shown, evaluation, power);
+        record(system, &system->work_shown, evaluation, power, false);
     }
     worker_barrier(worker);
 }
@@ -439,7 +490,7 @@ void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
     const double energy = closes ? REAL_NAME(energy_total)(system, evaluation, worker) : 0;
     worker_barrier(worker); // all have read whether it closes
     if (worker->index == 0)
-        record(system, &system->work, evaluation, power);
+        record(system, &system->work, evaluation, power, false);
     if (worker->index == 0 && closes)
         close_impact(system, energy);
     stage_end(&system->clock, STAGE_WORK, worker);

@@ -51,19 +51,26 @@ void REAL_NAME(work_free)(struct system *system);
 uint64_t REAL_NAME(work_bytes)(const struct system *system);
 
 // Whether the kernels of an evaluation with evaluation.powers measure the powers, at a fraction of
-// its cost: with integrators that evaluate forces at the start of each step, for all scenes except
-// those with plain loops, and those with wind of law `node` on faces that are on no grid. Euler's
-// methods then move nodes in the same sweep.
+// its cost: with explicit integrators (Verlet's only where nothing changes velocities at the end of
+// a step), for all scenes except those with plain loops, and those with wind of law `node` on faces
+// that are on no grid. Nodes then move in the same sweep, except in the stages of midpoint and rk4.
 bool REAL_NAME(work_is_measured)(const struct system *system);
+
+// Whether they do so at all times: Verlet's do not while the mouse spring pulls.
+bool REAL_NAME(work_is_always_measured)(const struct system *system);
 
 // Adds the powers that the kernels of an evaluation with powers omit, before anything moves.
 void REAL_NAME(work_measure_others)(struct system *system, struct evaluation evaluation,
                                     const struct worker *worker);
 
 // Updates the energy budget to the time of an evaluation with powers that has just ended. Only
-// worker 0 does so; the others do not wait.
-void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
+// worker 0 does so; the others do not wait. `lags`: the forces were computed from velocities half a
+// step before, as by Verlet integrators.
+void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation, bool lags,
                             const struct worker *worker);
+
+// Whether that has been done at the time of an evaluation. The same on every worker.
+bool REAL_NAME(work_is_recorded)(const struct system *system, struct evaluation evaluation);
 
 // The same for output at the present time, into system->work_shown, because the next step makes its
 // own record.

@@ -18,7 +18,7 @@ static void evaluate_and_move(struct system *system, enum sweep_finish finish,
     REAL_NAME(springs_yield)(system, worker);
     REAL_NAME(forces_move)(system, now, finish, worker);
     if (now.powers)
-        REAL_NAME(work_record)(system, now, worker);
+        REAL_NAME(work_record)(system, now, false, worker);
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
 }
 

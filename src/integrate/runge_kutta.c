@@ -29,7 +29,7 @@ static void evaluate_stage(struct system *system, double elapsed, const struct w
     evaluation.powers = elapsed == 0 && REAL_NAME(work_is_measured)(system);
     REAL_NAME(forces_evaluate)(system, evaluation, worker);
     if (evaluation.powers)
-        REAL_NAME(work_record)(system, evaluation, worker);
+        REAL_NAME(work_record)(system, evaluation, false, worker);
     else if (elapsed == 0)
         REAL_NAME(work_sample)(system, evaluation, worker);
 }

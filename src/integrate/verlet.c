@@ -14,8 +14,9 @@
 static bool may_lack_half_kick(const struct system *system)
 {
     const struct settings *settings = &system->settings;
-    return !plan_is_reference(system->plan) && !settings->keep_energy_budget &&
-           !settings->projects && settings->keep_velocity == 1 && !system->mouse_spring.pulls;
+    const bool budget = settings->keep_energy_budget && !REAL_NAME(work_is_measured)(system);
+    return !plan_is_reference(system->plan) && !budget && !settings->projects &&
+           settings->keep_velocity == 1 && !system->mouse_spring.pulls;
 }
 
 // Evaluates the forces at the start of the step, unless the last step has done so.
@@ -27,13 +28,21 @@ static void forces_at_start(struct system *system, const struct worker *worker)
     REAL_NAME(forces_evaluate)(system, REAL_NAME(evaluation_now)(system), worker);
 }
 
-// Evaluates the forces of the new state, with the gas of the next step.
-static void forces_at_end(struct system *system, const struct worker *worker)
+// The same with the energy budget. Powers of known forces, which the next half kick needs as they
+// are, are measured without the kernels.
+static void sample_at_start(struct system *system, const struct worker *worker)
 {
-    uint64_t step = system->state->step;
-    struct evaluation end = {step_time(system, step + 1), step + 2, false};
-    REAL_NAME(springs_yield)(system, worker);
-    REAL_NAME(forces_evaluate)(system, end, worker);
+    struct evaluation now = REAL_NAME(evaluation_now)(system);
+    const bool measured = REAL_NAME(work_is_measured)(system);
+    if (measured && !system->state->forces_current) {
+        now.powers = true;
+        REAL_NAME(springs_yield)(system, worker);
+        REAL_NAME(forces_evaluate)(system, now, worker);
+        REAL_NAME(work_record)(system, now, false, worker);
+    } else if (!measured || !REAL_NAME(work_is_recorded)(system, now)) {
+        forces_at_start(system, worker);
+        REAL_NAME(work_sample)(system, now, worker);
+    }
 }
 
 static void forces_are_current(struct system *system, const struct worker *worker)
@@ -140,35 +149,45 @@ static void half_kick(struct system *system, const struct worker *worker)
     }
 }
 
-void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
+// Forces, and the half kick by them.
+static void complete(struct system *system, struct evaluation evaluation,
+                     const struct worker *worker)
 {
-    if (!system->state->forces_current) {
-        backward_velocities(system, worker);
-        forces_at_start(system, worker);
+    evaluation.powers = REAL_NAME(work_is_measured)(system);
+    REAL_NAME(springs_yield)(system, worker);
+    if (plan_is_reference(system->plan)) {
+        REAL_NAME(forces_evaluate)(system, evaluation, worker);
+        half_kick(system, worker);
+    } else {
+        REAL_NAME(forces_move)(system, evaluation, SWEEP_HALF_KICK, worker);
     }
-    REAL_NAME(work_sample)(system, REAL_NAME(evaluation_now)(system), worker);
-    advance_positions(system, worker);
-    REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
-    backward_velocities(system, worker);
-    forces_at_end(system, worker);
-    half_kick(system, worker);
+    if (evaluation.powers)
+        REAL_NAME(work_record)(system, evaluation, true, worker);
     forces_are_current(system, worker);
+}
+
+// The end of the present step, with the gas of the next one.
+static struct evaluation end_of_step(const struct system *system)
+{
+    const uint64_t step = system->state->step;
+    return (struct evaluation){step_time(system, step + 1), step + 2, false};
 }
 
 void REAL_NAME(verlet_complete)(struct system *system, const struct worker *worker)
 {
-    REAL_NAME(springs_yield)(system, worker);
-    REAL_NAME(forces_evaluate)(system, REAL_NAME(evaluation_now)(system), worker);
-    half_kick(system, worker);
-    forces_are_current(system, worker);
+    complete(system, REAL_NAME(evaluation_now)(system), worker);
 }
 
 // The end of the last step and the start of this one, in one sweep.
 static void kick_and_move(struct system *system, enum sweep_finish finish,
                           const struct worker *worker)
 {
+    struct evaluation now = REAL_NAME(evaluation_now)(system);
+    now.powers = REAL_NAME(work_is_measured)(system);
     REAL_NAME(springs_yield)(system, worker);
-    REAL_NAME(forces_move)(system, REAL_NAME(evaluation_now)(system), finish, worker);
+    REAL_NAME(forces_move)(system, now, finish, worker);
+    if (now.powers)
+        REAL_NAME(work_record)(system, now, true, worker);
 }
 
 static void kick_and_drift(struct system *system, const struct worker *worker)
@@ -190,8 +209,7 @@ void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *work
     if (system->state->half_kick_due) {
         kick_and_move(system, SWEEP_VELOCITY_VERLET, worker);
     } else {
-        forces_at_start(system, worker);
-        REAL_NAME(work_sample)(system, REAL_NAME(evaluation_now)(system), worker);
+        sample_at_start(system, worker);
         kick_and_drift(system, worker);
     }
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
@@ -199,7 +217,25 @@ void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *work
         half_kick_is_due(system, worker);
         return;
     }
-    forces_at_end(system, worker);
-    half_kick(system, worker);
-    forces_are_current(system, worker);
+    complete(system, end_of_step(system), worker);
+}
+
+void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
+{
+    if (system->state->half_kick_due) {
+        kick_and_move(system, SWEEP_VERLET, worker);
+        REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
+    } else {
+        if (!system->state->forces_current)
+            backward_velocities(system, worker);
+        sample_at_start(system, worker);
+        advance_positions(system, worker);
+        REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
+        backward_velocities(system, worker);
+    }
+    if (may_lack_half_kick(system)) {
+        half_kick_is_due(system, worker);
+        return;
+    }
+    complete(system, end_of_step(system), worker);
 }

@@ -26,10 +26,18 @@ struct reals {
 // Velocity Verlet moves them from the velocities half a step earlier to those half a step later.
 enum sweep_finish {
     SWEEP_FORCES,
+    SWEEP_HALF_KICK, // they are stored, and complete the velocities of velocity Verlet
     SWEEP_EXPLICIT_EULER,
     SWEEP_SYMPLECTIC_EULER,
-    SWEEP_VELOCITY_VERLET
+    SWEEP_VELOCITY_VERLET,
+    SWEEP_VERLET // x0 is the position before; velocities are backward differences
 };
+
+// Whether the forces are stored, and nodes stay where they are.
+static inline bool finish_keeps_forces(enum sweep_finish finish)
+{
+    return finish == SWEEP_FORCES || finish == SWEEP_HALF_KICK;
+}
 
 // Sums of the energy budget while forces are computed (forces/energy_budget.c), in double. Each
 // lane sums fixed positions of nodes or springs within the kernel's range, so the sums are the same

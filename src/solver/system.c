@@ -180,7 +180,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
 
     // Constants, state and scratch, in the order of their dependencies.
     const struct plan_counts counts = plan_counts(topology, plan);
-    const bool powers = options->keep_energy_budget && !REAL_NAME(work_is_measured)(system);
+    const bool powers = options->keep_energy_budget && !REAL_NAME(work_is_always_measured)(system);
     struct state_needs needs = needs_of(&system->settings, topology, &counts, powers);
     taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
                                                    &system->constants, error);
@@ -235,13 +235,16 @@ static void evaluate(struct system *system, bool want_forces, taut_energy *energ
     struct stage_clock clock = system->clock; // an evaluation does not count as time of the steps
     struct fault found = system->fault;       // and does not end a run
     bool wanted = want_forces || system->settings.keep_energy_budget;
-    now.powers = REAL_NAME(work_is_measured)(system);
+    // The end of a step of Verlet integrators has recorded the budget and left forces that are kept.
+    const bool measured = REAL_NAME(work_is_measured)(system);
+    const bool recorded = measured && REAL_NAME(work_is_recorded)(system, now);
+    now.powers = measured && !system->state->forces_current;
     if (wanted && (now.powers || !system->state->forces_current))
         REAL_NAME(forces_evaluate_without_breaking)(system, now, worker);
     REAL_NAME(energy_measure)(system, now, energy, worker);
     if (now.powers)
         REAL_NAME(work_show)(system, now, worker);
-    else
+    else if (!recorded)
         REAL_NAME(work_sample)(system, now, worker);
     worker_barrier(worker);
     if (worker->index == 0) {

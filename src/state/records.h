@@ -58,6 +58,7 @@ struct energy_budget {
     double sampled_time;
     uint64_t sampled_gas_step;
     bool sampled;
+    bool lags; // some powers at sampled_time are those of velocities half a step before
     // Impacts within implicit steps (work_note_impact): whether the unexplained energy of the step
     // since sampled_time counts as projection, and whether that of the next step does too.
     bool closes, closes_next;

@@ -201,23 +201,30 @@ WIDE_INLINE wide cloth_power(const struct sweep *sweep, const struct cloth_power
                     power_of_three(sweep, &of->left, &of->middle, &of->right, variant));
 }
 
-// One register of nodes: what acts on them beside springs and wind, and the motion. Returns the
-// whole force.
-WIDE_INLINE struct wide3 cloth_finish(const struct node_motion *motion, const struct own_nodes *own,
-                                      struct wide3 force, wide mass, wide inverse, long i,
-                                      long left, bool loaded, enum sweep_finish finish)
+// The forces on a register of nodes, and the velocities that belong to their positions.
+struct cloth_finished {
+    struct wide3 force, velocity;
+};
+
+// What acts on a register of nodes beside springs and wind, and the motion.
+WIDE_INLINE struct cloth_finished cloth_finish(const struct node_motion *motion,
+                                               const struct own_nodes *own, struct wide3 force,
+                                               wide mass, wide inverse, long i, long left,
+                                               bool loaded, enum sweep_finish finish)
 {
-    struct moving now[3] = {{own->x.x, own->v.x, force.x},
-                            {own->x.y, own->v.y, force.y},
-                            {own->x.z, own->v.z, force.z}};
+    const struct moving now[3] = {{own->x.x, own->v.x, force.x},
+                                  {own->x.y, own->v.y, force.y},
+                                  {own->x.z, own->v.z, force.z}};
+    struct finished done[3];
     for (int c = 0; c < 3; c++) {
         const struct component *to = &motion->components[c];
+        struct moving it = now[c];
         if (loaded)
-            now[c].force = wide_add(wide_load_first(to->f + i, left), now[c].force);
-        now[c].force =
-            finish_component(to, &motion->steps, now[c], mass, inverse, i, left, loaded, finish);
+            it.force = wide_add(wide_load_first(to->f + i, left), it.force);
+        done[c] = finish_component(to, &motion->steps, it, mass, inverse, i, left, loaded, finish);
     }
-    return (struct wide3){now[0].force, now[1].force, now[2].force};
+    return (struct cloth_finished){{done[0].force, done[1].force, done[2].force},
+                                   {done[0].velocity, done[1].velocity, done[2].velocity}};
 }
 
 // `masses` of the nodes, or NULL where each has `each`. `finish` and the absence of masses are
@@ -272,27 +279,34 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
                           wide_masked(wide_lane_range(0, left), wide3_dot(blown, own.v)));
         }
         const wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
-        struct wide3 total = force;
+        struct cloth_finished done = {force, own.v};
         switch (finish) {
         case SWEEP_FORCES:
-            total =
-                cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_FORCES);
+            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_FORCES);
+            break;
+        case SWEEP_HALF_KICK:
+            done =
+                cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_HALF_KICK);
             break;
         case SWEEP_EXPLICIT_EULER:
-            total = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
-                                 SWEEP_EXPLICIT_EULER);
+            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
+                                SWEEP_EXPLICIT_EULER);
             break;
         case SWEEP_SYMPLECTIC_EULER:
-            total = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
-                                 SWEEP_SYMPLECTIC_EULER);
+            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
+                                SWEEP_SYMPLECTIC_EULER);
             break;
         case SWEEP_VELOCITY_VERLET:
-            total = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
-                                 SWEEP_VELOCITY_VERLET);
+            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
+                                SWEEP_VELOCITY_VERLET);
+            break;
+        case SWEEP_VERLET:
+            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_VERLET);
             break;
         }
         if (variant.powers)
-            add_node_powers(sums, drives, &own.v, &total, mass, inverse, masses != NULL, i, left);
+            add_node_powers(sums, drives, &done.velocity, &done.force, mass, inverse,
+                            masses != NULL, i, left);
     }
     i -= WIDE_LANES;
     struct wide3 none = wide3_zero(), last = wide3_shift_down(previous.left, none, 1);

@@ -496,12 +496,33 @@ static void grid_pass(const struct pass_range *range, const struct sweep_pass *p
 // One component of what is finished: x, v and f of nodes, and g.
 struct component {
     real *x, *v, *f;
+    real *x0; // of SWEEP_VERLET
     wide gravity;
 };
 
 struct motion_steps {
     wide drag, velocity_step, position_step;
+    wide half_kick; // of Verlet's velocities
 };
+
+// A register of one component.
+struct moving {
+    wide x, v, force; // x is not asked for by SWEEP_FORCES
+};
+
+// x+ = 2 x - x- + h^2 a, and what the next step needs; kinematic nodes are moved elsewhere.
+WIDE_INLINE void move_by_positions(const struct component *c, const struct motion_steps *steps,
+                                   struct moving now, wide change, wide_mask is_free, long i,
+                                   long left)
+{
+    const wide before = wide_load_first(c->x0 + i, left);
+    const wide twice = wide_multiply(wide_set(2), now.x);
+    const wide next = wide_add(wide_subtract(twice, before), change);
+    const wide speed = wide_multiply(wide_subtract(next, now.x), steps->position_step);
+    wide_store_first(c->x + i, wide_blend(is_free, next, now.x), left);
+    wide_store_first(c->x0 + i, wide_blend(is_free, now.x, before), left);
+    wide_store_first(c->v + i, wide_blend(is_free, speed, now.v), left);
+}
 
 // The force so far; `own` and `reactions` may be NULL. Where nothing but springs acts on a node, f
 // is not read.
@@ -516,36 +537,43 @@ WIDE_INLINE wide force_so_far(const struct component *c, const real *own, const 
     return loaded ? wide_add(wide_load_first(c->f + i, left), force) : force;
 }
 
-// A register of one component.
-struct moving {
-    wide x, v, force; // x is not asked for by SWEEP_FORCES
+// Moves one component of a register of nodes, or stores its force. Returns the force and the
+// velocity that belongs to the position, for the energy budget.
+struct finished {
+    wide force, velocity;
 };
 
-// The velocity after the kick or kicks of a step.
-WIDE_INLINE wide kicked(wide v, wide factor, wide force, enum sweep_finish finish)
+WIDE_INLINE struct finished finish_component(const struct component *c,
+                                             const struct motion_steps *steps, struct moving now,
+                                             wide mass, wide inverse_mass, long i, long left,
+                                             bool clears, enum sweep_finish finish)
 {
-    const wide change = wide_multiply(factor, force);
-    v = wide_add(v, change);
-    return finish == SWEEP_VELOCITY_VERLET ? wide_add(v, change) : v;
-}
-
-WIDE_INLINE wide finish_component(const struct component *c, const struct motion_steps *steps,
-                                  struct moving now, wide mass, wide inverse_mass, long i,
-                                  long left, bool clears, enum sweep_finish finish)
-{
-    wide force = wide_add(now.force, wide_subtract(wide_multiply(mass, c->gravity),
-                                                   wide_multiply(steps->drag, now.v)));
-    if (finish == SWEEP_FORCES) {
+    const wide force = wide_add(now.force, wide_subtract(wide_multiply(mass, c->gravity),
+                                                         wide_multiply(steps->drag, now.v)));
+    now.force = force;
+    if (finish_keeps_forces(finish))
         wide_store_first(c->f + i, force, left);
-        return force;
-    }
-    wide faster = kicked(now.v, wide_multiply(steps->velocity_step, inverse_mass), force, finish);
-    wide moves = finish == SWEEP_EXPLICIT_EULER ? now.v : faster;
-    wide_store_first(c->v + i, faster, left);
-    wide_store_first(c->x + i, wide_add(now.x, wide_multiply(steps->position_step, moves)), left);
-    if (clears)
+    else if (clears)
         wide_store_first(c->f + i, wide_set(0), left);
-    return force;
+    if (finish == SWEEP_FORCES)
+        return (struct finished){force, now.v};
+
+    const wide change = wide_multiply(wide_multiply(steps->velocity_step, inverse_mass), force);
+    if (finish == SWEEP_VERLET) {
+        const wide kick = wide_multiply(wide_multiply(steps->half_kick, inverse_mass), force);
+        move_by_positions(c, steps, now, change, wide_positive(inverse_mass), i, left);
+        return (struct finished){force, wide_add(now.v, kick)};
+    }
+    const wide kicked = wide_add(now.v, change);
+    if (finish == SWEEP_HALF_KICK) {
+        wide_store_first(c->v + i, kicked, left);
+        return (struct finished){force, kicked};
+    }
+    const wide next = finish == SWEEP_VELOCITY_VERLET ? wide_add(kicked, change) : kicked;
+    const wide moves = finish == SWEEP_EXPLICIT_EULER ? now.v : next;
+    wide_store_first(c->v + i, next, left);
+    wide_store_first(c->x + i, wide_add(now.x, wide_multiply(steps->position_step, moves)), left);
+    return (struct finished){force, finish == SWEEP_VELOCITY_VERLET ? kicked : now.v};
 }
 
 struct node_motion {
@@ -558,17 +586,29 @@ static inline struct node_motion motion_of(const struct system *system, int64_t 
                                            enum sweep_finish finish)
 {
     const struct state *s = system->state;
+    const struct settings *settings = &system->settings;
     const vec3 g = system->topology->environment.gravity;
-    const real dt = (real)system->settings.dt;
-    const double position_step =
-        finish == SWEEP_SYMPLECTIC_EULER ? system->settings.position_step : system->settings.dt;
-    return (struct node_motion){
-        {{s->x + first, s->vx + first, s->fx + first, wide_set((real)g.x)},
-         {s->y + first, s->vy + first, s->fy + first, wide_set((real)g.y)},
-         {s->z + first, s->vz + first, s->fz + first, wide_set((real)g.z)}},
-        {wide_set((real)system->topology->environment.air_drag),
-         wide_set(finish == SWEEP_VELOCITY_VERLET ? dt / 2 : dt), wide_set((real)position_step)},
+    const real h = (real)settings->dt;
+    struct node_motion motion = {
+        {{s->x + first, s->vx + first, s->fx + first, NULL, wide_set((real)g.x)},
+         {s->y + first, s->vy + first, s->fy + first, NULL, wide_set((real)g.y)},
+         {s->z + first, s->vz + first, s->fz + first, NULL, wide_set((real)g.z)}},
+        {wide_set((real)system->topology->environment.air_drag), wide_set(h), wide_set(h),
+         wide_set(0)},
     };
+    if (finish == SWEEP_SYMPLECTIC_EULER)
+        motion.steps.position_step = wide_set((real)settings->position_step);
+    if (finish == SWEEP_VELOCITY_VERLET || finish == SWEEP_HALF_KICK)
+        motion.steps.velocity_step = wide_set(h / 2);
+    if (finish == SWEEP_VERLET) {
+        motion.steps.velocity_step = wide_set(h * h);
+        motion.steps.position_step = wide_set((real)(1.0 / settings->dt));
+        motion.steps.half_kick = wide_set(h / 2);
+        motion.components[0].x0 = s->x0 + first;
+        motion.components[1].x0 = s->y0 + first;
+        motion.components[2].x0 = s->z0 + first;
+    }
+    return motion;
 }
 
 // What nodes from i on add to the energy budget: of `left` of them, which have these velocities
@@ -615,10 +655,11 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
             const struct component *it = &motion.components[c];
             struct moving now = {.v = wide_load_first(it->v + i, left),
                                  .force = force_so_far(it, own[c], reactions[c], i, left, loaded)};
-            now.x = finish == SWEEP_FORCES ? wide_set(0) : wide_load_first(it->x + i, left);
-            force[c] =
+            now.x = finish_keeps_forces(finish) ? wide_set(0) : wide_load_first(it->x + i, left);
+            const struct finished done =
                 finish_component(it, &motion.steps, now, mass, inverse, i, left, clears, finish);
-            velocity[c] = now.v;
+            force[c] = done.force;
+            velocity[c] = done.velocity;
         }
         if (powers) {
             const struct wide3 v = {velocity[0], velocity[1], velocity[2]};
@@ -631,7 +672,7 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
 WIDE_INLINE void finish_with(const struct system *system, const struct finish_range *range,
                              const real *masses, real each, enum sweep_finish finish, bool powers)
 {
-    if (masses || range->loaded || range->clears || finish == SWEEP_FORCES ||
+    if (masses || range->loaded || range->clears || finish_keeps_forces(finish) ||
         finish == SWEEP_EXPLICIT_EULER)
         finish_nodes(system, range, masses, each, range->loaded, range->clears, finish, powers);
     else
@@ -645,6 +686,9 @@ WIDE_INLINE void finish_masses(const struct system *system, const struct finish_
     case SWEEP_FORCES:
         finish_with(system, range, masses, each, SWEEP_FORCES, powers);
         break;
+    case SWEEP_HALF_KICK:
+        finish_with(system, range, masses, each, SWEEP_HALF_KICK, powers);
+        break;
     case SWEEP_EXPLICIT_EULER:
         finish_with(system, range, masses, each, SWEEP_EXPLICIT_EULER, powers);
         break;
@@ -653,6 +697,9 @@ WIDE_INLINE void finish_masses(const struct system *system, const struct finish_
         break;
     case SWEEP_VELOCITY_VERLET:
         finish_with(system, range, masses, each, SWEEP_VELOCITY_VERLET, powers);
+        break;
+    case SWEEP_VERLET:
+        finish_with(system, range, masses, each, SWEEP_VERLET, powers);
         break;
     }
 }
