@@ -212,6 +212,8 @@ TAUT_API size_t taut_solver_body_count(const taut_solver *solver);
 
 // The index of the body with this name, or -1.
 TAUT_API ptrdiff_t taut_solver_find_body(const taut_solver *solver, const char *name);
+
+// Of a body by its index; NULL or 0 if there is no such body.
 TAUT_API const char *taut_solver_body_name(const taut_solver *solver, size_t body);
 TAUT_API uint64_t taut_solver_body_node_count(const taut_solver *solver, size_t body);
 
@@ -220,8 +222,8 @@ TAUT_API uint64_t taut_solver_body_node_count(const taut_solver *solver, size_t 
 TAUT_API double taut_solver_body_volume(taut_solver *solver, size_t body);
 
 // Copies 3 doubles per node (x, y, z), in builder order, into `values`, an array of 3 * node_count
-// of the body, m and m/s. Velocities of the Verlet integrator are the centred ones of the present
-// state.
+// of the body, m and m/s; nothing if there is no such body. Velocities of the Verlet integrator are
+// the centred ones of the present state.
 TAUT_API void taut_solver_get_positions(const taut_solver *solver, size_t body, double *values);
 TAUT_API void taut_solver_get_velocities(const taut_solver *solver, size_t body, double *values);
 
@@ -270,11 +272,11 @@ TAUT_API taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t c
 
 // Every spring has a material. Most bodies have one material for each kind of spring that the scene
 // may name (structural, shear, ...), even if no spring is of that kind; a network has any number,
-// in the order in which its springs first use them.
+// in the order in which its springs first use them; 0 if there is no such body.
 TAUT_API size_t taut_solver_material_count(const taut_solver *solver, size_t body);
 
-// The index of the material of a kind of spring, by its name in scene files, or -1; always -1 for
-// networks.
+// The index of the material of a kind of spring, by its name in scene files; -1 if the body has no
+// spring of that kind, for networks, and if there is no such body.
 TAUT_API ptrdiff_t taut_solver_find_material(const taut_solver *solver, size_t body,
                                              const char *kind);
 

@@ -645,11 +645,26 @@ static void test_materials_by_name(void **state)
     taut_solver *s = sample_solver(&samples[2], "double", "symplectic_euler", NULL);
     assert_int_equal(taut_solver_find_material(s, 0, "shear"), 1);
     assert_int_equal(taut_solver_find_material(s, 0, "k1"), -1);
+    assert_int_equal(taut_solver_find_material(s, 0, "all"), -1); // it has no spring of that kind
     assert_true(taut_solver_material_count(s, 0) >= 3);
     taut_solver_destroy(s);
     s = sample_solver(&samples[sample_count - 1], "double", "symplectic_euler", NULL);
     assert_int_equal(taut_solver_material_count(s, 4), 3); // a network of three laws
     assert_int_equal(taut_solver_find_material(s, 4, "springs"), -1);
+
+    // There is no such body.
+    const size_t bodies[] = {taut_solver_body_count(s), SIZE_MAX};
+    for (int i = 0; i < 2; i++) {
+        double nothing[3] = {1, 2, 3};
+        assert_null(taut_solver_body_name(s, bodies[i]));
+        assert_int_equal(taut_solver_body_node_count(s, bodies[i]), 0);
+        assert_near(taut_solver_body_volume(s, bodies[i]), 0, 0);
+        assert_int_equal(taut_solver_material_count(s, bodies[i]), 0);
+        assert_int_equal(taut_solver_find_material(s, bodies[i], "springs"), -1);
+        taut_solver_get_positions(s, bodies[i], nothing);
+        taut_solver_get_velocities(s, bodies[i], nothing);
+        assert_near(nothing[0], 1, 0);
+    }
     taut_solver_destroy(s);
 }
 

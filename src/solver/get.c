@@ -68,35 +68,47 @@ ptrdiff_t taut_solver_find_body(const taut_solver *solver, const char *name)
     return -1;
 }
 
+// NULL if there is no body of that number.
+static const struct topology_body *body_at(const taut_solver *solver, size_t body)
+{
+    return body < solver->topology->body_count ? &solver->topology->bodies[body] : NULL;
+}
+
 const char *taut_solver_body_name(const taut_solver *solver, size_t body)
 {
-    return solver->topology->bodies[body].name;
+    const struct topology_body *it = body_at(solver, body);
+    return it ? it->name : NULL;
 }
 
 uint64_t taut_solver_body_node_count(const taut_solver *solver, size_t body)
 {
-    return solver->topology->bodies[body].node_count;
+    const struct topology_body *it = body_at(solver, body);
+    return it ? it->node_count : 0;
 }
 
 double taut_solver_body_volume(taut_solver *solver, size_t body)
 {
     taut_energy energy; // the evaluation also computes the volumes
+    if (!body_at(solver, body))
+        return 0;
     taut_solver_energy(solver, &energy, NULL);
     return solver->functions->volume(solver->system, body);
 }
 
 void taut_solver_get_positions(const taut_solver *solver, size_t body, double *values)
 {
-    const struct topology_body *it = &solver->topology->bodies[body];
-    solver->functions->read_nodes(solver->system, it->first_node, it->node_count, values, NULL,
-                                  NULL);
+    const struct topology_body *it = body_at(solver, body);
+    if (it)
+        solver->functions->read_nodes(solver->system, it->first_node, it->node_count, values, NULL,
+                                      NULL);
 }
 
 void taut_solver_get_velocities(const taut_solver *solver, size_t body, double *values)
 {
-    const struct topology_body *it = &solver->topology->bodies[body];
-    solver->functions->read_nodes(solver->system, it->first_node, it->node_count, NULL, values,
-                                  NULL);
+    const struct topology_body *it = body_at(solver, body);
+    if (it)
+        solver->functions->read_nodes(solver->system, it->first_node, it->node_count, NULL, values,
+                                      NULL);
 }
 
 const struct topology *solver_topology(const taut_solver *solver)

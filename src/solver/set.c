@@ -130,16 +130,31 @@ static bool is_at_least(double value, double least)
 
 size_t taut_solver_material_count(const taut_solver *solver, size_t body)
 {
-    return solver->topology->bodies[body].material_count;
+    return body < solver->topology->body_count ? solver->topology->bodies[body].material_count : 0;
+}
+
+static bool any_spring_of(const struct topology *topology, const struct topology_body *body,
+                          size_t material)
+{
+    const uint64_t end = body->first_spring + body->spring_count;
+    for (uint64_t spring = body->first_spring; spring < end;) {
+        const struct spring_run run = topology_run(topology, spring, end);
+        if (run.material == body->first_material + material)
+            return true;
+        spring += run.count;
+    }
+    return false;
 }
 
 ptrdiff_t taut_solver_find_material(const taut_solver *solver, size_t body, const char *kind)
 {
+    if (body >= solver->topology->body_count)
+        return -1;
     const struct topology_body *it = &solver->topology->bodies[body];
     for (size_t i = 0; it->type != BODY_NETWORK && i < it->material_count; i++) {
         const char *name = spring_kind_name(it->type, i);
         if (name && strcmp(name, kind) == 0)
-            return (ptrdiff_t)i;
+            return any_spring_of(solver->topology, it, i) ? (ptrdiff_t)i : -1;
     }
     return -1;
 }
