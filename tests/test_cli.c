@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "taut.h"
 
 static int enter(void **state)
@@ -283,6 +284,28 @@ static void info_knows_the_critical_steps(void **state)
                                  "'implicit_midpoint', 'bdf2', 'xpbd'}\n"
                                  "assert len(by) >= 10");
     outcome_free(&outcome);
+    // No guaranteed step is longer than the computed one, by rounding either.
+    outcome = cli_expect(0, "taut info --json --set bodies.one.damping=0.1 one.yaml");
+    cli_assert_json(outcome.out, "by, sharp = d['by_integrator'], d['by_integrator_sharp']\n"
+                                 "known = [name for name in by if by[name] and sharp[name]]\n"
+                                 "assert len(known) >= 4, known\n"
+                                 "assert all(by[name] <= sharp[name] for name in known), d");
+    outcome_free(&outcome);
+    // With damping and keep_velocity, velocity Verlet's value is only a bound.
+    for (int scaled = 0; scaled < 2; scaled++) {
+        char *command = text_format("taut info --json --set bodies.one.damping=1 --set "
+                                    "simulation.keep_velocity=%s one.yaml",
+                                    scaled ? "0.9" : "1");
+        char *program = text_format("exact = d['by_integrator_exact']\n"
+                                    "assert exact['velocity_verlet'] == %s, exact\n"
+                                    "assert exact['symplectic_euler'] and exact['verlet'], exact",
+                                    scaled ? "False" : "True");
+        outcome = cli_expect(0, command);
+        cli_assert_json(outcome.out, program);
+        outcome_free(&outcome);
+        free(program);
+        free(command);
+    }
     // h h_x omega^2 < 4 if positions have their own step.
     outcome = cli_expect(0, "taut info --json --set simulation.position_step=0.025 one.yaml");
     cli_assert_json(outcome.out,
@@ -294,7 +317,8 @@ static void info_knows_the_critical_steps(void **state)
                                  "assert set(d['by_integrator'].values()) == {None}");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info one.yaml");
-    assert_says(outcome.out, "implicit_euler        no limit      no limit     stable at every dt");
+    assert_says(outcome.out, "implicit_euler        no limit      no limit     of small motions; "
+                             "large rotations: see docs");
     assert_says(outcome.out,
                 "explicit_euler            none          none     grows at every step");
     assert_says(outcome.out, "xpbd                  no limit      no limit     stable at every dt");
@@ -307,7 +331,8 @@ static void info_knows_the_critical_steps(void **state)
     outcome = cli_expect(0, "taut info penalty.yaml");
     assert_says(outcome.out, "implicit_euler        no limit      no limit     from springs; "
                              "penalty colliders can add energy");
-    assert_says(outcome.out, "implicit_midpoint     no limit      no limit     stable at every dt");
+    assert_says(outcome.out, "implicit_midpoint     no limit      no limit     of small motions; "
+                             "large rotations: see docs");
     outcome_free(&outcome);
     // xpbd treats gas and a relative wind explicitly, so it has a stability limit.
     fixture_write("blown.yaml",

@@ -152,7 +152,8 @@ static void print_integrator(const struct info *info, enum integrator integrator
     if (guaranteed > 0 && isinf(guaranteed)) {
         printf("%12s  %12s     %s\n", "no limit", "no limit",
                !has_explicit_forces(info, integrator) && !gains_at_penalties(info, integrator)
-                   ? "stable at every dt"
+                   ? (integrator == INTEGRATOR_XPBD ? "stable at every dt"
+                                                    : "of small motions; large rotations: see docs")
                : integrator == INTEGRATOR_XPBD ? "from springs; wind and gas are explicit"
                : has_explicit_forces(info, integrator)
                    ? "from springs; wind is explicit"
