@@ -266,7 +266,9 @@ TAUT_API taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t c
 // stays as it is, and taut_solver_critical_step tells whether it is still stable; dt: auto follows.
 // Energies change at once, without work, and the energy budget does not account for that change.
 //
-// All of them return TAUT_ERROR_ARGUMENT for a value out of range or an invalid index,
+// All of them return TAUT_ERROR_ARGUMENT for a value out of range or an invalid index; out of range
+// are also values that the run's precision cannot hold: in single precision from 3.4e38 on, and
+// masses, constants and dt above 0 and below 1.2e-38 (in double below 2.3e-308). They return
 // TAUT_ERROR_UNSUPPORTED if the change needs another solver (see each function), and
 // TAUT_ERROR_MEMORY; in each of these cases nothing has changed.
 

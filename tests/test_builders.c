@@ -88,7 +88,41 @@ static void test_places_that_are_not_finite(void **state)
     struct scene_body *rope = fixture_rope(&fixture, 3);
     rope->shape.rope.to = vec3_make(1e308, 0, 0);
     rope->translate = vec3_make(1.5e308, 0, 0);
+    fixture.scene.precision = PRECISION_DOUBLE;
     fixture_refuse(&fixture, NULL, body_mark, "node 1 of body 'rope' has no finite position");
+}
+
+// Sums and quotients of numbers that single precision holds.
+static void test_single_precision_holds_what_is_built(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    for (int doubled = 0; doubled < 2; doubled++) {
+        fixture_begin(&fixture);
+        struct scene_body *rope = fixture_rope(&fixture, 3);
+        rope->shape.rope.to = vec3_make(2e38, 0, 0);
+        rope->translate = vec3_make(2e38, 0, 0);
+        fixture.scene.precision = doubled ? PRECISION_DOUBLE : PRECISION_SINGLE;
+        if (doubled) {
+            assert_non_null(fixture_build(&fixture));
+            fixture_reset(&fixture);
+            continue;
+        }
+        fixture_refuse(&fixture, NULL, body_mark,
+                       "node 2 of body 'rope' has a coordinate of 4e+38, which exceeds the range "
+                       "of single precision (up to 3.4e38); use 'precision: double'");
+    }
+    fixture_begin(&fixture);
+    fixture_rope(&fixture, 8)->mass = 4e-38;
+    fixture_refuse(&fixture, NULL, body_mark,
+                   "node 0 of body 'rope' has mass 5e-39, which is below the range of single "
+                   "precision (from 1.2e-38 on); use 'precision: double'");
+    fixture_begin(&fixture);
+    fixture_rope(&fixture, 8)->mass = 4e-308;
+    fixture.scene.precision = PRECISION_DOUBLE;
+    fixture_refuse(&fixture, NULL, body_mark,
+                   "node 0 of body 'rope' has mass 5e-309, which is below the range of double "
+                   "precision (from 2.3e-308 on)");
 }
 
 // ---- Masses and velocities
@@ -185,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_rotation_turns_about_x_then_y_then_z),
         cmocka_unit_test(test_right_angles_are_exact),
         cmocka_unit_test(test_places_that_are_not_finite),
+        cmocka_unit_test(test_single_precision_holds_what_is_built),
         cmocka_unit_test(test_masses),
         cmocka_unit_test(test_velocity_is_of_all_free_nodes),
         cmocka_unit_test(test_errors_of_all_bodies_are_found),

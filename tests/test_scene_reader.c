@@ -467,6 +467,36 @@ static void test_set_refused(void **state)
     refuse_set("", "--set :1:1: error: --set takes PATH=VALUE, such as simulation.dt=0.001\n");
 }
 
+// The precision of the command line counts, and it is that of all numbers of the file.
+static void test_set_precision(void **state)
+{
+    (void)state;
+    static const char heavy[] =
+        "precision: double\n"
+        "simulation: {dt: 0.001, steps: 1}\n"
+        "bodies:\n"
+        "  - {name: r, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 3, stiffness: 1,\n"
+        "     mass: 1e39}\n";
+    static const char *const single[] = {"precision=single", NULL};
+    static const char *const both[] = {"bodies.r.mass=1e-39", "precision=single", NULL};
+    static const char *const unknown[] = {"precision=singel", NULL};
+    scene_free(read_sound(heavy, NULL));
+    expect_refusal(heavy, single,
+                   "test.yaml:5:12: error: 'mass' is 1e39, which exceeds the range of single "
+                   "precision (up to 3.4e38); use 'precision: double'\n"
+                   "         mass: 1e39}\n"
+                   "               ^\n");
+    expect_refusal(heavy, both,
+                   "--set bodies.r.mass=1e-39:1:15: error: 'mass' is 1e-39, which is below the "
+                   "range of single precision (from 1.2e-38 on); use 'precision: double'\n"
+                   "    bodies.r.mass=1e-39\n"
+                   "                  ^\n");
+    char *messages;
+    assert_null(read_scene(heavy, unknown, &messages));
+    assert_null(strstr(messages, "mass")); // the precision is not known
+    free(messages);
+}
+
 // Errors of the command line and of the file are both reported.
 static void test_set_and_file(void **state)
 {
@@ -630,6 +660,7 @@ int main(void)
         cmocka_unit_test(test_set_refuses_two_that_exclude_each_other),
         cmocka_unit_test(test_set_shared),
         cmocka_unit_test(test_set_refused),
+        cmocka_unit_test(test_set_precision),
         cmocka_unit_test(test_set_and_file),
         cmocka_unit_test(test_resolved_with_overrides),
         cmocka_unit_test(test_resolved_paths),

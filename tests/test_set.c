@@ -639,6 +639,71 @@ static void test_refusals(void **state)
     taut_solver_destroy(s);
 }
 
+// Values that float cannot hold, or whose inverse it cannot hold, change nothing in a run in single
+// precision; in double they are valid, except those whose inverse overflows there.
+static void test_range_of_precision(void **state)
+{
+    (void)state;
+    static const double down[3] = {0, -1e39, 0}, still[3] = {0, 0, 0};
+    taut_error e = {0};
+    taut_gas gas;
+    taut_wind wind;
+    taut_contact contact;
+    taut_solver *s = sample_solver(&samples[6], "single", "symplectic_euler", NULL);
+    advance(s, STEPS);
+    const char *exceeds = "exceeds the range of single", *below = "below the range of single";
+    assert_refused(taut_solver_set_stiffness(s, 0, 0, 1e39, &e), TAUT_ERROR_ARGUMENT, exceeds, &e);
+    assert_refused(taut_solver_set_stiffness(s, 0, 0, 1e-46, &e), TAUT_ERROR_ARGUMENT, below, &e);
+    assert_refused(taut_solver_set_damping(s, 0, 0, 1e-46, &e), TAUT_ERROR_ARGUMENT, below, &e);
+    assert_refused(taut_solver_set_node_mass(s, 0, 1e39, &e), TAUT_ERROR_ARGUMENT, exceeds, &e);
+    assert_refused(taut_solver_set_node_mass(s, 0, 1e-39, &e), TAUT_ERROR_ARGUMENT, below, &e);
+    assert_refused(taut_solver_scale_rest_lengths(s, 0, 0, 1e39, &e), TAUT_ERROR_ARGUMENT, exceeds,
+                   &e);
+    assert_refused(taut_solver_scale_rest_lengths(s, 0, 0, 2e-38, &e), TAUT_ERROR_ARGUMENT, below,
+                   &e);
+    assert_refused(taut_solver_set_gravity(s, down, &e), TAUT_ERROR_ARGUMENT, exceeds, &e);
+    assert_refused(taut_solver_set_air_drag(s, 1e39, &e), TAUT_ERROR_ARGUMENT, exceeds, &e);
+    assert_refused(taut_solver_set_dt(s, 1e-39, &e), TAUT_ERROR_ARGUMENT, below, &e);
+    assert_int_equal(taut_solver_get_gas(s, 0, &gas, &e), TAUT_OK);
+    gas.amount = 1e39;
+    assert_refused(taut_solver_set_gas(s, 0, &gas, &e), TAUT_ERROR_ARGUMENT, exceeds, &e);
+    assert_int_equal(taut_solver_get_wind(s, &wind, &e), TAUT_OK);
+    wind.velocity[2] = -1e39;
+    assert_refused(taut_solver_set_wind(s, &wind, &e), TAUT_ERROR_ARGUMENT, exceeds, &e);
+    assert_int_equal(taut_solver_get_contact(s, 0, &contact, &e), TAUT_OK);
+    contact.friction = 1e-46;
+    assert_refused(taut_solver_set_contact(s, 0, &contact, &e), TAUT_ERROR_ARGUMENT, below, &e);
+    taut_solver *plain = sample_solver(&samples[6], "single", "symplectic_euler", NULL);
+    advance(s, STEPS);
+    advance(plain, 2 * STEPS);
+    assert_true(taut_solver_hash(plain) == taut_solver_hash(s));
+    // A vector may be rounded to 0.
+    assert_int_equal(taut_solver_set_gravity(s, (double[3]){0, 1e-300, 0}, &e), TAUT_OK);
+    taut_solver_destroy(s);
+    taut_solver_destroy(plain);
+
+    s = sample_solver(&samples[6], "double", "symplectic_euler", NULL);
+    assert_int_equal(taut_solver_set_stiffness(s, 0, 0, 1e39, &e), TAUT_OK);
+    assert_int_equal(taut_solver_set_node_mass(s, 0, 1e39, &e), TAUT_OK);
+    assert_int_equal(taut_solver_set_dt(s, 1e-39, &e), TAUT_OK);
+    assert_refused(taut_solver_set_node_mass(s, 0, 1e-310, &e), TAUT_ERROR_ARGUMENT,
+                   "below the range of double", &e);
+    taut_solver_destroy(s);
+
+    // A sphere.
+    taut_scene *scene = scene_with(
+        "simulation: {dt: 0.001, steps: 1}\n"
+        "bodies: [{name: r, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 3, mass: 1,\n"
+        "  stiffness: 1}]\n"
+        "colliders: [{type: sphere, center: [0, 9, 0], radius: 1, stiffness: 1}]\n",
+        (const char *const[]){NULL});
+    s = solver_from(scene, NULL);
+    assert_refused(taut_solver_set_sphere(s, 0, down, still, &e), TAUT_ERROR_ARGUMENT, exceeds, &e);
+    assert_refused(taut_solver_set_sphere_target(s, 0, still, 1e-39, &e), TAUT_ERROR_ARGUMENT,
+                   exceeds, &e);
+    taut_solver_destroy(s);
+}
+
 static void test_materials_by_name(void **state)
 {
     (void)state;
@@ -678,6 +743,7 @@ int main(void)
         cmocka_unit_test(test_automatic_dt_follows),
         cmocka_unit_test(test_several_at_once),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_range_of_precision),
         cmocka_unit_test(test_materials_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

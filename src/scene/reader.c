@@ -109,6 +109,7 @@ static void bind_scene(struct binder *binder)
     binder->gravity_known = true;
     if (!bind_mapping(binder, &binder->document->root, schema_scene.what, &part, 1, false, &bound))
         return;
+    binder->precision_known = bound_sound(&bound, "precision");
     bind_section(binder, &bound, "simulation", bind_simulation);
     bind_section(binder, &bound, "environment", bind_environment);
     bind_section(binder, &bound, "materials", bind_materials);

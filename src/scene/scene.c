@@ -1,6 +1,8 @@
 // Names of the types of a scene, the wind, messages at positions of the scene, and its input files.
 #include "scene/scene.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,20 @@ bool integrator_is_implicit(enum integrator integrator)
 {
     return integrator == INTEGRATOR_IMPLICIT_EULER || integrator == INTEGRATOR_IMPLICIT_MIDPOINT ||
            integrator == INTEGRATOR_BDF2;
+}
+
+const char *precision_lacks(enum precision precision, double number, bool size)
+{
+    const bool single = precision == PRECISION_SINGLE;
+    if (!isfinite(number))
+        return "is not finite";
+    if (size && number > 0 && number < DBL_MIN)
+        return "is below the range of double precision (from 2.3e-308 on)";
+    if (single && fabs(number) > (double)FLT_MAX)
+        return "exceeds the range of single precision (up to 3.4e38); use 'precision: double'";
+    if (single && size && number > 0 && number < (double)FLT_MIN)
+        return "is below the range of single precision (from 1.2e-38 on); use 'precision: double'";
+    return NULL;
 }
 
 const char *spring_kind_name(enum body_type type, size_t kind)

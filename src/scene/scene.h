@@ -350,6 +350,12 @@ const char *integrator_name(enum integrator integrator);
 // Whether its steps solve a system of equations. Implicit integrators are stable at every dt.
 bool integrator_is_implicit(enum integrator integrator);
 
+// Why a run in this precision cannot compute with a number, as the end of a sentence that begins
+// with the number, with the remedy; NULL if it can. A `size` is a mass, a constant, dt: above 0
+// it is at least the least normal number, so that it does not become 0 and its inverse does not
+// overflow. Other numbers, such as coordinates, may be rounded to 0.
+const char *precision_lacks(enum precision precision, double number, bool size);
+
 // The wind at a time (s), gusts included, m/s; 0 if there is none.
 vec3 scene_wind_at(const struct scene_wind *wind, double time);
 

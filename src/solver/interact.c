@@ -47,6 +47,13 @@ taut_status solver_move_sphere(taut_solver *solver, size_t collider, const doubl
     if (!isfinite(radius) || !(radius > 0))
         return fail(error, TAUT_ERROR_ARGUMENT, "a sphere's radius must be above 0, not %g",
                     radius);
+    taut_status status = check_held(solver, centre, 3, false, error);
+    if (status == TAUT_OK)
+        status = check_held(solver, velocity, 3, false, error);
+    if (status == TAUT_OK)
+        status = check_held(solver, &radius, 1, true, error);
+    if (status != TAUT_OK)
+        return status;
     settle_changes(solver);
     solver->functions->set_sphere(solver->system, collider,
                                   vec3_make(centre[0], centre[1], centre[2]),
@@ -92,6 +99,9 @@ taut_status solver_set_kinematic_velocity(taut_solver *solver, size_t body, uint
         if (!isfinite(velocity[axis]))
             return fail(error, TAUT_ERROR_ARGUMENT,
                         "the velocity of a kinematic node must be finite");
+    status = check_held(solver, velocity, 3, false, error);
+    if (status != TAUT_OK)
+        return status;
     settle_changes(solver);
     if (!solver->functions->set_kinematic_velocity(
             solver->system, found, vec3_make(velocity[0], velocity[1], velocity[2])))
@@ -119,6 +129,12 @@ taut_status solver_grab(taut_solver *solver, const struct solver_grab *grab, tau
     if (!sound)
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "a mouse spring's target is finite, its stiffness and damping 0 or more");
+    const double constants[] = {grab->stiffness, grab->damping};
+    status = check_held(solver, grab->target, 3, false, error);
+    if (status == TAUT_OK)
+        status = check_held(solver, constants, 2, true, error);
+    if (status != TAUT_OK)
+        return status;
     settle_changes(solver);
     solver->functions->grab(solver->system, found,
                             vec3_make(grab->target[0], grab->target[1], grab->target[2]),

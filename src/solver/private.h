@@ -40,6 +40,10 @@ struct taut_solver {
 // Applies changed constants. Must precede anything that is computed with them.
 void settle_changes(taut_solver *solver);
 
+// TAUT_ERROR_ARGUMENT for a value that the solver's precision cannot hold (precision_lacks, scene.h).
+taut_status check_held(const taut_solver *solver, const double *values, size_t count, bool sizes,
+                       taut_error *error);
+
 // ---- dt.c
 
 // Sets dt and the number of steps from the scene. A given dt beyond the bound is a warning in

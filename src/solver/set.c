@@ -126,6 +126,17 @@ static bool is_at_least(double value, double least)
     return isfinite(value) && value >= least;
 }
 
+taut_status check_held(const taut_solver *solver, const double *values, size_t count, bool sizes,
+                       taut_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *reason = precision_lacks(solver->precision, values[i], sizes);
+        if (reason)
+            return fail(error, TAUT_ERROR_ARGUMENT, "%g %s", values[i], reason);
+    }
+    return TAUT_OK;
+}
+
 // ---- Materials
 
 size_t taut_solver_material_count(const taut_solver *solver, size_t body)
@@ -190,6 +201,9 @@ taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t m
                     needs_some ? "above 0 here" : "finite and at least 0", stiffness);
     if (has_formula(solver->topology, body))
         return refuse_formula("the stiffness", error);
+    status = check_held(solver, &stiffness, 1, true, error);
+    if (status != TAUT_OK)
+        return status;
     return write_value(solver, &it->stiffness, &stiffness, sizeof stiffness, error);
 }
 
@@ -205,7 +219,36 @@ taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t mat
                     damping);
     if (has_formula(solver->topology, body))
         return refuse_formula("the damping", error);
+    status = check_held(solver, &damping, 1, true, error);
+    if (status != TAUT_OK)
+        return status;
     return write_value(solver, &it->damping, &damping, sizeof damping, error);
+}
+
+// Checks the rest lengths that scale_lists will write.
+static taut_status check_scaled(const taut_solver *solver, size_t body, uint32_t material,
+                                double factor, taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    const struct topology_body *it = &topology->bodies[body];
+    const double own[] = {factor, topology->materials[material].rest_length * factor};
+    taut_status status = check_held(solver, own, 2, true, error);
+    for (size_t d = 0; status == TAUT_OK && d < it->direction_count; d++) {
+        const struct direction *direction = &topology->directions[it->first_direction + d];
+        const double scaled = direction->rest_length * factor;
+        if (direction->material == material)
+            status = check_held(solver, &scaled, 1, true, error);
+    }
+    for (uint64_t i = 0; status == TAUT_OK && it->direction_count == 0 && i < it->spring_count;
+         i++) {
+        const uint64_t listed = it->first_listed + i;
+        const double rest = topology->single_count ? (double)topology->rest_single[listed]
+                                                   : topology->rest_double[listed];
+        const double scaled = rest * factor;
+        if (topology_listed_material(topology, listed) == material)
+            status = check_held(solver, &scaled, 1, true, error);
+    }
+    return status;
 }
 
 // Scales the rest lengths of the compiled scene; those of listed springs have the precision of
@@ -242,10 +285,12 @@ taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body, siz
                     factor);
     if (has_formula(solver->topology, body))
         return refuse_formula("the rest length", error);
-    status = begin_change(solver, error);
+    const uint32_t number = (uint32_t)(it - solver->topology->materials);
+    status = check_scaled(solver, body, number, factor, error);
+    if (status == TAUT_OK)
+        status = begin_change(solver, error);
     if (status != TAUT_OK)
         return status;
-    const uint32_t number = (uint32_t)(it - solver->topology->materials);
     solver->functions->scale_rest_lengths(solver->system, number, factor);
     scale_lists(solver, body, number, factor);
     plan_scale_rest_lengths(solver->topology, solver->plan, body, number, factor);
@@ -266,7 +311,9 @@ taut_status taut_solver_set_node_mass(taut_solver *solver, size_t body, double m
         return fail(error, TAUT_ERROR_ARGUMENT, "the mass of a node is above 0, not %g kg", mass);
     if (has_formula(topology, body))
         return refuse_formula("the mass", error);
-    status = begin_change(solver, error);
+    status = check_held(solver, &mass, 1, true, error);
+    if (status == TAUT_OK)
+        status = begin_change(solver, error);
     if (status != TAUT_OK)
         return status;
     struct topology_body *it = &topology->bodies[body];
@@ -290,6 +337,9 @@ taut_status taut_solver_set_gravity(taut_solver *solver, const double gravity[3]
         return fail(error, TAUT_ERROR_ARGUMENT, "gravity is finite");
     if (has_formula(topology, SIZE_MAX))
         return refuse_formula("gravity", error);
+    taut_status status = check_held(solver, gravity, 3, false, error);
+    if (status != TAUT_OK)
+        return status;
     return write_value(solver, &solver->topology->environment.gravity, &value, sizeof value, error);
 }
 
@@ -300,6 +350,9 @@ taut_status taut_solver_set_air_drag(taut_solver *solver, double drag, taut_erro
                     drag);
     if (moves_by(solver->topology, MOTION_OSCILLATOR, SIZE_MAX))
         return refuse_formula("air drag", error);
+    taut_status status = check_held(solver, &drag, 1, true, error);
+    if (status != TAUT_OK)
+        return status;
     return write_value(solver, &solver->topology->environment.air_drag, &drag, sizeof drag, error);
 }
 
@@ -337,6 +390,12 @@ taut_status taut_solver_set_wind(taut_solver *solver, const taut_wind *wind, tau
         !is_at_least(wind->drag, 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "the velocity of a wind is finite, and its factors at least 0");
+    const double factors[] = {wind->coefficient, wind->density, wind->drag};
+    status = check_held(solver, velocity, 3, false, error);
+    if (status == TAUT_OK)
+        status = check_held(solver, factors, 3, true, error);
+    if (status != TAUT_OK)
+        return status;
     struct scene_wind value = *it;
     value.velocity = vec3_make(velocity[0], velocity[1], velocity[2]);
     value.coefficient = wind->coefficient;
@@ -382,6 +441,10 @@ taut_status taut_solver_set_gas(taut_solver *solver, size_t body, const taut_gas
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "of gas, amount and atmosphere are at least 0, gamma is at least 1, and "
                     "inflate above 0 and at most 1");
+    const double values[] = {gas->amount, gas->atmosphere, gas->gamma, gas->inflate};
+    status = check_held(solver, values, 4, true, error);
+    if (status != TAUT_OK)
+        return status;
     struct scene_pressure value = *it;
     value.amount = gas->amount;
     value.atmosphere = gas->atmosphere;
@@ -430,6 +493,11 @@ taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "stiffness, friction and absorption of a collider are at least 0, restitution "
                     "and keep from 0 to 1");
+    const double values[] = {contact->stiffness, contact->friction, contact->absorption,
+                             contact->restitution, contact->keep};
+    status = check_held(solver, values, 5, true, error);
+    if (status != TAUT_OK)
+        return status;
     struct scene_collider *it = &solver->topology->colliders[collider];
     struct scene_collider value = *it;
     value.stiffness = contact->stiffness;
@@ -447,9 +515,12 @@ taut_status taut_solver_set_dt(taut_solver *solver, double dt, taut_error *error
     struct dt_rule *rule = &solver->dt_rule;
     if (!isfinite(dt) || !(dt > 0))
         return fail(error, TAUT_ERROR_ARGUMENT, "dt is above 0, not %g s", dt);
+    taut_status status = check_held(solver, &dt, 1, true, error);
+    if (status != TAUT_OK)
+        return status;
     if (!rule->automatic && dt == solver->dt)
         return TAUT_OK;
-    taut_status status = begin_change(solver, error);
+    status = begin_change(solver, error);
     if (status != TAUT_OK)
         return status;
     const uint64_t step = taut_solver_step_count(solver);

@@ -224,11 +224,16 @@ static taut_status set_materials(struct build *build)
 
 static taut_status check_mass(struct build *build, uint64_t node, double mass)
 {
-    if (mass > 0.0 && isfinite(mass))
+    const char *reason = precision_lacks(build->scene->precision, mass, true);
+    if (!(mass > 0.0))
+        return build_refuse(build, build->given->at,
+                            "node %" PRIu64 " of body '%s' has mass %g; it must be above 0", node,
+                            build->body->name, mass);
+    if (!reason)
         return TAUT_OK;
     return build_refuse(build, build->given->at,
-                        "node %" PRIu64 " of body '%s' has mass %g; it must be above 0", node,
-                        build->body->name, mass);
+                        "node %" PRIu64 " of body '%s' has mass %g, which %s", node,
+                        build->body->name, mass, reason);
 }
 
 static void set_masses(struct build *build)
@@ -241,6 +246,26 @@ static void set_masses(struct build *build)
     body->node_mass = mass;
     for (uint64_t node = 0; body->masses && node < body->node_count; node++)
         body->masses[node] = mass;
+}
+
+static vec3 velocity_of(const struct body *body, uint64_t node)
+{
+    const double *velocity = body->velocities + 3 * node;
+    return vec3_make(velocity[0], velocity[1], velocity[2]);
+}
+
+// Reports a vector of a node that has a component out of range.
+static taut_status check_vector(struct build *build, const char *what, uint64_t node, vec3 vector)
+{
+    const double numbers[3] = {vector.x, vector.y, vector.z};
+    for (int axis = 0; axis < 3; axis++) {
+        const char *reason = precision_lacks(build->scene->precision, numbers[axis], false);
+        if (reason)
+            return build_refuse(build, build->given->at,
+                                "node %" PRIu64 " of body '%s' has a %s of %g, which %s", node,
+                                build->body->name, what, numbers[axis], reason);
+    }
+    return TAUT_OK;
 }
 
 static taut_status set_velocities(struct build *build)
@@ -256,7 +281,10 @@ static taut_status set_velocities(struct build *build)
         return build_refuse(build, given->at,
                             "body '%s' has 'velocity', but its nodes have velocities of their own",
                             given->name);
-    return TAUT_OK;
+    taut_status status = TAUT_OK;
+    for (uint64_t node = 0; status == TAUT_OK && node < body->node_count; node++)
+        status = check_vector(build, "velocity", node, velocity_of(body, node));
+    return status;
 }
 
 struct body_face body_face(const struct body *body, uint64_t face)
@@ -318,6 +346,8 @@ static taut_status place_nodes(struct build *build)
             return build_refuse(build, build->given->at,
                                 "node %" PRIu64 " of body '%s' has no finite position", node,
                                 body->name);
+        if (check_vector(build, "coordinate", node, p) != TAUT_OK)
+            return TAUT_ERROR_SCENE;
         if (body->masses && check_mass(build, node, body->masses[node]) != TAUT_OK)
             return TAUT_ERROR_SCENE;
     }

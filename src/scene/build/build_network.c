@@ -184,18 +184,30 @@ static const struct csv_field spring_fields[SPRING_FIELDS] = {
     [DAMPING] = {"damping", CSV_DEFAULTED},
     [REST_LENGTH] = {"rest_length", CSV_DEFAULTED}};
 
+// ---- Two CSV files: numbers
+
+// Reads a number that the run's precision must hold; see precision_lacks for `size`.
+static bool read_number(struct csv *csv, size_t field, enum precision precision, bool size,
+                        double *value)
+{
+    if (!csv_number(csv, field, value))
+        return false;
+    const char *reason = precision_lacks(precision, *value, size);
+    return !reason || csv_report(csv, field, "this %s", reason);
+}
+
 // ---- Two CSV files: nodes
 
-static bool read_node(struct csv *nodes, struct body *body, uint64_t node)
+static bool read_node(struct csv *nodes, enum precision precision, struct body *body, uint64_t node)
 {
     double *position = &body->positions[3 * node], *velocity = &body->velocities[3 * node];
     uint64_t pinned = 0;
     bool fine = true;
     for (size_t axis = 0; axis < 3; axis++) {
-        fine = csv_number(nodes, X + axis, &position[axis]) && fine;
-        fine = csv_number(nodes, VX + axis, &velocity[axis]) && fine;
+        fine = read_number(nodes, X + axis, precision, false, &position[axis]) && fine;
+        fine = read_number(nodes, VX + axis, precision, false, &velocity[axis]) && fine;
     }
-    if (!csv_number(nodes, MASS, &body->masses[node]))
+    if (!read_number(nodes, MASS, precision, true, &body->masses[node]))
         fine = false;
     else if (!(body->masses[node] > 0.0))
         fine = csv_report(nodes, MASS, "a mass must be above 0");
@@ -211,7 +223,7 @@ static taut_status read_nodes(struct build *build, struct csv *nodes)
 {
     uint64_t node = 0;
     while (node < build->body->node_count && csv_next(nodes))
-        read_node(nodes, build->body, node++);
+        read_node(nodes, build->scene->precision, build->body, node++);
     build->has_masses = true;
     build->has_velocities = csv_has(nodes, VX);
     return nodes->error_count > 0 ? TAUT_ERROR_SCENE : TAUT_OK;
@@ -232,9 +244,10 @@ static bool read_end(struct csv *springs, size_t field, uint64_t node_count, uin
     return true;
 }
 
-static bool read_at_least_zero(struct csv *springs, size_t field, double *value)
+static bool read_at_least_zero(struct csv *springs, size_t field, enum precision precision,
+                               double *value)
 {
-    if (!csv_number(springs, field, value))
+    if (!read_number(springs, field, precision, true, value))
         return false;
     return *value >= 0.0 ||
            csv_report(springs, field, "'%s' must not be negative", spring_fields[field].name);
@@ -242,9 +255,12 @@ static bool read_at_least_zero(struct csv *springs, size_t field, double *value)
 
 // Reads a row: the ends, and the rest length if the table has that column. Values that the row
 // leaves empty are taken from the body's common keys.
-static bool read_spring(struct csv *springs, const struct scene_body *given, struct body *body,
-                        uint64_t spring, struct material *material)
+static bool read_spring(const struct build *build, struct csv *springs, uint64_t spring,
+                        struct material *material)
 {
+    const enum precision precision = build->scene->precision;
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
     uint32_t *ends = body->springs[spring];
     double rest_length = -1.0;
     *material = given->common;
@@ -254,13 +270,13 @@ static bool read_spring(struct csv *springs, const struct scene_body *given, str
     if (fine && ends[0] == ends[1])
         fine = csv_report(
             springs, B, "a spring joins two different nodes, not %" PRIu32 " with itself", ends[0]);
-    fine = read_at_least_zero(springs, STIFFNESS, &material->stiffness) && fine;
-    fine = read_at_least_zero(springs, DAMPING, &material->damping) && fine;
+    fine = read_at_least_zero(springs, STIFFNESS, precision, &material->stiffness) && fine;
+    fine = read_at_least_zero(springs, DAMPING, precision, &material->damping) && fine;
     if (!csv_has(springs, REST_LENGTH))
         return fine;
     const struct csv_cell *cell = &springs->cells[REST_LENGTH];
     if (cell->length > 0)
-        fine = read_at_least_zero(springs, REST_LENGTH, &rest_length) && fine;
+        fine = read_at_least_zero(springs, REST_LENGTH, precision, &rest_length) && fine;
     else if (given->common.has_rest_length)
         rest_length = given->common.rest_length;
     // Neither given: the distance as built, set once the body has been placed (build.c).
@@ -273,7 +289,7 @@ static taut_status read_springs(struct build *build, struct csv *springs, struct
     struct body *body = build->body;
     struct material material;
     for (uint64_t s = 0; s < body->spring_count && csv_next(springs); s++)
-        if (read_spring(springs, build->given, body, s, &material) &&
+        if (read_spring(build, springs, s, &material) &&
             !material_set_add(set, &material, &body->spring_materials[s]))
             return build_no_memory(build);
     return springs->error_count > 0 ? TAUT_ERROR_SCENE : TAUT_OK;

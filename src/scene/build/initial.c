@@ -1,7 +1,6 @@
 // Reads the initial state of a run, positions and velocities of all nodes, from a table written by
 // `taut run --state` or from a checkpoint (base/archive.h). Everything that follows from how bodies are built (rest lengths, grids,
 // numbering, pins) is unchanged.
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -141,13 +140,14 @@ static bool check_kinematic(struct reading *reading, uint64_t node, const double
 
 static bool read_numbers(struct reading *reading, double numbers[6])
 {
+    const enum precision precision = reading->scene->precision;
     struct csv *csv = &reading->csv;
     bool fine = true;
     for (size_t i = 0; i < 6; i++) {
         if (!csv_number(csv, X + i, &numbers[i]))
             fine = false;
-        else if (reading->scene->precision == PRECISION_SINGLE && fabs(numbers[i]) > FLT_MAX)
-            fine = csv_report(csv, X + i, "this exceeds the range of single precision");
+        else if (precision_lacks(precision, numbers[i], false))
+            fine = csv_report(csv, X + i, "this %s", precision_lacks(precision, numbers[i], false));
     }
     return fine;
 }
@@ -293,13 +293,12 @@ struct cursor {
 static bool take_chunk(const struct reading *reading, const struct archive_chunk *chunk,
                        bool is_velocity, struct cursor *cursor)
 {
-    const double most = reading->scene->precision == PRECISION_SINGLE ? FLT_MAX : DBL_MAX;
     for (uint64_t i = 0; i < chunk->count; i++) {
         struct body *body = &reading->bodies->items[cursor->body];
         const double number = chunk->type == ARCHIVE_F32
                                   ? (double)((const float *)chunk->numbers)[i]
                                   : ((const double *)chunk->numbers)[i];
-        if (!(fabs(number) <= most))
+        if (precision_lacks(reading->scene->precision, number, false))
             return false;
         if (!is_velocity)
             body->initial[cursor->at] = number;

@@ -350,8 +350,8 @@ static bool bind_box(struct binder *binder, const struct dom_value *value,
         return bind_report(binder, box->value.at, NULL,
                            "'box' must be a list of 2 corners, [[x, y, z], [x, y, z]]");
     selector->type = SELECT_BOX;
-    bool least = value_vector(binder, &corners->items[0], "box", &selector->min);
-    bool greatest = value_vector(binder, &corners->items[1], "box", &selector->max);
+    bool least = value_vector_double(binder, &corners->items[0], "box", &selector->min);
+    bool greatest = value_vector_double(binder, &corners->items[1], "box", &selector->max);
     if (!least || !greatest)
         return false;
     if (selector->min.x > selector->max.x || selector->min.y > selector->max.y ||
@@ -421,7 +421,7 @@ static bool bind_piece(struct binder *binder, const struct dom_value *value,
         return bind_report(binder, value->at, NULL,
                            "a piece of 'velocity' is a time and a vector, [t, [x, y, z]]");
     bool start =
-        value_number(binder, &node->items[0], "the time of a piece", &not_negative, &piece->start);
+        value_double(binder, &node->items[0], "the time of a piece", &not_negative, &piece->start);
     return value_vector(binder, &node->items[1], "velocity", &piece->velocity) && start;
 }
 

@@ -98,7 +98,7 @@ static bool report_number(struct binder *binder, const struct dom_value *value, 
                        wanted, show_text(value->node->text).text, number_fault_text(fault));
 }
 
-bool value_number(struct binder *binder, const struct dom_value *value, const char *name,
+bool value_double(struct binder *binder, const struct dom_value *value, const char *name,
                   const struct value_range *range, double *number)
 {
     const struct dom_node *node = value->node;
@@ -111,6 +111,20 @@ bool value_number(struct binder *binder, const struct dom_value *value, const ch
     if (!check_range(binder, value, name, range, parsed))
         return false;
     *number = parsed;
+    return true;
+}
+
+bool value_number(struct binder *binder, const struct dom_value *value, const char *name,
+                  const struct value_range *range, double *number)
+{
+    double given = 0;
+    if (!value_double(binder, value, name, range, &given))
+        return false;
+    const char *reason = precision_lacks(binder->scene->precision, given, range != NULL);
+    if (reason && binder->precision_known)
+        return bind_report(binder, value->at, NULL, "%s is %s, which %s", quote(name).text,
+                           show_text(value->node->text).text, reason);
+    *number = given;
     return true;
 }
 
@@ -148,8 +162,11 @@ static bool value_counts(struct binder *binder, const struct dom_value *value, c
     return sound;
 }
 
-bool value_vector(struct binder *binder, const struct dom_value *value, const char *name,
-                  vec3 *vector)
+typedef bool bind_component(struct binder *binder, const struct dom_value *value, const char *name,
+                            const struct value_range *range, double *number);
+
+static bool bind_vector(struct binder *binder, const struct dom_value *value, const char *name,
+                        bind_component *bind, vec3 *vector)
 {
     const struct dom_node *node = value->node;
     const char *wanted = "a list of 3 numbers";
@@ -161,10 +178,22 @@ bool value_vector(struct binder *binder, const struct dom_value *value, const ch
     double numbers[3] = {0, 0, 0};
     bool sound = true;
     for (size_t i = 0; i < 3; i++)
-        sound = value_number(binder, &node->items[i], name, NULL, &numbers[i]) && sound;
+        sound = bind(binder, &node->items[i], name, NULL, &numbers[i]) && sound;
     if (sound)
         *vector = vec3_make(numbers[0], numbers[1], numbers[2]);
     return sound;
+}
+
+bool value_vector(struct binder *binder, const struct dom_value *value, const char *name,
+                  vec3 *vector)
+{
+    return bind_vector(binder, value, name, value_number, vector);
+}
+
+bool value_vector_double(struct binder *binder, const struct dom_value *value, const char *name,
+                         vec3 *vector)
+{
+    return bind_vector(binder, value, name, value_double, vector);
 }
 
 // Scaled first, so that no square overflows or underflows.
@@ -172,7 +201,7 @@ static bool value_direction(struct binder *binder, const struct dom_value *value
                             vec3 *direction)
 {
     vec3 given = {0, 0, 0};
-    if (!value_vector(binder, value, name, &given))
+    if (!value_vector_double(binder, value, name, &given))
         return false;
     double largest = fmax(fabs(given.x), fmax(fabs(given.y), fabs(given.z)));
     if (largest == 0)
@@ -273,7 +302,8 @@ static bool bind_value(struct binder *binder, const struct schema_key *key,
     char **copy = field;
     switch (key->type) {
     case VALUE_NUMBER:
-        return value_number(binder, value, key->name, range, field);
+        return (key->in_double ? value_double : value_number)(binder, value, key->name, range,
+                                                              field);
     case VALUE_COUNT:
         return value_count(binder, value, key->name, range, field);
     case VALUE_SMALL:

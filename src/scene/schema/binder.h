@@ -19,6 +19,7 @@ struct binder {
     const struct scene_body **sorted_bodies;
     size_t sorted_body_count;
     bool names_known; // every body has a valid name
+    bool precision_known;
     bool gravity_known;
     bool integrator_known;
 };
@@ -97,12 +98,18 @@ void bound_exclusive(struct binder *binder, const struct bound *bound, const cha
 
 // ---- Single values. `name` is the key (or "item 3 of 'nodes'", see item_label), for messages.
 
+// A number that the run's precision must hold (precision_lacks); with a range, it is a size.
 bool value_number(struct binder *binder, const struct dom_value *value, const char *name,
+                  const struct value_range *range, double *number);
+// The same for one that stays in double.
+bool value_double(struct binder *binder, const struct dom_value *value, const char *name,
                   const struct value_range *range, double *number);
 bool value_count(struct binder *binder, const struct dom_value *value, const char *name,
                  const struct value_range *range, uint64_t *count);
 bool value_vector(struct binder *binder, const struct dom_value *value, const char *name,
                   vec3 *vector);
+bool value_vector_double(struct binder *binder, const struct dom_value *value, const char *name,
+                         vec3 *vector);
 bool value_boolean(struct binder *binder, const struct dom_value *value, const char *name,
                    bool *boolean);
 // The scalar's text, or NULL after an error.

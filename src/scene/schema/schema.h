@@ -38,6 +38,7 @@ struct schema_key {
     size_t offset;       // of the field in the struct that the table fills
     const char *initial; // the default as a scene would write it; NULL: none, or described by
                          // `absent`
+    bool in_double;      // the run computes with it in double, whatever its precision
     struct value_range range;
     const char *const *names; // for VALUE_NAME: NULL-terminated, in the order of the enum
     const char *unit;
