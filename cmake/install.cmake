@@ -11,7 +11,8 @@ install(FILES src/taut.h TYPE INCLUDE)
 install(FILES LICENSE TYPE DOC)
 install(DIRECTORY docs/ TYPE DOC)
 install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/taut)
-# What the program runs; the other tools are for its developers.
+# What the program runs, and the reader of checkpoints for users; the other tools are for developers.
+install(PROGRAMS tools/read_checkpoint.py DESTINATION ${CMAKE_INSTALL_DATADIR}/taut/tools)
 install(DIRECTORY tools/taut_report DESTINATION ${CMAKE_INSTALL_DATADIR}/taut/tools
     PATTERN __pycache__ EXCLUDE)
 if(EXISTS ${PROJECT_SOURCE_DIR}/README.md)

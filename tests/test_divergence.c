@@ -396,6 +396,36 @@ static void test_rounding_of_stiff_springs_is_named(void **state)
     }
 }
 
+// Nodes that start inside a projecting surface are lifted, and slide down from there; and a node
+// that starts on a slope gains speed before its rounded coordinates change. Neither has springs, so
+// that no other energy explains it.
+static void test_sliding_from_rest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *precision, *dt, *x, *point, *normal;
+    } cases[] = {{"double", "0.001", "0", "[0,0.05,0]", "[0.3,1,0]"},
+                 {"single", "0.001", "0", "[0,5,0]", "[0.01,1,0]"},
+                 {"single", "0.0001", "10", "[10,0,0]", "[0.5,0.8660254,0]"},
+                 {"single", "0.0001", "500", "[500,0,0]", "[0.5,0.8660254,0]"},
+                 {"single", "0.00002", "5", "[5,0,0]", "[0.5,0.8660254,0]"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int n = 0; n < INTEGRATOR_COUNT; n++) {
+            taut_solver *solver =
+                solver_of("precision: %s\nsimulation: {integrator: %s, dt: %s, steps: 1}\n"
+                          "environment: {gravity: [0,-9.81,0]}\n"
+                          "bodies: [{name: b, type: network, nodes: [[%s,0,0]], mass: 1}]\n"
+                          "colliders: [{type: plane, point: %s, normal: %s, response: project}]\n",
+                          cases[i].precision, integrator_name((enum integrator)n), cases[i].dt,
+                          cases[i].x, cases[i].point, cases[i].normal);
+            taut_error error = {0};
+            if (taut_solver_step(solver, 1000, &error) != TAUT_OK)
+                fail_msg("%s at %s: %s", integrator_name((enum integrator)n), cases[i].x,
+                         error.text);
+            taut_solver_destroy(solver);
+        }
+}
+
 // With infinite forces the velocity of a pinned node is not a number, since its inverse mass is 0;
 // it is not the node that diverged.
 static void test_pinned_nodes_are_not_to_blame(void **state)
@@ -430,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_return_to_the_start),
         cmocka_unit_test(test_projection_hides_nothing),
         cmocka_unit_test(test_rounding_far_from_the_origin_is_named),
+        cmocka_unit_test(test_sliding_from_rest),
         cmocka_unit_test(test_rounding_of_stiff_springs_is_named),
         cmocka_unit_test(test_pinned_nodes_are_not_to_blame),
     };

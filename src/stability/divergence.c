@@ -65,11 +65,18 @@ static double resolved_square(real position, real speed, double spacings)
     return square > 0 ? square : 0;
 }
 
+static real greatest_coordinate(real x, real y, real z)
+{
+    const real xy = real_abs(x) > real_abs(y) ? real_abs(x) : real_abs(y);
+    return xy > real_abs(z) ? xy : real_abs(z);
+}
+
 // The kinetic energy that rounding of positions cannot hide; the sum of the magnitudes of the terms
 // of the potential energy, which bounds its rounding error; and the energy that rounding of
 // positions stores in springs in a step. REAL_EPSILON |x| is u to 2 u, so that speeds up to 2 to 4
 // times u / 2h are ignored: integrators that compute x+ with two roundings, or from x-, stay below
-// that.
+// that. A node that slides along a projecting surface moves in no direction if its greatest
+// coordinate does not change, since the projection sets the others back.
 static void sum_resolved(const struct system *system, const void *argument, struct range range,
                          double sums[SUM_WIDTH])
 {
@@ -80,9 +87,12 @@ static void sum_resolved(const struct system *system, const void *argument, stru
         struct node_masses masses = topology_masses(system->topology, i, range.end);
         for (; i < masses.end; i++) {
             double mass = mass_in(&masses, i);
-            double square = resolved_square(s->x[i], s->vx[i], spacings) +
-                            resolved_square(s->y[i], s->vy[i], spacings) +
-                            resolved_square(s->z[i], s->vz[i], spacings);
+            real x = s->x[i], y = s->y[i], z = s->z[i];
+            if (system->settings.projects)
+                x = y = z = greatest_coordinate(x, y, z);
+            double square = resolved_square(x, s->vx[i], spacings) +
+                            resolved_square(y, s->vy[i], spacings) +
+                            resolved_square(z, s->vz[i], spacings);
             const vec3 p = node_position(s, i);
             sums[RESOLVED_KINETIC] += 0.5 * mass * square;
             sums[RESOLVED_STRAINS] += mass * spacings * spacings * vec3_dot(p, p) / 6;
@@ -131,7 +141,7 @@ static double greatest_stiffness(const struct topology *topology)
     return stiffness;
 }
 
-// A bound of the energy that drives and moving spheres have stored in springs and surfaces.
+// A bound of the energy that drives and moving spheres have stored in springs, surfaces and height.
 static double outside_work(const struct system *system, double time)
 {
     const struct topology *topology = system->topology;
@@ -142,7 +152,9 @@ static double outside_work(const struct system *system, double time)
     double moved = speed * time;
     double movers = (double)topology->motion_count + (double)topology->collider_count +
                     (double)system->kinematic_targets.count;
-    return 2 * total_mass(topology) * speed * speed + 0.5 * movers * stiffness * moved * moved;
+    const double mass = total_mass(topology);
+    return 2 * mass * speed * speed + 0.5 * movers * stiffness * moved * moved +
+           mass * vec3_length(topology->environment.gravity) * moved;
 }
 
 // A sphere that is moved or scaled interactively may contain nodes that were outside: no deeper
@@ -159,8 +171,9 @@ void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, 
     double before = s->collider_radius[collider];
     double moved = vec3_length(vec3_subtract(centre, present)) + fmax(0, radius - before);
     system->fastest_outside = fmax(system->fastest_outside, vec3_length(velocity));
-    system->energy_start +=
-        (double)topology->node_count * greatest_stiffness(topology) * radius * fmin(radius, moved);
+    system->energy_start += ((double)topology->node_count * greatest_stiffness(topology) * radius +
+                             total_mass(topology) * vec3_length(topology->environment.gravity)) *
+                            fmin(radius, moved);
 }
 
 // Nothing that drifts with a relative wind gets faster than the wind; one that ignores the velocity
@@ -195,13 +208,15 @@ static double gas_work(const struct system *system)
     return work;
 }
 
-// The energy that the first projection may store in the springs of nodes inside a surface.
+// The energy that the first projection may store in the springs of nodes inside a surface, and in
+// their height.
 static double projection_work(const struct system *system)
 {
     const struct topology *topology = system->topology;
     const struct state *s = system->state;
     const double now = step_time(system, s->step);
-    double squares = 0;
+    const double gravity = vec3_length(topology->environment.gravity);
+    double squares = 0, lifted = 0;
     for (size_t c = 0; c < topology->collider_count; c++) {
         if (topology->colliders[c].response != RESPONSE_PROJECT)
             continue;
@@ -209,12 +224,15 @@ static double projection_work(const struct system *system)
         for (uint64_t i = 0; i < s->nodes; i++) {
             vec3 position = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
             int count = REAL_NAME(collider_contacts)(system, c, now, position, contacts);
-            for (int k = 0; k < count; k++)
-                squares += contacts[k].depth * contacts[k].depth;
+            for (int k = 0; k < count; k++) {
+                const double depth = contacts[k].depth;
+                squares += depth * depth;
+                lifted += topology_mass(topology, i) * gravity * fabs(depth);
+            }
         }
     }
     enum { SPRINGS_AT_A_NODE = 52 }; // of a lattice; few bodies have more
-    return SPRINGS_AT_A_NODE * greatest_stiffness(topology) * squares;
+    return SPRINGS_AT_A_NODE * greatest_stiffness(topology) * squares + lifted;
 }
 
 void REAL_NAME(divergence_start)(struct system *system, const taut_energy *energy)
