@@ -423,6 +423,7 @@ static taut_status gather(struct info *info, taut_error *error)
         return fail_memory(error, "the plan of each body");
     solver_count_plan(info->solver, info->plans);
     taut_status status = solver_sharp_step(info->solver, &info->critical, error);
+    critical_step_absorb_rounding(&info->critical);
     if (status == TAUT_OK && info->critical.omega > 0)
         info->critical_body =
             topology_body_of_node(solver_topology(info->solver), info->critical.node);

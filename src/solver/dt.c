@@ -457,9 +457,10 @@ taut_status solver_sharp_step(taut_solver *solver, struct critical_step *result,
 taut_status taut_solver_critical_step(taut_solver *solver, int want_sharp,
                                       taut_critical_step *result, taut_error *error)
 {
-    struct critical_step found;
+    struct critical_step found = {0};
     taut_status status = want_sharp ? solver_own_sharp_step(solver, &found, error)
                                     : solver_critical_step(solver, &found, error);
+    critical_step_absorb_rounding(&found);
     *result = (taut_critical_step){
         .bound = found.bound,
         .sharp = found.sharp,

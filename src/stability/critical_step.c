@@ -979,16 +979,6 @@ static void fall_back_to_bounds(struct critical_step *result)
     }
 }
 
-// Where the bound is sharp, both values are the same limit, each with its own rounding. The bound
-// is a limit that is proved, so the computed value below it is raised, and the printed guarantee
-// never exceeds it. What differs by more than rounding stays: it would be an error of one of them.
-static void absorb_rounding(struct critical_step *result)
-{
-    for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        if (result->sharp_dt[i] > 0 && result->dt[i] <= result->sharp_dt[i] * (1 + 1e-6))
-            result->sharp_dt[i] = fmax(result->sharp_dt[i], result->dt[i]);
-}
-
 void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wanted wanted,
                                       struct critical_step *result, const struct worker *worker)
 {
@@ -999,8 +989,6 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
     if (wanted != CRITICAL_WANT_BOUNDS && topology_wind_damps_nodes(system->topology))
         fall_back_to_bounds(&found);
     add_friction(system, &found);
-    if (wanted != CRITICAL_WANT_BOUNDS)
-        absorb_rounding(&found);
     if (worker->index == 0) {
         *result = found;
         result->known = isfinite(found.bound) &&

@@ -29,6 +29,18 @@ struct critical_step {
     double followed;
 };
 
+// For what is printed and returned: where the bound is sharp, both values are the same limit, each
+// with its own rounding. The bound is proved, so the computed value below it is raised, and a
+// guarantee never exceeds it. What differs by more than rounding stays: it would be an error of one
+// of them.
+static inline void critical_step_absorb_rounding(struct critical_step *step)
+{
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        if (step->sharp_dt[i] > 0 && step->sharp_dt[i] < step->dt[i] &&
+            step->dt[i] <= step->sharp_dt[i] * (1 + 1e-6))
+            step->sharp_dt[i] = step->dt[i];
+}
+
 // What to compute: bounds; also the computed values, of the integrator in use (and of those that
 // need no further work); or of all.
 enum critical_wanted { CRITICAL_WANT_BOUNDS, CRITICAL_WANT_OWN, CRITICAL_WANT_ALL };
