@@ -214,7 +214,9 @@ def build_beside_and_cancel(screen, taut, folder):
     window.click("building.Build")
     window.until(lambda now: now["building"] and not now["asks"], "it is built")
     window.click("building.Cancel")
-    after = window.until(lambda now: not now["building"] and now["pending"] == 0, "it is cancelled")
+    # The message follows the end of the build, perhaps one report later.
+    after = window.until(lambda now: not now["building"] and now["pending"] == 0 and now["message"],
+                         "it is cancelled")
     assert after["nodes"] == nodes and "cancelled" in after["message"], after["message"]
     window.until(lambda now: now["time"] > after["time"], "the present scene goes on")
     # A scene for which memory is short is rejected at once.
